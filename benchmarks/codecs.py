@@ -26,7 +26,7 @@ from zarr_core.extension import (
     BytesToBytesCodec,
     ExtensionDefinition,
 )
-from zarr_core.tools import data_type_for, make_extension
+from zarr_core.tools import create_extension, data_type_for
 
 from benchmarks.bare_codecs import STRING, Case, Sized, cases
 
@@ -96,12 +96,12 @@ def measure(case: Case, nbytes: int) -> list[tuple[float, float] | None]:
     """Encode, decode, decode into memory: the bare call and what is added."""
     array = chunk(case.dtype, nbytes)
     kind: Any = (
-        make_extension("data_type", ExtensionDefinition(DATA_TYPES[case.dtype]))
+        create_extension("data_type", ExtensionDefinition(DATA_TYPES[case.dtype]))
         if case.dtype in DATA_TYPES
         else data_type_for(array.dtype)
     )
     decoded = ArrayRepresentation(array.shape, kind, kind.default_fill_value())
-    codec: Any = make_extension("codec", ExtensionDefinition(case.name, case.configuration))
+    codec: Any = create_extension("codec", ExtensionDefinition(case.name, case.configuration))
     if isinstance(codec, BytesToBytesCodec):
         return measure_bytes(case, codec.resolve(decoded), memoryview(array.tobytes()))
     frozen = array.view()

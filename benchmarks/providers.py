@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import zarr_core as zarr
 from zarr_core.extension import ExtensionDefinition, ZarrError
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,13 +56,13 @@ def rows(name: str, data: bytes) -> list[str]:
     lines = [
         line
         for line in zarr.installed_extensions(load=False)
-        if (line.kind, line.name) == ("codec", name)
+        if (line.extension_point, line.name) == ("codec", name)
     ]
     for configuration in CONFIGURATIONS[name]:
         for line in lines:
             with zarr.config.set(providers={f"codec.{name}": line.choice}):
                 try:
-                    codec: Any = make_extension("codec", ExtensionDefinition(name, configuration))
+                    codec: Any = create_extension("codec", ExtensionDefinition(name, configuration))
                 except ZarrError as error:
                     found.append(f"| `{name}` | `{line.choice}` | {error} |")
                     continue

@@ -207,15 +207,15 @@ def _fill(store: Any) -> None:
     import zarr_core
 
     zarr_core.create_array(
-        store, name="plain", data=_field(SHAPE), chunks=(1, *SHAPE[1:]), compressors=["zstd"]
+        store, path="plain", data=_field(SHAPE), chunks=(1, *SHAPE[1:]), compressors=["zstd"]
     )
     zarr_core.create_array(
-        store, name="sharded", data=_field(SHARDED), chunks=(10, 64, 64), shards=SHARDED,
+        store, path="sharded", data=_field(SHARDED), chunks=(10, 64, 64), shards=SHARDED,
         compressors=["zstd"],
     )  # fmt: skip
     for name in ("written", "one"):
         zarr_core.create_array(
-            store, name=name, shape=SHAPE, dtype="float32", chunks=(1, *SHAPE[1:]),
+            store, path=name, shape=SHAPE, dtype="float32", chunks=(1, *SHAPE[1:]),
             compressors=["zstd"],
         )  # fmt: skip
     root = zarr_core.create_group(store, path="tree")

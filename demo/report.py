@@ -31,15 +31,15 @@ def extension_table(arrays: dict[str, zarr.Array]) -> str:
         _note(uses, "codec", _with_inner(document.codecs), path)
     rows = [
         (
-            line.kind.replace("_", " "),
+            line.extension_point.replace("_", " "),
             line.name,
             line.distribution,
-            _places(uses, line.kind, line.name),
+            _places(uses, line.extension_point, line.name),
         )
         for line in zarr.installed_extensions(load=False)
-        if line.wins and (line.kind, line.name) in uses
+        if line.wins and (line.extension_point, line.name) in uses
     ]
-    return table([("kind", "name", "distribution", "used by"), *rows])
+    return table([("extension_point", "name", "distribution", "used by"), *rows])
 
 
 def table(rows: list[tuple[str, ...]]) -> str:
@@ -51,9 +51,11 @@ def table(rows: list[tuple[str, ...]]) -> str:
     )
 
 
-def _note(uses: Uses, kind: str, definitions: Iterable[ExtensionDefinition], path: str) -> None:
+def _note(
+    uses: Uses, extension_point: str, definitions: Iterable[ExtensionDefinition], path: str
+) -> None:
     for definition in definitions:
-        places = uses.setdefault((kind, definition.name), [])
+        places = uses.setdefault((extension_point, definition.name), [])
         if path not in places:
             places.append(path)
 
@@ -68,6 +70,6 @@ def _with_inner(codecs: Iterable[ExtensionDefinition]) -> Iterator[ExtensionDefi
                 yield from _with_inner(type(codec).from_json(item) for item in inner)
 
 
-def _places(uses: Uses, kind: str, name: str) -> str:
-    places = uses[kind, name]
+def _places(uses: Uses, extension_point: str, name: str) -> str:
+    places = uses[extension_point, name]
     return ", ".join(places) if len(places) < 4 else f"{len(places)} arrays"

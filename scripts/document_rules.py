@@ -28,7 +28,7 @@ WORDS = {
     "works": "works",
 }
 MEANINGS = {
-    "unknown": "`UnknownExtensionError` with the kind, the name, the node, the JSON pointer, similar "
+    "unknown": "`UnknownExtensionError` with the extension point, the name, the node, the JSON pointer, similar "
     "names, and what to install",
     "unsupported": "`UnsupportedFieldError` with the same information, for an additional field",
     "invalid": "`MetadataValidationError`: the metadata is invalid",
@@ -41,7 +41,7 @@ MEANINGS = {
     "ignored": "the extension is ignored; additional fields are preserved",
     "works": "the extension is used; if the core has one of this name, that of the core",
 }
-EXAMPLES = (  # kind and case of each example message
+EXAMPLES = (  # extension point and case of each example message
     ("codec", "unknown"),
     ("codec", "unknown, optional"),
     ("data_type", "unknown, optional"),
@@ -72,7 +72,7 @@ test that uses installed distributions.
 
 Three rules always apply:
 
-- An **unknown** extension is ignored if its kind and its `must_understand` permit it.
+- An **unknown** extension is ignored if its extension point and its `must_understand` permit it.
 - A **broken, ambiguous or misconfigured** extension is always an error, regardless of `must_understand`.
 - Errors affect **this name only**. All other extensions work, and unused extensions are not imported.
 """
@@ -139,7 +139,7 @@ def page() -> str:
             "node and the JSON pointer, and ends with what to do.",
             "",
             *_table(
-                ["kind", "case", "message"],
+                ["extension point", "case", "message"],
                 [
                     [
                         _code(kind),

@@ -1,8 +1,8 @@
 """Copy the JSON Schemas of all packages to the top-level folder ``schemas``.
 
 Every package has the schemas of its extensions beside its code, as
-``src/<import name>/schemas/<kind>/<name>.json``.  Users of other languages find
-them together in ``schemas/<kind>/<name>.json``.  ``schemas/examples`` and the
+``src/<import name>/schemas/<extension_point>/<name>.json``.  Users of other languages find
+them together in ``schemas/<extension_point>/<name>.json``.  ``schemas/examples`` and the
 README there are written by hand and stay.
 
 Run it without arguments to publish, with ``--check`` to learn whether all is in step.

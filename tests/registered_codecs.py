@@ -5,17 +5,17 @@ import pytest
 from plain_data_type import Plain
 from zarr_core.errors import ExtensionLoadError, UnknownExtensionError
 from zarr_core.extension import ArrayRepresentation, ArrayToArrayCodec, ExtensionDefinition
-from zarr_core.tools import CodecChain, data_type_for, make_extension
+from zarr_core.tools import CodecChain, create_extension, data_type_for
 
 
 def made(name, **configuration):
-    return make_extension("codec", ExtensionDefinition(name, configuration))
+    return create_extension("codec", ExtensionDefinition(name, configuration))
 
 
 def data_type(name):
     """The data type of a name; the test is skipped where nobody provides it."""
     try:
-        return make_extension("data_type", ExtensionDefinition(name))
+        return create_extension("data_type", ExtensionDefinition(name))
     except (UnknownExtensionError, ExtensionLoadError) as error:
         pytest.skip(str(error))
 

@@ -11,7 +11,7 @@ import numpy as np
 import zarr_core
 from zarr_core.extension import ArrayToArrayCodec, ArrayToBytesCodec, ExtensionDefinition
 from zarr_core.registry.resolve import find
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,7 +101,9 @@ def _types(name: str) -> Iterator[Form]:
     special = TYPES.get(name)
     definition = {"name": name, "configuration": special} if isinstance(special, dict) else special
     definition = definition or name
-    numpy_dtype = make_extension("data_type", ExtensionDefinition.from_json(definition)).numpy_dtype
+    numpy_dtype = create_extension(
+        "data_type", ExtensionDefinition.from_json(definition)
+    ).numpy_dtype
     bits = BITS.get(name.removeprefix("complex_"), 8)
     values = elements(numpy_dtype, name, bits)
     options = {"dtype": definition, "fill_value": values[2, 2], "chunks": (2, 3)}
@@ -261,7 +263,7 @@ def _codecs(name: str) -> Iterator[Form]:
 @functools.cache
 def _numbers(dtype: str) -> np.ndarray:
     if dtype in OF_ANY_LENGTH:
-        numpy_dtype = make_extension("data_type", ExtensionDefinition(dtype)).numpy_dtype
+        numpy_dtype = create_extension("data_type", ExtensionDefinition(dtype)).numpy_dtype
         return np.tile(elements(numpy_dtype, dtype), (3, 3))[:14, :15]
     if dtype == "?":
         return NUMBERS > 1100

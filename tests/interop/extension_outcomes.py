@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import zarr_core
 from extension_arrays import forms
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -106,7 +106,7 @@ def meaning(array: zarr_core.Array) -> dict[str, Any]:
         "fill value": fill.tolist() if fill.dtype.kind in "TUO" else fill.tobytes(),
         "chunks": (array.read_chunk_sizes, array.write_chunk_sizes),
         "codecs": (array.filters, array.serializer, array.compressors),
-        "keys": make_extension("chunk_key_encoding", array.metadata.chunk_key_encoding),
+        "keys": create_extension("chunk_key_encoding", array.metadata.chunk_key_encoding),
     }
 
 

@@ -27,8 +27,8 @@ def from_shards_of_the_draft(place):
 
 
 def from_n5(place):
-    zarr_core.create_array(place / "old", name="a", data=VALUES, chunks=(4, 3), zarr_format="n5")
-    assert convert(place / "old", place / "new", path="a").cost == "recode"
+    zarr_core.create_array(place / "old", path="a", data=VALUES, chunks=(4, 3), zarr_format="n5")
+    assert convert(place / "old", place / "new", source_path="a").cost == "recode"
     return place / "new"
 
 

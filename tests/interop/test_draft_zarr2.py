@@ -61,7 +61,7 @@ def written(tmp_path_factory):
 
     def put(path, values, **options):
         options = {"chunks": tuple(min(3, n) for n in values.shape), **options}
-        zarr.create_array(place, name=path, data=values, zarr_format=NAME, **options)
+        zarr.create_array(place, path=path, data=values, zarr_format=NAME, **options)
         expected[path] = values
 
     for number, dtype in enumerate(DTYPES):
@@ -81,7 +81,7 @@ def written(tmp_path_factory):
     put("shape/sharded", ramp("<i4", (9, 4)), chunks=(2, 2), shards=(4, 4))
     put("shape/empty", np.zeros((0, 3), "i2"), chunks=(1, 3))
     zarr.create_array(
-        place, name="fill", shape=(4,), dtype="f4", fill_value=np.nan, zarr_format=NAME
+        place, path="fill", shape=(4,), dtype="f4", fill_value=np.nan, zarr_format=NAME
     )
     expected["fill"] = np.full(4, np.nan, "f4")
     texts = np.array(["", "ä", "xyz"], np.dtypes.StringDType())
@@ -142,7 +142,7 @@ zarr.consolidate_metadata(store, metadata_key="meta/root/consolidated/.zmetadata
 """
 
 
-def test_its_consolidated_metadata_are_no_node(python, tmp_path):
+def test_consolidated_metadata_is_not_a_node(python, tmp_path):
     old_libraries.run(python, CONSOLIDATE, tmp_path)
     assert (tmp_path / "meta/root/consolidated/.zmetadata").exists()
     root = zarr.open_group(tmp_path)

@@ -137,12 +137,12 @@ def test_conversions_to_a_new_name(written, version):
     store = zarr.MemoryStore()
     for name in ("__new", "a/__new", "__new/a"):
         with pytest.raises(NodeNameError, match="reserved"):
-            convert(written, store, dest_path=name, path="t", zarr_format=3)
+            convert(written, store, dest_path=name, source_path="t", zarr_format=3)
         assert not [*store.list()]
-    assert convert(written, store, path="__grp", dest_path="__grp", zarr_format=3)
+    assert convert(written, store, source_path="__grp", dest_path="__grp", zarr_format=3)
     with zarr.config.set(reserved_names="warn"), pytest.warns(UserWarning, match="'/__new'"):
-        convert(written, store, path="t", dest_path="__new", zarr_format=3)
-    convert(written, store, path="t", dest_path="__new", zarr_format=3, overwrite=True)
+        convert(written, store, source_path="t", dest_path="__new", zarr_format=3)
+    convert(written, store, source_path="t", dest_path="__new", zarr_format=3, overwrite=True)
     assert [*zarr.open(store)] == ["__grp", "__new"]
 
 
@@ -176,7 +176,7 @@ def test_the_command_line(written, version, tmp_path):
 
 
 def test_the_environment_allows_new_ones():
-    script = "import zarr_core; zarr_core.create_array(name='__y', shape=1)"
+    script = "import zarr_core; zarr_core.create_array(path='__y', shape=1)"
     for value, code in (("warn", 0), ("error", 1), ("other", 1)):
         done = subprocess.run(
             [sys.executable, "-c", script], env=os.environ | {"ZARR_CORE_RESERVED_NAMES": value},

@@ -192,7 +192,7 @@ def write_anew(form: str, store: Path, cases: Any, separate: bool) -> dict[str, 
         try:
             array = zarr_core.create_array(
                 store / name if separate else store,
-                name=None if separate else name,
+                path=None if separate else name,
                 shape=values.shape,
                 zarr_format=form,
                 attributes=ATTRIBUTES,
@@ -214,7 +214,7 @@ def write_anew(form: str, store: Path, cases: Any, separate: bool) -> dict[str, 
         if reader != "zarr3" or not BEYOND_ZARR_3.match(name)
     ],
 )
-def test_old_libraries_read_what_we_make_anew(answer, form, reader, name):
+def test_old_libraries_read_recreated_arrays(answer, form, reader, name):
     values = NEW[form][0][name][0]
     read = answer(form, reader, name)
     assert "error" not in read
@@ -240,7 +240,7 @@ def make_hierarchy(form: str, store: Path) -> None:
             store, path=path or None, zarr_format=form, attributes=HIERARCHY[path]
         )
     array = zarr_core.create_array(
-        store, name=last, data=np.arange(6), chunks=4, zarr_format=form, attributes=HIERARCHY[last]
+        store, path=last, data=np.arange(6), chunks=4, zarr_format=form, attributes=HIERARCHY[last]
     )
     assert array.zarr_format == zarr_core.open(store, mode="r").zarr_format
 

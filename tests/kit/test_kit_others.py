@@ -80,8 +80,8 @@ class TestN5Keys(ChunkKeyEncodingTests):
     name = "n5"
 
     # Version 3 does not have the name; other formats translate it.
-    test_metadata_stay_as_they_were_written = None
-    test_arrays_are_written_and_read = None
+    test_metadata_is_preserved = None
+    test_array_round_trip = None
 
 
 class TestDraftKeys(ChunkKeyEncodingTests):
@@ -89,8 +89,8 @@ class TestDraftKeys(ChunkKeyEncodingTests):
     configurations = [{"separator": "/", "scalar": "c"}, {"separator": ".", "scalar": "c0"}]
 
     # Version 3 does not have the name; other formats translate it.
-    test_metadata_stay_as_they_were_written = None
-    test_arrays_are_written_and_read = None
+    test_metadata_is_preserved = None
+    test_array_round_trip = None
 
 
 class LeastStore(Store):
@@ -166,7 +166,7 @@ def test_the_kit_says_what_makes_stores_equal(tmp_path):
             return Nameless(store.path, read_only)
 
     with pytest.raises(AssertionError, match="define url, which says where the values are"):
-        TestNameless().test_another_object_for_the_same_place(Nameless(tmp_path / "x"), tmp_path)
+        TestNameless().test_two_stores_at_one_location(Nameless(tmp_path / "x"), tmp_path)
 
 
 class TestMemory(StoreTests):
@@ -183,7 +183,7 @@ class TestMemory(StoreTests):
 class TestLocal(StoreTests):
     name = "file"
     key_may_be_prefix = False
-    test_readers_see_the_old_or_the_new_value = None  # slow, and tested with the store
+    test_reads_during_writes_are_consistent = None  # slow, and tested with the store
 
     def make(self, tmp_path):
         return LocalStore(tmp_path / "store.zarr")
@@ -195,7 +195,7 @@ class TestLocal(StoreTests):
 class TestZip(StoreTests):
     name = "zip"
     can_erase = False
-    test_readers_see_the_old_or_the_new_value = None  # slow, and tested with the store
+    test_reads_during_writes_are_consistent = None  # slow, and tested with the store
     pickles = False
 
     def make(self, tmp_path):
@@ -227,18 +227,18 @@ class TestV1(FormatTests):
 
 class TestDraft(FormatTests):
     name = "draft"
-    test_what_is_foreign_is_found = None  # nodes lie in folders of their own
+    test_unmanaged_keys_are_found = None  # nodes lie in folders of their own
 
 
 class TestDraft2021(FormatTests):
     name = "draft-2021"
-    test_what_is_foreign_is_found = None  # nodes lie in folders of their own
+    test_unmanaged_keys_are_found = None  # nodes lie in folders of their own
 
 
 class TestN5(FormatTests):
     name = "n5"
     data_types = ["int16", "uint8", "float32"]
-    test_fill_values_are_kept = None  # zero alone
+    test_fill_values_are_preserved = None  # zero alone
 
 
 class TestNumcodecs(BridgeTests):

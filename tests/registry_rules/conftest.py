@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from zarr_core.display import extension as display
-from zarr_core.registry import discovery, fallback, hooks
+from zarr_core.registry import discovery, hooks, resolve
 
 sys.path.insert(0, str(Path(__file__).parent))  # pytest's importlib mode does not
 
@@ -26,7 +26,7 @@ def site(tmp_path, monkeypatch):
         importlib.invalidate_caches()
         discovery.refresh()
 
-    fallback._warned.clear()
+    resolve._warned.clear()
     hooks._warned.clear()
     display._warned.clear()
     yield install
@@ -35,7 +35,7 @@ def site(tmp_path, monkeypatch):
             del sys.modules[module]
     hooks._loaded.clear()
     hooks._warned.clear()
-    fallback._warned.clear()
+    resolve._warned.clear()
     display._warned.clear()
     monkeypatch.undo()
     discovery.refresh()

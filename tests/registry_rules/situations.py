@@ -127,7 +127,7 @@ def _given(kind, case, name):
 def stored_in_v3(kind, definition, store=None):
     """A store with an array ``a`` whose document has an extension."""
     store = zarr.MemoryStore() if store is None else store
-    zarr.create_array(store, name="a", data=DATA, chunks=2, compressors=None)
+    zarr.create_array(store, path="a", data=DATA, chunks=2, compressors=None)
     document = json.loads(store.get("a/zarr.json"))
     if kind == "codec":
         document["codecs"] += [definition] if definition else []
@@ -147,7 +147,7 @@ def stored_in_v3(kind, definition, store=None):
 def stored_in_draft(kind, definition, optional=False):
     """The same in the draft of December 2022."""
     store = zarr.MemoryStore()
-    zarr.create_array(store, name="a", data=DATA, chunks=2, compressors=None, zarr_format="draft")
+    zarr.create_array(store, path="a", data=DATA, chunks=2, compressors=None, zarr_format="draft")
     key = "meta/a.array.json"
     document = json.loads(store.get(key))
     if kind == "codec":

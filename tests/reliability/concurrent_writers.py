@@ -71,7 +71,7 @@ def create(root: str, process: int) -> None:
             try:
                 array = zarr.create_array(
                     root,
-                    name=f"group/{number}",
+                    path=f"group/{number}",
                     shape=4,
                     dtype="i4",
                     attributes={"by": [process, thread]},

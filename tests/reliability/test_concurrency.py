@@ -233,7 +233,7 @@ def test_two_threads_make_the_same_node():
         def work(number: int, store=store, barrier=barrier) -> int | None:
             barrier.wait()
             try:
-                zarr.create_array(store, name="a", shape=number + 1, dtype="i4")
+                zarr.create_array(store, path="a", shape=number + 1, dtype="i4")
             except NodeExistsError:
                 return None
             return number

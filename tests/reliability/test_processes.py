@@ -283,7 +283,7 @@ resource.setrlimit(resource.RLIMIT_NOFILE, (48, 48))
 array = make("a", chunks=(1, 1 << 12), shards=None)
 for _ in range(3):
     used(array)
-nodes = [zarr.create_array(f"{sys.argv[1]}/b", name=f"n{n}", data=VALUES[0]) for n in range(100)]
+nodes = [zarr.create_array(f"{sys.argv[1]}/b", path=f"n{n}", data=VALUES[0]) for n in range(100)]
 assert all((node[...] == VALUES[0]).all() for node in nodes)
 """
 

@@ -19,7 +19,7 @@ from zarr_core.errors import (
 )
 from zarr_core.extension import ArrayRepresentation, ExtensionDefinition
 from zarr_core.registry import discovery
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 SOURCE = '''
 import asyncio
@@ -207,8 +207,8 @@ def test_codecs(codecs, tmp_path):
 
 def test_chunks_of_many_shapes():
     """Chunks have several shapes in a rectilinear grid."""
-    codec = make_extension("codec", ExtensionDefinition("far-halves"))
-    int32 = make_extension("data_type", ExtensionDefinition("int32"))
+    codec = create_extension("codec", ExtensionDefinition("far-halves"))
+    int32 = create_extension("data_type", ExtensionDefinition("int32"))
     chunks = [
         ArrayRepresentation((length,), int32, np.array(7, "int32")) for length in range(1, 200)
     ]
@@ -314,9 +314,9 @@ def test_chunk_key_encodings(tmp_path):
     [("row-002_001", (1, 2)), ("row-2_1", None), ("row-2", None), ("zarr.json", None), ("", None)],
 )
 def test_keys_are_decoded_by_trying(key, chunk):
-    encoding = make_extension("chunk_key_encoding", ExtensionDefinition("far-rows"))
+    encoding = create_extension("chunk_key_encoding", ExtensionDefinition("far-rows"))
     assert encoding.decode(key, 2) == chunk
-    assert encoding == make_extension("chunk_key_encoding", encoding.to_definition())
+    assert encoding == create_extension("chunk_key_encoding", encoding.to_definition())
 
 
 def test_two_distributions_of_one_name_are_in_conflict():
@@ -343,12 +343,12 @@ def test_own_codecs_are_not_replaced():
 )
 def test_errors_name_the_distribution(kind, name, reason):
     with pytest.raises(ExtensionLoadError, match=rf"far-zarr 1\.5.*{reason}"):
-        make_extension(kind, ExtensionDefinition(name))
+        create_extension(kind, ExtensionDefinition(name))
 
 
 def test_invalid_configuration_raises():
     with pytest.raises(ExtensionConfigurationError, match=r"(?s)far-xor.*'lock'"):
-        make_extension("codec", ExtensionDefinition("far-xor", {"lock": 1}))
+        create_extension("codec", ExtensionDefinition("far-xor", {"lock": 1}))
 
 
 def test_encode_error_names_the_codec():
@@ -365,7 +365,10 @@ def test_arrays_pickle_to_other_processes(tmp_path):
 
 
 def test_they_are_listed_without_being_imported():
-    lines = {(x.kind, x.name, x.distribution): x for x in zarr.installed_extensions(load=False)}
+    lines = {
+        (x.extension_point, x.name, x.distribution): x
+        for x in zarr.installed_extensions(load=False)
+    }
     for kind, name in (("codec", "far-many"), ("data_type", "far-int16")):
         assert lines[kind, name, "far-zarr"].wins
     assert not lines["codec", "far-twice", "far-zarr"].wins

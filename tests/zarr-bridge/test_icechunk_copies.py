@@ -169,7 +169,7 @@ class Refusing(IcechunkStore):
 
 @pytest.mark.parametrize("how", sorted(COPIES.keys() - {"copy_store"}))
 def test_a_copy_that_fails_is_removed(source, session, how):
-    kept = zarr_core.create_array(session.store, name="kept/x", data=[1, 2])
+    kept = zarr_core.create_array(session.store, path="kept/x", data=[1, 2])
     below = Refusing(session.store, "copies")
     for number in range(1, 60):
         below.left = number

@@ -18,7 +18,7 @@ from zarr_core.errors import ExtensionConflictError, ExtensionLoadError
 from zarr_core.extension import ExtensionDefinition
 from zarr_core.registry import discovery
 from zarr_core.registry.entry_points import canonical
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 RNG = np.random.default_rng(3)
 FIELD = RNG.normal(20, 5, (16, 64)).astype("float32")
@@ -181,7 +181,7 @@ def test_kerchunk_in_version_3():
     store.set("c/0", records.tobytes())
     assert list(array[:]) == [1, 2.5, -3, 4]
     # It registers another `zlib` with numcodecs, which does not replace ours.
-    zlib = make_extension("codec", ExtensionDefinition("numcodecs.zlib", {"level": 1}))
+    zlib = create_extension("codec", ExtensionDefinition("numcodecs.zlib", {"level": 1}))
     assert type(zlib).__module__ == "zarr_codecs.zlib"
 
 
@@ -228,11 +228,11 @@ def test_names_that_two_packages_claim_are_chosen_by_the_user(entry_points_of):
     names = ("imagecodecs_zstd", "imagecodecs_jpeg", "imagecodecs_lzw")
     for name in names:
         with pytest.raises(ExtensionConflictError, match=r"imagecodecs-zarr .*virtual.tiff "):
-            make_extension("codec", ExtensionDefinition(name))
+            create_extension("codec", ExtensionDefinition(name))
         for chosen in ("imagecodecs-zarr", "virtual-tiff"):
             with config.set(providers={f"codec.{name}": chosen}):
                 try:
-                    codec = make_extension("codec", ExtensionDefinition(name))
+                    codec = create_extension("codec", ExtensionDefinition(name))
                 except ExtensionLoadError as error:  # what it needs is missing
                     assert canonical(chosen) in canonical(error.distribution)  # noqa: PT017 - either may happen
                 else:

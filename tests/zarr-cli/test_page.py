@@ -237,7 +237,7 @@ def test_page_decodes_arrays_of_this_library(browser, zarr_format):
         if (form == "v2") != (zarr_format == 2):
             continue
         options = {"fill_value": 1, "zarr_format": zarr_format, **FORMS[form]}
-        array = zarr.create_array(store, name=name, shape=(6, 8, 9), dtype=dtype, **options)
+        array = zarr.create_array(store, path=name, shape=(6, 8, 9), dtype=dtype, **options)
         values = np.random.default_rng(3).integers(0, 100, (6, 8, 9)).astype(dtype)
         array[:4, :, :7] = values[:4, :, :7]  # some chunks are not stored
         expected[name] = np.asarray(array[1:6:2, 0:7, 2:7:4])
@@ -255,7 +255,7 @@ def test_page_decodes_arrays_of_this_library(browser, zarr_format):
 
 def test_damaged_chunk(page, server, store):
     array = zarr.create_array(
-        store, name="hurt", data=np.ones((4, 4)), chunks=2, compressors="crc32c"
+        store, path="hurt", data=np.ones((4, 4)), chunks=2, compressors="crc32c"
     )
     value = bytearray(store.get("hurt/c/1/1"))
     value[3] ^= 1
@@ -292,7 +292,7 @@ def test_chunk_map(page, server):
 
 
 def test_lines_texts_and_scalars(page, server, store):
-    zarr.create_array(store, name="one", data=np.array(2.5))
+    zarr.create_array(store, path="one", data=np.array(2.5))
     go(page, server, "line?view=values")
     assert page.locator("svg.line circle").count() == 31
     box = page.locator("svg.line").bounding_box()

@@ -262,20 +262,20 @@ def test_chunks(here, command, query):
 
 
 def test_extensions(command, query):
-    shown = command("extensions", "--kind", "chunk_grid", "--no-load")
+    shown = command("extensions", "--extension-point", "chunk_grid", "--no-load")
     assert shown.startswith("chunk_grid\n")
     assert [line for line in shown.splitlines() if "regular" in line and "zarr-core" in line]
     [gzip] = [it for it in query("extensions", "gzip", "--no-load") if it["used"]]
     assert gzip["distribution"] == "zarr-codecs"
     assert gzip["loads"] is None
     assert "unknown extension point 'codecs'; choose from bridge" in command(
-        "extensions", "--kind", "codecs", status=2
+        "extensions", "--extension-point", "codecs", status=2
     )
 
 
 def test_disabled_extensions(command):
     with zarr.config.set(disabled_plugins=["zarr-codecs"]):
-        lines = command("extensions", "gzip", "bytes", "--kind", "codec").splitlines()
+        lines = command("extensions", "gzip", "bytes", "--extension-point", "codec").splitlines()
     assert lines == [
         "codec",
         "  bytes  zarr-core 0.1.0",

@@ -387,7 +387,7 @@ def test_zarr_python_opens_arrays_over_http(tmp_path):
 
 
 def test_command_serves_until_interrupted(tmp_path):
-    zarr.create_array(str(tmp_path / "g.zarr"), name="a/b", data=np.arange(4))
+    zarr.create_array(str(tmp_path / "g.zarr"), path="a/b", data=np.arange(4))
     words = [sys.executable, "-m", "zarr_cli", "serve", f"{tmp_path / 'g.zarr'}#a", "--port", "0"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
         line = process.stdout.readline()

@@ -69,7 +69,7 @@ def test_children(store, request_json):
 
 
 def test_folders(store, request_json):
-    zarr.create_array(store, name="x/y/a.zarr/b", shape=1, dtype="int8")
+    zarr.create_array(store, path="x/y/a.zarr/b", shape=1, dtype="int8")
     store.erase("zarr.json")
     for path in ("x", "x/y"):
         store.erase(f"{path}/zarr.json")
@@ -93,7 +93,7 @@ def test_children_are_paginated(store, request_json):
 
 def test_node(store, request_json):
     zarr.create_array(
-        store, name="a/b", shape=(30, 40), chunks=(5, 5), shards=(10, 20), dtype="float32",
+        store, path="a/b", shape=(30, 40), chunks=(5, 5), shards=(10, 20), dtype="float32",
         fill_value=np.nan, dimension_names=("y", None), attributes={"units": "m", "n": [1, None]},
     )  # fmt: skip
     node = request_json("node", path="a/b")
@@ -112,7 +112,7 @@ def test_node(store, request_json):
 @pytest.mark.parametrize("zarr_format", [1, 2, "n5"])
 def test_node_of_an_older_format_has_version_3_metadata(store, request_json, zarr_format):
     values = np.arange(12, dtype="int32").reshape(3, 4)
-    zarr.create_array(store, name="a", data=values, chunks=(2, 2), zarr_format=zarr_format)
+    zarr.create_array(store, path="a", data=values, chunks=(2, 2), zarr_format=zarr_format)
     node = request_json("node", path="a")
     assert node["metadata"]["data_type"] == "int32"
     assert node["metadata"]["chunk_grid"]["configuration"] == {"chunk_shape": [2, 2]}
@@ -160,7 +160,7 @@ def test_problems_have_pointers(store, request_json):
 
 @pytest.mark.filterwarnings("ignore:.*must_understand is false")
 def test_ignored_extensions_give_remarks(store, request_json):
-    zarr.create_array(store, name="a", shape=4, dtype="int8", compressors=None)
+    zarr.create_array(store, path="a", shape=4, dtype="int8", compressors=None)
     unknown = {"name": "acme.missing", "must_understand": False}
     damage(store, "a", codecs=["bytes", unknown])
     node = request_json("node", path="a")
@@ -170,7 +170,7 @@ def test_ignored_extensions_give_remarks(store, request_json):
 
 def test_chunk_map_counts_stored_chunks(store, request_json):
     array = zarr.create_array(
-        store, name="a", shape=(2, 25, 40), chunks=(1, 10, 10), dtype="int16", compressors=None
+        store, path="a", shape=(2, 25, 40), chunks=(1, 10, 10), dtype="int16", compressors=None
     )
     array[0, :10, :10] = 1
     array[1, :10, :10] = 1
@@ -189,7 +189,7 @@ def test_chunk_map_counts_stored_chunks(store, request_json):
 
 def test_chunk_map_of_inner_chunks_or_shards(store, request_json):
     array = zarr.create_array(
-        store, name="a", shape=(8, 8), chunks=(2, 2), shards=(4, 4), dtype="int8", compressors=None
+        store, path="a", shape=(8, 8), chunks=(2, 2), shards=(4, 4), dtype="int8", compressors=None
     )
     array[:2, :2] = 1
     found = request_json("chunk-map", path="a")
@@ -200,7 +200,7 @@ def test_chunk_map_of_inner_chunks_or_shards(store, request_json):
 
 def test_chunk_map_of_a_large_grid(store, request_json):
     array = zarr.create_array(
-        store, name="a", shape=(10**9, 10**9), chunks=(1000, 1000), dtype="int8", compressors=None
+        store, path="a", shape=(10**9, 10**9), chunks=(1000, 1000), dtype="int8", compressors=None
     )
     array[0, 0] = array[0, 999_999_999] = 1
     found = request_json("chunk-map", path="a")
@@ -209,7 +209,7 @@ def test_chunk_map_of_a_large_grid(store, request_json):
 
 
 def test_chunk_map_stops_at_the_limit(store, request_json):
-    zarr.create_array(store, name="a", data=np.ones(100, "int8"), chunks=1, compressors=None)
+    zarr.create_array(store, path="a", data=np.ones(100, "int8"), chunks=1, compressors=None)
     found = request_json("chunk-map", path="a", most=10)
     assert (found["total_stored"], found["complete"], found["most"]) == (10, False, 10)
     request_json("chunk-map", status=400, path="a", most=10**9)
@@ -229,7 +229,7 @@ def test_chunk_map_of_a_store_without_listing():
 )
 def test_windows_of_numbers_are_little_endian(store, request_json, dtype):
     values = np.arange(60).reshape(3, 4, 5) % 7
-    zarr.create_array(store, name="a", shape=(3, 4, 5), chunks=(2, 3, 2), dtype=dtype)[...] = values
+    zarr.create_array(store, path="a", shape=(3, 4, 5), chunks=(2, 3, 2), dtype=dtype)[...] = values
     headers, body = request_json("window", path="a", selection="1:2:1,0:4:3,1:5:2")
     expected = np.asarray(zarr.open(store, path="a")[1:2, 0:4:3, 1:5:2])
     if dtype == "bfloat16":
@@ -248,7 +248,7 @@ def test_windows_of_numbers_are_little_endian(store, request_json, dtype):
     ],
 )
 def test_windows_of_other_types_are_text(store, request_json, values, texts):
-    zarr.create_array(store, name="a", data=values)
+    zarr.create_array(store, path="a", data=values)
     node = request_json("node", path="a")
     assert node["elements"] == "text"
     found = request_json("window", path="a", selection=f"0:{len(values)}")
@@ -256,7 +256,7 @@ def test_windows_of_other_types_are_text(store, request_json, values, texts):
 
 
 def test_window_of_a_scalar(store, request_json):
-    zarr.create_array(store, name="a", data=np.array(2.5))
+    zarr.create_array(store, path="a", data=np.array(2.5))
     headers, body = request_json("window", path="a", selection="")
     assert (headers["Zarr-Shape"], np.frombuffer(body, "<f8")[0]) == ("", 2.5)
 
@@ -266,12 +266,12 @@ def test_window_of_a_scalar(store, request_json):
     ["", "0:1", "0:1,0:1,0:1", "a:b,0:1", "0:2:0,0:1", "-1:2,0:1", "0:1:1:1,0:1", "9,0"],
 )
 def test_invalid_windows(store, request_json, selection):
-    zarr.create_array(store, name="a", shape=(4, 4), dtype="int8")
+    zarr.create_array(store, path="a", shape=(4, 4), dtype="int8")
     request_json("window", status=400, path="a", selection=selection)
 
 
 def test_windows_that_need_too_much_memory(store, request_json):
-    zarr.create_array(store, name="a", shape=(10**6, 10**6), chunks=1000, dtype="int8")
+    zarr.create_array(store, path="a", shape=(10**6, 10**6), chunks=1000, dtype="int8")
     assert (
         "the maximum is"
         in request_json("window", status=413, path="a", selection="0:9999,0:9999")["error"]
@@ -282,7 +282,7 @@ def test_windows_that_need_too_much_memory(store, request_json):
 
 
 def test_damaged_chunk_is_an_error_with_its_key(store, request_json):
-    zarr.create_array(store, name="a", data=np.arange(100), chunks=10, compressors="zstd")
+    zarr.create_array(store, path="a", data=np.arange(100), chunks=10, compressors="zstd")
     store.set("a/c/3", b"nonsense")
     assert "a/c/3" in request_json("window", status=500, path="a", selection="0:100")["error"]
 
@@ -313,7 +313,7 @@ def test_page_loads_no_external_resources(store):
 
 def test_nodes_known_only_from_consolidated_metadata():
     values = {}
-    zarr.create_array(values, name="a/b", data=np.arange(4), chunks=2)
+    zarr.create_array(values, path="a/b", data=np.arange(4), chunks=2)
     zarr.consolidate_metadata(values)
     del values["a/zarr.json"], values["a/b/zarr.json"]
     with (

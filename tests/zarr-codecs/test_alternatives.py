@@ -15,7 +15,7 @@ import pytest
 from zarr_conformance.kit import BytesToBytesCodecTests
 from zarr_core.config import config
 from zarr_core.extension import ChecksumError, ChunkDecodeError, ExtensionDefinition
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 CONTENT = bytes(range(256)) * 8
 USUAL = "zarr-codecs"
@@ -34,7 +34,7 @@ WBITS = {"gzip": 31, "numcodecs.zlib": 15}
 
 def made(name, choice, **configuration):
     with config.set(providers={f"codec.{name}": choice}):
-        return make_extension("codec", ExtensionDefinition(name, configuration), complete=False)
+        return create_extension("codec", ExtensionDefinition(name, configuration), complete=False)
 
 
 def schema_of(name):
@@ -206,7 +206,7 @@ PROGRAM = """
 import sys
 import zarr_core as zarr
 for line in zarr.installed_extensions(load=False):
-    if line.name == "gzip" and line.kind == "codec":
+    if line.name == "gzip" and line.extension_point == "codec":
         print(line.choice, "used" if line.wins else line.note)
 array = zarr.create_array(data=[1, 2, 3], compressors="gzip")
 print(array[:].tolist(), type(array.compressors[0]).__module__)

@@ -15,7 +15,7 @@ from zarr_core.extension import (
     CodecError,
     ExtensionDefinition,
 )
-from zarr_core.registry.resolve import make
+from zarr_core.registry.resolve import create_extension
 
 NOISE = np.random.default_rng(5).bytes(4096)  # stored by c-blosc as it is
 RAMP = np.arange(20_000, dtype="<i4").tobytes()
@@ -215,7 +215,7 @@ def definition(**configuration):
 @pytest.mark.parametrize("shuffle", ["shuffle", "bitshuffle"])
 def test_metadata_requires_typesize(shuffle):
     with pytest.raises(ExtensionConfigurationError, match="typesize"):
-        make("codec", definition(shuffle=shuffle))
+        create_extension("codec", definition(shuffle=shuffle))
     assert BloscCodec.from_definition(definition(shuffle=shuffle, typesize=4)).typesize == 4
 
 
@@ -241,7 +241,7 @@ def test_typesize_is_not_needed_without_shuffling():
         {"blocksize": True},
     ],
 )
-def test_refuses_setting(settings):
+def test_rejects_setting(settings):
     (name,) = settings
     with pytest.raises(ValueError, match=f"^{name} must be"):
         BloscCodec(**settings)

@@ -20,7 +20,7 @@ from zarr_core.extension import (
     ExtensionDefinition,
     StoreReadOnlyError,
 )
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 SMOOTH = bytes(1000)
 NOISE = np.random.default_rng(1).bytes(1000)
@@ -175,8 +175,8 @@ def test_unknown_codecs():
         made("conditional", codecs=[GZIP, "acme.unknown"])
     optional = {"name": "acme.unknown", "must_understand": False}
     definition = ExtensionDefinition("conditional", {"codecs": [optional, GZIP]})
-    codec = make_extension("codec", definition)
-    assert [it.name for it in codec.skipped] == ["acme.unknown"]
+    codec = create_extension("codec", definition)
+    assert [it.name for it in codec.ignored] == ["acme.unknown"]
     assert codec.decode(b"\2" + bytes(GzipCodec(1).encode(b"abc", None)), 3) == b"abc"
     with pytest.raises(
         ChunkDecodeError, match="'acme.unknown' was applied to the chunk, but it is unknown"

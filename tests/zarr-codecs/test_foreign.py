@@ -21,7 +21,7 @@ from zarr_core.extension import (
     ExtensionDefinition,
 )
 from zarr_core.registry import discovery
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 SOURCE = '''
 import numpy as np
@@ -123,7 +123,7 @@ def far(tmp_path, monkeypatch):
 
 
 def make(name, **configuration):
-    return make_extension("codec", ExtensionDefinition(f"numcodecs.{name}", configuration))
+    return create_extension("codec", ExtensionDefinition(f"numcodecs.{name}", configuration))
 
 
 VALUES = np.arange(-30, 30, dtype="int16").reshape(6, 10)
@@ -203,7 +203,7 @@ def test_damage_is_an_error_of_the_chunk(far):
 
 
 @pytest.mark.parametrize("name", ["far_picture", "far_one_way", "far_words"])
-def test_chunks_of_another_size_are_refused(far, name):
+def test_chunks_of_another_size_are_rejected(far, name):
     store = zarr.MemoryStore()
     dtype = "string" if name == "far_words" else "int16"
     array = zarr.create_array(
@@ -268,7 +268,7 @@ def test_pickle_is_not_available_by_default(far):
     with pytest.raises(UnknownExtensionError, match="can execute arbitrary code"):
         make("pickle")
     with pytest.raises(UnknownExtensionError, match="can execute arbitrary code"):
-        make_extension(
+        create_extension(
             "codec",
             ExtensionDefinition("v2.filters", {"dtype": "|O", "codecs": [{"id": "pickle"}]}),
         )

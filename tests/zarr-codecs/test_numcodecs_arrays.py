@@ -20,13 +20,13 @@ from zarr_core.extension import (
     ExtensionConfigurationError,
     ExtensionDefinition,
 )
-from zarr_core.tools import data_type_for, make_extension
+from zarr_core.tools import create_extension, data_type_for
 
 NUMBERS = (np.arange(60).reshape(5, 4, 3) ** 2 % 251 - 20) * 1.01
 
 
 def ours(name, configuration):
-    return make_extension("codec", ExtensionDefinition(f"numcodecs.{name}", configuration))
+    return create_extension("codec", ExtensionDefinition(f"numcodecs.{name}", configuration))
 
 
 def representation(array):
@@ -221,7 +221,7 @@ def test_labels_and_elements_with_null_characters(dtype):
     ]
 
 
-def test_categorize_none_and_numbers_are_no_label():
+def test_categorize_none_and_numbers_are_not_a_label():
     array = np.array(["a", None, 1, 2.5], object)
     assert CategorizeCodec(["a"], "|O").encode(array, representation(array)).tolist() == [
         1,
@@ -266,7 +266,7 @@ def test_byte_order_of_the_configuration_is_ignored(mark):
     ],
     ids=repr,
 )
-def test_refuses_other_elements_than_it_is_configured_for(codec, dtype):
+def test_rejects_other_elements_than_it_is_configured_for(codec, dtype):
     with pytest.raises(ValueError, match="the codec is configured for dtype"):
         codec.encoded_representation(representation(np.zeros(3, dtype)))
 

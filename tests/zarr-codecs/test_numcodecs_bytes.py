@@ -20,7 +20,7 @@ from zarr_core.extension import (
     ExtensionConfigurationError,
     ExtensionDefinition,
 )
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 CONTENT = (np.arange(900, dtype="<i4") ** 2 % 1009).tobytes()
 
@@ -61,7 +61,7 @@ CHECKSUMS = ["crc32", "crc32c", "adler32", "fletcher32", "jenkins_lookup3"]
 
 
 def ours(name, configuration):
-    return make_extension("codec", ExtensionDefinition(f"numcodecs.{name}", configuration))
+    return create_extension("codec", ExtensionDefinition(f"numcodecs.{name}", configuration))
 
 
 def theirs(name, configuration):
@@ -221,7 +221,7 @@ def test_shuffle_of_half_an_element():
 
 
 def representation(name):
-    data_type = make_extension("data_type", ExtensionDefinition(name))
+    data_type = create_extension("data_type", ExtensionDefinition(name))
     assert isinstance(data_type, DataType)
     return ArrayRepresentation((3,), data_type, data_type.default_fill_value())
 

@@ -22,7 +22,7 @@ from zarr_core.extension import (
     ExtensionConfigurationError,
     ExtensionDefinition,
 )
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 TESTS = Path(__file__).parents[1]
 ITEMS = ["a", None, 1, 2.5, True, {"k": [1]}]
@@ -171,7 +171,7 @@ def test_lists_of_another_depth():
 
 @pytest.mark.parametrize("elements", [["a", "b"], [1, None], [2**70, 1], [{}, 1], [[1], [2]]])
 @pytest.mark.parametrize("shape", [(2,), (2, 1)])
-def test_elements_that_are_no_integers(elements, shape):
+def test_elements_that_are_not_integers(elements, shape):
     decoded = plain_representation(np.empty(shape, "i4"))
     elements = [[element] for element in elements] if len(shape) > 1 else elements
     text = json.dumps([*elements, np.dtype("i4").str, shape])
@@ -244,7 +244,7 @@ def test_options_of_messagepack():
 )
 def test_invalid_configuration(name, configuration):
     with pytest.raises(ExtensionConfigurationError):
-        make_extension("codec", ExtensionDefinition(f"numcodecs.{name}", configuration))
+        create_extension("codec", ExtensionDefinition(f"numcodecs.{name}", configuration))
 
 
 # --- pickle ---
@@ -257,7 +257,7 @@ class Bang:
 
 def test_pickle_has_no_name_of_its_own():
     with pytest.raises(UnknownExtensionError) as caught:
-        make_extension("codec", ExtensionDefinition("numcodecs.pickle", {"protocol": 5}), "a")
+        create_extension("codec", ExtensionDefinition("numcodecs.pickle", {"protocol": 5}), "a")
     assert "can execute arbitrary code" in str(caught.value)
     assert "from zarr_codecs.pickle import PickleCodec" in str(caught.value)
 
@@ -267,9 +267,9 @@ def test_pickle_may_be_allowed():
 
     definition = ExtensionDefinition("numcodecs.pickle", {"protocol": 4})
     with override_extensions({"codec": {"numcodecs.pickle": PickleCodec}}):
-        assert make_extension("codec", definition) == PickleCodec(4)
+        assert create_extension("codec", definition) == PickleCodec(4)
         with pytest.raises(ExtensionConfigurationError):
-            make_extension("codec", ExtensionDefinition("numcodecs.pickle", {"protocol": "x"}))
+            create_extension("codec", ExtensionDefinition("numcodecs.pickle", {"protocol": "x"}))
 
 
 @pytest.mark.parametrize(
@@ -281,7 +281,7 @@ def test_pickled_objects_that_do_not_match_the_chunk(content):
 
 
 @pytest.mark.parametrize("protocol", [-1, 6, 2.0, None])
-def test_pickle_refuses_protocol(protocol):
+def test_pickle_rejects_protocol(protocol):
     with pytest.raises(ValueError, match="protocol must be an integer from 0 to 5"):
         PickleCodec(protocol)
 

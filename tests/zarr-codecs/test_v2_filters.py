@@ -13,14 +13,14 @@ from zarr_core.extension import (
     ExtensionConfigurationError,
     ExtensionDefinition,
 )
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 NUMBERS = (np.arange(60).reshape(5, 4, 3) ** 2 % 251 - 20) * 3
 
 
 def make(dtype, *codecs):
     configuration = {"dtype": dtype, "codecs": list(codecs)}
-    return make_extension("codec", ExtensionDefinition("v2.filters", configuration))
+    return create_extension("codec", ExtensionDefinition("v2.filters", configuration))
 
 
 def as_version_2(array, codecs):

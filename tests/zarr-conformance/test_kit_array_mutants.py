@@ -110,27 +110,27 @@ SLOWLY = """        import time
 
 MUTANTS = [
     # kit, what is replaced in the code, by what, the test that must fail
-    (TO_ARRAY, "shape = decoded.shape[::-1]", "shape = decoded.shape", "the_encoded_array_is_as_promised"),
-    (TO_ARRAY, "decoded.fill_value,", "decoded.fill_value[None],", "the_encoded_array_is_as_promised"),
-    (TO_ARRAY, "return array.T\n\n    def decode", "return array.T.astype(bool)\n\n    def decode", "the_encoded_array_is_as_promised"),
-    (TO_ARRAY, DECODE + "        return array.T", DECODE + "        found = array.T.copy()\n        array[...] = 0\n        return found", "the_encoded_array_is_as_promised"),
-    (TO_ARRAY, DECODE + "        return array.T", DECODE + "        return array.T[::-1]", "chunks_come_back"),
-    (TO_ARRAY, DECODE + "        return array.T", DECODE + "        return array.reshape(decoded.shape)", "chunks_come_back"),
-    (TO_ARRAY, ENCODE, ENCODE + "        array[...] = array * 0\n", "chunks_come_back"),
-    (TO_ARRAY, ENCODE, ENCODE + "        array = array.ravel('K').reshape(array.shape)\n", "chunks_in_any_layout_come_back"),
-    (TO_ARRAY, ENCODE, ENCODE + SLOWLY, "threads_may_share_a_codec"),
-    (TO_ARRAY, "(selection.index[::-1]), part.T", "(selection.index), part", "parts_are_where_the_codec_says"),
-    (TO_BYTES, "return decoded.nbytes\n", "return decoded.nbytes + 1\n", "chunks_come_back"),
-    (TO_BYTES, "return array.astype", "array[...] = array * 0\n        return array.astype", "chunks_come_back"),
-    (TO_BYTES, ".tobytes()", ".tobytes('A')", "chunks_in_any_layout_come_back"),
-    (TO_BYTES, "return array.astype", SLOWLY.lstrip() + "        return array.astype", "threads_may_share_a_codec"),
-    (TO_BYTES, "if len(data) != decoded.nbytes", "if False", "damaged_chunks_are_refused"),
-    (TO_BYTES, "        if len(data)", "        bytes(1 << 26)\n        if len(data)", "damaged_chunks_are_refused"),
-    (TO_BYTES, "rows.start * size", "0", "parts_are_those_of_the_whole"),
-    (TO_BYTES, "slice(None, None, rows.step)", "slice(None)", "parts_are_those_of_the_whole"),
-    (TO_BYTES, "if reader is None:", "if True:", "parts_are_replaced"),
-    (TO_BYTES, "        put(chunk, selection, value)\n", "", "parts_are_replaced"),
-    (TO_BYTES, "if reader is None:", "if False:", "parts_are_replaced"),
+    (TO_ARRAY, "shape = decoded.shape[::-1]", "shape = decoded.shape", "encode_matches_resolve"),
+    (TO_ARRAY, "decoded.fill_value,", "decoded.fill_value[None],", "encode_matches_resolve"),
+    (TO_ARRAY, "return array.T\n\n    def decode", "return array.T.astype(bool)\n\n    def decode", "encode_matches_resolve"),
+    (TO_ARRAY, DECODE + "        return array.T", DECODE + "        found = array.T.copy()\n        array[...] = 0\n        return found", "encode_matches_resolve"),
+    (TO_ARRAY, DECODE + "        return array.T", DECODE + "        return array.T[::-1]", "chunk_round_trip"),
+    (TO_ARRAY, DECODE + "        return array.T", DECODE + "        return array.reshape(decoded.shape)", "chunk_round_trip"),
+    (TO_ARRAY, ENCODE, ENCODE + "        array[...] = array * 0\n", "chunk_round_trip"),
+    (TO_ARRAY, ENCODE, ENCODE + "        array = array.ravel('K').reshape(array.shape)\n", "memory_layout_round_trip"),
+    (TO_ARRAY, ENCODE, ENCODE + SLOWLY, "thread_safety"),
+    (TO_ARRAY, "(selection.index[::-1]), part.T", "(selection.index), part", "partial_selection_matches_whole_array"),
+    (TO_BYTES, "return decoded.nbytes\n", "return decoded.nbytes + 1\n", "chunk_round_trip"),
+    (TO_BYTES, "return array.astype", "array[...] = array * 0\n        return array.astype", "chunk_round_trip"),
+    (TO_BYTES, ".tobytes()", ".tobytes('A')", "memory_layout_round_trip"),
+    (TO_BYTES, "return array.astype", SLOWLY.lstrip() + "        return array.astype", "thread_safety"),
+    (TO_BYTES, "if len(data) != decoded.nbytes", "if False", "damaged_chunk_raises"),
+    (TO_BYTES, "        if len(data)", "        bytes(1 << 26)\n        if len(data)", "damaged_chunk_raises"),
+    (TO_BYTES, "rows.start * size", "0", "partial_decode_matches_full_decode"),
+    (TO_BYTES, "slice(None, None, rows.step)", "slice(None)", "partial_decode_matches_full_decode"),
+    (TO_BYTES, "if reader is None:", "if True:", "partial_encode"),
+    (TO_BYTES, "        put(chunk, selection, value)\n", "", "partial_encode"),
+    (TO_BYTES, "if reader is None:", "if False:", "partial_encode"),
 ]  # fmt: skip
 
 
@@ -152,12 +152,12 @@ def failed_tests(pytester, kit, number, old, new, only=""):
 @pytest.mark.parametrize(
     "number", range(len(MUTANTS)), ids=lambda n: f"{MUTANTS[n][0]}-{n}-{MUTANTS[n][3]}"
 )
-def test_a_mistake_is_found_where_it_is_looked_for(number, pytester):
+def test_planted_mistake_is_found(number, pytester):
     kit, old, new, expected = MUTANTS[number]
     assert expected in failed_tests(pytester, kit, number, old, new, expected)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kit", SOURCES)
-def test_without_a_mistake_nothing_fails(kit, pytester):
+def test_unchanged_template_passes(kit, pytester):
     assert failed_tests(pytester, kit, f"good_{len(kit)}", "", "") == set()

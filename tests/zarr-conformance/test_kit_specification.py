@@ -4,9 +4,9 @@ import zarr_core as zarr
 from zarr_conformance.kit import BytesToBytesCodecTests
 from zarr_conformance.kit.specification import broken_cases, cases_of
 from zarr_core.extension import ExtensionDefinition
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
-ZSTD = type(make_extension("codec", ExtensionDefinition("zstd", {"level": 1})))
+ZSTD = type(create_extension("codec", ExtensionDefinition("zstd", {"level": 1})))
 
 
 class Wrong(ZSTD):

@@ -1,4 +1,4 @@
-"""The templates of distributions for each kind of extension."""
+"""The templates of distributions for each extension_point of extension."""
 
 import re
 import subprocess
@@ -8,7 +8,7 @@ import tomllib
 import pytest
 import zarr_core.registry.extension_points
 from zarr_conformance.__main__ import main
-from zarr_conformance.template import KINDS, new_distribution
+from zarr_conformance.template import EXTENSION_POINTS, new_distribution
 
 # As an editable installation does it, in a directory of its own.
 USE = "import site, sys; site.addsitedir(sys.argv[1])\n"
@@ -18,9 +18,13 @@ RUN = "import site, sys; site.addsitedir(sys.argv[1]); import pytest; sys.exit(p
 @pytest.fixture(scope="module")
 def distributions(tmp_path_factory):
     folder = tmp_path_factory.mktemp("template")
-    for kind in KINDS:
-        name = f"tmpl-{kind}" if kind in ("store", "format") else f"tmpl.{kind.replace('-', '_')}"
-        assert main(["new", kind, name, "--into", str(folder)]) == 0
+    for extension_point in EXTENSION_POINTS:
+        name = (
+            f"tmpl-{extension_point}"
+            if extension_point in ("store", "format")
+            else f"tmpl.{extension_point.replace('-', '_')}"
+        )
+        assert main(["new", extension_point, name, "--into", str(folder)]) == 0
     return sorted(folder.iterdir())
 
 
@@ -90,25 +94,25 @@ def test_existing_directories_are_not_overwritten(tmp_path, capsys):
     assert (folder / "README.md").read_text() == "mine"
 
 
-def test_every_kind_of_extension_has_a_template():
-    assert {kind.replace("-", "_") for kind in KINDS} == set(
+def test_every_extension_point_has_a_template():
+    assert {extension_point.replace("-", "_") for extension_point in EXTENSION_POINTS} == set(
         zarr_core.registry.extension_points.EXTENSION_POINTS
     )
 
 
-def test_unknown_kind(capsys):
+def test_unknown_extension_point(capsys):
     with pytest.raises(SystemExit):
         main(["new", "hook", "acme.x"])
     refusal = capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["new", "--help"])
     help_text = " ".join(capsys.readouterr().out.split()).replace("- ", "-")
-    for kind in KINDS:
-        assert f"'{kind}'" in refusal
-        assert kind in help_text
+    for extension_point in EXTENSION_POINTS:
+        assert f"'{extension_point}'" in refusal
+        assert extension_point in help_text
 
 
-def test_kinds_with_underscores(tmp_path):
+def test_extension_points_with_underscores(tmp_path):
     assert main(["new", "chunk_key_encoding", "acme.x", "--into", str(tmp_path)]) == 0
     project = tomllib.loads((tmp_path / "acme-x" / "pyproject.toml").read_text())["project"]
     assert list(project["entry-points"]) == ["zarr_core.chunk_key_encoding"]

@@ -30,7 +30,7 @@ SECRET = {"secret": 1}
 @pytest.mark.usefixtures("no_secrets")
 def test_nothing_objectionable_is_written(tmp_path):
     with pytest.raises(MetadataValidationError, match="/attributes/secret"):
-        zarr.create_array(tmp_path, name="a", shape=3, attributes=SECRET)
+        zarr.create_array(tmp_path, path="a", shape=3, attributes=SECRET)
     with pytest.raises(MetadataValidationError, match="/attributes/secret"):
         zarr.create_group(tmp_path, path="g", attributes=SECRET)
     assert list(tmp_path.iterdir()) == []
@@ -40,7 +40,7 @@ def test_nothing_objectionable_is_written(tmp_path):
     assert dict(group.attrs) == dict(zarr.open(tmp_path).attrs) == {"open": 1}
 
 
-def test_what_is_stored_already_is_refused_when_it_is_opened(tmp_path):
+def test_stored_invalid_array_is_rejected_at_opening(tmp_path):
     zarr.create_array(tmp_path / "a", shape=3, attributes=SECRET)
     zarr.create_group(tmp_path / "g", attributes=SECRET)
     plugin = NoSecrets()

@@ -98,7 +98,7 @@ def test_only_canonical_numbers_are_coordinates(encoding, number):
         (V2Encoding("/"), "0/zarr.json", 2),
     ],
 )
-def test_other_keys_are_no_chunks(encoding, key, ndim):
+def test_decode_rejects_other_keys(encoding, key, ndim):
     assert encoding.decode(key, ndim) is None
 
 

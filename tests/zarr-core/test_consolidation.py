@@ -36,7 +36,7 @@ def document(store, path):
     return json.loads(bytes(store.get(f"{path}/zarr.json")))
 
 
-def test_what_is_written(store):
+def test_written_metadata(store):
     member = json.loads(bytes(store.get("zarr.json")))["consolidated_metadata"]
     assert (member["kind"], member["must_understand"]) == ("inline", False)
     assert list(member["metadata"]) == ["a", "g", "g/h", "g/h/b"]
@@ -68,7 +68,7 @@ def test_everything_is_found_by_one_read(store):
     assert store.keys("get_into") == ["a/c/0", "a/c/1"] or store.count() > 1
 
 
-def test_open_consolidated_opens_for_writing_unless_told_otherwise(store):
+def test_open_consolidated_opens_for_writing_by_default(store):
     group = zarr.open_consolidated(store)
     assert not group.read_only
     group["a"].attrs["note"] = "changed"
@@ -162,7 +162,7 @@ def test_a_change_changes_one_copy_and_no_order(store):
 def test_staleness_is_noticed(store):
     root = zarr.open_group(store)
     zarr.open(store, path="a").attrs["n"] = 7  # not reached through the group
-    zarr.create_array(store, name="g/new", shape=1)
+    zarr.create_array(store, path="g/new", shape=1)
     del zarr.open(store, path="g")["h"]
     difference = zarr.check_consolidated(root)
     assert difference
@@ -229,7 +229,7 @@ def test_concurrent_changes_leave_the_copies_in_step(store, handles):
     assert len(zarr.open(store, path="a").attrs) == 7
 
 
-def test_copies_that_nobody_should_have_written(store):
+def test_invalid_consolidated_metadata(store):
     whole = json.loads(bytes(store.get("zarr.json")))
     copies = whole["consolidated_metadata"]["metadata"]
     for path in ("../out", "a//b", "", "__reserved", "g/./x"):
@@ -343,3 +343,138 @@ def test_copies_below_impossible_names_are_not_listed(path):
         zarr.MemoryStore({"zarr.json": json.dumps(document).encode()}), mode="r"
     )
     assert [name for name, _ in group.members(None)] == ["a", "b"]
+
+
+def consolidated_store(zarr_format):
+    store = CountingStore(zarr.MemoryStore())
+    root = zarr.create_group(store, zarr_format=zarr_format)
+    root.create_array("a", data=np.arange(4), attributes={"n": 1})
+    zarr.consolidate_metadata(store)
+    store.calls.clear()
+    return store
+
+
+def calls_of_consolidated(store, zarr_format):
+    """The calls of methods for the key that holds the consolidated metadata."""
+    key = "zarr.json" if zarr_format == 3 else ".zmetadata"
+    return [call.method for call in store.calls if call.key == key]
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("count", [3, 30])
+def test_a_batch_reads_and_writes_consolidated_metadata_once(zarr_format, count):
+    store = consolidated_store(zarr_format)
+    root = zarr.open_group(store, "r+")
+    store.calls.clear()
+    with root.batch() as same:
+        assert same is root
+        for number in range(count):
+            array = root.create_array(f"b/{number}", shape=2)
+            array.attrs["n"] = number
+            root["b"].require_group(f"g{number}").attrs["m"] = number
+        root["a"].attrs["n"] = 2
+        del root["b/1"]
+        assert calls_of_consolidated(store, zarr_format) == []
+    methods = ["reader.read", "update"] if zarr_format == 3 else ["get", "set"]
+    assert calls_of_consolidated(store, zarr_format) == methods
+    assert str(zarr.check_consolidated(root)) == "up to date"
+    reader = zarr.open_consolidated(store, mode="r")
+    assert (reader["a"].attrs["n"], reader["b/2"].attrs["n"], "b/1" in reader) == (2, 2, False)
+    store.calls.clear()
+    root.create_group("after")
+    assert calls_of_consolidated(store, zarr_format)[-1] == methods[-1]
+
+
+def test_an_empty_batch_and_one_without_consolidated_metadata_write_nothing(store):
+    with zarr.open_group(store, "r+").batch():
+        pass
+    with zarr.create_group(zarr.MemoryStore()).batch() as group:
+        group.create_group("x")
+    assert store.keys("update") == []
+    assert list(group) == ["x"]
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_a_batch_that_raises_writes_what_was_stored(zarr_format):
+    store = consolidated_store(zarr_format)
+    root = zarr.open_group(store, "r+")
+
+    def create():
+        with root.batch():
+            root.create_array("b", shape=2)
+            root.create_array("c", data=["x"], dtype="int8")
+
+    with pytest.raises(ValueError, match="cannot convert"):
+        create()
+    assert str(zarr.check_consolidated(root)) == "up to date"
+    assert sorted(zarr.open_consolidated(store, mode="r")) == ["a", "b"]
+
+
+def test_lookups_in_a_batch_find_its_changes(store):
+    root = zarr.open_group(store, "r+", use_consolidated=True)
+    with root.batch():
+        root.create_array("b", shape=2)
+        assert "b" in root
+        root["b"].attrs["n"] = 3
+        assert root["b"].attrs["n"] == 3
+        del root["g"]
+        assert list(root) == ["a", "b"]
+        root.attrs["title"] = "written with the old consolidated metadata"
+        assert list(root) == ["a", "b"]
+        root.create_group("c")
+        assert list(root) == ["a", "b", "c"]
+    assert list(zarr.open_consolidated(store, mode="r")) == ["a", "b", "c"]
+    assert in_step(store)
+
+
+def test_nested_batches_of_a_thread_write_once(store):
+    root = zarr.open_group(store, "r+")
+    with root.batch():
+        with root["g"].batch() as child:
+            child.create_group("x")
+        assert store.keys("update").count("zarr.json") == 0
+    assert store.keys("update").count("zarr.json") == 1
+    assert in_step(store)
+
+
+@pytest.mark.parametrize("handles", ["one", "many"])
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_concurrent_batches_lose_no_changes(zarr_format, handles):
+    store = consolidated_store(zarr_format)
+    shared = zarr.open_group(store, "r+")
+
+    def work(number):
+        root = shared if handles == "one" else zarr.open_group(store, "r+")
+        for attempt in range(3):
+            with root.batch():
+                root["a"].attrs[f"{number}"] = attempt
+                for name in range(4):
+                    root.create_array(f"own/{number}/{attempt}/{name}", shape=1)
+            assert f"own/{number}/{attempt}/3" in zarr.open_consolidated(store, mode="r")
+            root.require_group(f"common/{attempt}")
+            del root[f"own/{number}/{attempt}/0"]
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(work, range(6)))
+    assert str(zarr.check_consolidated(shared)) == "up to date"
+    assert len(zarr.open(store, path="a").attrs) == 7
+
+
+def test_threads_within_a_batch_take_part(store):
+    root = zarr.open_group(store, "r+")
+    with root.batch(), ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda number: root.create_group(f"n{number}"), range(20)))
+    assert store.keys("update").count("zarr.json") == 1
+    assert in_step(store)
+
+
+def test_a_batch_whose_group_was_removed_raises(store):
+    root = zarr.open_group(store, "r+")
+
+    def change():
+        with root.batch():
+            root.create_group("b")
+            zarr.remove(store)
+
+    with pytest.raises(NodeNotFoundError, match="has been removed"):
+        change()

@@ -95,15 +95,15 @@ def test_a_display_that_a_block_gives(root):
 
 def test_a_node_keeps_the_display_with_which_it_is_opened(root):
     given = zarr.open(root.store, extensions={"display": {"default": Short}})
-    assert given._repr_html_() == "<i>Group</i>"
-    assert given["x"]._repr_html_() == "<i>Array</i>"
+    assert given._repr_html_() == "<i>StoredGroup</i>"
+    assert given["x"]._repr_html_() == "<i>StoredArray</i>"
     assert given.attrs._repr_html_() == "<i>Attributes</i>"
     assert given["x"].chunk_map(at={0: 1}, cells=3) == (
         "/x", None, {0: 1}, {"sizes": True, "inner": True, "cells": 3, "most": 100_000},
     )  # fmt: skip
 
 
-def test_an_object_that_is_no_display_is_refused():
+def test_an_object_that_is_not_a_display_is_rejected():
     with pytest.raises(TypeError, match="is not a class derived from Display"):
         zarr.override_extensions({"display": {"default": int}}).__enter__()
 
@@ -128,7 +128,7 @@ def test_a_display_that_fails_is_reported_once(root, use):
     assert first is None or first.split() == repr(root.info).split()
 
 
-def test_an_interrupt_is_no_failure_of_the_display(root):
+def test_an_interrupt_is_not_a_failure_of_the_display(root):
     class Interrupted(Short):
         def html(self, shown):
             raise KeyboardInterrupt
@@ -171,7 +171,7 @@ def test_two_displays_are_a_conflict_until_one_is_chosen(root, monkeypatch):
             root["x"].chunk_map()
     chosen = {"display.default": "other-display"}
     with zarr.config.set(disabled_plugins=frozenset(), providers=chosen):
-        assert root._repr_html_() == "<i>Group</i>"
+        assert root._repr_html_() == "<i>StoredGroup</i>"
 
 
 def test_a_chosen_display_that_is_not_installed_is_reported(root):

@@ -9,7 +9,7 @@ from counting_store import CountingStore
 def test_an_array_in_one_line():
     store = CountingStore(zarr.MemoryStore())
     array = zarr.create_array(
-        store, name="t2m", shape=(365, 180, 360), chunks=(30, 90, 90), shards=(60, 180, 360),
+        store, path="t2m", shape=(365, 180, 360), chunks=(30, 90, 90), shards=(60, 180, 360),
         dtype="float32", dimension_names=["time", "lat", None], compressors=["gzip", "crc32c"],
     )  # fmt: skip
     store.calls.clear()
@@ -17,7 +17,7 @@ def test_an_array_in_one_line():
         f"<Array {store} /t2m (time: 365, lat: 180, 360) float32 chunks=(30, 90, 90) "
         "shards=(60, 180, 360) gzip crc32c v3>"
     )
-    plain = zarr.create_array(store, name="p", shape=(), dtype="int8", compressors=None)
+    plain = zarr.create_array(store, path="p", shape=(), dtype="int8", compressors=None)
     assert repr(plain) == f"<Array {store} /p () int8 chunks=() v3>"
     assert not [call for call in store.calls if call.key.startswith("t2m")]
 
@@ -25,7 +25,7 @@ def test_an_array_in_one_line():
 def test_the_table_of_an_array_never_touches_the_store():
     store = CountingStore(zarr.MemoryStore())
     array = zarr.create_array(
-        store, name="x", shape=(4, 6), chunks=(2, 3), dtype="int16", dimension_names=["a", None]
+        store, path="x", shape=(4, 6), chunks=(2, 3), dtype="int16", dimension_names=["a", None]
     )
     store.calls.clear()
     info = array.info
@@ -54,7 +54,7 @@ def test_whether_damage_is_noticed():
 
 
 @pytest.mark.parametrize("shards", [None, (4, 4)])
-def test_what_is_stored(shards):
+def test_stored_bytes(shards):
     array = zarr.create_array(
         shape=(10, 6), chunks=(2, 2), shards=shards, dtype="int32", compressors=None
     )

@@ -30,7 +30,7 @@ def place(tmp_path):
 @pytest.mark.parametrize("opener", OPENERS)
 @pytest.mark.parametrize("mode", [None, "r", "r+"])
 @pytest.mark.parametrize("name", ["typo", "typo.zarr", "typo.zip", "a/b/c"])
-def test_a_misspelt_path_is_an_error_that_makes_nothing(opener, mode, name, tmp_path):
+def test_a_misspelt_path_is_an_error_that_creates_nothing(opener, mode, name, tmp_path):
     with pytest.raises(NodeNotFoundError, match="no Zarr array or group here"):
         opener(tmp_path / name, mode)
     with pytest.raises(LookupError):
@@ -122,7 +122,7 @@ def test_a_node_for_reading_gives_nodes_for_reading(place):
         lambda: group.create_group("new"),
         lambda: group.create_array("new", shape=1),
         lambda: group.require_group("new"),
-        lambda: zarr.create_array(group, name="new", shape=1),
+        lambda: zarr.create_array(group, path="new", shape=1),
         lambda: group.__setitem__("x", [1]),
         lambda: group.__delitem__("x"),
         lambda: group.move("x", "y"),
@@ -189,7 +189,7 @@ def test_formats(place):
 
 def test_opening_reads_one_document():
     store = CountingStore(zarr.MemoryStore())
-    zarr.create_array(store, name="a/b", data=np.arange(4))
+    zarr.create_array(store, path="a/b", data=np.arange(4))
     store.calls.clear()
     with zarr.config.set(disabled_plugins={"zarr-formats"}):
         zarr.open(store, path="a/b")
@@ -208,7 +208,7 @@ def test_a_damaged_node_is_neither_opened_nor_replaced(place):
 
 
 @pytest.mark.parametrize("place_kind", ["memory", "directory"])
-def test_of_several_that_open_what_is_not_there_one_makes_it(place_kind, tmp_path):
+def test_concurrent_open_creates_one_node(place_kind, tmp_path):
     for attempt in range(5):
         store = (
             zarr.MemoryStore()
@@ -234,11 +234,11 @@ def test_of_several_that_open_what_is_not_there_one_makes_it(place_kind, tmp_pat
         assert zarr.open(store, path="a/b")[...].tolist() == [1, 2, 3, 4, 5, 6]
 
 
-def test_what_is_in_the_way_of_a_new_node():
+def test_keys_that_block_a_new_node():
     array = zarr.create_array(shape=3)
     for make in (
         lambda: zarr.open(array.store, "a", path="below"),
-        lambda: zarr.create_array(array, name="below", shape=1),
+        lambda: zarr.create_array(array, path="below", shape=1),
         lambda: zarr.create_group(array, path="below"),
     ):
         with pytest.raises(
@@ -248,7 +248,7 @@ def test_what_is_in_the_way_of_a_new_node():
     assert sorted(array.store.list()) == ["zarr.json"]
 
 
-def test_unknown_extensions_that_need_not_be_understood_are_left_out_with_one_warning():
+def test_unknown_extensions_that_need_not_be_understood_are_ignored_with_one_warning():
     array = zarr.create_array(shape=4, chunks=2, dtype="uint8", compressors=None)
     array[...] = 5
     document = json.loads(bytes(array.store.get("zarr.json")))

@@ -9,8 +9,8 @@ from zarr_core.errors import (
     UnknownExtensionError,
 )
 from zarr_core.registry import discovery
-from zarr_core.registry.listing import installed_extensions
-from zarr_core.registry.resolve import find, make
+from zarr_core.registry.installed import installed_extensions
+from zarr_core.registry.resolve import create_extension, find
 
 BRIDGE = """
 from zarr_core.extension import Provider
@@ -55,14 +55,14 @@ def bridged(install):
     return write
 
 
-def test_what_another_library_would_find_is_found_and_adapted(bridged):
+def test_extensions_of_another_library_are_adapted(bridged):
     bridged([("far", "foreign:Foreign", "far-away")])
-    codec = make("codec", ExtensionDefinition("far"))
+    codec = create_extension("codec", ExtensionDefinition("far"))
     assert codec.encode(b"\0", None) == b"\5"
     assert find("codec", "far").__name__ == "far of far-away"
 
 
-def test_nobody_asks_before_a_name_is_missing(bridged):
+def test_bridges_are_called_only_for_missing_names(bridged):
     bridged([("bytes", "foreign:Foreign", "far-away"), ("crc32c", "broken:X", "far-away")])
     assert find("codec", "bytes").__module__ == "zarr_core.codecs.bytes"
     assert find("codec", "crc32c").__module__ == "zarr_codecs.crc32c"  # not replaced
@@ -76,12 +76,14 @@ def test_nobody_asks_before_a_name_is_missing(bridged):
 def test_it_is_asked_once(bridged):
     bridged([])
     for _ in range(3):
-        assert make("codec", ExtensionDefinition("acme.x", must_understand=False)) is None
+        assert (
+            create_extension("codec", ExtensionDefinition("acme.x", must_understand=False)) is None
+        )
     import bridge
 
     assert bridge.asked == [1]
     discovery.refresh()
-    assert make("codec", ExtensionDefinition("acme.x", must_understand=False)) is None
+    assert create_extension("codec", ExtensionDefinition("acme.x", must_understand=False)) is None
     assert bridge.asked == [1, 1]
 
 
@@ -106,7 +108,7 @@ def test_users_may_prefer_what_a_bridge_offers(bridged):
 def test_errors_name_the_distribution_behind_it(bridged):
     bridged([("far", "broken:X", "far-away")])
     with pytest.raises(ExtensionLoadError, match=r"far-away 2\.0.*ZeroDivisionError"):
-        make("codec", ExtensionDefinition("far", must_understand=False))
+        create_extension("codec", ExtensionDefinition("far", must_understand=False))
 
 
 def test_a_bridge_is_switched_off_like_any_plugin(bridged):
@@ -123,7 +125,11 @@ def test_a_bridge_is_switched_off_like_any_plugin(bridged):
 
 def test_it_is_listed(bridged):
     bridged([("far", "foreign:Foreign", "far-away"), ("crc32c", "broken:X", "far-away")])
-    lines = [line for line in installed_extensions(load=False) if line.kind in ("bridge", "codec")]
+    lines = [
+        line
+        for line in installed_extensions(load=False)
+        if line.extension_point in ("bridge", "codec")
+    ]
     assert ("far", "far-away", True) in [(x.name, x.distribution, x.wins) for x in lines]
     assert ("bridge", "acme-bridge", True) in [(x.name, x.distribution, x.wins) for x in lines]
     assert {x.distribution for x in lines if x.name == "crc32c"} == {"zarr-codecs"}
@@ -138,7 +144,7 @@ def test_similar_names_are_among_the_hints(bridged):
 
 
 @pytest.mark.parametrize("offered", ["[1 / 0]", "[('x',)]", "None"])
-def test_a_bridge_that_fails_hinders_nobody(bridged, offered):
+def test_failing_bridge_affects_only_itself(bridged, offered):
     bridged([("far", "foreign:Foreign", "far-away")])
     bridged(offered, name="acme-broken", module="collapsed")
     with pytest.warns(UserWarning, match="collapsed of acme-broken 1.0"):

@@ -30,22 +30,22 @@ import sys
 import numpy as np
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import ExtensionConfigurationError
-from zarr_core.registry.listing import installed_extensions
-from zarr_core.registry.naming import name_of
-from zarr_core.registry.resolve import make
+from zarr_core.registry.installed import installed_extensions
+from zarr_core.registry.extension_names import name_of
+from zarr_core.registry.resolve import create_extension
 
 listed = {line.name for line in installed_extensions(load=False)}
 known = set(sys.argv[1:])
 assert known <= listed, known - listed
 assert "acme_xor" not in sys.modules
 try:
-    make("codec", ExtensionDefinition("acme.xor", {"key": 256}), pointer="/codecs/1")
+    create_extension("codec", ExtensionDefinition("acme.xor", {"key": 256}), pointer="/codecs/1")
 except ExtensionConfigurationError as error:
     assert [problem.pointer for problem in error.problems] == ["/codecs/1/configuration/key"]
     assert "acme_xor" in sys.modules  # the class was found; the schema refused it
 else:
     raise SystemExit("the schema was not found")
-codec = make("codec", ExtensionDefinition("acme.xor", {"key": 7}))
+codec = create_extension("codec", ExtensionDefinition("acme.xor", {"key": 7}))
 assert codec.decode(codec.encode(b"zarr", 4), 4) == b"zarr"
 assert name_of("codec", type(codec)) == "acme.xor"
 from zarr_core.registry import hooks
@@ -67,7 +67,7 @@ def site(tmp_path_factory):
     return target
 
 
-def test_a_stranger_can_use_them(site):
+def test_third_party_can_use_the_examples(site):
     environment = {"PYTHONPATH": str(site)}
     names = [name for _, name in POINTS]
     subprocess.run([sys.executable, "-c", USE, *names], check=True, env=environment)
@@ -102,7 +102,7 @@ def test_their_own_tests_pass(site):
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if COMMANDS[name]])
-def test_what_readers_are_told_to_type_works(name, site, tmp_path):
+def test_readme_commands_work(name, site, tmp_path):
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {"PYTHONPATH": str(site), "PATH": path}
     subprocess.run(["sh", "-ec", COMMANDS[name]], check=True, env=environment, cwd=tmp_path)

@@ -5,9 +5,9 @@ from zarr_core.config import config
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import ExtensionError, ExtensionLoadError, UnknownExtensionError
 from zarr_core.extension import hookimpl
-from zarr_core.registry import fallback
-from zarr_core.registry.fallback import make_data_type
+from zarr_core.registry import resolve
 from zarr_core.registry.hooks import register_hooks, unregister_hooks
+from zarr_core.registry.resolve import create_data_type
 
 DATETIME = ExtensionDefinition("acme.datetime", {"unit": "s"})
 INT64, RAW = ExtensionDefinition("int64"), ExtensionDefinition("r64")
@@ -16,44 +16,44 @@ UNHEARD = ExtensionDefinition("acme.unheard")
 
 @pytest.fixture(autouse=True)
 def _forget():
-    fallback._warned.clear()
+    resolve._warned.clear()
 
 
 def test_a_known_type_needs_no_fallback():
-    data_type, used = make_data_type(INT64, [RAW])
+    data_type, used = create_data_type(INT64, [RAW])
     assert (data_type.numpy_dtype, used) == ("int64", None)
 
 
-def test_the_first_known_fallback_is_used_and_said_once():
+def test_first_known_fallback_is_used_with_one_warning():
     with pytest.warns(UserWarning, match="'acme.datetime' is not installed.*read as 'int64'"):
-        data_type, used = make_data_type(DATETIME, [UNHEARD, INT64, RAW], "s /a")
+        data_type, used = create_data_type(DATETIME, [UNHEARD, INT64, RAW], "s /a")
     assert (data_type.numpy_dtype, used) == ("int64", INT64)
     with warnings.catch_warnings(action="error"):
-        assert make_data_type(DATETIME, [INT64], "s /a")[1] is INT64
+        assert create_data_type(DATETIME, [INT64], "s /a")[1] is INT64
     with pytest.warns(UserWarning, match="s /b"):
-        make_data_type(DATETIME, [INT64], "s /b")
+        create_data_type(DATETIME, [INT64], "s /b")
 
 
-def test_silently_if_the_settings_say_so():
+def test_fallback_warning_can_be_disabled():
     with config.set(fallback="use"), warnings.catch_warnings(action="error"):
-        assert make_data_type(DATETIME, [RAW])[1] is RAW
+        assert create_data_type(DATETIME, [RAW])[1] is RAW
 
 
 @pytest.mark.parametrize("fallbacks", [[], [UNHEARD]])
 def test_without_a_known_fallback_the_type_is_unknown(fallbacks):
     with pytest.raises(UnknownExtensionError, match=r"s at /data_type: .*'acme.datetime'"):
-        make_data_type(DATETIME, fallbacks, "s", "/data_type")
+        create_data_type(DATETIME, fallbacks, "s", "/data_type")
 
 
-def test_not_at_all_if_the_settings_say_so():
+def test_fallback_can_be_disabled():
     with config.set(fallback="error"), pytest.raises(UnknownExtensionError):
-        make_data_type(DATETIME, [INT64])
+        create_data_type(DATETIME, [INT64])
 
 
 def test_broken_is_not_unknown(install):
     install("acme", {"data_type": {"acme.datetime": "acme:Datetime"}}, {"acme.py": "1 / 0"})
     with pytest.raises(ExtensionLoadError):
-        make_data_type(DATETIME, [INT64])
+        create_data_type(DATETIME, [INT64])
 
 
 class Chooser:
@@ -72,7 +72,7 @@ def test_a_hook_may_choose(answer, expected):
     register_hooks(chooser)
     try:
         with config.set(fallback="use"):
-            assert make_data_type(DATETIME, [UNHEARD, INT64, RAW])[1] is expected
+            assert create_data_type(DATETIME, [UNHEARD, INT64, RAW])[1] is expected
     finally:
         unregister_hooks(chooser)
 
@@ -82,6 +82,6 @@ def test_a_hook_may_choose_only_among_the_known_fallbacks():
     register_hooks(chooser)
     try:
         with pytest.raises(ExtensionError, match="must be one of int64"):
-            make_data_type(DATETIME, [INT64])
+            create_data_type(DATETIME, [INT64])
     finally:
         unregister_hooks(chooser)

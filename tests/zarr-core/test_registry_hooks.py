@@ -43,43 +43,45 @@ class Supplier:
         self.answer = answer
 
     @hookimpl
-    def zarr_supply_extension(self, kind, definition):
+    def zarr_supply_extension(self, extension_point, definition):
         return self.answer if definition.name.startswith("any.") else None
 
 
 # --- supply ---
 
 
-def test_code_is_supplied_for_names_that_nobody_provides(register):
+def test_code_is_supplied_for_unknown_names(register):
     register(Supplier())
-    assert resolve.make("codec", ExtensionDefinition("any.x", PLAIN)) == BytesCodec("little")
+    assert resolve.create_extension("codec", ExtensionDefinition("any.x", PLAIN)) == BytesCodec(
+        "little"
+    )
     assert resolve.find("codec", "any.y") is BytesCodec
     with pytest.raises(UnknownExtensionError):
         resolve.find("codec", "other.x")
 
 
-def test_what_somebody_provides_is_not_asked_for(register, install, codec_source):
+def test_provided_names_do_not_call_hooks(register, install, codec_source):
     register(Supplier())
     install("acme", {"codec": {"any.x": "acme:Codec"}}, {"acme.py": codec_source})
     assert resolve.find("codec", "any.x").__module__ == "acme"
 
 
 @pytest.mark.parametrize("answer", [7, int, BytesCodec()])
-def test_something_else_than_a_class_of_the_kind_is_an_error(register, answer):
+def test_supplied_class_of_another_extension_point_raises(register, answer):
     register(Supplier(answer))
     with pytest.raises(ExtensionLoadError, match="a zarr_supply_extension hook"):
-        resolve.make("codec", ExtensionDefinition("any.x", must_understand=False))
+        resolve.create_extension("codec", ExtensionDefinition("any.x", must_understand=False))
 
 
 def test_a_hook_that_fails_is_named(register):
     class Failing:
         @hookimpl
-        def zarr_supply_extension(self, kind):
+        def zarr_supply_extension(self, extension_point):
             raise LookupError("no catalogue")
 
     register(Failing())
     with pytest.raises(ExtensionLoadError) as caught:
-        resolve.make("codec", ExtensionDefinition("any.x", must_understand=False))
+        resolve.create_extension("codec", ExtensionDefinition("any.x", must_understand=False))
     assert "zarr_supply_extension raised LookupError: no catalogue" in caught.value.reason
     assert "Failing" in caught.value.target
     assert caught.value.distribution == "this process"
@@ -104,7 +106,7 @@ class Selector:
         self.choose = choose
 
     @hookimpl
-    def zarr_select_provider(self, kind, name, providers):
+    def zarr_select_provider(self, extension_point, name, providers):
         return self.choose(providers)
 
 
@@ -153,18 +155,18 @@ def test_objections_are_collected(register):
     assert hooks.check_metadata("s", {"a": 1}) == [ValidationProblem("/a", "s 1")]
 
 
-def test_hooks_are_told_of_what_is_used(register):
+def test_hooks_observe_used_extensions(register):
     class Observer:
         def __init__(self):
             self.seen = []
 
         @hookimpl
-        def zarr_extension_used(self, where, kind, name, provider):
-            self.seen.append((where, kind, name, provider.distribution))
+        def zarr_extension_used(self, where, extension_point, name, provider):
+            self.seen.append((where, extension_point, name, provider.distribution))
 
     observer = register(Observer())
-    resolve.make("codec", ExtensionDefinition("bytes", PLAIN), "s /a", "/codecs/0")
-    resolve.make("codec", ExtensionDefinition("no.such", must_understand=False))
+    resolve.create_extension("codec", ExtensionDefinition("bytes", PLAIN), "s /a", "/codecs/0")
+    resolve.create_extension("codec", ExtensionDefinition("no.such", must_understand=False))
     assert observer.seen == [("s /a", "codec", "bytes", "zarr-core")]
 
 
@@ -178,9 +180,9 @@ def test_an_observer_that_fails_is_warned_of_once(register):
     with pytest.warns(
         UserWarning, match=r"zarr_extension_used of .*Clumsy.* raised OSError: disk full"
     ):
-        assert resolve.make("codec", ExtensionDefinition("bytes", PLAIN))
+        assert resolve.create_extension("codec", ExtensionDefinition("bytes", PLAIN))
     with warnings.catch_warnings(action="error"):
-        assert resolve.make("codec", ExtensionDefinition("bytes", PLAIN))
+        assert resolve.create_extension("codec", ExtensionDefinition("bytes", PLAIN))
     hooks._warned.clear()
 
 
@@ -189,7 +191,7 @@ def test_an_observer_that_fails_is_warned_of_once(register):
 
 class Misspelt:
     @hookimpl
-    def zarr_suply_extension(self, kind, definition):
+    def zarr_suply_extension(self, extension_point, definition):
         return None
 
 
@@ -206,7 +208,7 @@ def test_a_misspelt_hook_is_an_error_at_once(plugin):
     assert hooks.check_metadata("s", {}) == []  # and was not registered
 
 
-def test_hooks_that_nobody_marked_are_an_error_at_once():
+def test_unmarked_hooks_raise():
     class Unmarked:
         def zarr_check_metadata(self):
             return None
@@ -250,7 +252,7 @@ def installed_hooks(install, source, distribution="acme-hooks"):
     install(distribution, {"hooks": {"acme": f"{module}:Hooks"}}, {f"{module}.py": source})
 
 
-def test_installed_hooks_are_made_once(install):
+def test_installed_hooks_are_created_once(install):
     installed_hooks(install, HOOKS.format(name="zarr_check_metadata"))
     assert hooks.check_metadata("here", {}) == [ValidationProblem("/a", "from here")]
     with config.set(threads=1):
@@ -279,7 +281,7 @@ def zarr_check_metadata(where):
         "class Hooks:\n    def __init__(self): raise SystemExit",
     ],
 )
-def test_hooks_that_fail_to_load_are_left_out_with_one_warning(install, source):
+def test_hooks_that_fail_to_load_are_ignored_with_one_warning(install, source):
     installed_hooks(install, source, "broken-hooks")
     installed_hooks(install, HOOKS.format(name="zarr_check_metadata"))
     with pytest.warns(UserWarning, match=r"hooks of broken-hooks 1\.0 .* are ignored"):
@@ -292,16 +294,16 @@ def test_an_installed_hook_that_is_misspelt_is_an_error_until_switched_off(insta
     installed_hooks(install, HOOKS.format(name="zarr_chek_metadata"))
     for _ in range(2):
         with pytest.raises(ExtensionLoadError, match=r"acme-hooks 1\.0.*zarr_chek_metadata"):
-            resolve.make("codec", ExtensionDefinition("bytes", PLAIN))
+            resolve.create_extension("codec", ExtensionDefinition("bytes", PLAIN))
     with config.set(disabled_plugins={"acme-hooks"}):
-        assert resolve.make("codec", ExtensionDefinition("bytes", PLAIN))
+        assert resolve.create_extension("codec", ExtensionDefinition("bytes", PLAIN))
 
 
 def test_hooks_that_open_something_while_they_are_imported_do_not_go_round_in_circles(install):
     source = f"""
 from zarr_core.definition import ExtensionDefinition
-from zarr_core.registry.resolve import make
-make("codec", ExtensionDefinition("bytes", {PLAIN!r}))
+from zarr_core.registry.resolve import create_extension
+create_extension("codec", ExtensionDefinition("bytes", {PLAIN!r}))
 {HOOKS.format(name="zarr_check_metadata")}
 """
     installed_hooks(install, source)
@@ -314,7 +316,7 @@ def test_without_hooks_pluggy_is_not_imported():
         "from zarr_core.definition import ExtensionDefinition\n"
         "from zarr_core.registry import hooks, resolve\n"
         "assert 'importlib_metadata' not in sys.modules\n"
-        f"resolve.make('codec', ExtensionDefinition('bytes', {PLAIN!r}))\n"
+        f"resolve.create_extension('codec', ExtensionDefinition('bytes', {PLAIN!r}))\n"
         "assert hooks.check_metadata('', {}) == []\n"
         "assert not {'pluggy', 'jsonschema'} & set(sys.modules)\n"
     )
@@ -357,7 +359,7 @@ def test_objections_that_are_none_are_named_as_a_fault_of_the_hook(register, ans
         hooks.check_metadata("s", {"a": 1})
 
 
-def test_what_a_hook_changes_in_a_document_changes_nothing(register):
+def test_hook_cannot_change_the_document(register):
     register(Checking(lambda document: document["attributes"]["units"].clear()))
     document = {"attributes": {"units": ["m"]}}
     hooks.check_metadata("s", document)
@@ -399,7 +401,10 @@ def test_a_panic_is_a_fault_but_an_order_to_stop_is_obeyed(register, error):
     ]
     register(Raising())
     with override_extensions({"codec": {"any.x": Codec}}):
-        asks += [lambda: resolve.make("codec", ExtensionDefinition("any.x", PLAIN)), encode]
+        asks += [
+            lambda: resolve.create_extension("codec", ExtensionDefinition("any.x", PLAIN)),
+            encode,
+        ]
         for ask in asks:
             expected = pytest.raises(type(error))
             if isinstance(error, PanicException):

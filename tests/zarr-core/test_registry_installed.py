@@ -1,198 +1,97 @@
-"""What installers leave behind in all its forms, compared with what importlib_metadata makes of it."""
-
-import importlib
-import os
-import subprocess
 import sys
-import zipfile
 
-import importlib_metadata
 import pytest
-from zarr_core.registry import discovery, entry_points
-
-LINES = "[zarr_core.codec]\nacme.x = acme:X\n"
-METADATA = "Metadata-Version: 2.1\nName: Acme.X\nVersion: 1.5\n\nName: of something else\n"
-FORMS = {
-    "wheel": ("", "Acme.X-1.5.dist-info/METADATA"),
-    "egg-info of a source folder": ("", "acme_x.egg-info/PKG-INFO"),
-    "egg-info with version and Python": ("", "Acme.X-1.5-py3.11.egg-info/PKG-INFO"),
-    "unpacked egg": ("Acme.X-1.5-py3.11.egg", "EGG-INFO/PKG-INFO"),
-}
-
-
-def found():
-    providers = discovery.scan().providers
-    return [str(line) for line in providers.get("codec", {}).get("acme.x", ())]
+from zarr_core.codecs.bytes import BytesCodec
+from zarr_core.config import config
+from zarr_core.registry.extension_names import names
+from zarr_core.registry.installed import installed_extensions, table
+from zarr_core.registry.scope import override_extensions
 
 
 @pytest.fixture
-def path(monkeypatch):
-    """A function that puts folders or files on the path, for this test."""
-
-    def put(*places):
-        monkeypatch.setattr(sys, "path", [*map(str, places), *sys.path])
-        importlib.invalidate_caches()
-        discovery.refresh()
-
-    yield put
-    monkeypatch.undo()
-    discovery.refresh()
+def several(install, codec_source):
+    install("acme-one", {"codec": {"x": "one:Codec"}}, {"one.py": codec_source}, version="1.5")
+    install("acme-two", {"codec": {"x": "two:Codec", "bytes": "two:Codec"}}, {"two.py": "1 / 0"})
+    install("acme-hooks", {"hooks": {"acme": "acme_hooks"}}, {"acme_hooks.py": ""})
 
 
-def unpacked(root, form):
-    folder, metadata = FORMS[form]
-    place = root / folder
-    file = place / metadata
-    file.parent.mkdir(parents=True)
-    file.write_text(METADATA)
-    (file.parent / "entry_points.txt").write_text(LINES)
-    return place
+def lines(kind, name, **options):
+    return {
+        line.distribution: line
+        for line in installed_extensions(**options)
+        if (line.extension_point, line.name) == (kind, name)
+    }
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_a_folder_of_any_form_is_read(form, tmp_path, path):
-    path(unpacked(tmp_path, form))
-    assert found() == ["Acme.X 1.5 (acme:X)"]
+def test_everything_is_listed_without_importing_it(several):
+    found = lines("codec", "x", load=False)
+    assert found["acme-one"].loads is None
+    assert found["acme-one"].version == "1.5"
+    assert found["acme-two"].target == "two:Codec"
+    assert not {"one", "two"} & set(sys.modules)
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_so_is_an_archive(form, tmp_path, path):
-    place = unpacked(tmp_path / "unpacked", form)
-    path(_packed(place, tmp_path / (place.name if place.suffix == ".egg" else "plugins.zip")))
-    assert found() == ["Acme.X 1.5 (acme:X)"]
+def test_whether_it_loads(several):
+    found = lines("codec", "x")
+    assert (found["acme-one"].loads, found["acme-one"].error) == (True, None)
+    assert found["acme-two"].loads is False
+    assert "ZeroDivisionError" in found["acme-two"].error
 
 
-def test_a_pth_file_leads_to_a_source_folder(tmp_path):
-    place = unpacked(tmp_path / "source", "egg-info of a source folder")
-    site = tmp_path / "site"
-    site.mkdir()
-    (site / "acme.pth").write_text(f"{place}\n")
-    program = (
-        f"import site; site.addsitedir({str(site)!r})\n"
-        "from zarr_core.registry import discovery\n"
-        "print(*discovery.scan().providers['codec']['acme.x'])"
-    )
-    run = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
-    assert run.stdout.decode().strip() == "Acme.X 1.5 (acme:X)"
-
-
-def test_an_egg_info_that_is_a_file_has_no_entry_points(tmp_path, path):
-    (tmp_path / "acme.egg-info").write_text(METADATA)
-    path(tmp_path)
-    assert found() == []
-
-
-def test_a_finder_of_somebody_else_is_asked(tmp_path, path, monkeypatch):
-    place = unpacked(tmp_path, "wheel")
-
-    class Finder:
-        @staticmethod
-        def find_spec(*_):
-            return None
-
-        @staticmethod
-        def find_distributions(_context):
-            yield importlib_metadata.Distribution.at(str(place / "Acme.X-1.5.dist-info"))
-
-    path()
-    assert found() == []
-    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, Finder])
-    discovery.refresh()
-    assert found() == ["Acme.X 1.5 (acme:X)"]
-    assert discovery.scan().core_version, "nothing else is lost"
-
-
-@pytest.mark.parametrize(
-    "strange", ["no such folder", "no\0name", b"bytes", 7, "a file", "bad.egg"]
-)
-def test_strange_parts_of_the_path_are_passed_over(strange, tmp_path, path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "a file").write_text("no archive")
-    (tmp_path / "bad.egg").write_text("no archive either")
-    path(unpacked(tmp_path, "wheel"))
-    monkeypatch.setattr(sys, "path", [strange, *sys.path])
-    discovery.refresh()
-    assert found() == ["Acme.X 1.5 (acme:X)"]
-
-
-def test_the_current_folder_is_the_empty_part(tmp_path, path, monkeypatch):
-    monkeypatch.chdir(unpacked(tmp_path, "wheel"))
-    path("")
-    assert found() == ["Acme.X 1.5 (acme:X)"]
-
-
-def test_a_folder_that_is_there_twice_counts_once(tmp_path, path):
-    place = unpacked(tmp_path, "wheel")
-    path(place, place, f"{place}/.")
-    assert found() == ["Acme.X 1.5 (acme:X)"]
-
-
-def test_metadata_in_unusual_order_and_letters(tmp_path, path):
-    place = unpacked(tmp_path, "wheel")
-    text = "VERSION:2\nSummary: Name: no\n continued: x\nname:\tacme-x  \n\ntext\n"
-    (place / "Acme.X-1.5.dist-info" / "METADATA").write_text(text)
-    path(place)
-    assert found() == ["acme-x 2 (acme:X)"]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "# a = b\n; c = d\n\n",
-        "[zarr_core.codec]\r\n  a.b = c:d \r\n[ other ]\nx=y\n",
-        "[g]\nhttps://x.y/z=a.b:C [extra]\n",
-        "[g]\na = b = c\n",
-    ],
-)
-def test_lines_mean_what_they_mean_to_importlib_metadata(text, tmp_path):
-    (tmp_path / "entry_points.txt").write_text(text.replace(";", "#"), newline="")
-    expected = importlib_metadata.Distribution.at(tmp_path).entry_points
-    mine = list(entry_points.lines(text))
-    assert mine == [(point.group, point.name, point.value) for point in expected]
-
-
-@pytest.mark.parametrize("text", ["a = b", "[g]\nno equals sign", "[g\na = b"])
-def test_what_is_no_such_file_is_refused(text):
-    with pytest.raises(ValueError, match="is not a valid line of entry_points.txt"):
-        list(entry_points.lines(text))
-
-
-def test_this_environment_is_read_as_importlib_metadata_reads_it():
-    def of(distributions):
-        return {(name, version, "".join(text.split())) for name, version, text in distributions}
-
-    theirs = [
-        (item.name, item.version, item.read_text("entry_points.txt") or "")
-        for item in importlib_metadata.distributions()
+def test_some_are_listed_and_no_others_imported(several):
+    found = installed_extensions(extension_point="chunk_grid", names=["regular", "x"])
+    assert [(line.extension_point, line.name, line.loads) for line in found] == [
+        ("chunk_grid", "regular", True)
     ]
-    assert of(line[1:] for line in entry_points.distributions("[")) == of(
-        line for line in theirs if "[" in line[2]
-    )
-    assert os.sep not in "".join(line.name for line in entry_points.distributions("["))
+    assert not {"one", "two"} & set(sys.modules)
 
 
-@pytest.mark.parametrize("packed", [False, True])
-def test_metadata_without_a_name_is_said(packed, tmp_path, path):
-    place = unpacked(tmp_path / "site", "wheel")
-    (place / "Acme.X-1.5.dist-info" / "METADATA").write_text("Version: 1\n\nName: of no use\n")
-    path(_packed(place, tmp_path / "a.zip") if packed else place)
-    with pytest.warns(UserWarning, match="does not name the distribution"):
-        discovery.scan()
-    assert found() == []
+def test_who_wins(several):
+    def winners(name, kind="codec"):
+        return [who for who, line in lines(kind, name, load=False).items() if line.wins]
+
+    assert winners("x") == []  # in conflict
+    assert winners("bytes") == ["zarr-core"]
+    assert winners("r*", "data_type") == ["zarr-core"]
+    assert winners("acme", "hooks") == ["acme-hooks"]
+    with config.set(providers={"codec.x": "acme-one", "codec.bytes": "acme-two"}):
+        assert winners("x") == ["acme-one"]
+        assert winners("bytes") == ["acme-two"]
+    with config.set(disabled_plugins={"acme-two", "acme-hooks"}):
+        assert winners("x") == ["acme-one"]
+        assert winners("acme", "hooks") == []
+    with override_extensions({"codec": {"x": BytesCodec}}):
+        assert winners("x") == ["this process"]
 
 
-@pytest.mark.parametrize("packed", [False, True])
-def test_other_entry_points_are_passed_over(packed, tmp_path, path):
-    place = unpacked(tmp_path / "site", "wheel")
-    (place / "Acme.X-1.5.dist-info" / "entry_points.txt").write_bytes(b"[console_scripts]\n")
-    path(_packed(place, tmp_path / "a.zip") if packed else place)
-    assert found() == []
+def test_core_is_listed_with_its_version():
+    found = lines("codec", "bytes")["zarr-core"]
+    assert found.version
+    assert found.loads
+    assert found.wins
 
 
-def _packed(place, archive):
-    with zipfile.ZipFile(archive, "w") as file:
-        for item in place.rglob("*"):
-            if item.is_file():
-                file.write(item, item.relative_to(place))
-    return archive
+def test_the_table_is_for_people(several):
+    text = table(installed_extensions())
+    head, *rows = text.splitlines()
+    assert head.split() == ["extension", "point", "name", "provided", "by", "code"]
+    (row,) = (row for row in rows if "acme-one" in row)
+    assert row.split() == ["codec", "x", "acme-one", "1.5", "one:Codec", "not", "used"]
+    assert any("two:Codec" in row and "broken: ZeroDivisionError" in row for row in rows)
+    assert not any(row.endswith(" ") for row in rows)
+
+
+def test_a_line_says_the_same_in_one_sentence(several):
+    found = lines("codec", "x")
+    assert str(found["acme-one"]) == "codec x  acme-one 1.5 (one:Codec)  not used"
+    assert "broken: ZeroDivisionError" in str(found["acme-two"])
+    core = lines("codec", "bytes")["zarr-core"]
+    assert str(core).endswith("(zarr_core.codecs.bytes:BytesCodec)")
+
+
+def test_names(several):
+    assert {"bytes", "x"} <= set(names("codec"))
+    with config.set(disabled_plugins={"*"}):
+        assert names("codec") == ["bytes"]
+    with override_extensions({"codec": {"a": BytesCodec}}):
+        assert names("codec")[0] == "a"

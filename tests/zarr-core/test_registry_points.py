@@ -1,10 +1,10 @@
 import os
 
 import pytest
-from zarr_core.registry.extension_points import EXTENSION_POINTS, extension_point
+from zarr_core.registry.extension_points import EXTENSION_POINTS, get_extension_point
 
 
-def test_the_kinds():
+def test_extension_point_names():
     assert set(EXTENSION_POINTS) == {
         "codec",
         "data_type",
@@ -19,19 +19,23 @@ def test_the_kinds():
         "display",
         "hooks",
     }
-    assert all(name == kind.name for name, kind in EXTENSION_POINTS.items())
+    assert all(name == extension_point.name for name, extension_point in EXTENSION_POINTS.items())
     assert EXTENSION_POINTS["codec"].group == "zarr_core.codec"
 
 
-@pytest.mark.parametrize("kind", EXTENSION_POINTS.values(), ids=EXTENSION_POINTS)
-def test_every_interface_is_an_abstract_class(kind):
-    interface = kind.interface_class()
-    assert interface is object or interface.__module__ == kind.interface.partition(":")[0]
+@pytest.mark.parametrize("extension_point", EXTENSION_POINTS.values(), ids=EXTENSION_POINTS)
+def test_every_interface_is_an_abstract_class(extension_point):
+    interface = extension_point.interface_class()
+    assert (
+        interface is object or interface.__module__ == extension_point.interface.partition(":")[0]
+    )
 
 
-def test_only_these_kinds_may_be_left_out():
+def test_ignorable_extension_points():
     assert {
-        name: kind.unknown for name, kind in EXTENSION_POINTS.items() if kind.unknown != "error"
+        name: extension_point.unknown
+        for name, extension_point in EXTENSION_POINTS.items()
+        if extension_point.unknown != "error"
     } == {
         "codec": "read_only",
         "storage_transformer": "read_only",
@@ -40,9 +44,9 @@ def test_only_these_kinds_may_be_left_out():
     }
 
 
-def test_an_unknown_kind_is_named_with_those_there_are():
+def test_unknown_extension_point_raises():
     with pytest.raises(ValueError, match=r"'codecs'.*expected one of codec, data_type"):
-        extension_point("codecs")
+        get_extension_point("codecs")
 
 
 def test_objections():

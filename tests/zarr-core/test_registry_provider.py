@@ -6,11 +6,11 @@ from zarr_core.errors import ExtensionLoadError
 from zarr_core.registry.provider import Provider
 
 
-def provider(target, name="acme", kind="codec"):
-    return Provider(kind, name, target, "acme-dist", "2.0")
+def provider(target, name="acme", extension_point="codec"):
+    return Provider(extension_point, name, target, "acme-dist", "2.0")
 
 
-def test_it_says_who_it_is():
+def test_identity_is_reported():
     line = provider("acme.mod:Outer.Inner [extra]")
     assert line.origin == "acme-dist 2.0"
     assert str(line) == "acme-dist 2.0 (acme.mod:Outer.Inner [extra])"
@@ -51,13 +51,13 @@ def test_it_loads_a_class_within_a_class(install, codec_source):
         ),
     ],
 )
-def test_whatever_is_wrong_becomes_one_error(install, source, reason):
+def test_all_problems_become_one_error(install, source, reason):
     install("acme-dist", {}, {"acme.py": source})
     with pytest.raises(ExtensionLoadError) as caught:
         provider("acme:Codec").load()
     error = caught.value
     assert reason in error.reason
-    assert (error.kind, error.extension_name) == ("codec", "acme")
+    assert (error.extension_point, error.extension_name) == ("codec", "acme")
     assert (error.target, error.distribution) == ("acme:Codec", "acme-dist 2.0")
     assert "derived" in reason or "define" in reason or error.__cause__ is not None
 
@@ -70,8 +70,8 @@ def test_interrupting_an_import_interrupts(install):
 
 def test_hooks_may_be_any_object(install):
     install("acme-dist", {}, {"acme.py": "hooks = object()"})
-    assert type(provider("acme:hooks", kind="hooks").load()) is object
-    assert provider("acme", kind="hooks").load().__name__ == "acme"
+    assert type(provider("acme:hooks", extension_point="hooks").load()) is object
+    assert provider("acme", extension_point="hooks").load().__name__ == "acme"
 
 
 def test_pluggy_is_imported_with_hookimpl():

@@ -29,8 +29,8 @@ def acme(install, codec_source):
     install("acme", {"codec": {"acme.x": "acme:Codec"}}, {"acme.py": codec_source})
 
 
-def test_a_codec_is_made_from_its_definition(acme):
-    codec = resolve.make("codec", define("acme.x", key=7))
+def test_a_codec_is_created_from_its_definition(acme):
+    codec = resolve.create_extension("codec", define("acme.x", key=7))
     assert codec.key == 7
     assert type(codec) is resolve.find("codec", "acme.x") is sys.modules["acme"].Codec
 
@@ -55,18 +55,18 @@ def test_aliases_lead_to_one_class(install, codec_source):
 
 
 @pytest.mark.parametrize("kind", [kind for kind in EXTENSION_POINTS if kind != "hooks"])
-def test_an_unknown_name_is_left_out_only_where_the_kind_allows_it(kind):
+def test_unknown_name_is_ignored_only_if_permitted(kind):
     with pytest.raises(UnknownExtensionError) as caught:
-        resolve.make(kind, define("acme.unheard"), "store /a", "/x/0")
-    assert caught.value.kind == kind
+        resolve.create_extension(kind, define("acme.unheard"), "store /a", "/x/0")
+    assert caught.value.extension_point == kind
     assert caught.value.where == "store /a at /x/0"
     optional = define("acme.unheard", optional=True)
     if kind in ("codec", "storage_transformer", "extension", "display"):
-        assert resolve.make(kind, optional) is None
+        assert resolve.create_extension(kind, optional) is None
         assert resolve.resolve(kind, optional) is None
     else:
         with pytest.raises(UnknownExtensionError):
-            resolve.make(kind, optional)
+            resolve.create_extension(kind, optional)
 
 
 def test_the_error_offers_similar_names(acme):
@@ -74,8 +74,8 @@ def test_the_error_offers_similar_names(acme):
         resolve.find("codec", "acme.xx")
 
 
-def test_an_unknown_kind_is_refused():
-    with pytest.raises(ValueError, match="unknown kind of extension 'codecs'"):
+def test_unknown_extension_point_is_rejected():
+    with pytest.raises(ValueError, match="unknown extension point 'codecs'"):
         resolve.find("codecs", "gzip")
 
 
@@ -83,15 +83,15 @@ def test_an_unknown_kind_is_refused():
 
 
 @pytest.mark.parametrize("optional", [False, True])
-def test_known_but_broken_is_never_left_out(install, optional):
+def test_known_but_broken_is_never_ignored(install, optional):
     install("acme", {"codec": {"acme.x": "acme:Codec"}}, {"acme.py": "1 / 0"})
     with pytest.raises(ExtensionLoadError, match=r"acme 1\.0 as acme:Codec.*ZeroDivisionError"):
-        resolve.make("codec", define("acme.x", optional))
+        resolve.create_extension("codec", define("acme.x", optional))
     resolve.find("codec", "bytes")  # others are not affected
 
 
 @pytest.mark.parametrize("optional", [False, True])
-def test_known_but_wrongly_configured_is_never_left_out(install, codec_source, optional):
+def test_known_but_wrongly_configured_is_never_ignored(install, codec_source, optional):
     schema = {"properties": {"key": {"maximum": 9}}, "additionalProperties": False}
     install(
         "acme",
@@ -99,7 +99,9 @@ def test_known_but_wrongly_configured_is_never_left_out(install, codec_source, o
         {"acme/__init__.py": codec_source, "acme/schemas/codec/acme.x.json": json.dumps(schema)},
     )
     with pytest.raises(ExtensionConfigurationError) as caught:
-        resolve.make("codec", define("acme.x", optional, key=12, kee=1), "s /a", "/codecs/0")
+        resolve.create_extension(
+            "codec", define("acme.x", optional, key=12, kee=1), "s /a", "/codecs/0"
+        )
     error = caught.value
     assert [problem.pointer for problem in error.problems] == [
         "/codecs/0/configuration/kee",
@@ -119,28 +121,28 @@ def test_known_but_wrongly_configured_is_never_left_out(install, codec_source, o
         ("RecursionError('deep')", "RecursionError: deep"),
     ],
 )
-def test_what_the_code_raises_becomes_a_configuration_error(install, codec_source, raised, message):
+def test_exception_becomes_a_configuration_error(install, codec_source, raised, message):
     source = f"{codec_source}\n    @classmethod\n    def from_definition(cls, d): raise {raised}\n"
     install("acme", {"codec": {"acme.x": "acme:Codec"}}, {"acme.py": source})
     with pytest.raises(ExtensionConfigurationError) as caught:
-        resolve.make("codec", define("acme.x"), pointer="/codecs/0")
+        resolve.create_extension("codec", define("acme.x"), pointer="/codecs/0")
     (problem,) = caught.value.problems
     assert (problem.pointer, problem.message) == ("/codecs/0/configuration", message)
     assert caught.value.__cause__ is not None
 
 
-def test_an_unexpected_member_is_refused_without_a_schema_too(acme):
+def test_an_unexpected_member_is_rejected_without_a_schema_too(acme):
     with pytest.raises(ExtensionConfigurationError, match="unexpected keyword argument 'kee'"):
-        resolve.make("codec", define("acme.x", kee=1))
+        resolve.create_extension("codec", define("acme.x", kee=1))
 
 
 OUTER = """
     @classmethod
     def from_definition(cls, definition):
         from zarr_core.definition import ExtensionDefinition
-        from zarr_core.registry.resolve import make
+        from zarr_core.registry.resolve import create_extension
         for number, item in enumerate(definition.configuration["codecs"]):
-            make("codec", ExtensionDefinition.from_json(item), pointer=f"/configuration/codecs/{number}")
+            create_extension("codec", ExtensionDefinition.from_json(item), pointer=f"/configuration/codecs/{number}")
         return cls()
 """
 
@@ -170,7 +172,9 @@ def test_errors_of_inner_extensions_say_where_they_are(
     install("acme", {"codec": names}, files)
     plain = {"name": "bytes", "configuration": {"endian": "little"}}
     with pytest.raises(error) as caught:
-        resolve.make("codec", define("acme.x", codecs=[plain, inner]), "s /a", "/codecs/0")
+        resolve.create_extension(
+            "codec", define("acme.x", codecs=[plain, inner]), "s /a", "/codecs/0"
+        )
     assert str(caught.value).startswith(f"s /a at /codecs/0{message}")
 
 
@@ -187,13 +191,13 @@ def test_a_new_definition_may_leave_members_to_the_code_and_so_may_those_inside(
     inner, outer = define("acme.in"), define("acme.out", codecs=["acme.in"])
     for definition in (inner, outer):
         with pytest.raises(ExtensionConfigurationError, match="key: is missing"):
-            resolve.make("codec", definition)
-        assert resolve.make("codec", definition, complete=False)
+            resolve.create_extension("codec", definition)
+        assert resolve.create_extension("codec", definition, complete=False)
         with pytest.raises(ExtensionConfigurationError, match="key: is missing"):
-            resolve.make("codec", definition, "s /a")
+            resolve.create_extension("codec", definition, "s /a")
 
 
-def test_what_an_extension_objects_to_itself_is_placed_in_the_document(install, codec_source):
+def test_problem_of_an_extension_has_a_pointer(install, codec_source):
     source = f"""{codec_source}
     @classmethod
     def from_definition(cls, definition):
@@ -204,16 +208,16 @@ def test_what_an_extension_objects_to_itself_is_placed_in_the_document(install, 
 """
     install("acme", {"codec": {"acme.x": "acme:Codec"}}, {"acme.py": source})
     with pytest.raises(ExtensionConfigurationError) as caught:
-        resolve.make("codec", define("acme.x"), "s /a", "/codecs/0")
+        resolve.create_extension("codec", define("acme.x"), "s /a", "/codecs/0")
     assert caught.value.where == "s /a at /codecs/0"
     assert [str(item) for item in caught.value.problems] == ["/codecs/0/configuration/a: is odd"]
 
 
-def test_something_else_than_an_extension_is_refused(install, codec_source):
+def test_non_extension_is_rejected(install, codec_source):
     source = f"{codec_source}\n    @classmethod\n    def from_definition(cls, d): return 7\n"
     install("acme", {"codec": {"acme.x": "acme:Codec"}}, {"acme.py": source})
     with pytest.raises(ExtensionLoadError, match="from_definition returned 7"):
-        resolve.make("codec", define("acme.x"))
+        resolve.create_extension("codec", define("acme.x"))
 
 
 def test_a_repaired_plugin_works_without_a_restart(install, codec_source):
@@ -237,7 +241,7 @@ def rivals(install, codec_source):
 
 def test_a_conflict_names_everyone_and_the_line_that_chooses(rivals):
     with pytest.raises(ExtensionConflictError) as caught:
-        resolve.make("codec", define("x", optional=True))
+        resolve.create_extension("codec", define("x", optional=True))
     assert caught.value.distributions == ("acme-one 1.5 (one:Codec)", "acme-two 1.0 (two:Codec)")
     assert "zarr_core.config.set(providers={'codec.x': 'acme-one'})" in str(caught.value)
     assert not {"one", "two"} & set(sys.modules)
@@ -251,10 +255,10 @@ def test_the_settings_choose(rivals, choice, module):
         resolve.find("codec", "x")
 
 
-def test_a_choice_that_nobody_meets_is_an_error(rivals):
+def test_setting_without_provider_raises(rivals):
     with config.set(providers={"codec.x": "acme-three", "codec.bytes": "acme-three"}):
         with pytest.raises(UnknownExtensionError, match=r"selects 'acme-three'.*acme-one"):
-            resolve.make("codec", define("x", optional=True))
+            resolve.create_extension("codec", define("x", optional=True))
         with pytest.raises(UnknownExtensionError, match="it is provided by zarr-core"):
             resolve.find("codec", "bytes")
     with (
@@ -276,7 +280,7 @@ def test_one_distribution_that_offers_two_is_in_conflict_with_itself(install, co
         resolve.find("codec", "x")
 
 
-def test_nobody_takes_the_place_of_what_core_has_unless_chosen(install, codec_source):
+def test_core_extensions_are_replaced_only_by_settings(install, codec_source):
     names = {"codec": {"bytes": "pretender:Codec"}, "data_type": {"r24": "pretender:Nothing"}}
     install("pretender", names, {"pretender.py": codec_source})
     assert resolve.find("codec", "bytes").__module__ == "zarr_core.codecs.bytes"
@@ -295,7 +299,7 @@ def test_a_disabled_plugin_is_as_if_not_installed(rivals):
     with config.set(disabled_plugins={"Acme.Two"}):
         assert resolve.find("codec", "x").__module__ == "one"
     with config.set(disabled_plugins={"acme-one", "acme-two"}):
-        assert resolve.make("codec", define("x", optional=True)) is None
+        assert resolve.create_extension("codec", define("x", optional=True)) is None
         with pytest.raises(UnknownExtensionError, match="disabled_plugins disables"):
             resolve.find("codec", "x")
     with config.set(disabled_plugins={"*"}):
@@ -307,7 +311,7 @@ def test_a_disabled_plugin_is_as_if_not_installed(rivals):
 # --- the scope comes first ---
 
 
-def test_what_the_call_was_given_comes_first(rivals, acme):
+def test_override_takes_precedence(rivals, acme):
     from zarr_core.codecs.bytes import BytesCodec
 
     given = {"codec": {"x": BytesCodec, "acme.x": BytesCodec}}
@@ -320,7 +324,7 @@ def test_what_the_call_was_given_comes_first(rivals, acme):
 # --- state ---
 
 
-def test_the_state_changes_with_whatever_may_change_a_result(install, codec_source):
+def test_cache_key_changes_with_results(install, codec_source):
     from zarr_core.codecs.bytes import BytesCodec
 
     class Looking:
@@ -350,15 +354,15 @@ def test_the_state_changes_with_whatever_may_change_a_result(install, codec_sour
 
 
 def test_a_result_is_not_remembered_beyond_a_change(install, codec_source):
-    assert resolve.make("codec", define("acme.x", optional=True)) is None
+    assert resolve.create_extension("codec", define("acme.x", optional=True)) is None
     install("acme", {"codec": {"acme.x": "acme:Codec"}}, {"acme.py": codec_source})
-    assert resolve.make("codec", define("acme.x", optional=True)) is not None
+    assert resolve.create_extension("codec", define("acme.x", optional=True)) is not None
 
 
 # --- what a codec does wrong while it works is not the registry's business ---
 
 
 def test_a_codec_with_a_wrong_length_is_caught_by_the_interface(acme):
-    codec = resolve.make("codec", define("acme.x"))
+    codec = resolve.create_extension("codec", define("acme.x"))
     with pytest.raises(ChunkDecodeError, match="decodes to 3 bytes instead of 4"):
         codec.decode_into(b"abc", memoryview(bytearray(4)))

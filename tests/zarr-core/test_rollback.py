@@ -21,12 +21,12 @@ EXISTING = dict(other)
 
 def create_array(store, **options):
     zarr.create_array(
-        store, name="a/b/x", data=VALUES, chunks=(2, 2), attributes={"t": 1}, **options
+        store, path="a/b/x", data=VALUES, chunks=(2, 2), attributes={"t": 1}, **options
     )
 
 
 def create_empty_array(store, **options):
-    zarr.create_array(store, name="a/b/x", shape=4, dtype="int8", **options)
+    zarr.create_array(store, path="a/b/x", shape=4, dtype="int8", **options)
 
 
 def create_group(store, **options):
@@ -116,7 +116,7 @@ def test_an_array_whose_values_cannot_be_stored_is_removed_with_its_groups(zarr_
     assert np.array_equal(zarr.open_array(store, path="a/b/x")[...], VALUES)
 
 
-def test_other_keys_beside_a_new_array_are_kept():
+def test_other_keys_next_to_a_new_array_are_kept():
     store = zarr.MemoryStore({"notes.txt": b"mine", "c/readme": b"mine", "sub/zarr.json": b"{}"})
     before = contents_of(store)
     with pytest.raises(StoreError):
@@ -130,7 +130,7 @@ def test_groups_that_others_use_by_now_are_kept_and_named():
     class Shared(FullStore):
         def set(self, key, value):
             if key == "a/b/x/c/0/0":
-                zarr.create_array(store, name="a/other", data=VALUES)
+                zarr.create_array(store, path="a/other", data=VALUES)
             super().set(key, value)
 
     with pytest.raises(StoreError) as info:
@@ -141,18 +141,18 @@ def test_groups_that_others_use_by_now_are_kept_and_named():
     assert "'/a/b'" not in notes
 
 
-def test_what_overwrite_has_removed_is_named():
+def test_error_names_what_overwrite_removed():
     store = zarr.MemoryStore(dict(EXISTING))
     with pytest.raises(StoreError) as info:
-        zarr.create_array(FullStore(store), name="a/other", data=VALUES, overwrite=True)
+        zarr.create_array(FullStore(store), path="a/other", data=VALUES, overwrite=True)
     assert "'/a/other': the previous node has been removed (overwrite)" in notes_of(info.value)
     assert list(zarr.open_group(store, path="a")) == []
     with pytest.raises(StoreError) as info:
-        zarr.create_array(FullStore(store), name="a/new", data=VALUES, overwrite=True)
+        zarr.create_array(FullStore(store), path="a/new", data=VALUES, overwrite=True)
     assert notes_of(info.value) == ""
 
 
-def test_what_a_failed_removal_leaves_is_named():
+def test_failed_removal_names_remaining_keys():
     class Stuck(FullStore):
         def erase(self, key):
             raise StoreError("permission denied", self, key)
@@ -196,14 +196,14 @@ def test_data_that_cannot_be_read_leave_nothing():
 
     store = zarr.MemoryStore()
     with pytest.raises(RuntimeError, match="a damaged file"):
-        zarr.create_array(store, name="a/x", data=Broken(), chunks=(2, 2))
+        zarr.create_array(store, path="a/x", data=Broken(), chunks=(2, 2))
     assert list(store.list()) == []
 
 
 @pytest.mark.parametrize("zarr_format", [2, 3])
 def test_consolidated_metadata_lose_what_was_removed(zarr_format):
     store = zarr.MemoryStore()
-    zarr.create_array(store, name="a/old", data=VALUES, zarr_format=zarr_format)
+    zarr.create_array(store, path="a/old", data=VALUES, zarr_format=zarr_format)
     root = zarr.consolidate_metadata(FullStore(store))
     for name, overwrite in (("a/b/x", False), ("a/old", True)):
         with pytest.raises(StoreError):
@@ -239,10 +239,10 @@ def test_rollbacks_nest():
 
     def work(outer):
         with outer.nested():
-            zarr.create_array(store, name="a/x", data=[1, 2])
+            zarr.create_array(store, path="a/x", data=[1, 2])
             with pytest.raises(NodeExistsError):
                 zarr.create_group(store, path="a/x")
-        zarr.create_array(store, name="mine", data=[1, 2])
+        zarr.create_array(store, path="mine", data=[1, 2])
         assert outer.create(store, "y", v3, metadata)
         assert not outer.create(store, "mine", v3, metadata)
         raise ValueError("later")
@@ -252,7 +252,7 @@ def test_rollbacks_nest():
     assert [path for path, _ in zarr.open_group(store).members()] == ["mine"]
 
 
-def test_what_is_complete_stays():
+def test_complete_values_are_kept():
     store, v3 = zarr.MemoryStore(), format_named(3)
     metadata = zarr.create_array(shape=3).metadata
 
@@ -313,7 +313,7 @@ def test_a_full_disk(small_disk):
         lambda: zarr.create_array(small_disk / "x.zarr", data=large, chunks=(1, 20_000)),
         lambda: zarr.save(small_disk / "x.zarr", one=large[:1], two=large),
         lambda: zarr.create_array(
-            small_disk / "x.zarr", name="a/b", data=large, chunks=(1, 20_000)
+            small_disk / "x.zarr", path="a/b", data=large, chunks=(1, 20_000)
         ),
     ):
         with pytest.raises(StoreError, match="No space left on device") as info:

@@ -16,7 +16,7 @@ from zarr_core.data_types.raw import RawBits
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.metadata.node import parse_node
 from zarr_core.metadata.schema import Schema, explain
-from zarr_core.registry.builtin import ENTRY_POINTS
+from zarr_core.registry.discovery import ENTRY_POINTS
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "schemas" / "examples"
@@ -135,7 +135,7 @@ def test_configurations_of_invalid_documents_do_not(file):
 
 
 @pytest.mark.parametrize("file", examples("invalid", "fill_value"), ids=lambda file: file.stem)
-def test_fill_values_of_invalid_documents_are_refused(file):
+def test_fill_values_of_invalid_documents_are_rejected(file):
     example = json.loads(file.read_bytes())
     metadata = parse_node(json.dumps(example["document"]).encode())
     with pytest.raises(ValueError, match=metadata.data_type.name):

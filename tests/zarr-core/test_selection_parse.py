@@ -12,7 +12,12 @@ import pytest
 from hypothesis import given, settings
 from zarr_core.errors import SelectionError
 from zarr_core.interfaces.chunk_grid import ChunkAxis
-from zarr_core.interfaces.selection import BasicIndexer, CoordinateIndexer, OrthogonalIndexer
+from zarr_core.interfaces.selection import (
+    BasicIndexer,
+    CoordinateIndexer,
+    MaskIndexer,
+    OrthogonalIndexer,
+)
 from zarr_core.selection.parse import basic, block, coordinate, fancy, mask, orthogonal
 from zarr_core.selection.projection import put, take
 
@@ -25,7 +30,11 @@ def numbered(shape) -> np.ndarray:
 
 def check(request, array: np.ndarray, expected: np.ndarray, unique: bool = True) -> None:
     """Read and write through a request as the engine does."""
-    for part, size in zip(request.selection.index, array.shape, strict=True):
+    selection = request.selection
+    if isinstance(selection, MaskIndexer):
+        assert selection.mask.shape == array.shape
+        selection = selection.to_coordinates()
+    for part, size in zip(selection.index, array.shape, strict=True):
         if isinstance(part, slice):
             assert type(part.start) is type(part.stop) is type(part.step) is int
             assert 0 <= part.start <= part.stop <= size
@@ -144,6 +153,18 @@ def test_masks_are_numpys(shape, data):
         array,
         array[chosen],
     )
+
+
+def test_masks_become_what_takes_the_least_memory():
+    chosen = np.zeros((20, 30), bool)
+    chosen[4, 7] = chosen[19, 0] = True
+    assert isinstance(mask(chosen, (20, 30)).selection, CoordinateIndexer)
+    chosen[:, ::2] = True
+    assert mask(chosen, (20, 30)).selection.mask is chosen
+    chosen[...] = False
+    chosen[3:18, 1:] = True
+    assert mask(chosen, (20, 30)).selection == BasicIndexer((slice(3, 18, 1), slice(1, 30, 1)))
+    assert fancy(chosen, (20, 30)) == mask(chosen, (20, 30))
 
 
 @pytest.mark.parametrize(

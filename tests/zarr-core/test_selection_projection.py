@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from bisect import bisect_right
 from itertools import product
 
+import hypothesis.extra.numpy as hnp
 import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from zarr_core.interfaces.chunk_grid import ChunkAxis
-from zarr_core.interfaces.selection import BasicIndexer, CoordinateIndexer, OrthogonalIndexer
+from zarr_core.interfaces.selection import (
+    BasicIndexer,
+    CoordinateIndexer,
+    MaskIndexer,
+    OrthogonalIndexer,
+)
+from zarr_core.selection import array_projection
 from zarr_core.selection.projection import (
     chunk_count,
     project,
@@ -109,6 +117,8 @@ def cases(draw, kind: str):
         place = draw(st.integers(0, len(shape) - 1))
         index[place] = draw(indices(shape[place]))
         return shape, axes, OrthogonalIndexer(tuple(index))
+    if kind == "mask":
+        return shape, axes, MaskIndexer(draw(hnp.arrays(bool, shape)))
     count = 0 if 0 in shape else draw(st.integers(0, 20))
     return (
         shape,
@@ -119,6 +129,8 @@ def cases(draw, kind: str):
 
 def direct(array: np.ndarray, selection) -> np.ndarray:
     """The selected elements by a way of their own: explicit coordinates."""
+    if isinstance(selection, MaskIndexer):
+        return array[selection.mask]
     if isinstance(selection, CoordinateIndexer):
         return array[selection.index] if selection.index else array.reshape(1)
     coordinates = [
@@ -157,7 +169,7 @@ def check_parts(shape, axes, selection) -> None:
         out[part.out_selection] = taken
         times[part.out_selection] += 1
         ordered = isinstance(part.chunk_selection, BasicIndexer) and taken.shape == chunk.shape
-        if not isinstance(part.chunk_selection, CoordinateIndexer):
+        if not isinstance(part.chunk_selection, CoordinateIndexer | MaskIndexer):
             assert part.is_whole_encoded_chunk == (ordered and bool((taken == chunk).all()))
         inside = set(chunk[chunk >= 0].tolist())
         assert part.is_complete_chunk == (set(taken.ravel().tolist()) == inside)
@@ -166,6 +178,9 @@ def check_parts(shape, axes, selection) -> None:
     chunks = [part.chunk_coords for part in parts]
     assert chunks == sorted(set(chunks))
     assert chunk_count(selection, axes) == len(parts)
+    for part, other in zip(parts, project(selection, axes, complete=False), strict=True):
+        assert part.is_complete_chunk or not other.is_complete_chunk
+        assert part.is_whole_encoded_chunk == other.is_whole_encoded_chunk
 
 
 @given(cases("box"))
@@ -182,6 +197,50 @@ def test_parts_of_an_outer_product(case):
 @given(cases("points"))
 def test_parts_of_points(case):
     check_parts(*case)
+
+
+@given(cases("mask"))
+@settings(max_examples=200)
+def test_parts_of_a_mask(case):
+    check_parts(*case)
+
+
+@pytest.mark.parametrize(("name", "limit"), [("_BLOCK", 1), ("_BLOCK", 4), ("_LARGEST", 3)])
+@given(case=st.sampled_from(["outer", "points"]).flatmap(cases))
+def test_parts_of_many_points_or_large_grids(name, limit, case):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(array_projection, name, limit)
+        check_parts(*case)
+
+
+@pytest.mark.parametrize("kind", ["random", "sorted", "mask"])
+@pytest.mark.parametrize("ndim", [1, 2])
+def test_points_take_at_most_24_bytes(kind, ndim):
+    count, side = 400_000, 800_000 if ndim == 1 else 900
+    axes = [Even(side, side // 9)] * ndim
+    index = tuple(np.random.default_rng(axis).integers(0, side, count) for axis in range(ndim))
+    if kind == "sorted":
+        index = tuple(np.sort(part) for part in index)
+    selection = OrthogonalIndexer(index) if ndim == 1 else CoordinateIndexer(index)
+    if kind == "mask":
+        mask = np.zeros((side,) * ndim, bool)
+        mask[index] = True
+        selection = MaskIndexer(mask)
+    tracemalloc.start()
+    for _ in project(selection, axes, complete=False):
+        pass
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < count * {"random": 24, "sorted": 10, "mask": 4}[kind] + 500_000
+
+
+def test_points_in_order_are_not_sorted(monkeypatch):
+    monkeypatch.setattr(np, "unique", None)
+    points = np.sort(np.random.default_rng(0).integers(0, 1000, 5000))
+    for part in project(OrthogonalIndexer((points,)), [Even(1000, 10)], complete=False):
+        assert isinstance(part.out_selection[0], slice)
+    for part in project(CoordinateIndexer((points, points)), [Even(1000, 10)] * 2):
+        assert isinstance(part.out_selection[0], slice)
 
 
 @given(cases("box"))
@@ -217,7 +276,7 @@ def test_projections_with_keys_agree(case):
             assert array[out_selection].shape == array[part.out_selection].shape
 
 
-@given(st.sampled_from(["box", "outer", "points"]).flatmap(cases))
+@given(st.sampled_from(["box", "outer", "points", "mask"]).flatmap(cases))
 @settings(max_examples=200)
 def test_writing_parts_is_writing_the_selection(case):
     """Also of several values for one element: the last one stays, as in NumPy."""
@@ -252,6 +311,13 @@ def test_take_and_put_mix_slices_with_several_arrays():
     put(target, selection, np.array(7))
     assert target.sum() == 7 * 2 * 2 * 2
     assert (target[[3, 0]][:, 1:5:2][:, :, [5, 2]] == 7).all()
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_many_points_of_a_chunk(order):
+    array = np.asarray(np.arange(6 * 7 * 8).reshape(6, 7, 8), order=order)
+    index = tuple(np.random.default_rng(0).integers(0, size, 1000) for size in array.shape)
+    np.testing.assert_array_equal(take(array, CoordinateIndexer(index)), array[index])
 
 
 def test_steps_longer_than_chunks_skip_chunks():

@@ -43,7 +43,7 @@ ODD = ("directory", "fifo", "zero", "dangling", "circle", "outside", "socket", "
 
 
 @pytest.mark.parametrize("key", ODD)
-def test_what_is_no_value_is_neither_read_nor_taken_for_a_missing_one(odd, key):
+def test_non_value_is_neither_read_nor_missing(odd, key):
     if not os.path.lexists(os.path.join(odd.path, key)):
         pytest.skip("only root can make a device")
     for call in (
@@ -64,7 +64,7 @@ def test_what_is_no_value_is_neither_read_nor_taken_for_a_missing_one(odd, key):
 
 
 @pytest.mark.parametrize("key", ODD[1:])
-def test_what_is_no_value_is_replaced_and_erased_without_being_touched(odd, key):
+def test_non_value_is_replaced_and_erased(odd, key):
     before = os.stat("/etc/passwd")
     odd.set(key, b"new")
     assert odd.get(key) == b"new"
@@ -195,3 +195,22 @@ def test_descriptors_are_not_leaked(odd):
             except (StoreError, TypeError, ZeroDivisionError):
                 continue
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+@pytest.mark.parametrize("key", ["a/missing", "a/k/below"])
+def test_a_missing_value_takes_one_system_call_to_open(store, monkeypatch, key):
+    store.set("a/k", b"v")
+    store.get_into("a/k", room())
+    paths = []
+    real_open = os.open
+    monkeypatch.setattr(
+        os, "open", lambda path, *rest: paths.append(path) or real_open(path, *rest)
+    )
+    for call in (store.get, store.open_value, lambda key: store.get_into(key, room())):
+        paths.clear()
+        assert call(key) is None
+        assert len(paths) == 1
+    with pytest.raises(StoreError):
+        store.get_into("a/..missing/../x", room())
+    with pytest.raises(StoreError):
+        store.get_into("a/", room())

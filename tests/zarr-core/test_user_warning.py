@@ -14,12 +14,12 @@ STORES = []  # URLs of stores in memory are unique while these exist
 
 def of_two_formats(store):
     STORES.append(store)
-    zarr.create_array(store, name="x", data=np.arange(3))
+    zarr.create_array(store, path="x", data=np.arange(3))
     store.set("x/.zarray", b"{}")
 
 
 def of_an_unknown_codec(store):
-    zarr.create_array(store, name="x", data=np.arange(3), compressors=None)
+    zarr.create_array(store, path="x", data=np.arange(3), compressors=None)
     metadata = json.loads(bytes(store.get("x/zarr.json")))
     metadata["codecs"].append({"name": "acme.unknown", "must_understand": False})
     store.set("x/zarr.json", json.dumps(metadata).encode())
@@ -27,7 +27,7 @@ def of_an_unknown_codec(store):
 
 def of_nan(store):
     # The warning is given once for equal metadata.
-    zarr.create_array(store, name="x", shape=next(LENGTHS), attributes={"a": 0})
+    zarr.create_array(store, path="x", shape=next(LENGTHS), attributes={"a": 0})
     metadata = json.loads(bytes(store.get("x/zarr.json")))
     metadata["attributes"]["a"] = float("nan")
     store.set("x/zarr.json", json.dumps(metadata).encode())

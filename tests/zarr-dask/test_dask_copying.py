@@ -166,7 +166,7 @@ def test_failed_tasks_are_retried(source, tmp_path):
 def test_only_stored_chunks_of_sparse_arrays_are_read(layout, executor):
     source, dest = (CountingStore(zarr.MemoryStore()) for _ in range(2))
     array = zarr.create_array(
-        source, name="x", shape=(500, 500), chunks=(10, 10), dtype="i4", fill_value=-3
+        source, path="x", shape=(500, 500), chunks=(10, 10), dtype="i4", fill_value=-3
     )
     for at in ((0, 0), (17, 480), (18, 481), (499, 250)):
         array[at] = sum(at)

@@ -26,7 +26,7 @@ def test_new_array_is_removed():
 
 def test_existing_array_is_kept():
     store = FullStore()
-    array = zarr_core.create_array(store, name="x", shape=(6, 6), chunks=(3, 3), dtype="int64")
+    array = zarr_core.create_array(store, path="x", shape=(6, 6), chunks=(3, 3), dtype="int64")
     with pytest.raises(StoreError, match="no space left"):
         zarr_dask.to_zarr(da.from_array(VALUES, (3, 3)), array, scheduler="synchronous")
     assert store.exists("x/zarr.json")

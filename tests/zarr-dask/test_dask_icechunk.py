@@ -20,7 +20,7 @@ def repository(tmp_path):
     with warnings.catch_warnings(action="ignore"):  # that directories are for trying only
         made = icechunk.Repository.create(storage)
     session = made.writable_session("main")
-    zarr.create_array(session, name="g/x", shape=(40, 60), chunks=(5, 6), shards=(10, 30))
+    zarr.create_array(session, path="g/x", shape=(40, 60), chunks=(5, 6), shards=(10, 30))
     session.commit("documents")
     return made
 

@@ -73,7 +73,7 @@ def test_stored_objects_are_read_once():
 
 
 def test_location_and_path(tmp_path):
-    zarr.create_array(tmp_path / "g.zarr", name="a/b", data=VALUES, chunks=30)
+    zarr.create_array(tmp_path / "g.zarr", path="a/b", data=VALUES, chunks=30)
     for source in (tmp_path / "g.zarr", zarr.open(tmp_path / "g.zarr")):
         assert np.array_equal(zarr_dask.from_zarr(source, "a/b").compute(), VALUES)
     with pytest.raises(NodeNotFoundError):

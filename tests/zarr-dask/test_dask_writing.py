@@ -39,7 +39,7 @@ def test_blocks_become_chunks(tmp_path):
 
 @pytest.mark.parametrize("inline", [True, False])
 def test_overwriting_the_source_raises(tmp_path, inline):
-    zarr.create_array(tmp_path, name="a/b", data=VALUES, chunks=50)
+    zarr.create_array(tmp_path, path="a/b", data=VALUES, chunks=50)
     x = zarr_dask.from_zarr(tmp_path, "a/b", inline_array=inline)
     for later in (x + 1, dask.optimize(x + 1)[0]):
         with pytest.raises(ValueError, match="is computed from .*overwrite=True"):
@@ -59,6 +59,23 @@ def test_compute_false(tmp_path):
     assert zarr.open(tmp_path).nchunks_initialized == 0
     later.compute()
     assert np.array_equal(zarr.open(tmp_path), VALUES)
+
+
+def test_the_number_of_graph_layers_does_not_depend_on_the_number_of_blocks():
+    def graph(count):
+        x = da.ones(count, chunks=1) + 1
+        return zarr_dask.to_zarr(x, zarr.MemoryStore(), compute=False).__dask_graph__()
+
+    assert len(graph(10).layers) == len(graph(10_000).layers) < 6
+    materialized = [layer for layer in graph(10_000).layers.values() if layer.is_materialized()]
+    assert sum(map(len, materialized)) == 1
+
+
+def test_tasks_of_a_delayed_write_are_fused():
+    x = da.ones((100, 90), chunks=50) + 1
+    later = zarr_dask.to_zarr(x, zarr.MemoryStore(), compute=False)
+    (optimized,) = dask.optimize(later)
+    assert len(optimized.__dask_graph__()) == 4 + 1  # one task per block, and the result
 
 
 @pytest.mark.parametrize(

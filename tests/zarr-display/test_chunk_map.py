@@ -61,7 +61,7 @@ def three():
     """Stored at one time only: noise at one corner, the same number elsewhere."""
     array = zarr.create_array(
         shape=(3, 8, 12), chunks=(1, 2, 3), dtype="int32", compressors=["zstd"],
-        dimension_names=["t", "y", "x"], name="a/b",
+        dimension_names=["t", "y", "x"], path="a/b",
     )  # fmt: skip
     array[1] = 7
     array[1, :2, :3] = noise(2, 3)
@@ -221,7 +221,7 @@ def test_stores_without_listing():
 
 def test_svg(three):
     store = three.store
-    three = zarr.create_array(store, name="<script>", data=three[...], chunks=(1, 2, 3))
+    three = zarr.create_array(store, path="<script>", data=three[...], chunks=(1, 2, 3))
     shown = three.chunk_map()
     svg = xml.etree.ElementTree.fromstring(shown.to_svg())
     assert svg.tag == "{http://www.w3.org/2000/svg}svg"

@@ -40,7 +40,7 @@ def store():
 
 def test_array_html_does_not_access_the_store(store):
     array = zarr.create_array(
-        store, name="air/t2m", shape=(365, 180, 360), chunks=(30, 45, 60), shards=(120, 90, 180),
+        store, path="air/t2m", shape=(365, 180, 360), chunks=(30, 45, 60), shards=(120, 90, 180),
         dtype="float32", fill_value=np.nan, compressors=["gzip", "crc32c"],
         dimension_names=["time", None, "lon"], attributes={"units": "K"},
     )  # fmt: skip
@@ -104,12 +104,12 @@ class Shout(BytesToBytesCodec):
 def test_origin_is_that_of_the_codec_in_use():
     with zarr.override_extensions({"codec": {"gzip": Shout}}):
         array = zarr.create_array(shape=4, compressors=[Shout()])
-    assert [it.name for it in encoders(array)] == ["bytes", "gzip"]
-    assert "zarr-codecs " not in encoders(array)[1].origin
+    assert [it.name for it in encoders(array.stored)] == ["bytes", "gzip"]
+    assert "zarr-codecs " not in encoders(array.stored)[1].origin
     array = zarr.create_array(shape=4, compressors=["crc32c"])
     with zarr.config.set(providers={"codec.crc32c": "zarr-codecs[fastcrc]"}):
         # The array goes on with the code that it has.
-        assert encoders(array)[1].origin == "zarr_codecs"
+        assert encoders(array.stored)[1].origin == "zarr_codecs"
 
 
 def test_names_and_values_are_escaped():
@@ -219,7 +219,7 @@ def test_damaged_members_do_not_hide_others(root, store):
 
 
 def test_info(store):
-    array = zarr.create_array(store, name="x", shape=(4, 6), dtype="int16")
+    array = zarr.create_array(store, path="x", shape=(4, 6), dtype="int16")
     store.calls.clear()
     for info in (array.info, zarr.create_group().info):
         assert len(list(parsed(info._repr_html_()).iter("tr"))) == len(info)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from zarr_core.errors import MetadataValidationError
 from zarr_core.extension import ExtensionDefinition
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 from zarr_dtypes.complex_pair import ComplexPair
 
 PARTS = [
@@ -21,7 +21,7 @@ PARTS = [
 
 
 def made_of(part):
-    return make_extension("data_type", ExtensionDefinition(f"complex_{part}"))
+    return create_extension("data_type", ExtensionDefinition(f"complex_{part}"))
 
 
 def pair(made, real, imaginary):
@@ -79,7 +79,7 @@ def test_forms_of_fill_values():
 
 
 @pytest.mark.parametrize("part", ["bfloat16", "float16", "float8_e4m3"])
-def test_what_users_give(part):
+def test_arguments(part):
     made = made_of(part)
     expected = pair(made, 1.5, -2)
     forms = [

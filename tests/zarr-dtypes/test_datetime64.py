@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from zarr_core.errors import MetadataValidationError
 from zarr_core.extension import ExtensionDefinition
-from zarr_core.tools import data_type_for, make_extension
+from zarr_core.tools import create_extension, data_type_for
 from zarr_dtypes.datetime64 import DateTime64
 from zarr_dtypes.timedelta64 import TimeDelta64
 
@@ -28,7 +28,7 @@ def test_every_unit(cls, unit, scale_factor):
     assert dtype.kind == ("M" if cls is DateTime64 else "m")
     assert data_type_for(dtype) == data_type
     assert data_type_for(dtype.newbyteorder()) == data_type
-    assert make_extension("data_type", data_type.to_definition()) == data_type
+    assert create_extension("data_type", data_type.to_definition()) == data_type
     assert data_type.item_size == 8
     assert data_type.has_byte_order
 
@@ -38,7 +38,7 @@ def test_both_spellings_of_microseconds(cls):
     assert cls("μs") == cls("us")
     name = cls("us").to_definition().name
     document = ExtensionDefinition(name, {"unit": "μs", "scale_factor": 3})
-    assert make_extension("data_type", document).to_definition().configuration["unit"] == "us"
+    assert create_extension("data_type", document).to_definition().configuration["unit"] == "us"
 
 
 def test_the_spelling_of_a_document_stays():
@@ -65,13 +65,13 @@ def test_fill_values_are_exact(count, unit):
 @pytest.mark.parametrize(
     "value", [1.0, True, None, "nat", "0", "2020-01-01", 2**63, -(2**63) - 1, [0], {}]
 )
-def test_what_is_no_fill_value(value):
+def test_invalid_fill_value(value):
     for data_type in (DateTime64("s"), TimeDelta64("s")):
         with pytest.raises(ValueError, match=r'64 must be "NaT" or an integer'):
             data_type.fill_value_from_json(value)
 
 
-def test_no_time_is_what_nobody_wrote():
+def test_unwritten_times_are_not_a_time():
     array = zarr.create_array(shape=3, dtype="M8[s]")
     assert array.metadata.fill_value == "NaT"
     assert np.isnat(array[...]).all()
@@ -117,7 +117,7 @@ def test_fill_values_that_users_give(given_, dtype, count):
         ("5", "m8[s]"), (["2020", "2021"], "M8[Y]"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_held_is_refused(given_, dtype):
+def test_oversized_values_are_rejected(given_, dtype):
     with pytest.raises(MetadataValidationError, match="/fill_value"):
         zarr.create_array(shape=1, dtype=dtype, fill_value=given_)
 

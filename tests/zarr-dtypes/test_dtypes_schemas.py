@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 import zarr_core
 from zarr_core.extension import DataType, ExtensionDefinition
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 LINES = {
     entry.name: entry
@@ -48,7 +48,7 @@ def test_examples(name):
     assert schema["additionalProperties"] is False
     for example in schema["examples"]:
         jsonschema.validate(example, schema)
-        made = make_extension("data_type", ExtensionDefinition(name, example))
+        made = create_extension("data_type", ExtensionDefinition(name, example))
         assert isinstance(made, DataType)
         assert made == LINES[name].load().from_definition(ExtensionDefinition(name, example))
         definition = made.to_definition()
@@ -56,9 +56,9 @@ def test_examples(name):
         if name != "structured":
             assert definition.configuration == example
         # What is written is read as the same.
-        again = make_extension("data_type", definition)
+        again = create_extension("data_type", definition)
         assert again.numpy_dtype == made.numpy_dtype
-        assert hash(again) == hash(make_extension("data_type", definition))
+        assert hash(again) == hash(create_extension("data_type", definition))
 
 
 @pytest.mark.parametrize("name", LINES)
@@ -71,7 +71,7 @@ def test_forms_of_fill_values(name):
         if name == "struct":
             fields = [{"name": key, "data_type": value} for key, value in fields]
         configuration = {"fields": fields}
-    made = make_extension("data_type", ExtensionDefinition(name, configuration))
+    made = create_extension("data_type", ExtensionDefinition(name, configuration))
     for example in schema["$defs"]["fill_value"]["examples"]:
         jsonschema.validate(example, forms)
         value = made.fill_value_from_json(example)
@@ -119,8 +119,8 @@ def test_forms_of_fill_values(name):
         ("structured", {"fields": [["x", "int8", [2]]]}),
     ],
 )
-def test_refused(name, configuration):
+def test_rejected(name, configuration):
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(configuration, schema_of(name))
     with pytest.raises(zarr_core.errors.ExtensionConfigurationError):
-        make_extension("data_type", ExtensionDefinition(name, configuration))
+        create_extension("data_type", ExtensionDefinition(name, configuration))

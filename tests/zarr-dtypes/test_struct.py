@@ -17,7 +17,7 @@ from zarr_core.errors import (
     UnknownExtensionError,
 )
 from zarr_core.extension import DataType, ExtensionDefinition
-from zarr_core.tools import data_type_for, make_extension
+from zarr_core.tools import create_extension, data_type_for
 from zarr_dtypes.struct import Struct
 
 RECORD = np.dtype([("id", "i4"), ("p", [("x", "f4"), ("s", "S3")]), ("at", "M8[s]"), ("u", "U2")])
@@ -32,7 +32,7 @@ def struct(*fields):
 
 
 def made(*fields):
-    return make_extension("data_type", struct(*fields), "the array", "/data_type")
+    return create_extension("data_type", struct(*fields), "the array", "/data_type")
 
 
 def test_numpy():
@@ -49,7 +49,7 @@ def test_numpy():
         field("at", {"name": "numpy.datetime64", "configuration": {"unit": "s", "scale_factor": 1}}),
         field("u", {"name": "fixed_length_utf32", "configuration": {"length_bytes": 8}}),
     ]  # fmt: skip
-    assert make_extension("data_type", data_type.to_definition()) == data_type
+    assert create_extension("data_type", data_type.to_definition()) == data_type
     assert data_type_for(RECORD.newbyteorder(">")) == data_type
     assert len({data_type, data_type_for(RECORD)}) == 1
 
@@ -71,7 +71,7 @@ def test_whether_there_is_a_byte_order(fields, expected):
 @pytest.mark.parametrize("order", "<>")
 @settings(max_examples=10, deadline=None)
 @given(octets=arrays.arrays("u1", 5 * 7 * RECORD.itemsize))
-def test_records_come_back(order, layout, octets):
+def test_records_round_trip(order, layout, octets):
     values = octets.view(RECORD).reshape(5, 7)
     array = zarr.create_array(
         shape=(5, 7), dtype=RECORD.newbyteorder(order), compressors=None, **layout
@@ -132,7 +132,7 @@ def test_a_fill_value_of_packed_bytes_is_little_endian():
         (None, "an object"),
     ],
 )
-def test_what_is_no_fill_value(value, message):
+def test_invalid_fill_value(value, message):
     with pytest.raises(ValueError, match=message):
         made(field("a", "int16"), field("b", "uint8")).fill_value_from_json(value)
 
@@ -149,7 +149,7 @@ def test_what_is_no_fill_value(value, message):
     ],
     ids=["tuple", "list", "dict", "void", "swapped", "scalar"],
 )
-def test_what_users_give(value):
+def test_arguments(value):
     array = zarr.create_array(shape=1, dtype=RECORD, fill_value=value)
     assert array.metadata.fill_value == {
         "id": 3, "p": {"x": 1.5, "s": "YQ=="}, "at": "NaT", "u": "ä",
@@ -166,7 +166,7 @@ def test_zero():
 
 
 @pytest.mark.parametrize("value", [(1,), {"id": 1}, 1, (1.5, (0, b""), 0, ""), "x", [(), 2, 3, 4]])
-def test_what_users_cannot_give(value):
+def test_rejected_arguments(value):
     with pytest.raises(MetadataValidationError, match="/fill_value"):
         zarr.create_array(shape=1, dtype=RECORD, fill_value=value)
 
@@ -238,7 +238,7 @@ def test_fields_that_nothing_stores():
         ),
     ],
 )
-def test_definitions_that_are_refused(fields, pointer, message):
+def test_definitions_that_are_rejected(fields, pointer, message):
     with pytest.raises(ExtensionConfigurationError, match=message) as caught:
         made(*fields)
     assert "the array" in str(caught.value)

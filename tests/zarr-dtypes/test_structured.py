@@ -8,7 +8,7 @@ import pytest
 import zarr_core as zarr
 from zarr_core.codecs.bytes import BytesCodec
 from zarr_core.extension import ExtensionDefinition
-from zarr_core.tools import data_type_for, make_extension
+from zarr_core.tools import create_extension, data_type_for
 from zarr_dtypes.struct import Struct
 from zarr_dtypes.structured import Structured
 from zarr_transfer import convert
@@ -151,6 +151,6 @@ def test_new_arrays_are_struct():
 
 def test_fields_as_objects_are_read_too():
     fields = [{"name": "x", "data_type": "int16"}, ["y", "uint8"]]
-    made = make_extension("data_type", ExtensionDefinition("structured", {"fields": fields}))
+    made = create_extension("data_type", ExtensionDefinition("structured", {"fields": fields}))
     assert isinstance(made, Structured)
     assert made.numpy_dtype == np.dtype([("x", "i2"), ("y", "u1")])

@@ -2,7 +2,7 @@
 
 import pytest
 from zarr_core.extension import ExtensionDefinition
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 from zarr_formats.codec_ids import KINDS, config, definition
 
 
@@ -18,7 +18,7 @@ def test_every_id_names_a_codec_that_is_installed(name):
         "vlen-array": {"dtype": "<i4"},
     }.get(name, {})
     codec = definition({"id": name, **members})
-    made = make_extension("codec", codec, "here", "/codecs/0")
+    made = create_extension("codec", codec, "here", "/codecs/0")
     kind = ("ArrayToArrayCodec", "ArrayToBytesCodec", "BytesToBytesCodec")[KINDS[name]]
     assert kind in [base.__name__ for base in type(made).__mro__]
     assert config(codec)["id"] == name
@@ -32,7 +32,7 @@ def test_defaults_of_numcodecs_are_filled_in():
     assert definition({"id": "zstd"}).configuration == {"level": 1, "checksum": False}
 
 
-def test_members_that_frames_do_not_need_are_left_out():
+def test_members_that_frames_do_not_need_are_omitted():
     assert definition({"id": "gzip", "level": 5, "useZlib": False}).configuration == {"level": 5}
 
 

@@ -8,7 +8,7 @@ from draft_stores import EXTENSION, SPEC, array_store, document_of, open_a, ramp
 from zarr_core.config import config
 from zarr_core.errors import StoreReadOnlyError, UnknownExtensionError
 from zarr_core.extension import hookimpl
-from zarr_core.registry import fallback
+from zarr_core.registry import resolve
 from zarr_core.registry.hooks import register_hooks, unregister_hooks
 
 DATETIME = f"{SPEC}extensions/data-types/datetime/1.0"
@@ -16,7 +16,7 @@ DATETIME = f"{SPEC}extensions/data-types/datetime/1.0"
 
 @pytest.fixture(autouse=True)
 def _forget():
-    fallback._warned.clear()
+    resolve._warned.clear()
 
 
 def unknown(*fallbacks, **changes):
@@ -76,7 +76,7 @@ def test_the_warning_comes_once():
         open_a(store)
 
 
-def test_the_policy_error_refuses():
+def test_the_policy_error_rejects():
     with config.set(fallback="error"), pytest.raises(UnknownExtensionError, match=EXTENSION):
         open_a(unknown("int32"))
 
@@ -86,13 +86,13 @@ def test_the_policy_use_is_silent():
         assert open_a(unknown("int32")).dtype == "int32"
 
 
-def test_without_a_known_fallback_the_array_is_refused():
+def test_without_a_known_fallback_the_array_is_rejected():
     for fallbacks in (("int33",), ("int33", {"extension": EXTENSION, "type": 1}), ([],)):
         with pytest.raises(UnknownExtensionError, match=EXTENSION):
             open_a(unknown(*fallbacks))
 
 
-def test_what_is_read_as_something_else_is_not_written():
+def test_fallback_array_is_not_written():
     store = unknown("int32")
     with config.set(fallback="use"):
         array = open_a(store, mode="r+")

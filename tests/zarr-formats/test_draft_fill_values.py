@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from zarr_core.errors import MetadataError, MetadataValidationError
 from zarr_core.extension import ExtensionDefinition
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 from zarr_formats.draft.fill_values import read_fill_value, write_fill_value
 
 NUMBERS = [
@@ -116,7 +116,7 @@ def test_digits_are_complete(name, value):
         ("r80000000", "0x00"),
     ],
 )
-def test_what_is_no_value_of_the_type(name, value):
+def test_invalid_value_of_the_type(name, value):
     with pytest.raises(MetadataError, match="/fill_value"):
         open_a(array_store(data_type=name, fill_value=value))
 
@@ -136,10 +136,10 @@ def test_what_is_no_value_of_the_type(name, value):
         ("V200", bytes(range(200)), "0x" + bytes(range(200)).hex()),
     ],
 )
-def test_what_is_written(dtype, value, written):
+def test_written_metadata(dtype, value, written):
     store = store_of({}, None)
     array = zarr.create_array(
-        store, name="a", shape=2, dtype=dtype, fill_value=value, zarr_format="draft"
+        store, path="a", shape=2, dtype=dtype, fill_value=value, zarr_format="draft"
     )
     assert document_of(store, "meta/a.array.json")["fill_value"] == written
     again = np.asarray(open_a(store).fill_value)
@@ -149,13 +149,13 @@ def test_what_is_written(dtype, value, written):
 
 def test_a_default_is_written_out():
     store = store_of({}, None)
-    zarr.create_array(store, name="a", shape=2, dtype="i4", zarr_format="draft")
+    zarr.create_array(store, path="a", shape=2, dtype="i4", zarr_format="draft")
     assert document_of(store, "meta/a.array.json")["fill_value"] == 0
 
 
 @given(st.sampled_from(NUMBERS), st.binary(min_size=16, max_size=16))
 def test_all_bits_there_and_back(name, data):
-    data_type = make_extension("data_type", ExtensionDefinition(name))
+    data_type = create_extension("data_type", ExtensionDefinition(name))
     data = data[: data_type.item_size] if name != "bool" else bytes([data[0] & 1])
     value = np.frombuffer(data, data_type.numpy_dtype).reshape(())
     form = data_type.fill_value_to_json(value)
@@ -190,7 +190,7 @@ def test_extensions_read_their_own(name, kind, value, expected):
     assert metadata_of(data_type=described, fill_value=None).fill_value_undefined
 
 
-def test_where_there_is_none_all_chunks_are_stored():
+def test_without_fill_value_all_chunks_are_stored():
     described = {"extension": f"{SPEC}extensions/data-types/datetime/1.0", "type": "<M8[s]"}
     array = open_a(array_store(data_type=described, fill_value=None))
     assert array.fill_value is None

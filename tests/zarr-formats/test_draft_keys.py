@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from zarr_core.errors import ExtensionConfigurationError, NodeNameError
 from zarr_core.extension import ExtensionDefinition
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 from zarr_formats.draft.chunk_keys import DraftEncoding
 from zarr_formats.draft.keys import Layout
 
@@ -37,7 +37,7 @@ def test_keys_of_documents(name, path, kind, key):
     assert layout.node(key, ".json") == (path, kind)
     store = store_of({}, None)
     make = zarr.create_group if kind == "group" else zarr.create_array
-    options = {"path": path} if kind == "group" else {"name": path, "shape": 2}
+    options = {"path": path} if kind == "group" else {"path": path, "shape": 2}
     make(store, zarr_format=name, **options)
     assert sorted(store.list()) == [key, "zarr.json"]
 
@@ -59,7 +59,7 @@ def test_keys_of_no_document():
 )
 def test_keys_of_chunks(name, path, key):
     store = store_of({}, None)
-    array = zarr.create_array(store, name=path, shape=(4, 4), chunks=(2, 2), zarr_format=name)
+    array = zarr.create_array(store, path=path, shape=(4, 4), chunks=(2, 2), zarr_format=name)
     array[2:, :2] = 1
     assert key in set(store.list())
     assert array.nchunks_initialized == 1
@@ -68,7 +68,7 @@ def test_keys_of_chunks(name, path, key):
 @pytest.mark.parametrize(("name", "key"), [("draft", "data/a/c"), ("draft-2021", "data/root/a/c0")])
 def test_the_chunk_of_an_array_without_dimensions(name, key):
     store = store_of({}, None)
-    array = zarr.create_array(store, name="a", data=np.float64(2.5), zarr_format=name)
+    array = zarr.create_array(store, path="a", data=np.float64(2.5), zarr_format=name)
     assert store.get(key)
     assert zarr.open(store, path="a")[...] == 2.5
     assert array.nchunks_initialized == 1
@@ -112,7 +112,7 @@ def test_names_are_not_empty_nor_periods_alone(path):
 
 def test_names_differ_in_case():
     store = store_of({})
-    zarr.create_array(store, name="foo", data=ramp((2,)))
+    zarr.create_array(store, path="foo", data=ramp((2,)))
     zarr.create_group(store, path="FOO")
     root = zarr.open_group(store)
     assert sorted(root) == ["FOO", "foo"]
@@ -122,7 +122,7 @@ def test_names_differ_in_case():
 def test_all_permitted_characters():
     name = "azAZ09-_.x.array"
     store = store_of({})
-    zarr.create_array(store, name=name, data=ramp((2,)))
+    zarr.create_array(store, path=name, data=ramp((2,)))
     assert list(zarr.open_group(store)) == [name]
     assert zarr.open(store, path=name)[...].tolist() == [0, 1]
 
@@ -130,12 +130,12 @@ def test_all_permitted_characters():
 def test_names_that_only_the_final_version_reserves():
     store = store_of({})
     for name in ("__x", "zarr.json"):
-        zarr.create_array(store, name=name, data=ramp((2,)))
+        zarr.create_array(store, path=name, data=ramp((2,)))
         assert zarr.open(store, path=name)[...].tolist() == [0, 1]
     assert sorted(zarr.open_group(store)) == ["__x", "zarr.json"]
 
 
-def test_what_an_older_text_put_below_root_is_a_group_of_that_name():
+def test_group_called_root_of_an_older_text():
     store = store_of({"meta/root/foo.array.json": ARRAY})
     store.set("data/root/foo/c0/0", ramp((2, 3)).tobytes())
     assert sorted(zarr.open_group(store)) == ["root"]
@@ -169,9 +169,9 @@ def test_the_example_of_the_text():
 
 
 @pytest.mark.parametrize("configuration", [{"separator": "-"}, {"scalar": "0"}, {"colour": 1}])
-def test_configurations_that_are_refused(configuration):
+def test_configurations_that_are_rejected(configuration):
     with pytest.raises(ExtensionConfigurationError):
-        make_extension("chunk_key_encoding", ExtensionDefinition("v3_draft", configuration))
+        create_extension("chunk_key_encoding", ExtensionDefinition("v3_draft", configuration))
     if "colour" not in configuration:
         with pytest.raises(ExtensionConfigurationError):
             DraftEncoding.from_definition(ExtensionDefinition("v3_draft", configuration))
@@ -180,14 +180,14 @@ def test_configurations_that_are_refused(configuration):
 def test_the_definition():
     encoding = DraftEncoding(".", "c0")
     definition = encoding.to_definition()
-    assert make_extension("chunk_key_encoding", definition) == encoding
+    assert create_extension("chunk_key_encoding", definition) == encoding
     assert json.loads(json.dumps(definition.to_json())) == {
         "name": "v3_draft",
         "configuration": {"separator": ".", "scalar": "c0"},
     }
 
 
-def test_consolidated_metadata_of_zarr_python_are_no_node():
+def test_consolidated_metadata_of_zarr_python_are_not_a_node():
     store = store_of(
         {"meta/root/a.array.json": OLD_ARRAY, "meta/root/consolidated/.zmetadata": {}}, DIALECT
     )

@@ -126,7 +126,7 @@ DTYPES = ["?", "<i4", ">u2", ">f8", "<c8", "S3", ">U2", "<M8[s]", ">m8[D]", "V2"
     st.integers(0, 2**32 - 1),
 )
 @settings(max_examples=60)
-def test_arrays_come_back(name, dimensions, dtype, order, separator, sharded, seed):
+def test_arrays_round_trip(name, dimensions, dtype, order, separator, sharded, seed):
     shape, chunks, counts = (tuple(item[n] for item in dimensions) for n in range(3))
     dtype = np.dtype(dtype)
     values = np.random.default_rng(seed).integers(0, 2 if dtype == "?" else 99, shape)
@@ -136,7 +136,7 @@ def test_arrays_come_back(name, dimensions, dtype, order, separator, sharded, se
     shards = tuple(a * b for a, b in zip(chunks, counts, strict=True)) if sharded else None
     store = MemoryStore()
     zarr.create_array(
-        store, name="x/a", data=values, dtype=dtype, chunks=chunks, shards=shards, order=order,
+        store, path="x/a", data=values, dtype=dtype, chunks=chunks, shards=shards, order=order,
         zarr_format=name, chunk_key_encoding={"name": "default", "separator": separator},
     )  # fmt: skip
     array = zarr.open(store, path="x/a")
@@ -148,7 +148,7 @@ def test_arrays_come_back(name, dimensions, dtype, order, separator, sharded, se
 
 @given(NAMES, st.dictionaries(st.sampled_from(["a", "a/b", "a/b/c", "d", "d/e"]), st.booleans()))
 @settings(max_examples=40)
-def test_hierarchies_come_back(name, nodes):
+def test_hierarchies_round_trip(name, nodes):
     """Arrays and explicit groups, none below an array."""
     arrays = [path for path, is_array in nodes.items() if is_array]
     nodes = {
@@ -159,7 +159,7 @@ def test_hierarchies_come_back(name, nodes):
     store = store_of({}, None)
     for path, is_array in sorted(nodes.items()):
         if is_array:
-            zarr.create_array(store, name=path, data=np.arange(3), zarr_format=name)
+            zarr.create_array(store, path=path, data=np.arange(3), zarr_format=name)
         else:
             zarr.create_group(store, path=path, zarr_format=name, attributes={"path": path})
     if not nodes:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from zarr_core.extension import MetadataValidationError
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 from zarr_formats.fill import fill_from_v2, fill_to_v2
 from zarr_formats.typestr import read_dtype
 
@@ -63,7 +63,7 @@ def test_null_is_undefined_and_reads_as_the_default(text):
     dtype = read_dtype(text)
     found, undefined = fill_from_v2(None, dtype)
     assert undefined
-    data_type = make_extension("data_type", dtype.data_type)
+    data_type = create_extension("data_type", dtype.data_type)
     value = data_type.fill_value_from_json(found)
     assert value.tobytes() == data_type.default_fill_value().tobytes()
     assert fill_to_v2(found, dtype, undefined=True) is None
@@ -71,7 +71,7 @@ def test_null_is_undefined_and_reads_as_the_default(text):
 
 def test_bytes_are_base64_and_may_be_short():
     dtype = read_dtype("|S4")
-    data_type = make_extension("data_type", dtype.data_type)
+    data_type = create_extension("data_type", dtype.data_type)
     for data in (b"", b"ab", b"abcd"):
         found, _ = fill_from_v2(base64_of(data), dtype)
         assert data_type.fill_value_from_json(found)[()] == data
@@ -86,7 +86,7 @@ def test_records_are_base64_of_their_bytes_in_their_byte_order(order):
     found, _ = fill_from_v2(base64_of(value.tobytes()), dtype)
     assert found["a"] == 7
     assert found["b"] == [1.5, 0.0]
-    data_type = make_extension("data_type", dtype.data_type)
+    data_type = create_extension("data_type", dtype.data_type)
     assert data_type.fill_value_from_json(found)["a"] == 7
     assert fill_to_v2(found, dtype) == base64_of(value.tobytes())
 
@@ -143,7 +143,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("text", "value"), REFUSED)
-def test_what_is_no_value_is_refused_at_its_place(text, value):
+def test_invalid_value_error_has_pointer(text, value):
     with pytest.raises(MetadataValidationError) as caught:
         fill_from_v2(value, read_dtype(text), "/here")
     assert [problem.pointer for problem in caught.value.problems] == ["/here"]
@@ -179,14 +179,14 @@ def test_complex_numbers_are_pairs():
 
 @settings(max_examples=60)
 @given(st.data())
-def test_any_bits_come_back(data):
+def test_any_bits_round_trip(data):
     dtype = read_dtype(
         data.draw(
             st.sampled_from(["<i2", ">u4", "<f4", ">f8", "<c8", "|S5", "|V7", "<M8[us]", RECORD])
         )
     )
     raw = data.draw(st.binary(min_size=dtype.item_size, max_size=dtype.item_size))
-    data_type = make_extension("data_type", dtype.data_type)
+    data_type = create_extension("data_type", dtype.data_type)
     value = np.frombuffer(raw, dtype.numpy_dtype()).reshape(()).astype(data_type.numpy_dtype)
     form = data_type.fill_value_to_json(value)
     try:

@@ -21,7 +21,7 @@ from zarr_core.errors import (
 )
 from zarr_core.extension import ArrayRepresentation, ExtensionDefinition
 from zarr_core.stores.memory import MemoryStore
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 from zarr_formats.n5.block import BlockCodec
 from zarr_formats.n5.default import N5DefaultCodec
 from zarr_formats.n5.header import read_header, write_header
@@ -31,7 +31,7 @@ GZIP = {"name": "gzip", "configuration": {"level": 6}}
 
 
 def chunk(shape, dtype="u2", fill=0):
-    data_type = make_extension("data_type", ExtensionDefinition(np.dtype(dtype).name))
+    data_type = create_extension("data_type", ExtensionDefinition(np.dtype(dtype).name))
     return ArrayRepresentation(shape, data_type, np.array(fill, dtype))
 
 
@@ -88,7 +88,7 @@ def test_mode_1_has_the_number_of_elements():
         (header(2, 0), 2),
     ],
 )
-def test_headers_that_are_refused(data, ndim):
+def test_headers_that_are_rejected(data, ndim):
     with pytest.raises(ChunkDecodeError):
         read_header(data, ndim)
 
@@ -138,12 +138,12 @@ def test_a_smaller_block_is_filled_up():
         header(4, 2),
     ],
 )
-def test_sizes_that_do_not_fit_are_refused(stored):
+def test_sizes_that_do_not_fit_are_rejected(stored):
     with pytest.raises(ChunkDecodeError):
         BlockCodec([BIG]).decode(stored, chunk((2, 4)))
 
 
-def test_a_shape_that_no_header_can_say_is_refused():
+def test_a_shape_that_no_header_can_say_is_rejected():
     with pytest.raises(ValueError, match="no room"):
         BlockCodec([BIG]).check(chunk((2**32,)))
 
@@ -167,7 +167,7 @@ def test_it_pickles_and_compares(codec):
 def bound(codecs, name="n5.block", dtype="u2", shape=(2, 4)):
     configuration = {"codecs": codecs}
     definition = ExtensionDefinition(name, configuration)
-    made = make_extension("codec", definition, "here", "/codecs/0")
+    made = create_extension("codec", definition, "here", "/codecs/0")
     assert made.to_configuration() == configuration
     made.check(chunk(shape, dtype))
     return made
@@ -181,14 +181,14 @@ def bound(codecs, name="n5.block", dtype="u2", shape=(2, 4)):
         ["bytes"],
     ],
 )
-def test_codecs_that_n5_does_not_have_are_refused(codecs):
+def test_codecs_that_n5_does_not_have_are_rejected(codecs):
     with pytest.raises(ValueError, match=r"big|endian|bytes"):
         bound(codecs)
 
 
 @pytest.mark.parametrize("codecs", [[], [BIG, GZIP, GZIP], [GZIP], [3], [{"configuration": {}}]])
 @pytest.mark.parametrize("name", ["n5.block", "n5_default"])
-def test_configurations_that_are_refused(name, codecs):
+def test_configurations_that_are_rejected(name, codecs):
     with pytest.raises((ExtensionConfigurationError, CodecChainError, ValueError)):
         bound(codecs, name)
 
@@ -285,5 +285,5 @@ def test_the_examples_of_the_schemas_are_configurations(name):
     jsonschema.Draft202012Validator.check_schema(schema)
     for example in schema["examples"]:
         jsonschema.validate(example, schema)
-        made = make_extension("codec", ExtensionDefinition(name, example), "here", "/codecs/0")
+        made = create_extension("codec", ExtensionDefinition(name, example), "here", "/codecs/0")
         assert made.to_configuration() == example

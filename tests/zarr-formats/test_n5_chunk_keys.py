@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from zarr_core.extension import ExtensionDefinition
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 from zarr_formats.n5.chunk_keys import N5Encoding
 
 
@@ -23,7 +23,7 @@ def test_keys(chunk, key):
     [("", 0), ("1", 0), ("0/0", 1), ("0", 2), ("01/0", 2), ("-1/0", 2), ("0//0", 2), ("a/0", 2),
      ("0.0", 2), ("٣/0", 2), ("attributes.json", 1), ("0/", 2)],
 )  # fmt: skip
-def test_what_is_no_key(key, ndim):
+def test_invalid_key(key, ndim):
     assert N5Encoding().decode(key, ndim) is None
 
 
@@ -33,7 +33,7 @@ def test_a_key_says_which_chunk_it_is(chunk):
 
 
 @pytest.mark.parametrize("chunk", [(), (3,), (4, 5)])
-def test_affixes_make_the_same_keys(chunk):
+def test_affixes_match_encode(chunk):
     affixes = N5Encoding().affixes(len(chunk))
     if len(chunk) > 1:
         assert affixes is None
@@ -43,6 +43,6 @@ def test_affixes_make_the_same_keys(chunk):
 
 
 def test_the_name_finds_it():
-    made = make_extension("chunk_key_encoding", ExtensionDefinition("n5"), "here", "/x")
+    made = create_extension("chunk_key_encoding", ExtensionDefinition("n5"), "here", "/x")
     assert made == N5Encoding() == pickle.loads(pickle.dumps(made))
     assert made.to_definition() == ExtensionDefinition("n5")

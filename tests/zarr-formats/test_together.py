@@ -19,7 +19,7 @@ def place(tmp_path):
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_new_member_has_the_format_of_its_hierarchy(place, name):
     zarr.create_group(place, zarr_format=name)
-    zarr.create_array(place, name="a/b", data=np.arange(6), chunks=4)
+    zarr.create_array(place, path="a/b", data=np.arange(6), chunks=4)
     zarr.create_group(place, path="c")
     for group in (zarr.open(place), zarr.open(place, mode="r")):
         assert group.stored.format.name == name
@@ -31,13 +31,13 @@ def test_a_new_member_has_the_format_of_its_hierarchy(place, name):
 
 @pytest.mark.parametrize(("there", "asked"), [*permutations(FORMATS, 2)])
 def test_hierarchies_are_of_one_format(place, there, asked):
-    zarr.create_array(place, name="a", data=np.arange(3), zarr_format=there)
+    zarr.create_array(place, path="a", data=np.arange(3), zarr_format=there)
     before = sorted(zarr.open(place).store.list())
     for path in ("", "a", "b", "c/d"):
         with pytest.raises(NodeExistsError):
             zarr.create_group(place, path=path, zarr_format=asked)
         with pytest.raises(NodeExistsError):
-            zarr.create_array(place, name=path, shape=2, zarr_format=asked)
+            zarr.create_array(place, path=path, shape=2, zarr_format=asked)
     assert sorted(zarr.open(place).store.list()) == before
     with pytest.raises(NodeNotFoundError):
         zarr.open(place, path="a", zarr_format=asked)
@@ -73,12 +73,12 @@ def test_an_array_of_version_1_is_alone_in_its_store(place):
     array = zarr.create_array(place, data=np.arange(5), chunks=2, zarr_format="v1")
     assert zarr.open(place)[...].tolist() == [0, 1, 2, 3, 4]
     with pytest.raises(NodeExistsError):
-        zarr.create_array(place, name="below", shape=3)
+        zarr.create_array(place, path="below", shape=3)
     assert array.stored.format.name == "v1"
 
 
 @pytest.mark.parametrize("name", ["v1", "v2", "v3"])
-def test_a_wrong_version_in_a_document_is_said(place, name):
+def test_a_wrong_version_in_a_document_is_reported(place, name):
     array = zarr.create_array(place, shape=3, zarr_format=name)
     document = array.stored.format.documents("")[0]
     content = json.loads(array.store.get(document))
@@ -98,7 +98,7 @@ def test_circles_of_links_in_a_hierarchy_end(place, name):
     assert copy["a"][...].tolist() == [0, 1, 2]
 
 
-def test_what_a_data_type_is_is_shown(place):
+def test_data_type_is_shown(place):
     group = zarr.create_group(place, zarr_format=2)
     shown = {
         "i4": "int32",

@@ -67,7 +67,7 @@ def test_segments_that_are_dots_are_errors(store, path):
         with pytest.raises(ZarrError):
             attempt(store, path=path, zarr_format=2)
     with pytest.raises(ZarrError):
-        zarr.create_array(store, name=path, shape=1, dtype="i1", zarr_format=2)
+        zarr.create_array(store, path=path, shape=1, dtype="i1", zarr_format=2)
     assert set(store.list()) == before
 
 
@@ -78,7 +78,7 @@ def test_members_are_direct_children(store):
     assert [path for path, _ in root.members(max_depth=None)] == ["foo", "foo/bar"]
 
 
-def test_what_names_may_be(store):
+def test_valid_names(store):
     version_2 = V2()
     assert all(
         map(version_2.is_valid_name, ("a", ".a", "...", "__x", "zarr.json", "a b", "\u03a9"))

@@ -10,7 +10,7 @@ from zarr_core.extension import (
     ExtensionDefinition,
     MetadataValidationError,
 )
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 from zarr_formats.v2.subarray import Subarray
 
 DEFINITION = ExtensionDefinition("v2.subarray", {"data_type": "int16", "shape": [2, 3]})
@@ -18,7 +18,7 @@ RECORD = np.dtype([("x", "<f4"), ("y", ">i2", (2, 3)), ("z", [("a", "S3", (2,))]
 
 
 def made(definition=DEFINITION):
-    return make_extension("data_type", definition, "here", "/data_type")
+    return create_extension("data_type", definition, "here", "/data_type")
 
 
 def test_it_is_numpys():
@@ -65,7 +65,7 @@ def test_configurations_that_are_none(configuration):
 
 @settings(max_examples=30, deadline=None)
 @given(st.binary(min_size=22 * 6, max_size=22 * 6), st.sampled_from("CF"))
-def test_records_with_sub_arrays_come_back(data, order):
+def test_records_with_sub_arrays_round_trip(data, order):
     assert RECORD.itemsize == 22
     native = RECORD.newbyteorder("=")
     values = np.frombuffer(data, RECORD).astype(native).reshape(2, 3)

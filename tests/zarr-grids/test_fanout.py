@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from zarr_core.errors import ExtensionConfigurationError
 from zarr_core.extension import ExtensionDefinition
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 from zarr_grids.fanout import FanoutEncoding
 
 
 def encoding(**configuration):
-    return make_extension("chunk_key_encoding", ExtensionDefinition("fanout", configuration))
+    return create_extension("chunk_key_encoding", ExtensionDefinition("fanout", configuration))
 
 
 @pytest.mark.parametrize(

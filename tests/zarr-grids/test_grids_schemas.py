@@ -7,7 +7,7 @@ from importlib.resources import files
 import jsonschema
 import pytest
 from zarr_core.extension import ExtensionDefinition
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 KINDS = ("chunk_grid", "chunk_key_encoding")
 LINES = {
@@ -29,12 +29,12 @@ def test_examples(kind, name):
     assert schema["additionalProperties"] is False
     for example in schema["examples"]:
         jsonschema.validate(example, schema)
-        made = make_extension(kind, ExtensionDefinition(name, example))
+        made = create_extension(kind, ExtensionDefinition(name, example))
         assert made == LINES[kind, name].load().from_definition(ExtensionDefinition(name, example))
         written = made.to_definition()
         assert written.name == name
         jsonschema.validate(dict(written.configuration), schema)
-        again = make_extension(kind, written)
+        again = create_extension(kind, written)
         assert again == made
         assert hash(again) == hash(made)
         assert again.to_definition() == written

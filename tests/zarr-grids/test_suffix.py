@@ -8,7 +8,7 @@ import pytest
 import zarr_core as zarr
 from zarr_core.errors import ExtensionConfigurationError, MetadataValidationError, ZarrError
 from zarr_core.extension import ExtensionDefinition
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 
 def definition(suffix, base):
@@ -16,7 +16,7 @@ def definition(suffix, base):
 
 
 def encoding(suffix=".tiff", base="default"):
-    return make_extension("chunk_key_encoding", definition(suffix, base))
+    return create_extension("chunk_key_encoding", definition(suffix, base))
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_keys_in_both_directions(suffix, base, chunk, key):
     made = encoding(suffix, base)
     assert made.encode(chunk) == key
     assert made.decode(key, len(chunk)) == chunk
-    again = make_extension("chunk_key_encoding", made.to_definition())
+    again = create_extension("chunk_key_encoding", made.to_definition())
     assert again == made
     assert hash(again) == hash(pickle.loads(pickle.dumps(made)))
 
@@ -64,7 +64,7 @@ def test_other_keys_are_not_chunk_keys(key):
 )  # fmt: skip
 def test_invalid_configurations(configuration, pointer):
     with pytest.raises(ExtensionConfigurationError) as caught:
-        make_extension("chunk_key_encoding", ExtensionDefinition("suffix", configuration))
+        create_extension("chunk_key_encoding", ExtensionDefinition("suffix", configuration))
     (problem,) = caught.value.problems
     assert problem.pointer.startswith(f"/configuration{pointer}")
 

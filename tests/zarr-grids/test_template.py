@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from zarr_core.errors import ExtensionConfigurationError, MetadataValidationError
 from zarr_core.extension import ExtensionDefinition
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 from zarr_grids.template import TemplateEncoding
 
 
@@ -51,7 +51,7 @@ def test_keys_in_both_directions(text, separator, chunk, key):
     )
     assert made.encode(chunk) == key
     assert made.decode(key, len(chunk)) == chunk
-    again = make_extension("chunk_key_encoding", made.to_definition())
+    again = create_extension("chunk_key_encoding", made.to_definition())
     assert again == made
     assert hash(again) == hash(pickle.loads(pickle.dumps(made)))
 
@@ -127,7 +127,7 @@ def test_other_keys_are_not_chunk_keys(text, separator, key):
 )  # fmt: skip
 def test_invalid_configurations(configuration, message):
     with pytest.raises(ExtensionConfigurationError, match=message):
-        make_extension("chunk_key_encoding", ExtensionDefinition("template", configuration))
+        create_extension("chunk_key_encoding", ExtensionDefinition("template", configuration))
 
 
 @pytest.mark.parametrize(

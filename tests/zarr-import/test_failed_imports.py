@@ -59,7 +59,7 @@ def test_overwrite_removes_after_planning(tmp_path):
     with h5py.File(tmp_path / "x.h5", "w") as file:
         file["__reserved"] = VALUES
     store = zarr_core.MemoryStore()
-    zarr_core.create_array(store, name="a", data=VALUES)
+    zarr_core.create_array(store, path="a", data=VALUES)
     with pytest.raises(UnsupportedSourceError, match="__reserved"):
         zarr_import.import_hdf5(tmp_path / "x.h5", store, path="a", overwrite=True)
     assert np.array_equal(zarr_core.open_array(store, path="a")[...], VALUES)

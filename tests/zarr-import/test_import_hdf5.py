@@ -458,7 +458,7 @@ def test_chunks_that_decode_differently_are_not_copied(file):
 def test_resume_with_a_different_array_raises(file):
     file["a"] = np.arange(10)
     store = zarr.MemoryStore()
-    zarr.create_array(store, name="a", data=np.zeros(3))
+    zarr.create_array(store, path="a", data=np.zeros(3))
     store.erase("zarr.json")
     with pytest.raises(NodeExistsError, match="another node"):
         import_hdf5(file, store)

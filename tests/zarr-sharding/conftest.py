@@ -12,7 +12,7 @@ from zarr_core.extension import (
     ByteReader,
     ExtensionDefinition,
 )
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ EMPTY = 2**64 - 1
 def represent(
     shape: Sequence[int], dtype: str = "int32", fill: Any = 0, write_empty_chunks: bool = False
 ) -> ArrayRepresentation:
-    data_type = make_extension("data_type", ExtensionDefinition(dtype))
+    data_type = create_extension("data_type", ExtensionDefinition(dtype))
     fill_value = fill if isinstance(fill, np.ndarray) else np.asarray(fill, dtype)
     return ArrayRepresentation(tuple(shape), data_type, fill_value, write_empty_chunks)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from zarr_core.extension import BasicIndexer, BufferByteReader, ExtensionDefinition
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 DATA = Path(__file__).parent / "data"
 CASES = json.loads((DATA / "cases.json").read_text())
@@ -16,7 +16,7 @@ CASES = json.loads((DATA / "cases.json").read_text())
 
 def prepared(case, rep):
     fill = np.asarray(float("nan") if case["fill_value"] == "NaN" else case["fill_value"])
-    codec = make_extension("codec", ExtensionDefinition.from_json(case["codec"]))
+    codec = create_extension("codec", ExtensionDefinition.from_json(case["codec"]))
     decoded = rep(case["shape"], case["dtype"], fill.astype(case["dtype"]))
     values = (np.arange(decoded.size) % 100).reshape(decoded.shape).astype(case["dtype"])
     values[tuple(slice(n) for n in codec.chunk_shape)] = decoded.fill_value

@@ -19,7 +19,7 @@ from zarr_core.errors import (
 from zarr_core.extension import BufferByteReader, ExtensionDefinition
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 from zarr_sharding.transformer import ShardingTransformer
 
 KEYS = {
@@ -246,7 +246,7 @@ def test_the_codec_decodes_a_shard(rep):
     array[...] = numbers(4, 6)
     array[2:, :3] = -1
     plain = [{"name": "bytes", "configuration": {"endian": "little"}}]
-    codec = make_extension(
+    codec = create_extension(
         "codec",
         ExtensionDefinition(
             "sharding_indexed", {"chunk_shape": [2, 3], "codecs": plain, "index_codecs": plain}
@@ -293,7 +293,7 @@ def test_the_same_array_by_codecs():
 )
 def test_invalid_configurations_raise(configuration, pointer):
     with pytest.raises(ExtensionConfigurationError, match=pointer):
-        make_extension("storage_transformer", ExtensionDefinition("sharding", configuration))
+        create_extension("storage_transformer", ExtensionDefinition("sharding", configuration))
 
 
 @pytest.mark.parametrize("counts", [(), (2,), (2, 2, 2)])

@@ -21,7 +21,7 @@ from zarr_core.extension import (
     OrthogonalIndexer,
 )
 from zarr_core.registry.scope import override_extensions
-from zarr_core.tools import make_extension
+from zarr_core.tools import PreparedCodecChain, create_extension
 from zarr_sharding import writer as writing
 from zarr_sharding.codec import ShardingCodec
 
@@ -370,7 +370,7 @@ def test_changes_agree_with_numpy(rep, counting, seed, chain, location, dtype, w
                 assert len(data) == len(whole)  # compact, and nothing empty is kept
 
 
-def test_plans_of_many_inner_chunks_are_made_in_windows(rep, monkeypatch):
+def test_plans_of_many_inner_chunks_are_created_in_windows(rep, monkeypatch):
     monkeypatch.setattr(writing, "WINDOW", 7)
     decoded = rep((10, 10), "uint8")
     codec = ShardingCodec((1, 2))
@@ -386,7 +386,7 @@ def test_plans_of_many_inner_chunks_are_made_in_windows(rep, monkeypatch):
 
 def test_definition_of_an_inner_shard_may_be_an_instance():
     codec = ShardingCodec((8, 8), [ShardingCodec((2, 2), ["bytes"])])
-    again = make_extension(
+    again = create_extension(
         "codec", ExtensionDefinition("sharding_indexed", codec.to_configuration())
     )
     assert again.to_configuration() == codec.to_configuration()
@@ -427,3 +427,130 @@ def test_a_shard_far_larger_than_its_array_takes_the_memory_of_the_array():
     array[5:9] = values[5:9] = 1
     assert np.array_equal(array[:], values)
     assert array.nbytes_stored() == 3 * count + 16 * count + 4
+
+
+# --- many inner chunks ---
+
+
+@pytest.mark.parametrize("endian", ["little", "big"])
+@pytest.mark.parametrize("location", ["start", "end"])
+@pytest.mark.parametrize(
+    ("dtype", "fill"),
+    [("uint8", 0), ("int16", 3), ("float32", -0.0), ("float64", np.nan), ("complex64", 1j)],
+)
+def test_inner_chunks_without_compression_are_encoded_as_one_by_one(
+    rep, monkeypatch, dtype, fill, location, endian
+):
+    monkeypatch.setattr(writing, "WINDOW", 7)
+    decoded = rep((6, 4, 10), dtype, fill)
+    bytes_codec = {"name": "bytes", "configuration": {"endian": endian}}
+    codec = ShardingCodec((2, 1, 5), [bytes_codec], index_location=location)
+    values = np.full(decoded.shape, fill, dtype)
+    assert codec.encode(values, decoded) is None
+    values[2:, 1:3, 3:7] = np.arange(32).reshape(4, 2, 4)
+    values[0, 0, 0] = np.negative(values[0, 0, 0])
+    # The same elements as points in any order are encoded one inner chunk at a time.
+    points = CoordinateIndexer(np.unravel_index(np.arange(values.size), values.shape))
+    one_by_one = codec.partial_encode(None, decoded, points, values.reshape(-1))
+    for array in (values, np.asfortranarray(values)):
+        assert joined(codec.encode(array, decoded)) == joined(one_by_one)
+
+
+def peak_of(work):
+    tracemalloc.start()
+    try:
+        result = work()
+        return tracemalloc.get_traced_memory()[1], result
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("codecs", [["bytes"], ["bytes", "crc32c"]])
+def test_memory_for_many_inner_chunks(rep, counting, codecs):
+    count = 1 << 15
+    decoded = rep((count // 256 * 2, 512), "uint8")
+    codec = ShardingCodec((2, 2), codecs)
+    values = np.full(decoded.shape, 7, np.uint8)
+    writing, data = peak_of(lambda: joined(codec.encode(values, decoded)))
+    assert writing < 2 * len(data) + 100 * count  # joined makes a copy
+    reader = counting(data)
+    changing, _ = peak_of(
+        lambda: codec.partial_encode(reader, decoded, box((5, 6), (5, 6)), values[:1, :1])
+    )
+    assert changing < len(data) + 100 * count
+
+
+def test_many_inner_chunks_without_compression_take_few_calls(rep, monkeypatch):
+    calls = []
+    encode = PreparedCodecChain.encode
+    monkeypatch.setattr(
+        PreparedCodecChain,
+        "encode",
+        lambda self, *args: calls.append(self) or encode(self, *args),
+    )
+    decoded = rep((256, 256), "uint8")
+    codec = ShardingCodec((1, 2))
+    buffers = codec.encode(np.ones(decoded.shape, np.uint8), decoded)
+    assert len(calls) == 1  # the index
+    assert len(buffers) < 8
+
+
+def test_entries_in_any_order_are_kept(rep, index_of, reindexed):
+    decoded = rep((64,), "uint8")
+    codec = ShardingCodec((4,))
+    values = np.arange(1, 65, dtype=np.uint8)
+    data = joined(codec.encode(values, decoded))
+    order = np.random.default_rng(0).permutation(16)
+    entries = index_of(codec, decoded, data)[order]
+    data = reindexed(codec, decoded, data, entries)
+    values = values.reshape(16, 4)[order].reshape(-1)
+    changed = codec.partial_encode(BufferByteReader(data), decoded, box((9, 11)), values[:2])
+    values[9:11] = values[:2]
+    np.testing.assert_array_equal(codec.decode(joined(changed), decoded), values)
+
+
+# --- inner chunks that the store copies ---
+
+
+@pytest.mark.parametrize("location", ["start", "end"])
+def test_part_of_a_large_shard_in_a_local_store_takes_little_memory(tmp_path, location):
+    chunk, count = 1 << 20, 256
+    index_codecs = [{"name": "bytes", "configuration": {"endian": "little"}}]
+    codec = ShardingCodec((chunk,), ["bytes"], index_codecs, index_location=location)
+    array = zarr.create_array(
+        tmp_path, shape=chunk * count, chunks=chunk * count, dtype="u1", serializer=codec,
+        compressors=[], fill_value=9,
+    )  # fmt: skip
+    first = 16 * count if location == "start" else 0
+    offsets = np.arange(count, dtype="<u8") * chunk + first
+    index = np.stack([offsets, np.full(count, chunk, "<u8")], 1)
+    path = tmp_path / "c" / "0"
+    path.parent.mkdir()
+    with path.open("wb") as file:
+        file.truncate((16 + chunk) * count)  # zeros that take no space
+        file.seek(0 if location == "start" else chunk * count)
+        file.write(index.tobytes())
+
+    def write():
+        array[chunk * 100 + 5 : chunk * 101 + 5] = 7
+
+    peak, _ = peak_of(write)
+    assert peak < 6 * chunk
+    assert path.stat().st_size == (16 + chunk) * count  # what was replaced is gone
+    assert [*path.parent.iterdir()] == [path]
+    for start, expected in ((100 * chunk, [0] * 5 + [7] * 5), (101 * chunk, [7] * 5 + [0] * 5)):
+        assert array[start : start + 10].tolist() == expected
+    assert array[:5].tolist() == array[-5:].tolist() == [0] * 5
+
+
+def test_parts_of_shards_in_a_local_store_agree_with_numpy(tmp_path):
+    random = np.random.default_rng(1)
+    values = random.integers(1, 255, (512, 1024), np.uint8)
+    array = zarr.create_array(
+        tmp_path, data=values, chunks=(64, 128), shards=(256, 1024), compressors="crc32c"
+    )
+    for _ in range(8):
+        (top, bottom), (left, right) = (np.sort(random.integers(0, n, 2)) for n in values.shape)
+        value = random.integers(0, 2, (bottom - top, right - left), np.uint8)
+        array[top:bottom, left:right] = values[top:bottom, left:right] = value
+        assert np.array_equal(array[:], values)

@@ -60,23 +60,23 @@ if has("dbm.ndbm"):
     class TestNdbm(TestDumb):
         backend = "ndbm"
         # ndbm does not support empty values; a test below checks the error.
-        test_a_value_comes_back = None
-        test_no_pieces_are_an_empty_value = None
-        test_get_into_of_an_empty_value = None
+        test_value_round_trip = None
+        test_no_buffers_are_an_empty_value = None
+        test_get_into_of_empty_value = None
         test_partial_values_are_slices = None
-        test_bad_keys_are_refused_by_every_method = None
+        test_invalid_keys_raise = None
         test_changes_while_listing = None
-        test_list_prefix_ends_at_a_slash = None
-        test_what_is_to_be_read_first_says_nothing_about_what_is_read = None
-        test_a_new_value_has_another_generation = None
+        test_list_prefix_matches_whole_segments = None
+        test_prefetch_does_not_limit_reads = None
+        test_generation_changes_with_value = None
 
-        def test_an_empty_value_is_refused(self, store):
+        def test_an_empty_value_is_rejected(self, store):
             with pytest.raises(StoreError, match="empty"):
                 store.set("k", b"")
             assert list(store.list()) == []
 
 
-def test_every_kind_was_tried():
+def test_every_store_was_tested():
     if missing := [name for name in ("gnu", "ndbm") if not has(f"dbm.{name}")]:
         pytest.skip(f"this Python was built without dbm.{', dbm.'.join(missing)}")
 

@@ -61,8 +61,8 @@ class TestS3(StoreContract):
 
     # moto cannot route a path with a line feed.
     @pytest.mark.parametrize("key", [key for key in GOOD_KEYS if "\n" not in key], ids=ascii)
-    def test_odd_keys_are_keys(self, store, key):
-        super().test_odd_keys_are_keys(store, key)
+    def test_unusual_keys_are_valid(self, store, key):
+        super().test_unusual_keys_are_valid(store, key)
 
 
 class TestSFTP(StoreContract):
@@ -111,7 +111,7 @@ class TestFTP(StoreContract):
     examples = 5
     key_may_be_prefix = False
     test_deep_keys = None  # 1,500 directories, one request after the other
-    test_a_key_may_begin_another_or_says_so = None  # a directory is not found rather than refused
+    test_key_that_is_a_prefix_works_or_raises = None  # a directory is not found rather than refused
 
     @pytest.fixture(autouse=True)
     def _port(self, ftp_server):
@@ -125,5 +125,5 @@ class TestFTP(StoreContract):
 
     # FTP sends lines.
     @pytest.mark.parametrize("key", [key for key in GOOD_KEYS if "\n" not in key], ids=ascii)
-    def test_odd_keys_are_keys(self, store, key):
-        super().test_odd_keys_are_keys(store, key)
+    def test_unusual_keys_are_valid(self, store, key):
+        super().test_unusual_keys_are_valid(store, key)

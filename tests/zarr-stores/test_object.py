@@ -338,7 +338,7 @@ def test_another_store_of_obstore_has_a_root(tmp_path):
     inner = MemoryStore()
     store = ObjectStore(inner, root="a/b")
     assert list(store.list()) == []
-    zarr.create_array(store, name="x", data=np.arange(5))
+    zarr.create_array(store, path="x", data=np.arange(5))
     assert sorted(item["path"] for page in inner.list() for item in page)[0].startswith("a/b/x/")
     assert zarr.open_array(ObjectStore(inner, root="/a/b/x/"))[3] == 3
     assert store != ObjectStore(inner)
@@ -349,7 +349,7 @@ def test_a_store_of_obstore_can_be_opened(tmp_path):
     import obstore.store as obstore
 
     place = obstore.MemoryStore()
-    zarr.create_array(place, name="x", data=np.arange(5))
+    zarr.create_array(place, path="x", data=np.arange(5))
     assert zarr.open(place)["x"][3] == 3
     assert isinstance(zarr.open(place, mode="r").store, ObjectStore)
     zarr.save(obstore.LocalStore(tmp_path), np.arange(3))

@@ -112,7 +112,7 @@ def test_a_small_value_is_read_once(store, direct, proxy):
     assert len(asked(proxy)) == 1
 
 
-def test_what_is_not_read_is_not_sent(store, direct, proxy):
+def test_unread_bytes_are_not_sent(store, direct, proxy):
     direct.set("k", bytes(5_000_000))
     with store.open_value("k", ByteRange(0)) as reader:
         assert reader.size == 5_000_000
@@ -159,7 +159,7 @@ def test_far_parts_are_read_at_once(store, direct, proxy):
 @with_longer_latencies
 def test_chunks_are_read_and_written_by_tens(store, direct, proxy):
     values = np.arange(100 * 64, dtype="int16").reshape(100, 64)
-    array = zarr.create_array(store, name="a", shape=values.shape, dtype="int16", chunks=(1, 64))
+    array = zarr.create_array(store, path="a", shape=values.shape, dtype="int16", chunks=(1, 64))
     proxy.forget()
     array[...] = values
     assert proxy.traffic.requests == 100
@@ -182,7 +182,7 @@ def test_the_user_sets_the_number_of_concurrent_requests(store, direct, s3_serve
         [("k", ByteRange(0))] * 3 + [(f"k{n}", ByteRange(0)) for n in range(40)]
     )
     assert proxy.traffic.most_concurrent == 5
-    array = zarr.create_array(few, name="a", shape=(40,), chunks=(1,), dtype="int8", overwrite=True)
+    array = zarr.create_array(few, path="a", shape=(40,), chunks=(1,), dtype="int8", overwrite=True)
     proxy.forget()
     array[...] = 3
     assert array[...].sum() == 120
@@ -192,7 +192,7 @@ def test_the_user_sets_the_number_of_concurrent_requests(store, direct, s3_serve
 def test_a_part_of_a_shard_needs_two_requests(store, direct, proxy):
     values = np.random.default_rng(2).integers(0, 9, (64, 64, 64)).astype("int32")
     zarr.create_array(
-        direct, name="s", data=values, chunks=(8, 8, 8), shards=(64, 64, 64), compressors=None
+        direct, path="s", data=values, chunks=(8, 8, 8), shards=(64, 64, 64), compressors=None
     )
     array = zarr.open_array(store, path="s")
     assert len(asked(proxy)) == 1
@@ -205,7 +205,7 @@ def test_a_part_of_a_shard_needs_two_requests(store, direct, proxy):
 def test_distant_inner_chunks_are_read_concurrently(s3_server, store, direct, proxy):
     values = np.random.default_rng(2).integers(0, 9, (64, 64, 64)).astype("int32")
     zarr.create_array(
-        direct, name="s", data=values, chunks=(2, 64, 64), shards=(64, 64, 64), compressors=None
+        direct, path="s", data=values, chunks=(2, 64, 64), shards=(64, 64, 64), compressors=None
     )
     array = zarr.open_array(same_place(direct, s3_server, proxy.url, gap_bytes=1000), path="s")
     proxy.forget()
@@ -222,7 +222,7 @@ def test_distant_inner_chunks_are_read_concurrently(s3_server, store, direct, pr
 @with_longer_latencies
 def test_many_shards_at_once(store, direct, proxy):
     values = np.random.default_rng(2).integers(0, 9, (20, 512)).astype("int32")
-    zarr.create_array(direct, name="s", data=values, chunks=(1, 64), shards=(1, 512))
+    zarr.create_array(direct, path="s", data=values, chunks=(1, 64), shards=(1, 512))
     array = zarr.open_array(store, path="s")
     proxy.forget()
     assert np.array_equal(array[:, 100], values[:, 100])

@@ -72,9 +72,7 @@ class TestReading(StoreValueTests, StoreKeyTests):
         return ReferenceStore(store.references)
 
     test_set_partial_values = None
-    test_a_key_that_cannot_be_encoded_works_or_says_so = (
-        None  # the file with the values is not a key
-    )
+    test_unencodable_key_works_or_raises = None  # the file with the values is not a key
 
 
 # --- other programs ---

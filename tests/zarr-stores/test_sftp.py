@@ -68,7 +68,7 @@ def root(store):
 def test_the_files_are_those_of_a_local_store(store, root):
     with zarr.create_group(store, attributes={"title": "there"}).store:
         pass
-    array = zarr.create_array(store, name="a", shape=(10,), chunks=(5,), dtype="int32")
+    array = zarr.create_array(store, path="a", shape=(10,), chunks=(5,), dtype="int32")
     array[:] = 7
     local = LocalStore(root)
     assert sorted(local.list()) == sorted(store.list())
@@ -139,7 +139,7 @@ def test_links_within_are_followed_once(store, root):
         store.get("nowhere")
 
 
-def test_foreign_files_are_no_keys(store, root):
+def test_foreign_files_are_not_keys(store, root):
     store.set("k", b"v")
     (root / ".k.x1.zarr-partial").write_bytes(b"half")
     (root / "back\\slash").write_bytes(b"")

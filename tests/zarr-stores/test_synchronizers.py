@@ -12,7 +12,7 @@ from waits import PATIENCE
 from zarr_core.extension import StoreError, StoreKeyError
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
-from zarr_stores.synchronized import SynchronizedStore
+from zarr_stores.synchronized_store import SynchronizedStore
 from zarr_stores.synchronizers import ProcessSynchronizer, ThreadSynchronizer
 
 pytest.importorskip("fasteners", reason="file locks need fasteners")
@@ -167,7 +167,7 @@ import sys, threading, time
 import zarr_core as zarr
 from zarr_core.extension import Store
 from zarr_core.stores.local import LocalStore
-from zarr_stores.synchronized import SynchronizedStore
+from zarr_stores.synchronized_store import SynchronizedStore
 from zarr_stores.synchronizers import ProcessSynchronizer
 
 class Files(Store):
@@ -259,7 +259,7 @@ def test_arrays_and_groups_are_opened_with_locks(tmp_path, kind):
 def test_locks_are_reentrant(kind, tmp_path):
     locks = ThreadSynchronizer() if kind == "threads" else ProcessSynchronizer(tmp_path / "locks")
     root = zarr.create_group(tmp_path / "x.zarr", synchronizer=locks)
-    array = zarr.create_array(root.store, name="a", shape=4, dtype="int8", synchronizer=locks)
+    array = zarr.create_array(root.store, path="a", shape=4, dtype="int8", synchronizer=locks)
     array[1] = 5
     assert zarr.open_array(root, path="a", synchronizer=locks)[1] == 5
     with locks["k"]:

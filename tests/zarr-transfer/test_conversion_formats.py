@@ -9,7 +9,7 @@ import zarr_core as zarr
 from zarr_transfer import ConversionError, convert, plan_conversion
 
 FORMATS = sorted(
-    line.name for line in zarr.installed_extensions(load=False) if line.kind == "format"
+    line.name for line in zarr.installed_extensions(load=False) if line.extension_point == "format"
 )
 HIERARCHICAL = [name for name in FORMATS if name != "v1"]
 NUMBERS = np.arange(1, 57).reshape(7, 8)
@@ -117,7 +117,7 @@ def test_version_1_has_no_groups(sources):
 def test_shards_of_the_draft_are_described_not_decoded():
     source, dest = zarr.MemoryStore(), zarr.MemoryStore()
     zarr.create_array(
-        source, name="foo", data=NUMBERS, chunks=(2, 2), shards=(4, 4), zarr_format="draft"
+        source, path="foo", data=NUMBERS, chunks=(2, 2), shards=(4, 4), zarr_format="draft"
     )
     done = convert(source, dest, source_format="draft")
     assert done.cost == "copy"
@@ -152,7 +152,7 @@ def test_storage_transformers_become_codecs():
 
 def test_a_zarr_json_of_another_meaning_is_not_overwritten():
     store = zarr.MemoryStore()
-    zarr.create_array(store, name="foo", data=NUMBERS, zarr_format="draft")
+    zarr.create_array(store, path="foo", data=NUMBERS, zarr_format="draft")
     before = documents(store)
     with pytest.raises(ConversionError, match=r"'zarr.json' exists"):
         convert(store)
@@ -178,14 +178,14 @@ def test_names_of_dimensions_go_where_the_format_has_a_place():
     assert dict(zarr.open(back)["named"].attrs) == attributes
 
 
-def test_names_that_have_no_place_are_told():
+def test_unrepresentable_names_are_reported():
     source = zarr.MemoryStore()
     zarr.create_array(source, data=NUMBERS, dimension_names=("y", None))
     made = plan_conversion(source, zarr.MemoryStore(), zarr_format=2)
     assert made.steps[0].notes == ("the dimension names ['y', None] are lost",)
 
 
-def test_unknown_members_are_left_out_and_told():
+def test_unknown_members_are_omitted_and_reported():
     source, dest = zarr.MemoryStore(), zarr.MemoryStore()
     zarr.create_array(source, data=NUMBERS, zarr_format=2)
     document = json.loads(bytes(source.get(".zarray"))) | {"mine": 1}
@@ -241,7 +241,7 @@ def test_in_place_asks_which_of_two_old_formats_is_meant():
 
 def test_version_3_becomes_version_2_where_it_is():
     store = zarr.MemoryStore()
-    zarr.create_array(store, name="g/x", data=NUMBERS, chunks=(4, 4), attributes={"a": 1})
+    zarr.create_array(store, path="g/x", data=NUMBERS, chunks=(4, 4), attributes={"a": 1})
     done = convert(store, zarr_format=2, remove_source=True)
     assert done.cost == "copy"
     assert sorted(store.list()) == [

@@ -168,7 +168,7 @@ def test_use_for_zarr_engine(field):
 def test_dimensions_of_nczarr(place):
     store = zarr_core.MemoryStore()
     zarr_core.create_group(store, zarr_format=2, attributes={"_nczarr_group": {}, "title": "x"})
-    array = zarr_core.create_array(store, name="a", shape=(2, 3), dtype="i2", zarr_format=2)
+    array = zarr_core.create_array(store, path="a", shape=(2, 3), dtype="i2", zarr_format=2)
     array[...] = [[1, 2, 3], [4, 5, 6]]
     if place == "attributes":
         array.attrs["_nczarr_array"] = {"dimension_references": ["/g/y", "/x"]}

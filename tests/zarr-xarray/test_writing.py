@@ -12,6 +12,7 @@ import xarray as xr
 import zarr_core
 from zarr_core.errors import NodeTypeError
 from zarr_xarray import to_zarr
+from zarr_xarray.consolidated_metadata import ConsolidatedCopies
 
 ENGINE = {"engine": "zarr_core"}
 
@@ -96,7 +97,7 @@ def test_failed_append_restores_shapes(zarr_format, requests):
     attributes = old.attrs.asdict()
     names = {"dimension_names": ["x"]} if zarr_format == 3 else {}
     new = zarr_core.create_array(
-        store, name="x", data=old[:], chunks=3, attributes=attributes, overwrite=True,
+        store, path="x", data=old[:], chunks=3, attributes=attributes, overwrite=True,
         zarr_format=zarr_format, **names,
     )  # fmt: skip
     to_zarr(line(4, 9), store, append_dim="x")
@@ -110,7 +111,7 @@ def test_failed_append_restores_shapes(zarr_format, requests):
 def test_interrupted_append_is_detected(store):
     to_zarr(line(), store)
     zarr_core.open_array(store, path="a").resize(6)
-    with pytest.raises(zarr_core.errors.ZarrError, match="differ in length"):
+    with pytest.raises(zarr_core.errors.ZarrError, match=r"differ in length \('a': 6, 'x': 4\)"):
         to_zarr(line(), store, append_dim="x")
     assert zarr_core.open_array(store, path="x").shape == (4,)
 
@@ -136,6 +137,33 @@ def test_concurrent_appends_keep_all_data(tmp_path, zarr_format):
     found = read(path)
     assert sorted(found["x"].values) == [0, *range(100, 120), *range(200, 220)]
     assert (found["a"] == found["x"] * 1.5).all()
+
+
+def test_consolidated_metadata_of_two_appends_that_finish_in_reverse_order(
+    tmp_path, zarr_format, monkeypatch
+):
+    path = tmp_path / "a.zarr"
+    to_zarr(line(0, 2), path, zarr_format=zarr_format)
+    write = ConsolidatedCopies.write
+    first_resized, second_finished = threading.Event(), threading.Event()
+
+    def write_late(copies):
+        if threading.current_thread() is first:
+            first_resized.set()
+            assert second_finished.wait(60)
+        write(copies)
+
+    monkeypatch.setattr(ConsolidatedCopies, "write", write_late)
+    first = threading.Thread(target=to_zarr, args=(line(2, 4), path), kwargs={"append_dim": "x"})
+    first.start()
+    try:
+        assert first_resized.wait(60)
+        to_zarr(line(4, 6), path, append_dim="x")
+    finally:
+        second_finished.set()
+        first.join()
+    xr.testing.assert_identical(read(path), line(0, 6))
+    assert not zarr_core.check_consolidated(zarr_core.open_group(path))
 
 
 def test_regions(store, zarr_format):

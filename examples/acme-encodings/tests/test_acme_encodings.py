@@ -15,7 +15,7 @@ class TestEncodings(BridgeTests):
 
 class EncodingTests(BytesToBytesCodecTests):
     # Code of other libraries has no schema, and these codecs have no configuration.
-    test_the_schema_accepts_what_is_written = None
+    test_schema_accepts_configuration = None
 
 
 class TestBase64(EncodingTests):

@@ -47,7 +47,7 @@ def draft(layout, shape=(4, 6)):
     """An array in a hierarchy of the draft with a layout."""
     store = zarr.MemoryStore()
     array = zarr.create_array(
-        store, name="a", shape=shape, chunks=shape, dtype="uint8", zarr_format="draft",
+        store, path="a", shape=shape, chunks=shape, dtype="uint8", zarr_format="draft",
         compressors=None,
     )  # fmt: skip
     (key,) = (key for key in store.list() if key.endswith("a.array.json"))

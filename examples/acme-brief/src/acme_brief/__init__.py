@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING
+from math import prod
+from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import Display
 from zarr_core.tools import escape_controls
@@ -13,8 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rich.text import Text
-    from zarr_core import Array
-    from zarr_core.extension import Displayed
+    from zarr_core.tools import StoredArray
 
 
 @dataclass(frozen=True)
@@ -31,19 +31,19 @@ class StoredShare:
 class Brief(Display):
     """An object of this class is created for each display."""
 
-    def html(self, shown: Displayed) -> str:
+    def html(self, shown: Any) -> str:
         # Names and attributes are not trusted: both kinds of escapes are needed.
         line = escape_controls(" ".join(repr(shown).split()))
         return f"<code>{escape(line[:200])}</code>"
 
-    def rich(self, shown: Displayed) -> Text:
+    def rich(self, shown: Any) -> Text:
         from rich.text import Text
 
         return Text(repr(shown), style="bold")
 
     def chunk_map(
         self,
-        array: Array,
+        array: StoredArray,
         dims: Sequence[int | str] | None,
         at: Mapping[int | str, int] | None,
         *,
@@ -52,7 +52,5 @@ class Brief(Display):
         cells: int,
         most: int,
     ) -> StoredShare:
-        total = 1
-        for count in array.cdata_shape:
-            total *= count
+        total = prod(axis.count for axis in array.axes)
         return StoredShare(sum(1 for _ in array.stored_chunks()), total)

@@ -16,7 +16,7 @@ def providers() -> Iterator[Provider]:
     """Return the providers without importing code; called for names without an entry point."""
     for name in _NAMES:
         yield Provider(
-            kind="codec",
+            extension_point="codec",
             name=f"python.{name}",
             target=f"encodings.{name}_codec:getregentry",
             distribution="acme-encodings",

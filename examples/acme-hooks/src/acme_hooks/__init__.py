@@ -34,5 +34,5 @@ class Hooks:
         return ours[0] if len(ours) == 1 else None
 
     @hookimpl
-    def zarr_extension_used(self, kind: str, name: str) -> None:
-        self.used[f"{kind}.{name}"] += 1
+    def zarr_extension_used(self, extension_point: str, name: str) -> None:
+        self.used[f"{extension_point}.{name}"] += 1

@@ -18,8 +18,8 @@ from zarr_core.extension import (
 )
 from zarr_core.tools import (
     Schema,
+    create_extension,
     json_pointer,
-    make_extension,
     package_schema,
     store_new,
     strictjson,
@@ -150,7 +150,7 @@ def _schema() -> Schema:
 
 
 def _fill_value(document: Any, where: str) -> JSON:
-    data_type = make_extension("data_type", ExtensionDefinition(document["dtype"]))
+    data_type = create_extension("data_type", ExtensionDefinition(document["dtype"]))
     assert data_type is not None, "data types are never ignored"
     zero: JSON = data_type.fill_value_to_json(data_type.default_fill_value())
     value: JSON = document.get("fill_value", zero)

@@ -10,7 +10,7 @@ import numpy as np
 from zarr.dtype import ZDType, parse_dtype
 from zarr_core.errors import UnknownExtensionError
 from zarr_core.extension import DataType, ExtensionDefinition, ZarrError
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 if TYPE_CHECKING:
     from typing import Self
@@ -133,7 +133,7 @@ def data_type_of(zdtype: ZDType[Any, Any]) -> DataType:
     """Return the data type for a data type of zarr-python; wrapped if it is unknown."""
     try:
         definition = ExtensionDefinition.from_json(cast("JSON", zdtype.to_json(zarr_format=3)))
-        return cast("DataType", make_extension("data_type", definition))
+        return cast("DataType", create_extension("data_type", definition))
     except UnknownExtensionError:
         return ForeignDataType(zdtype)
     except ZarrError as error:

@@ -32,5 +32,5 @@ def providers() -> Iterator[Provider]:
         if group.startswith(_MANY_CODECS):
             group, name = "zarr.codecs", group.removeprefix(_MANY_CODECS)
         if group in _ADAPTERS:
-            kind, adapter = _ADAPTERS[group]
-            yield Provider(kind, name, target, distribution, version, adapter)
+            extension_point, adapter = _ADAPTERS[group]
+            yield Provider(extension_point, name, target, distribution, version, adapter)

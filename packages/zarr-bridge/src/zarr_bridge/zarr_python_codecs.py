@@ -14,7 +14,7 @@ from zarr_core.extension import (
     BytesToBytesCodec,
     ExtensionDefinition,
 )
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 from zarr_bridge import calls
 from zarr_bridge.data_types import zdtype_of
@@ -55,7 +55,7 @@ def adapt_to_zarr_python(name: str, ours: type[Codec]) -> type[Any]:
 
 def _unpickle(data: dict[str, Any]) -> Any:
     """Create a codec from its definition, for unpickling."""
-    codec = make_extension("codec", ExtensionDefinition.from_json(data))
+    codec = create_extension("codec", ExtensionDefinition.from_json(data))
     ours: Any = type(codec)
     return adapt_to_zarr_python(data["name"], ours).from_dict(data)
 
@@ -85,7 +85,7 @@ class _CodecAdapter:
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """Create the codec; its configuration is validated by its schema."""
         data = {**data, "name": cls.codec_name}
-        return cls(make_extension("codec", ExtensionDefinition.from_json(data)))
+        return cls(create_extension("codec", ExtensionDefinition.from_json(data)))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the definition in the form of metadata."""

@@ -45,7 +45,9 @@ def stored_documents(store: Store, path: str, format_: Format) -> dict[str, byte
 
 
 def _formats() -> list[Format]:
-    installed = {item.name for item in installed_extensions(load=False) if item.kind == "format"}
+    installed = {
+        item.name for item in installed_extensions(load=False) if item.extension_point == "format"
+    }
     known = [name for name in _PREFERENCE if name in installed]
     formats = []
     for name in (*known, *sorted(installed.difference(known))):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from zarr_core.extension import ArrayToArrayCodec, ChunkDecodeError, DataType, ExtensionDefinition
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 from zarr_codecs._conversion import ROUNDINGS, Rule, cast
 from zarr_codecs._number_types import Floats, Integers, number_type
@@ -69,7 +69,7 @@ class CastValueCodec(ArrayToArrayCodec):
     def __post_init__(self) -> None:
         target = self.data_type
         if not isinstance(target, DataType):
-            target = make_extension(
+            target = create_extension(
                 "data_type",
                 ExtensionDefinition.from_json(target),
                 pointer="/configuration/data_type",

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from zarr_core.errors import CodecChainError
 from zarr_core.extension import BytesToBytesCodec, ChunkDecodeError, Codec, ExtensionDefinition
-from zarr_core.tools import CodecChain, make_extension
+from zarr_core.tools import CodecChain, create_extension
 
 if TYPE_CHECKING:
     from typing import Self
@@ -105,7 +105,7 @@ class ConditionalCodec(BytesToBytesCodec):
         configuration: Mapping[str, Any] = definition.configuration
         definitions = tuple(map(ExtensionDefinition.from_json, configuration["codecs"]))
         created = tuple(
-            make_extension("codec", inner, pointer=f"/configuration/codecs/{place}")
+            create_extension("codec", inner, pointer=f"/configuration/codecs/{place}")
             for place, inner in enumerate(definitions)
         )
         for inner, codec in zip(definitions, created, strict=True):
@@ -155,7 +155,7 @@ class ConditionalCodec(BytesToBytesCodec):
         )
 
     @property
-    def skipped(self) -> tuple[ExtensionDefinition, ...]:
+    def ignored(self) -> tuple[ExtensionDefinition, ...]:
         """Ignored codecs: unknown, with must_understand false."""
         definitions: Sequence[Any] = self.codecs
         return tuple(d for d, codec in zip(definitions, self._inner, strict=True) if codec is None)

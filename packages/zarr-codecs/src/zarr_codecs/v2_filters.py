@@ -27,7 +27,7 @@ from zarr_core.extension import (
     CodecError,
     ExtensionDefinition,
 )
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 from zarr_codecs import _numcodecs
 from zarr_codecs.foreign import Foreign
@@ -172,7 +172,7 @@ def _step(config: dict[str, JSON], place: int) -> tuple[str, Any, Codec | None]:
     pointer = f"/configuration/codecs/{place}"
     own: Codec | None = None
     try:
-        own = make_extension("codec", definition, pointer=pointer)
+        own = create_extension("codec", definition, pointer=pointer)
     except UnknownExtensionError:
         if name == "pickle":  # numcodecs must not decode it
             raise

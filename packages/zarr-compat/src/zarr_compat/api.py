@@ -50,7 +50,6 @@ __all__ = [
 __version__ = f"3.4.2+zarr.core.{zarr_core.__version__}"
 
 array = adapt_creation(zarr_core.array)
-copy = adapt(zarr_core.copy)
 copy_all = adapt(zarr_core.copy_all)
 copy_store = adapt(zarr_core.copy_store)
 create = adapt_creation(zarr_core.create)
@@ -105,3 +104,8 @@ def consolidate_metadata(
     found = open_group(store, mode="r+", path=path, zarr_format=zarr_format, use_consolidated=False)
     result: Group = adapt(zarr_core.consolidate_metadata, found.user_store)(found)
     return result
+
+
+def copy(source: Any, dest: Any, name: str | None = None, **options: Any) -> Any:
+    """Copy an array or group; see :func:`zarr_core.copy`, whose ``dest_path`` is ``name``."""
+    return adapt(zarr_core.copy)(source, dest, name, **options)

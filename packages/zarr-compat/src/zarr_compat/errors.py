@@ -137,6 +137,6 @@ def translate_error(
         return ContainsNodeError(str(error))
     if isinstance(error, NodeTypeError):
         return NodeTypeValidationError(str(error))
-    if isinstance(error, UnknownExtensionError) and error.kind == "codec":
+    if isinstance(error, UnknownExtensionError) and error.extension_point == "codec":
         return UnknownCodecError(str(error))
     return error

@@ -94,12 +94,12 @@ def adapt_creation(function: Callable[..., Any]) -> Callable[..., Any]:
     def create(*arguments: Any, **options: Any) -> Any:
         options = accept_v2_arguments(options)
         store = options.pop("store", None)
-        path_argument = "path" if "path" in options else "name"
-        store_like, path, user_store = resolve_store(store, options.pop(path_argument, None))
+        given = options.pop("name", None)  # of create_array; other functions have path
+        store_like, path, user_store = resolve_store(store, options.pop("path", given))
         if store_like is not None:
             options["store"] = store_like
         if path is not None:
-            options[path_argument] = path
+            options["path"] = path
         if options.get("zarr_format") is None and not isinstance(store, Node):
             options["zarr_format"] = settings.get("default_zarr_format")
         return adapt(function, user_store)(*arguments, **options)

@@ -9,7 +9,7 @@ from pathlib import Path
 from zarr_conformance.errors import UsageError
 from zarr_conformance.report.commands import COMMANDS
 from zarr_conformance.runner.run_command import add_arguments, add_files, run_command
-from zarr_conformance.template import KINDS, new_distribution
+from zarr_conformance.template import EXTENSION_POINTS, new_distribution
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -56,11 +56,11 @@ def _parser() -> argparse.ArgumentParser:
     add_files(report)
     new = add("new", "create a distribution for an extension")
     new.add_argument(
-        "kind",
+        "extension_point",
         type=lambda word: word.replace("_", "-"),
-        choices=KINDS,
-        metavar="kind",
-        help=f"kind of extension: {', '.join(KINDS)}",
+        choices=EXTENSION_POINTS,
+        metavar="EXTENSION_POINT",
+        help=f"one of {', '.join(EXTENSION_POINTS)}",
     )
     new.add_argument("name", help="name in the metadata, with your prefix: acme.delta")
     new.add_argument("--into", type=Path, default=Path(), help="parent of the new directory")
@@ -69,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _new(args: argparse.Namespace) -> int:
     try:
-        folder = new_distribution(args.kind, args.name, args.into)
+        folder = new_distribution(args.extension_point, args.name, args.into)
     except (ValueError, FileExistsError) as error:
         raise UsageError(str(error)) from error
     print(f'wrote {folder}\n\n  cd {folder}\n  pip install -e ".[test]"\n  pytest')

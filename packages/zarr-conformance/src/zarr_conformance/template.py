@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
     from pathlib import Path
 
-KINDS = {
+EXTENSION_POINTS = {
     "codec": "codec",
     "data-type": "data type",
     "chunk-grid": "chunk grid",
@@ -24,13 +24,13 @@ KINDS = {
     "display": "display",
     "hooks": "hooks",
 }
-"""The kinds of extension with a template, and their names in text."""
+"""The extension points with a template, and their names in text."""
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:[._-][a-z0-9]+)*").fullmatch
 _IN_URLS = ("store", "format")
-_POINTS = {
+_ENTRY_POINTS = {
     "chunk-memory-layout": "https://example.org/NAME/1.0",  # the draft uses URIs as names
-    "display": "default",  # the only name of this kind
+    "display": "default",  # the only name of this extension point
 }
 _TESTS_NEED = {
     "codec": ', "zarr-sharding"',  # codecs are tested in shards too
@@ -40,13 +40,13 @@ _TESTS_NEED = {
 }
 
 
-def new_distribution(kind: str, name: str, into: Path) -> Path:
+def new_distribution(extension_point: str, name: str, into: Path) -> Path:
     """Write a distribution whose tests pass.
 
     Parameters
     ----------
-    kind : str
-        One of :data:`KINDS`.
+    extension_point : str
+        One of :data:`EXTENSION_POINTS`.
     name : str
         Name of the extension, such as ``"acme.delta"``; for a store the scheme of
         its URLs, such as ``"acme-log"``.
@@ -61,20 +61,22 @@ def new_distribution(kind: str, name: str, into: Path) -> Path:
     Raises
     ------
     ValueError
-        If the kind is unknown or the name is not valid.
+        If the extension point is unknown or the name is not valid.
     FileExistsError
         If the directory already exists.
     """
-    kind = kind.replace("_", "-")  # as in the group of its entry point
-    if kind not in KINDS:
-        raise ValueError(f"unknown kind {kind!r}; expected one of {', '.join(KINDS)}")
+    extension_point = extension_point.replace("_", "-")  # as in the group of its entry point
+    if extension_point not in EXTENSION_POINTS:
+        raise ValueError(
+            f"unknown extension point {extension_point!r}; expected one of {', '.join(EXTENSION_POINTS)}"
+        )
     if not _NAME(name):
         raise ValueError(
             f"{name!r} is not a valid name: use lower-case letters and digits, separated by single "
             "'.', '_' or '-'"
         )
-    if kind in _IN_URLS and "_" in name:
-        raise ValueError(f"{name!r}: the name of a {kind} must not contain '_'")
+    if extension_point in _IN_URLS and "_" in name:
+        raise ValueError(f"{name!r}: the name of a {extension_point} must not contain '_'")
     words = re.split(r"[._-]", name)
     distribution, package = "-".join(words), "_".join(words)
     class_name = "".join(word.capitalize() for word in words)
@@ -86,15 +88,17 @@ def new_distribution(kind: str, name: str, into: Path) -> Path:
         "@DISTRIBUTION@": distribution,
         "@PACKAGE@": package,
         "@CLASS@": class_name,
-        "@GROUP@": kind.replace("-", "_"),
-        "@KIND@": KINDS[kind],
-        "@POINT@": _POINTS.get(kind, name).replace("NAME", name),
-        "@OBJECT@": "providers" if kind == "bridge" else class_name,
-        "@TESTS_NEED@": _TESTS_NEED.get(kind, ""),
+        "@GROUP@": extension_point.replace("-", "_"),
+        "@EXTENSION_POINT@": EXTENSION_POINTS[extension_point],
+        "@ENTRY_POINT@": _ENTRY_POINTS.get(extension_point, name).replace("NAME", name),
+        "@OBJECT@": "providers" if extension_point == "bridge" else class_name,
+        "@TESTS_NEED@": _TESTS_NEED.get(extension_point, ""),
     }
     templates = files("zarr_conformance") / "templates"
-    values["@USE@"] = _substitute((templates / kind / "use.md.txt").read_text("utf-8"), values)
-    for source in ("common", kind):
+    values["@USE@"] = _substitute(
+        (templates / extension_point / "use.md.txt").read_text("utf-8"), values
+    )
+    for source in ("common", extension_point):
         for file in (templates / source).iterdir():
             if file.name != "use.md.txt":  # part of the README
                 _write(file, folder, values)

@@ -45,15 +45,20 @@ if TYPE_CHECKING:
     )
     from zarr_core.hierarchy.create import create_array, create_group
     from zarr_core.hierarchy.delete import remove, rmdir
-    from zarr_core.hierarchy.from_metadata import array_from_metadata
     from zarr_core.hierarchy.group import Group
-    from zarr_core.hierarchy.open import open, open_array, open_consolidated, open_group
+    from zarr_core.hierarchy.open import (
+        array_from_metadata,
+        open,
+        open_array,
+        open_consolidated,
+        open_group,
+    )
     from zarr_core.hierarchy.store_path import StoreLike, resolve_store_path
     from zarr_core.interfaces.progress import Progress
     from zarr_core.interfaces.store import Store
     from zarr_core.normalize.codecs import codec
     from zarr_core.registry.hooks import register_hooks, unregister_hooks
-    from zarr_core.registry.listing import installed_extensions
+    from zarr_core.registry.installed import installed_extensions
     from zarr_core.registry.scope import override_extensions
     from zarr_core.stores.local import LocalStore
     from zarr_core.stores.memory import MemoryStore
@@ -97,16 +102,21 @@ _MODULES = {
         "zeros_like",
     ),
     "zarr_core.hierarchy.create": ("create_array", "create_group"),
-    "zarr_core.hierarchy.from_metadata": ("array_from_metadata",),
     "zarr_core.hierarchy.group": ("Group",),
     "zarr_core.hierarchy.store_path": ("StoreLike", "resolve_store_path"),
-    "zarr_core.hierarchy.open": ("open", "open_array", "open_consolidated", "open_group"),
+    "zarr_core.hierarchy.open": (
+        "array_from_metadata",
+        "open",
+        "open_array",
+        "open_consolidated",
+        "open_group",
+    ),
     "zarr_core.hierarchy.delete": ("remove", "rmdir"),
     "zarr_core.interfaces.progress": ("Progress",),
     "zarr_core.interfaces.store": ("Store",),
     "zarr_core.normalize.codecs": ("codec",),
     "zarr_core.registry.hooks": ("register_hooks", "unregister_hooks"),
-    "zarr_core.registry.listing": ("installed_extensions",),
+    "zarr_core.registry.installed": ("installed_extensions",),
     "zarr_core.registry.scope": ("override_extensions",),
     "zarr_core.stores.local": ("LocalStore",),
     "zarr_core.stores.memory": ("MemoryStore",),

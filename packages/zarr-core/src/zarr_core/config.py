@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 # Extension points for which ``providers`` selects a distribution.
-_KINDS = (
+_EXTENSION_POINTS = (
     "codec",
     "data_type",
     "chunk_grid",
@@ -165,16 +165,16 @@ def _checked(settings: Settings) -> Settings:
             f'reserved_names must be "error" or "warn", not {settings.reserved_names!r}'
         )
     for name, choice in settings.providers.items():
-        kind, _, extension = name.partition(".")
+        extension_point, _, extension = name.partition(".")
         if not choice:
             raise ValueError(
                 f"providers must name a distribution for {name!r}, such as 'zarr-codecs'; "
                 'in the environment, ZARR_CORE_PROVIDERS="codec.gzip=zarr-codecs"'
             )
-        if kind not in _KINDS or not extension:
+        if extension_point not in _EXTENSION_POINTS or not extension:
             raise ValueError(
                 f"a key of providers must be an extension point and a name, such as 'codec.gzip', not "
-                f"{name!r}; the extension points are {', '.join(_KINDS)}"
+                f"{name!r}; the extension points are {', '.join(_EXTENSION_POINTS)}"
             )
     return replace(settings, disabled_plugins=frozenset(settings.disabled_plugins))
 

@@ -6,14 +6,12 @@ the number.
 
 from __future__ import annotations
 
-import json
 from math import inf, nextafter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from decimal import Decimal
 
-    from zarr_core.definition import JSON
 
 # Splits a float64 into its highest 25 bits and the others (Veltkamp).
 SPLITTER = 2.0**28 + 1
@@ -88,29 +86,3 @@ def decimal_of(number: float) -> Decimal:
     from decimal import Decimal
 
     return Decimal(number.text if isinstance(number, DecimalNumber) else repr(number))
-
-
-def has_decimal_numbers(document: JSON) -> bool:
-    """Whether a document contains a :class:`DecimalNumber`."""
-    if isinstance(document, dict):
-        return any(map(has_decimal_numbers, document.values()))
-    if isinstance(document, list):
-        return any(map(has_decimal_numbers, document))
-    return type(document) is DecimalNumber
-
-
-def text_of(value: JSON, escaped: bool, line: str = "\n") -> str:
-    """Return JSON text like :func:`json.dumps`, with the texts of numbers."""
-    if type(value) is DecimalNumber:
-        return value.text
-    inner = line + "  "
-    if isinstance(value, dict) and value:
-        members = [
-            f"{json.dumps(name, ensure_ascii=escaped)}: {text_of(item, escaped, inner)}"
-            for name, item in value.items()
-        ]
-        return f"{{{inner}{f',{inner}'.join(members)}{line}}}"
-    if isinstance(value, list) and value:
-        items = [text_of(item, escaped, inner) for item in value]
-        return f"[{inner}{f',{inner}'.join(items)}{line}]"
-    return json.dumps(value, ensure_ascii=escaped)

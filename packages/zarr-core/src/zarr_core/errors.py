@@ -88,13 +88,13 @@ class ExtensionError(ZarrError):
 
     Attributes
     ----------
-    kind : str
+    extension_point : str
         The extension point, for example ``"codec"``.
     extension_name : str
         The name in metadata, for example ``"gzip"``.
     """
 
-    kind: str
+    extension_point: str
     extension_name: str
 
 
@@ -103,7 +103,7 @@ class UnknownExtensionError(ExtensionError, LookupError):
 
     Parameters
     ----------
-    kind, extension_name : str
+    extension_point, extension_name : str
         The extension point and the requested name.
     where : str, optional
         Node and JSON pointer of the definition.
@@ -115,22 +115,22 @@ class UnknownExtensionError(ExtensionError, LookupError):
 
     def __init__(
         self,
-        kind: str,
+        extension_point: str,
         extension_name: str,
         where: str = "",
         known: Iterable[str] = (),
         hint: str = "",
     ) -> None:
         known = tuple(known)
-        super().__init__(kind, extension_name, where, known, hint)
-        self.kind, self.extension_name = kind, extension_name
+        super().__init__(extension_point, extension_name, where, known, hint)
+        self.extension_point, self.extension_name = extension_point, extension_name
         self.where = where
         self.known = known
         self.hint = hint
 
     def _message(self) -> str:
         prefix = f"{self.where}: " if self.where else ""
-        what = f"{self.kind.replace('_', ' ')} called {quoted(self.extension_name)}"
+        what = f"{self.extension_point.replace('_', ' ')} called {quoted(self.extension_name)}"
         text = f"{prefix}no {what} is installed"
         if self.known:
             text += f"; similar names: {', '.join(map(repr, self.known))}"
@@ -142,23 +142,25 @@ class ExtensionConflictError(ExtensionError):
 
     Parameters
     ----------
-    kind, extension_name : str
+    extension_point, extension_name : str
         The extension point and name.
     distributions : iterable of str
         The distributions that provide it, each as ``"name version (module:Class)"``.
     """
 
-    def __init__(self, kind: str, extension_name: str, distributions: Iterable[str]) -> None:
+    def __init__(
+        self, extension_point: str, extension_name: str, distributions: Iterable[str]
+    ) -> None:
         distributions = tuple(distributions)
-        super().__init__(kind, extension_name, distributions)
-        self.kind, self.extension_name = kind, extension_name
+        super().__init__(extension_point, extension_name, distributions)
+        self.extension_point, self.extension_name = extension_point, extension_name
         self.distributions = distributions
 
     def _message(self) -> str:
-        what = f"the {self.kind.replace('_', ' ')} {quoted(self.extension_name)}"
+        what = f"the {self.extension_point.replace('_', ' ')} {quoted(self.extension_name)}"
         found = f"{len(self.distributions)} distributions provide {what}"
         first = self.distributions[0].split(" ", 1)[0] if self.distributions else "NAME"
-        choice = f"providers={{'{self.kind}.{self.extension_name}': '{first}'}}"
+        choice = f"providers={{'{self.extension_point}.{self.extension_name}': '{first}'}}"
         help_ = f" Choose one: zarr_core.config.set({choice})"
         if len({item.partition(" (")[0] for item in self.distributions}) == 1:
             found, help_ = f"{first} provides {what} more than once", " It must be repaired."
@@ -170,7 +172,7 @@ class ExtensionLoadError(ExtensionError):
 
     Parameters
     ----------
-    kind, extension_name : str
+    extension_point, extension_name : str
         The extension point and name.
     target : str
         The entry point's value, ``module:Class``.
@@ -184,22 +186,22 @@ class ExtensionLoadError(ExtensionError):
 
     def __init__(
         self,
-        kind: str,
+        extension_point: str,
         extension_name: str,
         target: str,
         distribution: str,
         reason: str,
         remedy: str = "Repair, upgrade or remove that distribution",
     ) -> None:
-        super().__init__(kind, extension_name, target, distribution, reason, remedy)
-        self.kind, self.extension_name = kind, extension_name
+        super().__init__(extension_point, extension_name, target, distribution, reason, remedy)
+        self.extension_point, self.extension_name = extension_point, extension_name
         self.target = target
         self.distribution = distribution
         self.reason, self.remedy = reason, remedy
 
     def _message(self) -> str:
         return (
-            f"the {self.kind.replace('_', ' ')} {self.extension_name!r} is provided by "
+            f"the {self.extension_point.replace('_', ' ')} {self.extension_name!r} is provided by "
             f"{self.distribution} as {self.target}, which failed to load: {self.reason}. "
             f"{self.remedy}; other extensions are not affected."
         )
@@ -210,7 +212,7 @@ class ExtensionConfigurationError(ExtensionError, ValueError):
 
     Parameters
     ----------
-    kind, extension_name : str
+    extension_point, extension_name : str
         The extension point and name.
     where : str
         Node and JSON pointer of the definition.
@@ -219,16 +221,20 @@ class ExtensionConfigurationError(ExtensionError, ValueError):
     """
 
     def __init__(
-        self, kind: str, extension_name: str, where: str, problems: Iterable[ValidationProblem]
+        self,
+        extension_point: str,
+        extension_name: str,
+        where: str,
+        problems: Iterable[ValidationProblem],
     ) -> None:
         problems = tuple(problems)
-        super().__init__(kind, extension_name, where, problems)
-        self.kind, self.extension_name = kind, extension_name
+        super().__init__(extension_point, extension_name, where, problems)
+        self.extension_point, self.extension_name = extension_point, extension_name
         self.where, self.problems = where, problems
 
     def _message(self) -> str:
         prefix = f"{self.where}: " if self.where else ""
-        what = f"{self.kind.replace('_', ' ')} {quoted(self.extension_name)}"
+        what = f"{self.extension_point.replace('_', ' ')} {quoted(self.extension_name)}"
         first = f"{prefix}invalid configuration of {what}:"
         return "\n  ".join([first, *problem_lines(self.problems)])
 

@@ -40,7 +40,7 @@ from zarr_core.interfaces.codec import (
     SubchunkCodec,
 )
 from zarr_core.interfaces.data_type import DataType
-from zarr_core.interfaces.display import Display, Displayed
+from zarr_core.interfaces.display import Display
 from zarr_core.interfaces.forkable import Forkable
 from zarr_core.interfaces.format import Format
 from zarr_core.interfaces.keys import check_key, check_prefix
@@ -87,7 +87,6 @@ __all__ = [
     "CoordinateIndexer",
     "DataType",
     "Display",
-    "Displayed",
     "ExtensionConfigurationError",
     "ExtensionDefinition",
     "Forkable",

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from itertools import accumulate
+from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from zarr_core.decimal_number import (
@@ -19,16 +20,14 @@ from zarr_core.decimal_number import (
     SURELY_EXACT,
     DecimalNumber,
     decimal_of,
-    has_decimal_numbers,
     round_to_odd,
-    text_of,
 )
 from zarr_core.errors import MetadataDecodeError, MetadataValidationError
 from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer, pointer_below
 from zarr_core.printable import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from zarr_core.definition import JSON
 
@@ -54,6 +53,8 @@ _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 _NOT_BRACKET = re.compile(r"[^\[\]{}]+")
 _STEP = {"[": 1, "{": 1, "]": -1, "}": -1}
 _BLOCK = 1 << 12  # brackets that are counted before the depth is compared
+_SHORT = 16  # items of a list, up to which writing them one by one is faster
+_LITERALS = {None: "null", True: "true", False: "false"}
 
 
 class NonFinite(float):
@@ -64,6 +65,11 @@ class NonFinite(float):
     """
 
     __slots__ = ()
+
+
+# Types whose values plain() keeps, and those that json.dumps() writes as encode() does.
+_KEPT = frozenset([str, int, bool, type(None), DecimalNumber, NonFinite])
+_SCALARS = frozenset([str, int, bool, type(None), float, NonFinite])
 
 
 class _RejectedError(Exception):
@@ -121,13 +127,16 @@ def loads(
         text = data
     if text.startswith("\ufeff"):
         _fail(where, "begins with a byte order mark, which JSON does not allow")
-    if text.count("[") + text.count("{") > MAX_DEPTH and _depth(text) > MAX_DEPTH:
-        _fail(where, f"arrays and objects are nested more than {MAX_DEPTH} deep")
     try:
-        value: JSON = (_LENIENT if constants else _DECODER).decode(text)
+        value: JSON = _DECODERS[constants].decode(text)
+        if _count_keys(value, 0) != _most_keys(text):  # rare: a key may be repeated
+            value = _CHECKING_DECODERS[constants].decode(text)
     except json.JSONDecodeError as error:
         _fail(where, _syntax(error), error)
-    except RecursionError as error:  # the stack of the caller is nearly full
+    except RecursionError as error:
+        if _depth(text) > MAX_DEPTH:
+            _fail(where, f"arrays and objects are nested more than {MAX_DEPTH} deep")
+        # The stack of the caller is nearly full.
         _fail(where, "arrays and objects are nested too deep for the remaining stack", error)
     except (_RejectedError, ValueError) as error:
         problems = _explain(text)
@@ -155,11 +164,10 @@ def dumps(document: Any, where: str = "document") -> bytes:
 
 def encode(document: JSON) -> bytes:
     """Encode a document from :func:`plain` or :func:`loads`."""
-    write = text_of if has_decimal_numbers(document) else _text_of
     try:
-        return write(document, False).encode()
+        return _text_of(document, encode_basestring).encode()
     except UnicodeEncodeError:  # half of a surrogate pair needs an escape
-        return write(document, True).encode()
+        return _text_of(document, encode_basestring_ascii).encode()
 
 
 def plain(value: Any, where: str = "document", pointer: str = "") -> JSON:
@@ -231,8 +239,29 @@ def identical(one: JSON, other: JSON) -> bool:
     return same and math.copysign(1, one) == math.copysign(1, other)
 
 
-def _text_of(document: JSON, escaped: bool) -> str:
-    return json.dumps(document, indent=2, ensure_ascii=escaped)
+def _text_of(value: Any, quote: Callable[[str], str], line: str = "\n") -> str:
+    """Return JSON text like ``json.dumps(value, indent=2)``, with the texts of numbers."""
+    kind = type(value)
+    if kind is str:
+        return quote(value)
+    if kind is int:
+        return int.__repr__(value)
+    if kind is DecimalNumber:
+        return str(value.text)
+    if kind is float and math.isfinite(value):
+        return float.__repr__(value)
+    inner = line + "  "
+    if kind is dict and value:
+        members = [f"{quote(name)}: {_text_of(item, quote, inner)}" for name, item in value.items()]
+        return f"{{{inner}{f',{inner}'.join(members)}{line}}}"
+    if kind is list and value:
+        if len(value) > _SHORT and _SCALARS.issuperset(map(type, value)):
+            escaped = quote is encode_basestring_ascii
+            text = json.dumps(value, ensure_ascii=escaped, separators=(f",{inner}", ""))
+            return f"[{inner}{text[1:-1]}{line}]"
+        items = [_text_of(item, quote, inner) for item in value]
+        return f"[{inner}{f',{inner}'.join(items)}{line}]"
+    return _LITERALS[value] if kind is bool or value is None else json.dumps(value, indent=2)
 
 
 def _kept(value: Any, depth: int) -> Any:
@@ -273,10 +302,37 @@ def _number(token: str) -> float:
     return number
 
 
-_DECODER = json.JSONDecoder(
-    object_pairs_hook=_members, parse_constant=_constant, parse_float=_number
+# Without and with the tokens NaN and Infinity.
+_DECODERS = (
+    json.JSONDecoder(parse_constant=_constant, parse_float=_number),
+    json.JSONDecoder(parse_float=_number),
 )
-_LENIENT = json.JSONDecoder(object_pairs_hook=_members, parse_float=_number)
+# These call a function for every object.
+_CHECKING_DECODERS = (
+    json.JSONDecoder(object_pairs_hook=_members, parse_constant=_constant, parse_float=_number),
+    json.JSONDecoder(object_pairs_hook=_members, parse_float=_number),
+)
+
+
+def _most_keys(text: str) -> int:
+    """Return the number of keys in a text, or more if strings have a colon after a quote."""
+    data = text.encode("utf-8", "surrogatepass")
+    return data.translate(None, b" \t\n\r").count(b'":')
+
+
+def _count_keys(value: Any, depth: int) -> int:
+    """Return the number of keys in a parsed value; raise if it is nested too deep."""
+    is_object = type(value) is dict
+    if not is_object and type(value) is not list:
+        return 0
+    if depth >= MAX_DEPTH:
+        raise RecursionError
+    count = len(value) if is_object else 0
+    for item in value.values() if is_object else value:
+        kind = type(item)
+        if kind is dict or kind is list:
+            count += _count_keys(item, depth + 1)
+    return count
 
 
 def _fail(where: str, message: str, cause: Exception | None = None) -> NoReturn:
@@ -363,9 +419,7 @@ def _collect(value: Any, pointer: str, problems: list[ValidationProblem]) -> Non
 def _plain(value: Any, pointer: str | None, depth: int, problems: list[ValidationProblem]) -> Any:
     """Convert a value; without a pointer, problems have no locations."""
     kind = type(value)
-    if kind is str or kind is int or kind is bool or value is None:
-        return value
-    if (kind is float and math.isfinite(value)) or kind is DecimalNumber or kind is NonFinite:
+    if kind in _KEPT or (kind is float and math.isfinite(value)):
         return value
     if depth >= MAX_DEPTH:
         message = f"arrays and objects are nested more than {MAX_DEPTH} deep, or within themselves"
@@ -374,6 +428,8 @@ def _plain(value: Any, pointer: str | None, depth: int, problems: list[Validatio
     if isinstance(value, Mapping):
         return _plain_object(value, pointer, depth, problems)
     if isinstance(value, (list, tuple)):
+        if _are_plain(value):
+            return list(value)
         return [
             _plain(item, None if pointer is None else f"{pointer}/{position}", depth + 1, problems)
             for position, item in enumerate(value)
@@ -397,11 +453,20 @@ def _plain(value: Any, pointer: str | None, depth: int, problems: list[Validatio
     return None
 
 
+def _are_plain(values: Collection[Any]) -> bool:
+    """Whether values are scalars that need no conversion; a quick test, in C."""
+    kinds = {*map(type, values)}
+    return kinds <= _KEPT or (kinds == {float} and all(map(math.isfinite, values)))
+
+
 def _plain_object(
     value: Mapping[Any, Any], pointer: str | None, depth: int, problems: list[ValidationProblem]
 ) -> dict[str, Any]:
     members: dict[str, Any] = {}
     for name, item in value.items():
+        if type(name) is str and type(item) in _KEPT:
+            members[name] = item
+            continue
         if not isinstance(name, str):
             message = f"the key {name!r} is not a string; JSON requires string keys"
             problems.append(ValidationProblem(pointer or "", message))

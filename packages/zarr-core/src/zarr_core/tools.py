@@ -5,22 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import strictjson
+from zarr_core.cache import Cache
 from zarr_core.engine.chain import CodecChain, codec_definition
 from zarr_core.engine.fill_value import fill_test as fill_value_test
 from zarr_core.engine.prepared_chain import PreparedCodecChain
 from zarr_core.engine.scratch import scratch
+from zarr_core.engine.stored_array import StoredArray
+from zarr_core.engine.stored_node import StoredGroup
 from zarr_core.formats.additional_fields import understanding
 from zarr_core.formats.detect import conflicting_format, format_of_new, read_node
 from zarr_core.formats.key_order import KeyOrder, key_order
 from zarr_core.formats.lookup import format_named, formats_without
-from zarr_core.formats.metadata_cache import MetadataCache
 from zarr_core.formats.reserved_names import allow_reserved_names, check_reserved_names
 from zarr_core.formats.walk import walk
-from zarr_core.hierarchy.create_node import create_ancestors, holds_anything, make_room, occupied
+from zarr_core.hierarchy.create_node import create_ancestors, make_room, occupied
 from zarr_core.hierarchy.delete import erase_documents, erase_node, require_erasing
-from zarr_core.hierarchy.from_metadata import node as node_from_metadata
+from zarr_core.hierarchy.from_metadata import stored_node
 from zarr_core.hierarchy.node import Node
-from zarr_core.hierarchy.rollback import Rollback
+from zarr_core.hierarchy.rollback import Rollback, holds_anything
 from zarr_core.hierarchy.store_path import opened_store, refuse_misspelt
 from zarr_core.interfaces.byte_reader import WrapperReader
 from zarr_core.interfaces.format import store_new
@@ -41,13 +43,11 @@ from zarr_core.names import (
     normalise_path,
 )
 from zarr_core.normalize.attributes import check_attributes
+from zarr_core.normalize.data_types import data_type_for
 from zarr_core.printable import escape_controls, escape_json, listed, printable_message, quoted
 from zarr_core.registry.entry_points import entry_points as installed_entry_points
-from zarr_core.registry.numpy_types import data_type_for
 from zarr_core.registry.registry import every_provider as providers_of
-from zarr_core.registry.resolve import implementation as find_implementation
-from zarr_core.registry.resolve import make as make_extension
-from zarr_core.registry.resolve import require as require_extension
+from zarr_core.registry.resolve import create_extension, find_implementation, require_extension
 from zarr_core.selection.projection import ChunkProjection, project, put, take
 from zarr_core.stores.same_location import is_within_location, path_within
 from zarr_core.strictjson import keep_nonfinite
@@ -60,17 +60,19 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CHECKPOINT_NAME",
+    "Cache",
     "ChunkProjection",
     "CodecChain",
     "ConsolidatedMetadata",
     "KeyOrder",
-    "MetadataCache",
     "Node",
     "PreparedCodecChain",
     "Progress",
     "ProgressReporter",
     "Rollback",
     "Schema",
+    "StoredArray",
+    "StoredGroup",
     "WrapperReader",
     "allow_reserved_names",
     "check_attributes",
@@ -79,6 +81,7 @@ __all__ = [
     "concurrent_map",
     "conflicting_format",
     "create_ancestors",
+    "create_extension",
     "data_type_for",
     "erase_documents",
     "erase_node",
@@ -102,9 +105,7 @@ __all__ = [
     "key_order",
     "listed",
     "located",
-    "make_extension",
     "make_room",
-    "node_from_metadata",
     "normalise_path",
     "occupied",
     "only_keys",
@@ -126,6 +127,7 @@ __all__ = [
     "require_extension",
     "scratch",
     "store_new",
+    "stored_node",
     "strictjson",
     "take",
     "thread_count",

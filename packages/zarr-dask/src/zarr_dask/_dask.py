@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any
 import dask
 import dask.array as _array
 from dask.base import tokenize as _tokenize
+from dask.core import flatten
+from dask.delayed import Delayed as _Delayed
+from dask.highlevelgraph import HighLevelGraph as _Graph
 from dask.utils import parse_bytes as _parse_bytes
 
 if TYPE_CHECKING:
@@ -24,22 +27,35 @@ store: Callable[..., Any] = _untyped.store
 asarray: Callable[..., DaskArray] = _untyped.asarray
 normalize_chunks: Callable[..., tuple[tuple[int, ...], ...]] = _untyped.core.normalize_chunks
 tokenize: Callable[..., str] = _tokenize
+_flatten: Callable[..., Iterable[Any]] = flatten
 
 
-def compute_all(x: Any) -> Any:
-    """Return a ``Delayed`` that computes all blocks of an array and returns None."""
-    delayed: Any = dask.delayed  # type: ignore[attr-defined]  # not declared
-    return delayed(_none)(x.to_delayed().ravel().tolist())
+class DelayedBlocks(_Delayed):
+    """A ``Delayed`` whose graph is optimized as that of an array.
+
+    Dask does not fuse the tasks of a plain ``Delayed``.
+    """
+
+    __slots__ = ()
+
+    @staticmethod
+    def __dask_optimize__(graph: Any, keys: Any, **options: Any) -> Any:
+        """Optimize a graph."""
+        return _untyped.Array.__dask_optimize__(graph, keys, **options)
 
 
-def compute_blocks(x: Any, **options: Any) -> Any:
-    """Compute all blocks of an array and return them, without concatenation."""
-    some: Any = dask.compute  # type: ignore[attr-defined]  # not declared
-    return some(*x.to_delayed().ravel().tolist(), **options)
+def gather(x: Any, function: Callable[[list[Any]], Any]) -> Any:
+    """Return a ``Delayed`` that computes all blocks of an array and passes them to a function.
 
-
-def _none(_blocks: object) -> None:
-    return
+    Notes
+    -----
+    The graph has one layer more than that of the array, for any number of blocks.  Dask merges
+    and sorts graphs by layers, so a layer per block would cost the square of their number.
+    """
+    name = f"gather-{x.name}"
+    task = (function, list(_flatten(x.__dask_keys__())))
+    create: Any = DelayedBlocks
+    return create(name, _Graph.from_collections(name, {name: task}, dependencies=[x]))
 
 
 BATCH = 64

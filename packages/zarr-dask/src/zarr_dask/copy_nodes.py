@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def copy(
     source: Any,
     dest: Any,
-    name: str | None = None,
+    dest_path: str | None = None,
     *,
     client: Any = None,
     max_memory: int | str = "256 MiB",
@@ -34,7 +34,7 @@ def copy(
         The node to copy.
     dest : store-like
         The location of the copy.
-    name : str, optional
+    dest_path : str, optional
         Path of the copy below ``dest``, as for :func:`zarr_core.copy`.
     client, max_memory, temp_store, retries
         As for :class:`Workers`.
@@ -69,7 +69,7 @@ def copy(
     """
     opened = source if isinstance(source, Array | Group) else zarr_core.open(source, "r")
     executor = Workers(client, max_memory, temp_store, retries)
-    copied: Any = zarr_transfer.copy(opened, dest, name, executor=executor, **options)
+    copied: Any = zarr_transfer.copy(opened, dest, dest_path, executor=executor, **options)
     if isinstance(copied, Group):
         if consolidated is None:
             consolidated = opened.metadata.consolidated is not None  # type: ignore[union-attr]  # a group, too

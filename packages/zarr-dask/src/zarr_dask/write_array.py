@@ -139,7 +139,7 @@ def to_zarr(
     with Rollback() as rollback:
         with rollback.nested():
             array = create_array(
-                store, name=path, overwrite=overwrite, storage_options=storage_options, **options
+                store, path=path, overwrite=overwrite, storage_options=storage_options, **options
             )
         return _written(blocks, array, where, lock, compute, more)
 
@@ -152,7 +152,8 @@ def _written(
         return _in_forks(blocks, array, where, lock, compute, more)
     if not more and _dask.current_client() is not None:
         _dask.check_picklable(array)
-    later = _dask.compute_all(_dask.store(blocks, array, regions=where, lock=lock, compute=False))
+    stored = _dask.store(blocks, array, regions=where, lock=lock, compute=False)
+    later = _dask.gather(stored, _none)
     if not compute:
         return later
     later.compute(**more)
@@ -175,8 +176,12 @@ def _in_forks(
         blocks, forked, regions=region, lock=lock, compute=False,
         return_stored=True, load_stored=False,
     )  # fmt: skip
-    store.merge([done.store for done in _dask.compute_blocks(stored, **more)])
+    store.merge([done.store for done in _dask.gather(stored, list).compute(**more)])
     return array
+
+
+def _none(_blocks: list[None]) -> None:
+    return
 
 
 def _draft(options: Mapping[str, Any]) -> Array:

@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING
 
 from zarr_core.display.info import chunk_shape, data_type, fill_value, stored_shape
 
-from zarr_display.attributes_html import attributes_html
+from zarr_display.attributes_html import folded_attributes
 from zarr_display.codec_origins import encoders
 from zarr_display.colours import WARNING
 from zarr_display.grid_picture import grid_picture
-from zarr_display.html import CODE, MUTED, folded, heading, row, table, tag, text
+from zarr_display.html import CODE, MUTED, heading, row, table, tag, text
 from zarr_display.humanize import counted, format_nbytes
-from zarr_display.stored_chunks import StoredChunks, format_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from zarr_core import Array
+    from zarr_core.tools import StoredArray
 
     from zarr_display.codec_origins import Encoder
 
@@ -29,31 +28,24 @@ _FIRST = "flex:1 1 380px;max-width:max-content;min-width:0"  # shrinks before it
 _MOST_DIMENSIONS = 12
 
 
-def array_html(array: Array) -> str:
+def array_html(array: StoredArray) -> str:
     """Return the HTML of an array, without accessing the store."""
-    names = array.dimension_names or ("",) * array.ndim
-    stored = StoredChunks(array)
-    picture = grid_picture([it or "" for it in names], stored.axes, stored.inner_chunk_shape)
+    inner = array.inner_codecs.decoded.shape if array.is_sharded else None
+    picture = grid_picture([it or "" for it in _names(array)], array.axes, inner)
     notes = [tag("div", text(note), style=f"{MUTED};font-size:11px") for note in picture.notes]
     drawing = tag("div", picture.svg, *notes, style="max-width:100%")
-    attributes = len(array.attrs)
-    folds = (
-        folded(counted(attributes, "attribute"), attributes_html(array.attrs.asdict()))
-        if attributes
-        else ""
-    )
     return tag(
         "div",
         _title(array),
         _warning(array),
         tag("div", tag("div", table(*_rows(array)), style=_FIRST), drawing, style=_BESIDE),
-        folds,
+        folded_attributes(array.metadata.attributes),
         style=_FRAME,
     )
 
 
-def _title(array: Array) -> str:
-    kind = f"array, {format_name(array)}{', read-only' if array.read_only else ''}"
+def _title(array: StoredArray) -> str:
+    kind = f"array, {array.format.name}{', read-only' if array.read_only else ''}"
     return tag(
         "div",
         tag("b", text(array.name, 120)),
@@ -62,7 +54,7 @@ def _title(array: Array) -> str:
     )
 
 
-def _warning(array: Array) -> str:
+def _warning(array: StoredArray) -> str:
     if not array.ignored_extensions:
         return ""
     names = ", ".join(definition.name for definition in array.ignored_extensions)
@@ -71,18 +63,25 @@ def _warning(array: Array) -> str:
     return tag("div", tag("b", "Read-only. "), message, style=style)
 
 
-def _rows(array: Array) -> Iterator[str]:
-    sharded = StoredChunks(array).inner_chunk_shape is not None
+def _rows(array: StoredArray) -> Iterator[str]:
+    sharded, counts = array.is_sharded, [prod(axis.count for axis in array.axes)]
+    if sharded:
+        inner = array.inner_codecs.decoded.shape
+        counts.append(prod(-(-it // n) for it, n in zip(array.metadata.shape, inner, strict=True)))
     chunk, shard = chunk_shape(array), stored_shape(array)
     columns = ["Array", *(["Shard"] if sharded else []), "Chunk"]
     span = len(columns)
     shapes = [_named_shape(array), *([_shape(shard)] if sharded else []), _shape(chunk)]
-    sizes = [array.nbytes, *([_nbytes(array, shard)] if sharded else []), _nbytes(array, chunk)]
-    counts = [*([prod(array.cdata_shape)] if sharded else []), array.nchunks]
+    size = prod(array.metadata.shape)
+    sizes = [
+        size * array.resolved.dtype.itemsize,
+        *([_nbytes(array, shard)] if sharded else []),
+        _nbytes(array, chunk),
+    ]
     yield heading("", *columns)
     yield row("Shape", *map(text, shapes))
     yield row("Bytes", *("" if it is None else format_nbytes(it) for it in sizes))
-    yield row("Count", counted(array.size, "element"), *(f"{it:,}" for it in counts))
+    yield row("Count", counted(size, "element"), *(f"{it:,}" for it in counts))
     yield row("Data type", text(data_type(array)), span=span)
     yield row("Fill value", text(fill_value(array), 80), span=span)
     yield row("Encoded by", "".join(map(_encoder, encoders(array))), span=span)
@@ -108,13 +107,16 @@ def _encoder(codec: Encoder) -> str:
     )
 
 
-def _named_shape(array: Array) -> str:
-    names = array.dimension_names or ("",) * array.ndim
+def _named_shape(array: StoredArray) -> str:
     parts = (
         f"{name[:40]}: {length:,}" if name else f"{length:,}"
-        for name, length in zip(names, array.shape, strict=True)
+        for name, length in zip(_names(array), array.metadata.shape, strict=True)
     )
     return _joined([*parts])
+
+
+def _names(array: StoredArray) -> tuple[str | None, ...]:
+    return array.metadata.dimension_names or (None,) * len(array.metadata.shape)
 
 
 def _shape(shape: tuple[int | str, ...]) -> str:
@@ -126,7 +128,7 @@ def _joined(parts: list[str]) -> str:
     return " x ".join([*parts[:_MOST_DIMENSIONS], *more]) or "()"
 
 
-def _nbytes(array: Array, shape: tuple[int | str, ...]) -> int | None:
+def _nbytes(array: StoredArray, shape: tuple[int | str, ...]) -> int | None:
     """Return the size of a chunk in bytes; None if chunks differ."""
     lengths = [it for it in shape if isinstance(it, int)]
-    return prod(lengths) * array.itemsize if len(lengths) == len(shape) else None
+    return prod(lengths) * array.resolved.dtype.itemsize if len(lengths) == len(shape) else None

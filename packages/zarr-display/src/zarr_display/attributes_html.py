@@ -6,7 +6,10 @@ import json
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from zarr_core.tools import strictjson
+
 from zarr_display.html import CODE, folded, row, table, tag, text
+from zarr_display.humanize import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,6 +28,14 @@ def attributes_html(attributes: Mapping[str, Any]) -> str:
     if len(attributes) > _MOST:
         rows.append(row("…", f"{len(attributes) - _MOST} more"))
     return table(*rows)
+
+
+def folded_attributes(attributes: Mapping[str, Any]) -> str:
+    """Return the folded table of a node's attributes; empty if there are none."""
+    if not attributes:
+        return ""
+    plain = {name: strictjson.plain_floats(value) for name, value in attributes.items()}
+    return folded(counted(len(plain), "attribute"), attributes_html(plain))
 
 
 def _value(value: Any) -> str:

@@ -7,13 +7,13 @@ from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
-from zarr_core.extension import ChunkDecodeError, StoreCapabilityError
+from zarr_core.extension import ChunkDecodeError, StoreCapabilityError, SubchunkCodec
 from zarr_core.tools import concurrent_map
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from zarr_display.stored_chunks import StoredChunks
+    from zarr_core.tools import StoredArray
 
     Integers = np.ndarray[Any, np.dtype[np.int64]]
     Object = tuple[tuple[int, ...], str]
@@ -47,7 +47,7 @@ class ChunkInventory:
 
     Parameters
     ----------
-    array : StoredChunks
+    array : StoredArray
         The array.
     wanted : sequence of range
         The chunk coordinates along each dimension; of inner chunks if ``inner``.
@@ -71,7 +71,7 @@ class ChunkInventory:
 
     def __init__(
         self,
-        array: StoredChunks,
+        array: StoredArray,
         wanted: Sequence[range],
         sizes: bool,
         inner: bool,
@@ -80,7 +80,7 @@ class ChunkInventory:
         self._array = array
         self._wanted = wanted
         self._sizes = sizes
-        self._inner = array.inner_chunk_shape if inner else None
+        self._inner = array.inner_codecs.decoded.shape if inner else None
         self._most = most
         self._is_listed = False
         self.complete = True
@@ -92,17 +92,17 @@ class ChunkInventory:
                 yield self._whole(batch)
             return
         objects = self._at_most(self._objects())
-        max_concurrency = self._array.store.max_concurrency
+        max_concurrency = self._array.chunk_store.max_concurrency
         while some := [*islice(objects, _BATCH)]:
             yield from self._within(concurrent_map(some, self._inner_sizes, max_concurrency))
 
     def _object_sizes(self) -> Iterator[tuple[tuple[int, ...], int]]:
         """Yield the grid coordinates and sizes of stored objects."""
-        store = self._array.store
+        store = self._array.chunk_store
         count, total = prod(map(len, self._wanted)), prod(it.count for it in self._array.axes)
         if self._sizes and store.supports_listing and max(_FEW, total // 2) < count:
             # Some stores list sizes too, which is faster if most objects are wanted.
-            yield from self._at_most(self._within_part(self._array.sizes()))
+            yield from self._at_most(self._within_part(self._array.stored_sizes()))
             return
         objects = self._at_most(self._objects())
         while batch := [*islice(objects, _BATCH)]:
@@ -118,12 +118,12 @@ class ChunkInventory:
 
     def _objects(self) -> Iterator[Object]:
         """Yield the grid coordinates and keys of objects that are or may be stored."""
-        store = self._array.store
+        store = self._array.chunk_store
         wanted = self._wanted_objects()
         count = prod(map(len, wanted))
         if count > _FEW and store.supports_listing:
             self._is_listed = True
-            yield from self._within_part(self._array.chunks())
+            yield from self._within_part(self._array.stored_chunks())
         elif count > self._most and not store.supports_listing:
             raise StoreCapabilityError(
                 f"cannot list its keys, and {count} chunks would have to be requested "
@@ -131,7 +131,7 @@ class ChunkInventory:
                 store=str(store),
             )
         else:
-            yield from ((at, self._array.key(at)) for at in product(*wanted))
+            yield from ((at, self._array.chunk_key(at)) for at in product(*wanted))
 
     def _within_part(
         self, items: Iterable[tuple[tuple[int, ...], T]]
@@ -155,15 +155,22 @@ class ChunkInventory:
 
     def _size(self, item: Object) -> int | None:
         """Return the stored size; None if the object is not stored."""
-        store, (_, key) = self._array.store, item
+        store, (_, key) = self._array.chunk_store, item
         if self._sizes:
             return store.getsize(key)
         return 0 if self._is_listed or store.exists(key) else None
 
     def _inner_sizes(self, item: Object) -> Integers | str | None:
+        """Return the stored sizes of the inner chunks; None if the shard is not stored."""
         at, key = item
+        codecs = self._array.resolved.codecs_for(at)
+        codec = codecs.array_to_bytes
+        reader = self._array.chunk_store.open_value(key, codecs.prefetch)
+        if reader is None or not isinstance(codec, SubchunkCodec):
+            return None
         try:
-            return self._array.inner_chunk_sizes(at, key)
+            with reader:
+                return codec.inner_chunk_sizes(reader, codecs.decoded)
         except ChunkDecodeError as error:
             return f"{self._array.where(key)}: {error}"
 

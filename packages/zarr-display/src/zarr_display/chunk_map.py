@@ -10,14 +10,14 @@ import numpy as np
 from zarr_core.tools import escape_controls
 
 from zarr_display.chunk_inventory import ChunkInventory
+from zarr_display.colours import SCALE, WARNING
 from zarr_display.humanize import counted, format_nbytes
-from zarr_display.stored_chunks import StoredChunks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rich.console import RenderableType
-    from zarr_core import Array
+    from zarr_core.tools import StoredArray
 
     Numbers = np.ndarray[Any, np.dtype[np.int64]]
     Ratios = np.ndarray[Any, np.dtype[np.float64]]
@@ -136,13 +136,14 @@ class ChunkMap:
         return text(self)
 
     def __rich__(self) -> RenderableType:
-        from zarr_display.rich import of_map
+        from zarr_display.rich import of_symbols
 
-        return of_map(self)
+        styles = {**dict(zip(BARS, SCALE[1:], strict=True)), FAILS: WARNING}
+        return of_symbols(text(self), styles)
 
 
 def chunk_map(
-    array: Array,
+    array: StoredArray,
     dims: Sequence[int | str] | None = None,
     at: Mapping[int | str, int] | None = None,
     *,
@@ -152,9 +153,8 @@ def chunk_map(
     most: int = 100_000,
 ) -> ChunkMap:
     """Create the map; see :meth:`zarr_core.Array.chunk_map`."""
-    source = StoredChunks(array)
-    lengths = source.inner_chunk_shape if inner else None
-    inner = lengths is not None
+    inner = inner and array.is_sharded
+    lengths = array.inner_codecs.decoded.shape if inner else None
     chosen = (at or {}).items()
     fixed = {_dimension(array, key): _element(array, key, index) for key, index in chosen}
     shown = _shown(array, dims, fixed)
@@ -162,11 +162,11 @@ def chunk_map(
         raise ValueError("cells and most must be at least 1")
     counts = [
         axis.count if lengths is None else -(-axis.size // lengths[number])
-        for number, axis in enumerate(source.axes)
+        for number, axis in enumerate(array.axes)
     ]
     wanted = [range(count) for count in counts]
     for number, element in fixed.items():
-        axis = source.axes[number]
+        axis = array.axes[number]
         chunk = axis.chunk_of(element) if lengths is None else element // lengths[number]
         wanted[number] = range(chunk, chunk + 1)
     shape = tuple(counts[number] for number in shown)
@@ -174,17 +174,18 @@ def chunk_map(
     grid = tuple(-(-count // each) for count, each in zip(shape, per_cell, strict=True))
     total = _chunks_in_cells(shape, per_cell, [len(part) for part in wanted], shown)
     stored, nbytes, in_memory, hard = (np.zeros(total.size, np.int64) for _ in range(4))
-    item_size = source.item_size
+    item_size = array.resolved.data_type.item_size
     sizes = sizes or inner  # a shard index contains both
-    compresses = sizes and item_size is not None and not source.has_fixed_size(inner)
+    codecs = array.inner_codecs if inner else array.codecs
+    compresses = sizes and item_size is not None and codecs.encoded_size is None
     problems: list[str] = []
-    inventory = ChunkInventory(source, wanted, sizes, inner, most)
+    inventory = ChunkInventory(array, wanted, sizes, inner, most)
     for found in inventory:
         problems += found.problems[: _MOST_PROBLEMS - len(problems)]
         cell = np.zeros(len(found.chunks), np.int64)
         for number, each, count in zip(shown, per_cell, grid, strict=True):
             cell = cell * count + found.chunks[:, number] // each
-        memory = _elements(source, found.chunks, lengths) * (item_size or 0)
+        memory = _elements(array, found.chunks, lengths) * (item_size or 0)
         np.add.at(stored, cell, 1)
         np.add.at(nbytes, cell, found.nbytes)
         np.add.at(in_memory, cell, memory)
@@ -192,7 +193,7 @@ def chunk_map(
             np.add.at(hard, cell, (found.nbytes >= memory).astype(np.int64))
     return ChunkMap(
         array.name,
-        "shard" if source.inner_chunk_shape is not None and not inner else "chunk",
+        "shard" if array.is_sharded and not inner else "chunk",
         tuple(_name(array, number) for number in shown),
         _other_dimensions(array, shown, fixed),
         shape,
@@ -207,7 +208,7 @@ def chunk_map(
     )
 
 
-def _elements(array: StoredChunks, chunks: Numbers, lengths: tuple[int, ...] | None) -> Numbers:
+def _elements(array: StoredArray, chunks: Numbers, lengths: tuple[int, ...] | None) -> Numbers:
     """Return the number of encoded elements of each chunk, including those outside the array."""
     if lengths is not None:
         return np.full(len(chunks), prod(lengths), np.int64)
@@ -246,45 +247,47 @@ def _chunks_in_cells(
 
 
 def _shown(
-    array: Array, dims: Sequence[int | str] | None, fixed: Mapping[int, int]
+    array: StoredArray, dims: Sequence[int | str] | None, fixed: Mapping[int, int]
 ) -> tuple[int, ...]:
     if dims is None:
-        return tuple(number for number in range(array.ndim) if number not in fixed)[-2:]
+        return tuple(number for number in range(len(array.metadata.shape)) if number not in fixed)[
+            -2:
+        ]
     shown = tuple(_dimension(array, it) for it in ([dims] if isinstance(dims, str) else dims))
     if len(shown) > 2 or len({*shown}) < len(shown) or {*shown} & {*fixed}:
         raise ValueError("dims must be at most two different dimensions that are not in at")
     return shown
 
 
-def _dimension(array: Array, given: int | str) -> int:
-    names = array.dimension_names or ()
+def _dimension(array: StoredArray, given: int | str) -> int:
+    names = array.metadata.dimension_names or ()
     if isinstance(given, str):
         if given not in names:
             raise ValueError(
                 f"{given!r} is not a dimension; the dimensions are {', '.join(map(str, names))}"
             )
         return names.index(given)
-    if not -array.ndim <= given < array.ndim:
+    if not -len(array.metadata.shape) <= given < len(array.metadata.shape):
         raise ValueError(
-            f"dimension {given} is out of range for an array with {array.ndim} dimensions"
+            f"dimension {given} is out of range for an array with {len(array.metadata.shape)} dimensions"
         )
-    return given % array.ndim
+    return given % len(array.metadata.shape)
 
 
-def _element(array: Array, key: int | str, index: int) -> int:
-    size = array.shape[_dimension(array, key)]
+def _element(array: StoredArray, key: int | str, index: int) -> int:
+    size = array.metadata.shape[_dimension(array, key)]
     if not -size <= index < size:
         raise ValueError(f"index {index} is out of range for dimension {key} with {size} elements")
     return index % size
 
 
-def _name(array: Array, number: int) -> str:
-    names = array.dimension_names
+def _name(array: StoredArray, number: int) -> str:
+    names = array.metadata.dimension_names
     return (names and names[number]) or f"dim {number}"
 
 
-def _other_dimensions(array: Array, shown: tuple[int, ...], fixed: Mapping[int, int]) -> str:
-    others = [number for number in range(array.ndim) if number not in shown]
+def _other_dimensions(array: StoredArray, shown: tuple[int, ...], fixed: Mapping[int, int]) -> str:
+    others = [number for number in range(len(array.metadata.shape)) if number not in shown]
     summed = [_name(array, number) for number in others if number not in fixed]
     parts = [f"summed over {', '.join(summed)}"] if summed else []
     return ", ".join([*parts, *(f"{_name(array, it)} = {index}" for it, index in fixed.items())])

@@ -8,13 +8,11 @@ from zarr_core.errors import ExtensionError
 from zarr_core.extension import ExtensionDefinition
 from zarr_core.tools import find_implementation, providers_of
 
-from zarr_display.stored_chunks import StoredChunks
-
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-    from zarr_core import Array
     from zarr_core.extension import JSON, Codec
+    from zarr_core.tools import PreparedCodecChain, StoredArray
 
 
 class Encoder(NamedTuple):
@@ -41,15 +39,19 @@ class Encoder(NamedTuple):
     within_shard: bool
 
 
-def encoders(array: Array) -> list[Encoder]:
+def encoders(array: StoredArray) -> list[Encoder]:
     """Return the codecs in the order of encoding; inner codecs follow the sharding codec."""
-    stored = StoredChunks(array)
     found = []
-    for name, codec in stored.codecs():
+    for name, codec in _named(array.codecs):
         found.append(_encoder(name, codec, False))
-        if codec is stored.sharding_codec:
-            found += [_encoder(*inner, True) for inner in stored.inner_codecs()]
+        if array.is_sharded and codec is array.codecs.array_to_bytes:
+            found += [_encoder(*inner, True) for inner in _named(array.inner_codecs)]
     return found
+
+
+def _named(chain: PreparedCodecChain) -> Iterator[tuple[str, Codec]]:
+    codecs = (*chain.array_to_array, chain.array_to_bytes, *chain.bytes_to_bytes)
+    return zip(chain.names, codecs, strict=True)
 
 
 def _encoder(name: str, codec: Codec, within_shard: bool) -> Encoder:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from zarr_core import Array, Group
 from zarr_core.display.info import Info
 from zarr_core.display.tree import Tree
 from zarr_core.extension import Display
+from zarr_core.tools import StoredArray, StoredGroup
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rich.console import RenderableType
-    from zarr_core.extension import Displayed
 
     from zarr_display.chunk_map import ChunkMap
 
@@ -21,12 +20,12 @@ if TYPE_CHECKING:
 class DefaultDisplay(Display):
     """The default display extension."""
 
-    def html(self, shown: Displayed) -> str:
-        if isinstance(shown, Array):
+    def html(self, shown: Any) -> str:
+        if isinstance(shown, StoredArray):
             from zarr_display.array_html import array_html
 
             return array_html(shown)
-        if isinstance(shown, Group):
+        if isinstance(shown, StoredGroup):
             from zarr_display.group_html import group_html
 
             return group_html(shown)
@@ -42,14 +41,14 @@ class DefaultDisplay(Display):
 
         return attributes_html(shown.asdict())
 
-    def rich(self, shown: Info | Tree) -> RenderableType:
+    def rich(self, shown: Any) -> RenderableType:
         from zarr_display import rich  # optional dependency
 
         return rich.of_tree(shown) if isinstance(shown, Tree) else rich.of_info(shown)
 
     def chunk_map(
         self,
-        array: Array,
+        array: StoredArray,
         dims: Sequence[int | str] | None = None,
         at: Mapping[int | str, int] | None = None,
         *,

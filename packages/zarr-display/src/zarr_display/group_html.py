@@ -8,24 +8,22 @@ from typing import TYPE_CHECKING
 from zarr_core.display.tree import Tree, TreeNode, members_of
 from zarr_core.extension import GroupMetadata, ZarrError
 
-from zarr_display.attributes_html import attributes_html
-from zarr_display.html import MUTED, folded, tag, text
-from zarr_display.humanize import counted
-from zarr_display.stored_chunks import format_name
+from zarr_display.attributes_html import folded_attributes
+from zarr_display.html import MUTED, tag, text
 from zarr_display.tree_html import members_html
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from zarr_core import Group
+    from zarr_core.tools import StoredGroup
 
 _MOST_NODES, _MOST_MEMBERS = 120, 30
 _MOST_LEVELS = {True: 8, False: 2}  # with, without consolidated metadata
 
 
-def group_html(group: Group) -> str:
+def group_html(group: StoredGroup) -> str:
     """Return the HTML of a group, with some members if listing them is fast."""
-    kind = ["group", format_name(group)]
+    kind = ["group", group.format.name]
     if group.metadata.consolidated is not None:
         kind.append("consolidated")
     if group.read_only:
@@ -37,20 +35,17 @@ def group_html(group: Group) -> str:
         tag("span", f" {text(', '.join(kind))}", style=MUTED),
         style="font-size:14px",
     )
-    attributes = len(group.attrs)
     return tag(
         "div",
         title,
         tag("div", text(store), style=f"{MUTED};word-break:break-all;margin-bottom:4px"),
-        folded(counted(attributes, "attribute"), attributes_html(group.attrs.asdict()))
-        if attributes
-        else "",
+        folded_attributes(group.metadata.attributes),
         _members(group),
         style="font-size:13px;line-height:1.5;margin:4px 0",
     )
 
 
-def _members(group: Group) -> str:
+def _members(group: StoredGroup) -> str:
     tree = first_members(group)
     if tree is None:
         message = "Members are not listed, because each requires a request; use tree()."
@@ -60,12 +55,12 @@ def _members(group: Group) -> str:
     return members_html(tree)
 
 
-def first_members(group: Group) -> Tree | None:
+def first_members(group: StoredGroup) -> Tree | None:
     """Return the first members of each group: two levels, more with consolidated metadata.
 
     None if the members would have to be requested from a store with latency.
     """
-    is_consolidated = group.stored.uses_consolidated
+    is_consolidated = group.uses_consolidated
     if not is_consolidated and group.store.max_concurrency is not None:
         return None
     found = _first(group, group.path, 0, _MOST_LEVELS[is_consolidated])
@@ -73,7 +68,7 @@ def first_members(group: Group) -> Tree | None:
     return Tree(group.name, nodes, cut=next(found, None) is not None)
 
 
-def _first(group: Group, path: str, depth: int, levels: int) -> Iterator[TreeNode]:
+def _first(group: StoredGroup, path: str, depth: int, levels: int) -> Iterator[TreeNode]:
     for number, (name, metadata) in enumerate(members_of(group, path, ZarrError)):
         if number == _MOST_MEMBERS:
             yield TreeNode(depth, "...", None)

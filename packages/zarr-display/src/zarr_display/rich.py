@@ -11,14 +11,13 @@ from rich.tree import Tree as RichTree
 from zarr_core.extension import ArrayMetadata
 from zarr_core.tools import escape_controls
 
-from zarr_display.chunk_map import BARS, FAILS, text
-from zarr_display.colours import CHUNK, SCALE, WARNING
+from zarr_display.colours import CHUNK
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from zarr_core.display.info import Info
     from zarr_core.display.tree import Tree
-
-    from zarr_display.chunk_map import ChunkMap
 
 
 def of_info(info: Info) -> Table:
@@ -46,12 +45,9 @@ def of_tree(tree: Tree) -> RichTree:
     return root
 
 
-def of_map(found: ChunkMap) -> Text:
-    """Return the chunk map in colours."""
+def of_symbols(text: str, styles: Mapping[str, str]) -> Text:
+    """Return a text whose symbols have styles, such as colours."""
     shown = Text(no_wrap=True)
-    for symbol in text(found):
-        if symbol in BARS:
-            shown.append(symbol, style=SCALE[BARS.index(symbol) + 1])
-        else:
-            shown.append(symbol, style=WARNING if symbol == FAILS else "")
+    for symbol in text:
+        shown.append(symbol, style=styles.get(symbol, ""))
     return shown

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from zarr_core.display.tree import TreeNode
 from zarr_core.errors import ExtensionError
 from zarr_core.extension import ArrayMetadata, GroupMetadata
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 from zarr_display.axis_scale import edges
 from zarr_display.colours import CHUNK
@@ -108,7 +108,7 @@ def _edges(axis: ChunkAxis, pixels: float) -> tuple[float, ...]:
 def _axes(metadata: ArrayMetadata) -> tuple[ChunkAxis, ...] | None:
     """Return the axes of the chunk grid; None if the chunk grid is unknown or invalid."""
     try:
-        grid: ChunkGrid | None = make_extension("chunk_grid", metadata.chunk_grid)
+        grid: ChunkGrid | None = create_extension("chunk_grid", metadata.chunk_grid)
         return None if grid is None else grid.axes(metadata.shape)
     except (ExtensionError, ValueError):
         return None

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import DataType, ExtensionDefinition
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,7 +40,7 @@ class ComplexAlias(DataType):
     @classmethod
     def from_definition(cls, definition: ExtensionDefinition) -> ComplexAlias:
         meant = ExtensionDefinition(_MEANING[definition.name])
-        data_type: DataType | None = make_extension("data_type", meant)
+        data_type: DataType | None = create_extension("data_type", meant)
         assert data_type is not None  # a data type is never ignored
         return cls(data_type)
 

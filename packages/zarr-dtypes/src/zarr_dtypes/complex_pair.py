@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from zarr_core.extension import DataType, ExtensionDefinition
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 from zarr_dtypes._ml_dtypes import complex_name
 
@@ -148,7 +148,7 @@ class ComplexPair(DataType):
 
 def _part_of(name: str) -> DataType:
     part = ExtensionDefinition(name.removeprefix(_PREFIX))
-    data_type: DataType | None = make_extension("data_type", part)
+    data_type: DataType | None = create_extension("data_type", part)
     assert data_type is not None  # a data type is never ignored
     return data_type
 

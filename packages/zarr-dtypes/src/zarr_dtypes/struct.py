@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from zarr_core.extension import DataType, ExtensionDefinition
-from zarr_core.tools import data_type_for, listed, make_extension, quoted
+from zarr_core.tools import create_extension, data_type_for, listed, quoted
 
 from zarr_dtypes._base64 import bytes_from_json
 from zarr_dtypes._length import check_length
@@ -188,7 +188,7 @@ class Struct(DataType):
 
 def field_data_type(definition: JSON, pointer: str) -> DataType:
     """Return the data type of a field; ``pointer`` is its JSON pointer within the fields."""
-    data_type: DataType | None = make_extension(
+    data_type: DataType | None = create_extension(
         "data_type",
         ExtensionDefinition.from_json(definition),
         pointer=f"/configuration/fields/{pointer}",

@@ -15,7 +15,7 @@ import math
 import struct
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 from zarr_formats.typestr import refusal
 
@@ -182,7 +182,7 @@ def _of_bytes(data: bytes, dtype: Dtype) -> JSON:
     """Return the form of version 3 of the element with these bytes."""
     import numpy as np  # metadata does not need NumPy
 
-    data_type = make_extension("data_type", dtype.data_type)
+    data_type = create_extension("data_type", dtype.data_type)
     assert data_type is not None, "data types are never ignored"
     value = np.frombuffer(data, dtype.numpy_dtype()).reshape(())
     form: JSON = data_type.fill_value_to_json(value.astype(data_type.numpy_dtype))
@@ -197,7 +197,7 @@ def _default(dtype: Dtype) -> JSON:
         return "" if dtype.data_type.name in ("string", "bytes") else None
     if dtype.kind in "SV":
         return _READERS[dtype.kind](0, dtype)
-    data_type = make_extension("data_type", dtype.data_type)
+    data_type = create_extension("data_type", dtype.data_type)
     assert data_type is not None, "data types are never ignored"
     form: JSON = data_type.fill_value_to_json(data_type.default_fill_value())
     return form
@@ -267,7 +267,7 @@ def _write_object(value: JSON, dtype: Dtype) -> JSON:
 
 def _to_element(value: JSON, dtype: Dtype) -> np.ndarray[Any, Any]:
     """Return the element in the stored data type."""
-    data_type = make_extension("data_type", dtype.data_type)
+    data_type = create_extension("data_type", dtype.data_type)
     assert data_type is not None, "data types are never ignored"
     element: np.ndarray[Any, Any] = data_type.fill_value_from_json(value)
     return element.astype(dtype.numpy_dtype())

@@ -13,7 +13,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core.extension import ExtensionDefinition, MetadataValidationError, ValidationProblem
-from zarr_core.tools import make_extension, quoted
+from zarr_core.tools import create_extension, quoted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -362,7 +362,7 @@ def _length(data_type: ExtensionDefinition) -> int:
 def _for_numpy(value: Any) -> Any:
     """Convert a ``dtype`` for :class:`numpy.dtype`: fields as tuples."""
     if isinstance(value, str) and value in _TENSORSTORE_NAMES:
-        data_type = make_extension("data_type", ExtensionDefinition(value))
+        data_type = create_extension("data_type", ExtensionDefinition(value))
         assert data_type is not None, "data types are never ignored"
         return data_type.numpy_dtype
     if not isinstance(value, list):

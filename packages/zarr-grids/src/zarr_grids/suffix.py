@@ -16,7 +16,7 @@ from zarr_core.extension import (
     ExtensionDefinition,
     ValidationProblem,
 )
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 from zarr_grids._keys import check_example, check_text
 
@@ -55,7 +55,7 @@ class SuffixEncoding(ChunkKeyEncoding):
             problem = ValidationProblem(pointer, "must be a chunk key encoding")
             raise ExtensionConfigurationError("chunk_key_encoding", definition.name, "", [problem])
         inner = ExtensionDefinition.from_json(base)
-        encoding = make_extension("chunk_key_encoding", inner, pointer=pointer)
+        encoding = create_extension("chunk_key_encoding", inner, pointer=pointer)
         assert encoding is not None, "a chunk key encoding is never ignored"
         return cls(encoding, suffix)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from zarr_core import array_from_metadata
 from zarr_core.extension import ZarrError
-from zarr_core.tools import make_extension, parallel_for
+from zarr_core.tools import create_extension, parallel_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,7 +73,7 @@ def copy_chunks(
 
 def _keys(array: Array, format_: Format) -> Callable[[tuple[int, ...]], str]:
     definition = array.metadata.chunk_key_encoding
-    encoding: Any = make_extension("chunk_key_encoding", definition, array.name)
+    encoding: Any = create_extension("chunk_key_encoding", definition, array.name)
     prefix = format_.chunk_prefix(array.path)
     return lambda chunk: prefix + encoding.encode(chunk)
 

@@ -12,7 +12,7 @@ import numpy as np
 from zarr_core import MemoryStore, create_array
 from zarr_core.errors import ExtensionError, MetadataError, UnknownExtensionError
 from zarr_core.extension import CodecError
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 from zarr_import.errors import UnsupportedSourceError
 
@@ -149,7 +149,7 @@ def _codecs(variable: Variable, layout: Layout, notes: list[str]) -> Any:
         return "auto"
     for definition in variable.codecs:
         try:
-            make_extension("codec", definition, variable.source)
+            create_extension("codec", definition, variable.source)
         except UnknownExtensionError:
             notes.append(
                 f"stored with the default codecs, as {definition.name!r} is not installed: "

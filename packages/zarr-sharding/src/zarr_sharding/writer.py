@@ -12,6 +12,7 @@ from zarr_core.tools import parallel_for, project, put, scratch
 
 from zarr_sharding.index import EMPTY
 from zarr_sharding.inner_chunks import (
+    BATCH_BYTES,
     Batch,
     for_each_batch,
     iter_inner_chunks,
@@ -26,10 +27,14 @@ if TYPE_CHECKING:
     from zarr_core.extension import Buffer, Buffers, ByteReader, Selection
     from zarr_core.tools import ChunkProjection
 
-    from zarr_sharding.index import IndexFormat, Numbers, ShardIndex
+    from zarr_sharding.index import Entries, IndexFormat, Numbers, ShardIndex
 
     Array = np.ndarray[Any, Any]
-    Encoded: TypeAlias = list[Buffer] | None
+    Encoded: TypeAlias = Buffers | None
+
+_MANY_BUFFERS = 1024  # that a system call writes
+_REFERENCE_BYTES = 1 << 16  # mean length of parts that the store copies
+_SMALL_BYTES = 1 << 10  # mean length of buffers that are joined
 
 
 def encode_shard(shard: Shard, array: Array) -> list[Buffer] | None:
@@ -48,22 +53,24 @@ def encode_shard(shard: Shard, array: Array) -> list[Buffer] | None:
         Inner chunks in C order, with the index before or after them; None if all
         inner chunks are empty.
     """
-    encoded: list[list[Buffer] | None]
     if not shard.grid:
-        encoded = [_encode(shard, array)]
-    else:
-        blocks = shard.blocks(array)
-        count = shard.count
-        encoded = [None] * count
+        return assemble(shard.index, [EncodedChunks.of([0], [_encode(shard, array)])])
+    blocks = shard.blocks(array)
+    count = shard.count
+    step = min(shard.batch_size(count), WINDOW)
+    tasks = shard.slabs(step)
+    parts: list[EncodedChunks] = [EncodedChunks.of((), ())] * len(tasks)
 
-        def work(numbers: range) -> None:
-            for number, place in zip(numbers, shard.coordinates(numbers), strict=True):
-                encoded[number] = _encode(shard, blocks[place])
+    def work(task: int) -> None:
+        numbers, index = tasks[task]
+        if shard.is_memory:
+            parts[task] = _encode_memory(shard, numbers, blocks[index])
+        else:
+            encoded = [_encode(shard, blocks[place]) for place in shard.coordinates(numbers)]
+            parts[task] = EncodedChunks.of(numbers, encoded)
 
-        step = shard.batch_size(count)
-        tasks = [range(first, min(first + step, count)) for first in range(0, count, step)]
-        parallel_for(tasks, work, shard.parallel(count), pieces=step)
-    return assemble(shard.index, RetainedChunks.empty(), range(len(encoded)), encoded)
+    parallel_for(range(len(tasks)), work, shard.parallel(count), pieces=step)
+    return assemble(shard.index, parts)
 
 
 def change_shard(
@@ -98,18 +105,16 @@ def change_shard(
     """
     index = None if reader is None else shard.index.read(reader)
     untouched = np.ones(shard.count, np.bool_)
-    touched: list[int] = []
-    encoded: list[list[Buffer] | None] = []
+    parts: list[EncodedChunks] = []
     projections = iter(project(selection, shard.axes))
     while window := list(islice(projections, WINDOW)):
         numbers = shard.numbers([projection.chunk_coords for projection in window])
         untouched[numbers] = False
-        touched += numbers.tolist()
-        encoded += _encode_window(shard, reader, index, window, numbers, value)
-    kept = RetainedChunks.empty()
+        encoded = _encode_window(shard, reader, index, window, numbers, value)
+        parts.append(EncodedChunks.of(numbers, encoded))
     if reader is not None and index is not None:
-        kept = RetainedChunks.read(reader, index, np.flatnonzero(untouched))
-    return assemble(shard.index, kept, touched, encoded)
+        parts.insert(0, EncodedChunks.read(reader, index, np.flatnonzero(untouched)))
+    return assemble(shard.index, parts)
 
 
 def _encode_window(
@@ -119,10 +124,10 @@ def _encode_window(
     projections: Sequence[ChunkProjection],
     numbers: Numbers,
     value: Array,
-) -> list[list[Buffer] | None]:
+) -> list[Encoded]:
     """Encode inner chunks with new elements in these projections."""
     inner = shard.inner
-    encoded: list[list[Buffer] | None] = [None] * len(projections)
+    encoded: list[Encoded] = [None] * len(projections)
     new: Sequence[int] = range(len(projections))  # positions of inner chunks without stored bytes
 
     def source(position: int) -> Array:
@@ -145,10 +150,8 @@ def _encode_window(
                     # Read nested shards as a whole: unchanged bytes are copied too.
                     for data, position in iter_persistent(reader, batch):
                         selection = projections[position].chunk_selection
-                        encoded[position] = to_buffers(
-                            inner.partial_encode(
-                                BufferByteReader(data), selection, source(position)
-                            )
+                        encoded[position] = inner.partial_encode(
+                            BufferByteReader(data), selection, source(position)
                         )
                     return
                 for data, position in iter_inner_chunks(reader, batch):
@@ -178,7 +181,7 @@ def _encode_new(shard: Shard, projection: ChunkProjection, value: Array) -> Enco
     if is_whole:
         return _encode(shard, value)
     if shard.nested and not is_complete:
-        return to_buffers(inner.partial_encode(None, selection, value))
+        return inner.partial_encode(None, selection, value)
     array = np.empty(shard.inner_shape, inner.dtype)
     if not is_complete:
         array[...] = shard.fill_value
@@ -192,121 +195,169 @@ def _encode(shard: Shard, array: Array) -> Encoded:
     nbytes = inner.decoded.nbytes
     fixed = inner.encoded_size is not None
     if fixed or nbytes is None or shard.nested or array.flags.c_contiguous:
-        return to_buffers(inner.encode(array))
+        return inner.encode(array)
     # Compressors return their own memory, so the C-order copy of their input can be in
     # reused memory.
     with scratch(nbytes) as memory:
-        encoded = to_buffers(inner.encode(array, memory))
-        if encoded is None:
-            return None
+        encoded = inner.encode(array, memory)
+        if encoded is None or isinstance(encoded, bytes | bytearray):
+            return encoded
+        if isinstance(encoded, memoryview):
+            return bytes(encoded)
         return [bytes(it) if isinstance(it, memoryview) else it for it in encoded]
+
+
+def _encode_memory(shard: Shard, numbers: range, blocks: Array) -> EncodedChunks:
+    """Encode successive inner chunks that are stored as their memory, all at once.
+
+    Parameters
+    ----------
+    shard : Shard
+        Shape and codecs of the shard.
+    numbers : range
+        Linear indices of the inner chunks.
+    blocks : ndarray, shape (..., *inner_shape)
+        Elements of the inner chunks.
+    """
+    inner = shard.inner
+    array = np.ascontiguousarray(blocks, inner.memory_dtype)
+    rows = array.reshape(-1).view(np.uint8).reshape(len(numbers), -1)
+    stored = np.arange(numbers.start, numbers.stop)
+    if not inner.decoded.write_empty_chunks:
+        empty = _equal_rows(rows, np.asarray(shard.fill_value, inner.memory_dtype))
+        if empty.any():
+            rows, stored = rows[~empty], stored[~empty]
+    count, nbytes = rows.shape
+    entries = np.empty((count, 2), np.uint64)
+    entries[:, 0] = np.arange(0, count * nbytes, nbytes)
+    entries[:, 1] = nbytes
+    return EncodedChunks([rows.reshape(-1).data], rows.size, stored, entries)
+
+
+def _equal_rows(rows: Array, element: Array) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Return which rows of bytes consist of one element, bit for bit."""
+    nbytes = rows.shape[1]
+    pattern = np.frombuffer(element.tobytes() * (nbytes // element.itemsize), np.uint8)
+    word = next(size for size in (8, 4, 2, 1) if nbytes % size == 0)
+    words, expected = rows.view(f"u{word}"), pattern.view(f"u{word}")
+    # Most rows differ in the middle or at the start.
+    middle = len(expected) // 2
+    equal: np.ndarray[Any, np.dtype[np.bool_]]
+    equal = (words[:, middle] == expected[middle]) & (words[:, 0] == expected[0])
+    step = max(1, BATCH_BYTES // nbytes)
+    candidates = np.flatnonzero(equal)
+    for first in range(0, len(candidates), step):
+        some = candidates[first : first + step]
+        equal[some] = (words[some] == expected).all(axis=1)
+    return equal
 
 
 # --- assembly ---
 
 
 @dataclass(frozen=True, slots=True)
-class RetainedChunks:
-    """Encoded inner chunks that are copied from the old shard to the new one.
+class EncodedChunks:
+    """Encoded inner chunks, new ones or those of an old shard.
 
     Parameters
     ----------
-    buffers : list of Buffer
-        Bytes of the inner chunks; inner chunks that overlap in the old shard still overlap.
+    buffers : sequence of Buffer
+        Bytes of the inner chunks; inner chunks that overlap in an old shard still overlap.
     nbytes : int
         Total length of the buffers, in bytes.
-    numbers : list of int
+    numbers : ndarray of int
         Linear indices of the inner chunks in C order.
-    entries : list of (int, int)
+    entries : ndarray of uint64, shape (inner chunks, 2)
         Offset in the buffers and length of each inner chunk, in bytes.
     """
 
-    buffers: list[Buffer]
+    buffers: Sequence[Buffer]
     nbytes: int
-    numbers: list[int]
-    entries: list[tuple[int, int]]
+    numbers: Numbers
+    entries: Entries
 
     @classmethod
-    def empty(cls) -> RetainedChunks:
-        """Return an instance without inner chunks."""
-        return cls([], 0, [], [])
+    def of(cls, numbers: Iterable[int], encoded: Iterable[Encoded]) -> EncodedChunks:
+        """Return new inner chunks; an encoded one is None if it is empty."""
+        stored = []
+        lengths = []
+        buffers: list[Buffer] = []
+        for number, data in zip(numbers, encoded, strict=True):
+            if data is None:
+                continue
+            if isinstance(data, bytes | bytearray | memoryview):
+                buffers.append(data)
+                lengths.append(len(data))
+            else:
+                buffers += data
+                lengths.append(sum(map(len, data)))
+            stored.append(number)
+        entries = np.empty((len(stored), 2), np.uint64)
+        entries[:, 1] = lengths
+        entries[:, 0] = entries[:, 1].cumsum() - entries[:, 1]
+        nbytes = sum(lengths)
+        if len(buffers) > _MANY_BUFFERS and nbytes <= _SMALL_BYTES * len(buffers):
+            buffers = [b"".join(buffers)]  # the objects are larger than the copy
+        return cls(buffers, nbytes, np.asarray(stored, np.intp), entries)
 
     @classmethod
-    def read(cls, reader: ByteReader, index: ShardIndex, numbers: Numbers) -> RetainedChunks:
+    def read(cls, reader: ByteReader, index: ShardIndex, numbers: Numbers) -> EncodedChunks:
         """Read inner chunks from a stored shard, each byte once."""
-        found, _ = index.locate(numbers)
-        extents: list[list[int]] = []
-        entries = []
-        total = 0  # length of all extents, including the current one
-        for offset, nbytes, _ in found:
-            stop = offset + nbytes
-            if not extents or offset > extents[-1][1]:
-                extents.append([offset, offset])
-            extent = extents[-1]
-            entries.append((total - (extent[1] - offset), nbytes))
-            if stop > extent[1]:
-                total += stop - extent[1]
-                extent[1] = stop
-        buffers: list[Buffer]
+        found, _ = index.order(numbers)
+        numbers = numbers[found]
+        entries = index.entries[numbers]
+        if not len(entries):
+            return cls((), 0, numbers, entries)
+        # Inner chunks that overlap or are adjacent form an extent.
+        offsets = entries[:, 0].astype(np.int64)
+        stops = offsets + entries[:, 1].astype(np.int64)
+        np.maximum.accumulate(stops, out=stops)
+        firsts = np.flatnonzero(np.append(True, offsets[1:] > stops[:-1]))
+        starts = offsets[firsts]
+        sizes = stops[np.append(firsts[1:], len(stops)) - 1] - starts
+        positions = sizes.cumsum() - sizes
+        moved = np.repeat(starts - positions, np.diff(firsts, append=len(offsets)))
+        entries[:, 0] = offsets - moved
+        nbytes = int(sizes.sum())
+        extents = [*zip(starts.tolist(), positions.tolist(), sizes.tolist(), strict=True)]
         if isinstance(reader, BufferByteReader):
-            buffers = [reader.read(start, stop - start) for start, stop in extents]
-        else:
-            memory = np.empty(total, np.uint8).data
-            parts = []
-            position = 0
-            for start, stop in extents:
-                parts.append((start, memory[position : position + stop - start]))
-                position += stop - start
-            if parts:
-                reader.read_into(parts)
-            buffers = [memory]
-        return cls(buffers, total, [int(numbers[place]) for _, _, place in found], entries)
+            return cls([reader.read(at, size) for at, _, size in extents], nbytes, numbers, entries)
+        if nbytes >= _REFERENCE_BYTES * len(extents):
+            references = [reader.reference(at, size) for at, _, size in extents]
+            buffers = [it for it in references if it is not None]
+            if len(buffers) == len(extents):
+                return cls(buffers, nbytes, numbers, entries)
+        memory = np.empty(nbytes, np.uint8).data
+        reader.read_into([(at, memory[first : first + size]) for at, first, size in extents])
+        return cls([memory], nbytes, numbers, entries)
 
 
-def assemble(
-    index: IndexFormat, kept: RetainedChunks, numbers: Iterable[int], encoded: Iterable[Encoded]
-) -> list[Buffer] | None:
+def assemble(index: IndexFormat, parts: Sequence[EncodedChunks]) -> list[Buffer] | None:
     """Assemble a shard: the index and all inner chunks.
 
     Parameters
     ----------
     index : IndexFormat
         Format of the index.
-    kept : RetainedChunks
-        Inner chunks from the old shard.
-    numbers : iterable of int
-        Linear indices of the new inner chunks.
-    encoded : iterable of (list of Buffer or None)
-        Encoded new inner chunks; None for an empty one.
+    parts : sequence of EncodedChunks
+        Inner chunks, each in one part.
 
     Returns
     -------
     list of Buffer or None
         None if all inner chunks are empty.
     """
-    buffers = list(kept.buffers)
-    start = index.size if index.at_start else 0
-    stored = list(kept.numbers)
-    places = [(start + offset, nbytes) for offset, nbytes in kept.entries]
-    offset = start + kept.nbytes
-    for number, data in zip(numbers, encoded, strict=True):
-        if data is None:
-            continue
-        nbytes = len(data[0]) if len(data) == 1 else sum(map(len, data))
-        stored.append(int(number))
-        places.append((offset, nbytes))
-        buffers += data
-        offset += nbytes
-    if not stored:
-        return None
+    offset = index.size if index.at_start else 0
+    buffers: list[Buffer] = []
     entries = np.full((index.count, 2), EMPTY, np.uint64)
-    entries[stored] = places
+    is_empty = True
+    for part in parts:
+        if len(part.numbers):
+            is_empty = False
+            entries[part.numbers] = part.entries + np.array((offset, 0), np.uint64)
+            buffers += part.buffers
+            offset += part.nbytes
+    if is_empty:
+        return None
     last = index.encode(entries)
     return last + buffers if index.at_start else buffers + last
-
-
-def to_buffers(encoded: Buffers | None) -> Encoded:
-    """Return a value as a list of buffers."""
-    if encoded is None:
-        return None
-    return [encoded] if isinstance(encoded, bytes | bytearray | memoryview) else list(encoded)

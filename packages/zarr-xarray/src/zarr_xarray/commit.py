@@ -76,10 +76,10 @@ def _commit(
                 f"{array.store} {array.name!r}: was resized from {array.shape} to {shape}; the "
                 "new elements may be incomplete"
             )
-    paths = {array.path for array, _ in resized}
+    previous = {array.path: array.metadata for array, _ in resized}
     for array in arrays:
-        if array.path in paths:
-            target.consolidated.record(array.path, array.metadata)
+        if array.path in previous:
+            target.consolidated.record(array.path, array.metadata, previous[array.path])
     if target.group is not None and mode != "r+":
         _record(target, new)
         _set_attributes(target, attributes)

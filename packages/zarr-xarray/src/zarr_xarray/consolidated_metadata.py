@@ -40,6 +40,7 @@ class ConsolidatedCopies:
         self.format = format_
         self.consolidate = consolidate
         self._nodes: dict[str, JSON] = {}
+        self._previous: dict[str, JSON] = {}
         self._removed: set[str] = set()
         self._attributes: dict[str, Any] | None = None
         self._written: metadata_documents.Documents | None = None
@@ -49,10 +50,27 @@ class ConsolidatedCopies:
         """Return whether a node is recorded."""
         return path[len(self.root) :].lstrip("/") in self._nodes
 
-    def record(self, path: str, metadata: ArrayMetadata | GroupMetadata) -> None:
-        """Record a new or changed node."""
+    def record(
+        self,
+        path: str,
+        metadata: ArrayMetadata | GroupMetadata,
+        previous: ArrayMetadata | None = None,
+    ) -> None:
+        """Record a new or changed node.
+
+        Parameters
+        ----------
+        path : str
+            Path of the node.
+        metadata : ArrayMetadata or GroupMetadata
+            Its metadata.
+        previous : ArrayMetadata, optional
+            The metadata that it replaced, if other processes can change the node as well.
+        """
         relative = path[len(self.root) :].lstrip("/")
         self._nodes[relative] = self.format.to_json(metadata)
+        if previous is not None:
+            self._previous[relative] = self.format.to_json(previous)
         self._pending = True
 
     def record_removed(self, path: str) -> None:
@@ -116,6 +134,29 @@ class ConsolidatedCopies:
         self._pending = True
         self.write()
 
+    def _current(self, old: Mapping[str, JSON]) -> dict[str, JSON]:
+        """Return the recorded nodes, as they are stored now.
+
+        Processes that resize the same array may update the consolidated metadata in another
+        order than they resized it.  If the consolidated metadata does not contain the metadata
+        that was replaced, another process has updated it meanwhile, and the node is read again:
+        the last update contains the last metadata.
+
+        Parameters
+        ----------
+        old : mapping
+            The consolidated metadata of the recorded nodes that is to be updated.
+        """
+        current = dict(self._nodes)
+        for path, previous in self._previous.items():
+            if path in current and not strictjson.identical(old.get(path), previous):
+                metadata = self.format.read(self.store, f"{self.root}/{path}".strip("/"))
+                if metadata is None:
+                    del current[path]
+                else:
+                    current[path] = self.format.to_json(metadata)
+        return current
+
     def _update_v2_copies(self) -> bool:
         """Update ``.zmetadata`` of version 2; return whether it exists."""
         if self.format.zarr_format != 2:
@@ -135,7 +176,12 @@ class ConsolidatedCopies:
             old: dict[str, JSON] = document["metadata"]
             for name in [name for name in old if self._is_removed(name.rpartition("/")[0])]:
                 del old[name]
-            for path, node in self._nodes.items():
+            copies: dict[str, JSON] = {
+                path: {name: old.get(f"{path}/{name}".lstrip("/")) for name in node}
+                for path, node in self._previous.items()
+                if isinstance(node, dict)
+            }
+            for path, node in self._current(copies).items():
                 assert isinstance(node, dict), "a node of version 2 has several documents"
                 for name, content in node.items():
                     old[f"{path}/{name}".lstrip("/")] = content
@@ -162,7 +208,8 @@ class ConsolidatedCopies:
                 consolidated = True
                 old = changed.consolidated.entries
                 kept = {path: node for path, node in old.items() if not self._is_removed(path)}
-                entries = {**kept, **self._entries().entries}
+                current = ConsolidatedMetadata.from_documents(self._current(old))
+                entries = {**kept, **current.entries}
                 changed = changed.replace(
                     consolidated=replace(changed.consolidated, entries=entries)
                 )

@@ -116,7 +116,19 @@ def create_exclusively(store: Store, documents: Documents) -> None:
 
 
 class StaleError(Exception):
-    """The stored metadata has changed since it was read."""
+    """The stored metadata has changed since it was read.
+
+    Parameters
+    ----------
+    path : str
+        Path of the node.
+    lengths : mapping, optional
+        Lengths of the arrays along the dimension to append to, by name, if they differ.
+    """
+
+    def __init__(self, path: str, lengths: Mapping[str, int] | None = None) -> None:
+        super().__init__(path)
+        self.lengths = lengths or {}
 
 
 def resize_if_unchanged(array: Array, shape: tuple[int, ...], format_: Format) -> None:

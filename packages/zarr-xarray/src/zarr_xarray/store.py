@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from time import sleep
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +27,9 @@ if TYPE_CHECKING:
 
     DeferredWrite = tuple["DatasetStore", Sequence[Plan], Mapping[str, Any], Any]
 
-_ATTEMPTS = 8
-_PAUSE = 0.01  # seconds, twice as long each time
+_ATTEMPTS = 100  # attempts to append, if other processes append meanwhile
+_UNCHANGED_ATTEMPTS = 8  # attempts while the arrays keep the same, different lengths
+_PAUSE = 0.01  # seconds, twice as long each time while nothing changes
 
 
 def _fill(planned: tuple[Plan, Array]) -> None:
@@ -208,22 +210,29 @@ class DatasetStore(_xarray.ZarrStore):
             self.deferred.append((self, *planned, writer))
             return
         trust = self._append_dim is not None
-        for attempt in range(_ATTEMPTS):
+        lengths: Mapping[str, int] = {}
+        unchanged = 0
+        for _ in range(_ATTEMPTS):
             try:
                 plans, encoded = self._make_plans(variables, attributes, check_encoding_set, trust)
                 load_overwritten(self.target, plans)
                 with self.rollback.nested():
                     arrays = commit(self.target, plans, encoded, self._mode)
                 break
-            except StaleError:
+            except StaleError as error:
                 # The consolidated metadata is out of date, or another process appends.
-                sleep(0 if trust else _PAUSE * 2**attempt)
+                unchanged = unchanged + 1 if error.lengths and error.lengths == lengths else 0
+                if unchanged == _UNCHANGED_ATTEMPTS:
+                    raise self._unequal_lengths(error.lengths) from None
+                if not trust:
+                    sleep(random.uniform(0.5, 1) * _PAUSE * 2**unchanged)
+                lengths = error.lengths
                 trust = False
         else:
             raise ZarrError(
                 f"cannot append to {self.target.store} {'/' + self.target.path!r} along "
-                f"{self._append_dim!r}: its arrays differ in length, because an append was "
-                "interrupted or other processes resize them; resize() them to one length"
+                f"{self._append_dim!r}: other processes changed its arrays during each of "
+                f"{_ATTEMPTS} attempts; nothing was appended, try again"
             )
         _store(self.target, plans, arrays, writer)
 
@@ -252,8 +261,9 @@ class DatasetStore(_xarray.ZarrStore):
     ) -> tuple[list[Plan], dict[str, Any]]:
         """Return the plans and the encoded attributes of the group."""
         existing = self._find_existing(variables, trust)
-        if not self._has_one_length(existing):
-            raise StaleError(self.target.path)
+        lengths = self._lengths(existing)
+        if len(set(lengths.values())) > 1:  # another process appends, or an append was interrupted
+            raise StaleError(self.target.path, lengths)
         encoded, encoded_attributes = self._encode(variables, attributes, existing)
         return self._plans(encoded, existing, explicit), encoded_attributes
 
@@ -272,16 +282,21 @@ class DatasetStore(_xarray.ZarrStore):
         found = self.target.consolidated_arrays(growing) if trust else {}
         return found | self.target.stored_arrays(name for name in names if name not in found)
 
-    def _has_one_length(self, existing: Mapping[str, Array]) -> bool:
-        """Return whether all arrays have the same length along the dimension to append to.
-
-        They differ while another process appends, or after an interrupted append.
-        """
-        lengths: set[int] = set()
-        for array in existing.values() if self._append_dim is not None else ():
+    def _lengths(self, existing: Mapping[str, Array]) -> dict[str, int]:
+        """Return the lengths of the arrays along the dimension to append to."""
+        lengths: dict[str, int] = {}
+        for name, array in existing.items() if self._append_dim is not None else ():
             sizes = zip(dimension_names_of(array, array.attrs.asdict()), array.shape, strict=True)
-            lengths.update(size for name, size in sizes if name == self._append_dim)
-        return len(lengths) <= 1
+            lengths.update((name, size) for dim, size in sizes if dim == self._append_dim)
+        return lengths
+
+    def _unequal_lengths(self, lengths: Mapping[str, int]) -> ZarrError:
+        found = ", ".join(f"{name!r}: {length}" for name, length in sorted(lengths.items()))
+        return ZarrError(
+            f"cannot append to {self.target.store} {'/' + self.target.path!r} along "
+            f"{self._append_dim!r}: its arrays differ in length ({found}), because an append was "
+            "interrupted; resize() them to one length"
+        )
 
     def _encode(
         self,

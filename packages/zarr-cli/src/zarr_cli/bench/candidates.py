@@ -101,7 +101,7 @@ def parse_candidate(text: str) -> Candidate:
         If a codec is unknown.
     """
     from zarr_core.extension import ArrayToArrayCodec, ArrayToBytesCodec, ExtensionDefinition
-    from zarr_core.tools import make_extension
+    from zarr_core.tools import create_extension
 
     filters: list[str] = []
     serializer: str | None = None
@@ -109,7 +109,7 @@ def parse_candidate(text: str) -> Candidate:
     for part in filter(None, (part.strip() for part in text.split("+"))):
         parsed = parse_codec(part)
         definition = {"name": parsed} if isinstance(parsed, str) else parsed
-        codec = make_extension("codec", ExtensionDefinition.from_json(definition))
+        codec = create_extension("codec", ExtensionDefinition.from_json(definition))
         if isinstance(codec, ArrayToArrayCodec):
             filters.append(part)
         elif isinstance(codec, ArrayToBytesCodec):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import zarr_core
 from zarr_core.extension import ArrayRepresentation, ZarrError
-from zarr_core.tools import CodecChain, make_extension
+from zarr_core.tools import CodecChain, create_extension
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -98,7 +98,7 @@ def prepare_trial(
             store, **layout, dtype=array.metadata.data_type, fill_value=array.fill_value,
             zarr_format=format_, **candidate.options(),
         )  # fmt: skip
-    data_type = make_extension("data_type", target.metadata.data_type)
+    data_type = create_extension("data_type", target.metadata.data_type)
     assert data_type is not None, "data types are never ignored"
     representation = ArrayRepresentation(
         shape, data_type, data_type.default_fill_value(), write_empty_chunks=True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -32,7 +32,7 @@ def check_keys_of_array(
     if array.metadata.storage_transformers:
         return  # transformers may use any keys
     known = chunks.union(format_.documents(array.path))
-    encoding = make_extension("chunk_key_encoding", array.metadata.chunk_key_encoding)
+    encoding = create_extension("chunk_key_encoding", array.metadata.chunk_key_encoding)
     assert encoding is not None, "chunk key encodings are never ignored"
     start = format_.chunk_prefix(array.path)
     for prefix in format_.prefixes(array.path):

@@ -108,7 +108,7 @@ def _create(
         attributes = {**other.metadata.attributes, **options.pop("attributes")}
         more = {} if shape is None else {"shape": shape}
         return zarr_core.empty_like(
-            other, store=store, name=path, attributes=attributes, **more, **layout, **options
+            other, store=store, path=path, attributes=attributes, **more, **layout, **options
         )
     if source is not None:
         import numpy as np
@@ -118,9 +118,9 @@ def _create(
             raise click.UsageError(f"{source} contains several arrays; use zarr-core import")
         if shape is not None and shape != data.shape:
             raise click.UsageError(f"{source} has shape {data.shape}, not {shape}")
-        return zarr_core.create_array(store, name=path, data=data, **layout, **options)
+        return zarr_core.create_array(store, path=path, data=data, **layout, **options)
     if shape is not None:
-        return zarr_core.create_array(store, name=path, shape=shape, **layout, **options)
+        return zarr_core.create_array(store, path=path, shape=shape, **layout, **options)
     if layout:
         raise click.UsageError(f"{', '.join(sorted(layout))}: an array also needs --shape")
     return zarr_core.create_group(store, path=path, **options)

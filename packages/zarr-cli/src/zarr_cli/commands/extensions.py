@@ -21,14 +21,18 @@ if TYPE_CHECKING:
 
 @click.command
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--kind", help="List only one extension point: codec, data_type, store, format ...")
+@click.option(
+    "--extension-point", help="List only one extension point: codec, data_type, store, format ..."
+)
 @click.option("--no-load", is_flag=True, help="Do not import the extensions.")
 @json_option
-def command(names: tuple[str, ...], kind: str | None, no_load: bool, as_json: bool) -> None:
+def command(
+    names: tuple[str, ...], extension_point: str | None, no_load: bool, as_json: bool
+) -> None:
     r"""List the installed extensions and whether they can be imported.
 
     \b
-    zarr-core extensions --kind store
+    zarr-core extensions --extension-point store
     zarr-core extensions gzip zstd
 
     The list shows the distribution that provides each extension. Each one is imported to
@@ -37,18 +41,18 @@ def command(names: tuple[str, ...], kind: str | None, no_load: bool, as_json: bo
     Exit status: 0, or 1 if an extension is broken or in conflict. Alternatives are used only
     if the settings name them; a missing library of an alternative is not an error.
 
-    The JSON document of --json is a list of {kind, name, distribution, version, target, choice,
+    The JSON document of --json is a list of {extension_point, name, distribution, version, target, choice,
     used, loads, error}; loads is null with --no-load.
     """
     from zarr_core import installed_extensions
 
-    lines = installed_extensions(load=not no_load, kind=kind, names=names)
-    if kind is not None and not lines:
-        kinds = sorted({line.kind for line in installed_extensions(load=False)})
-        if kind not in kinds:
+    lines = installed_extensions(load=not no_load, extension_point=extension_point, names=names)
+    if extension_point is not None and not lines:
+        kinds = sorted({line.extension_point for line in installed_extensions(load=False)})
+        if extension_point not in kinds:
             raise click.BadParameter(
-                f"unknown extension point {kind!r}; choose from {', '.join(kinds)}",
-                param_hint="--kind",
+                f"unknown extension point {extension_point!r}; choose from {', '.join(kinds)}",
+                param_hint="--extension-point",
             )
     conflicts = _conflicts(lines)
     if as_json:
@@ -61,9 +65,9 @@ def command(names: tuple[str, ...], kind: str | None, no_load: bool, as_json: bo
 
 def _conflicts(lines: Lines) -> set[tuple[str, str]]:
     """Return extension points and names with several providers, none of which is used."""
-    used = {(line.kind, line.name) for line in lines if line.wins}
+    used = {(line.extension_point, line.name) for line in lines if line.wins}
     offered = Counter(
-        (line.kind, line.name)
+        (line.extension_point, line.name)
         for line in lines
         if not line.alternative and line.error is None and not _is_disabled(line)
     )
@@ -84,7 +88,7 @@ def _is_disabled(line: Line) -> bool:
 
 def _document(line: Line) -> dict[str, Any]:
     return {
-        "kind": line.kind,
+        "extension_point": line.extension_point,
         "name": line.name,
         "distribution": line.distribution,
         "version": line.version,
@@ -98,10 +102,10 @@ def _document(line: Line) -> dict[str, Any]:
 
 def _print(lines: Lines, conflicts: set[tuple[str, str]]) -> None:
     width = max((len(line.name) for line in lines), default=0)
-    for kind, group in groupby(lines, lambda line: line.kind):
-        print_styled([(kind, "bold blue")])
+    for extension_point, group in groupby(lines, lambda line: line.extension_point):
+        print_styled([(extension_point, "bold blue")])
         for line in group:
-            conflict = (line.kind, line.name) in conflicts
+            conflict = (line.extension_point, line.name) in conflicts
             note = "in conflict" if conflict else "disabled" if _is_disabled(line) else line.note
             style = "red" if conflict or _is_broken(line) else "dim"
             print_styled(
@@ -111,14 +115,18 @@ def _print(lines: Lines, conflicts: set[tuple[str, str]]) -> None:
                     (f"  {note}" if note else "", style),
                 ]
             )
-    for kind, name in sorted(conflicts):
-        choices = [line.choice for line in lines if (line.kind, line.name) == (kind, name)]
-        print_styled([(_advice(kind, name, choices), "red")])
+    for extension_point, name in sorted(conflicts):
+        choices = [
+            line.choice
+            for line in lines
+            if (line.extension_point, line.name) == (extension_point, name)
+        ]
+        print_styled([(_advice(extension_point, name, choices), "red")])
 
 
-def _advice(kind: str, name: str, choices: Iterable[str]) -> str:
+def _advice(extension_point: str, name: str, choices: Iterable[str]) -> str:
     providers = [*choices]
     return (
-        f"{' and '.join(providers)} all provide the {kind} {name!r}, so it cannot be used. Choose "
-        f"one: zarr_core.config.set(providers={{'{kind}.{name}': '{providers[0]}'}})"
+        f"{' and '.join(providers)} all provide the {extension_point} {name!r}, so it cannot be used. Choose "
+        f"one: zarr_core.config.set(providers={{'{extension_point}.{name}': '{providers[0]}'}})"
     )

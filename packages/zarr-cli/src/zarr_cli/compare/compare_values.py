@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from zarr_core.extension import CodecError, StoreError
 
-from zarr_cli.cat.blocks import blocks
+from zarr_cli.cat.blocks import BUDGET, blocks
 from zarr_cli.cat.elements import as_text
 from zarr_cli.cat.selection import Part, as_index, lengths
 from zarr_cli.compare.difference import Difference
-from zarr_cli.compare.stored_bounds import clip_to_stored
+from zarr_cli.compare.stored_blocks import stored_blocks
 
 if TYPE_CHECKING:
     from zarr_core import Array
@@ -63,12 +63,9 @@ def compare_values(
     whole = tuple(map(range, a.shape))
     reporter.begin(a.path, prod(a.shape), "elements")
     itemsize = max(a.dtype.itemsize, b.dtype.itemsize)
-    clip = clip_to_stored(a, b)
-    for wide in blocks(whole, a.chunks, itemsize):
-        block = clip(wide)
-        if block is None:
-            reporter.advance(prod(lengths(wide)))
-            continue
+    some = stored_blocks(a, b, BUDGET)
+    left = a.size
+    for block in blocks(whole, a.chunks, itemsize) if some is None else some:
         try:
             one, other = (np.asarray(array[as_index(block)]) for array in (a, b))
             differ = unequal(one, other, tolerance)
@@ -78,19 +75,22 @@ def compare_values(
             message = f"elements of {a.dtype} in A cannot be compared with {b.dtype} in B"
             return Difference(path, "values", "", str(a.dtype), str(b.dtype), message)
         if differ.any():
-            if first is None:
-                number = int(differ.argmax())
+            number = int(differ.argmax())
+            index = _index(block, number)
+            if first is None or index < first[0]:
                 one_of, its = (
                     as_text(it.reshape(-1)[number : number + 1])[0] for it in (one, other)
                 )
-                first = (_index(block, number), one_of, its)
+                first = (index, one_of, its)
             count += int(np.count_nonzero(differ))
             largest = max(largest, _largest(one, other, differ))
-        reporter.advance(prod(lengths(wide)))
+        reporter.advance(prod(lengths(block)))
+        left -= prod(lengths(block))
+    reporter.advance(left)  # elements without stored chunks
     reporter.end()
     if first is None:
         return None
-    where, mine, its = first
+    where, mine, its = ", ".join(map(str, first[0])), *first[1:]
     text = f"{count} of {a.size} differ, first at [{where}]: {mine} in A, {its} in B"
     if largest:
         text += f"; maximum difference {largest:.6g}"
@@ -152,11 +152,11 @@ def _largest(one: NDArray, other: NDArray, differ: NDArray) -> float:
     return float(finite.max()) if finite.size else 0.0
 
 
-def _index(block: tuple[Part, ...], number: int) -> str:
+def _index(block: tuple[Part, ...], number: int) -> tuple[int, ...]:
     """Return the index in the array of an element of a block, given by its flat index."""
     at = np.unravel_index(number, lengths(block)) if block else ()
     starts = [part.start for part in block if isinstance(part, range)]
-    return ", ".join(str(start + int(n)) for start, n in zip(starts, at, strict=True))
+    return tuple(start + int(n) for start, n in zip(starts, at, strict=True))
 
 
 def _unreadable(path: str, block: tuple[Part, ...], reason: str) -> Difference:

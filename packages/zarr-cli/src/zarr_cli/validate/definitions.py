@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zarr_core.extension import ExtensionDefinition, ZarrError
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 from zarr_cli.validate.problem import NodeProblem, problems_from_error
 
@@ -29,21 +29,21 @@ def check_definitions(document: JSON, path: str, where: str) -> list[NodeProblem
         The path of the node, for the problems; the node with its store, for error messages.
     """
     found: dict[NodeProblem, None] = {}
-    for kind, pointer, item in _definitions(document):
+    for extension_point, pointer, item in _definitions(document):
         try:
             definition = ExtensionDefinition.from_json(item)
         except (ZarrError, KeyError, TypeError, ValueError):
             continue  # not a definition; the schema reports it
-        for problem in _check(kind, definition, path, where, pointer):
+        for problem in _check(extension_point, definition, path, where, pointer):
             found[problem] = None
     return [*found]
 
 
 def _check(
-    kind: str, definition: ExtensionDefinition, path: str, where: str, pointer: str
+    extension_point: str, definition: ExtensionDefinition, path: str, where: str, pointer: str
 ) -> Iterator[NodeProblem]:
     try:
-        extension = make_extension(kind, definition, where, pointer)
+        extension = create_extension(extension_point, definition, where, pointer)
     except ZarrError as error:
         yield from problems_from_error(error, path, pointer)
         return
@@ -51,7 +51,7 @@ def _check(
         yield NodeProblem(
             path,
             pointer,
-            f"unknown {kind.replace('_', ' ')} {definition.name!r} is ignored (must_understand is "
+            f"unknown {extension_point.replace('_', ' ')} {definition.name!r} is ignored (must_understand is "
             "false); the array is read-only and its values may be wrong",
             "extension",
             "warning",
@@ -62,9 +62,9 @@ def _definitions(document: JSON) -> Iterator[tuple[str, str, JSON]]:
     """Yield extension point, JSON pointer and definition of each extension."""
     if not isinstance(document, dict):
         return
-    for kind in ("data_type", "chunk_grid", "chunk_key_encoding"):
-        if kind in document:
-            yield kind, f"/{kind}", document[kind]
+    for extension_point in ("data_type", "chunk_grid", "chunk_key_encoding"):
+        if extension_point in document:
+            yield extension_point, f"/{extension_point}", document[extension_point]
     yield from _codecs("/codecs", document.get("codecs"))
     transformers = document.get("storage_transformers")
     for number, item in enumerate(transformers if isinstance(transformers, list) else ()):

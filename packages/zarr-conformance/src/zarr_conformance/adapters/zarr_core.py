@@ -23,7 +23,7 @@ from zarr_core.extension import (
     NodeNotFoundError,
     StoreKeyError,
 )
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 from zarr_conformance.adapters.adapter import Adapter, as_elements, index
 
@@ -144,9 +144,9 @@ def _create_array(request: Mapping[str, Any]) -> Any:
         return zarr_core.create_array(request["store"], **_draft(document), **common)
     data_type = ExtensionDefinition.from_json(document["data_type"])
     chain = [ExtensionDefinition.from_json(it) for it in document["codecs"]]
-    kinds = [type(make_extension("codec", it)) for it in chain]
+    kinds = [type(create_extension("codec", it)) for it in chain]
     serial = next(n for n, it in enumerate(kinds) if issubclass(it, ArrayToBytesCodec))
-    kind: Any = make_extension("data_type", data_type)
+    kind: Any = create_extension("data_type", data_type)
     return zarr_core.create_array(
         request["store"],
         dtype=data_type,

@@ -1,4 +1,4 @@
-"""Test classes to inherit from, one for each kind of extension."""
+"""Test classes to inherit from, one for each extension point."""
 
 from pkgutil import iter_modules
 

@@ -40,7 +40,7 @@ class ArrayToArrayCodecTests(CodecTests):
             "compressors": None,
         }
 
-    def test_the_encoded_array_is_as_promised(self, configuration: Mapping[str, Any]) -> None:
+    def test_encode_matches_resolve(self, configuration: Mapping[str, Any]) -> None:
         """``encoded_representation`` says which shape and data type ``encode`` gives."""
 
         def check(case: tuple[PreparedCodecChain, Array]) -> None:
@@ -60,7 +60,7 @@ class ArrayToArrayCodecTests(CodecTests):
 
         check_examples(check, self._cases(configuration), self.examples)
 
-    def test_parts_are_where_the_codec_says(self, configuration: Mapping[str, Any]) -> None:
+    def test_partial_selection_matches_whole_array(self, configuration: Mapping[str, Any]) -> None:
         """``encoded_part`` finds the same elements in the encoded chunk."""
 
         def check(case: tuple[PreparedCodecChain, Array]) -> None:

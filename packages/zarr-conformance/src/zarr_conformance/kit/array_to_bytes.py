@@ -45,7 +45,7 @@ class ArrayToBytesCodecTests(CodecTests):
             "compressors": None,
         }
 
-    def test_parts_are_those_of_the_whole(self, configuration: Mapping[str, Any]) -> None:
+    def test_partial_decode_matches_full_decode(self, configuration: Mapping[str, Any]) -> None:
         """Decoding a part gives what decoding the whole gives there."""
 
         def check(case: tuple[PreparedCodecChain, Array]) -> None:
@@ -65,7 +65,7 @@ class ArrayToBytesCodecTests(CodecTests):
 
         check_examples(check, self._cases(configuration), self.examples)
 
-    def test_parts_are_replaced(self, configuration: Mapping[str, Any]) -> None:
+    def test_partial_encode(self, configuration: Mapping[str, Any]) -> None:
         """Encoding a part leaves the rest as it is stored, or fills it if nothing is."""
 
         def check(case: tuple[PreparedCodecChain, Array]) -> None:

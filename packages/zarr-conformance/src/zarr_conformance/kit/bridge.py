@@ -13,12 +13,12 @@ import pytest
 import zarr_core as zarr
 from zarr_core.extension import Provider
 
-from zarr_conformance.kit.installed import check_installed
+from zarr_conformance.kit.installation import check_installed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_KINDS = (
+_EXTENSION_POINTS = (
     "codec", "data_type", "chunk_grid", "chunk_key_encoding", "chunk_memory_layout",
     "storage_transformer", "extension", "format", "store",
 )  # fmt: skip
@@ -38,7 +38,7 @@ print(*sorted({*foreign} & (sys.modules.keys() - before)))
 
 
 class BridgeTests:
-    """Inherit from this to test a bridge; test what it offers by the classes of those kinds.
+    """Inherit from this to test a bridge; test what it offers with the classes of those extension points.
 
     Examples
     --------
@@ -65,12 +65,14 @@ class BridgeTests:
         (point,) = entry_points(group="zarr_core.bridge", name=self.name)
         return point.load()
 
-    def test_it_says_who_provides_what(self, bridge: Any) -> None:
-        """Everything is a Provider: a kind, a name, where the code is, and whose it is."""
+    def test_providers_are_valid(self, bridge: Any) -> None:
+        """Every item is a Provider with extension point, name, code and distribution."""
         found = list(bridge())
         for provider in found:
             assert isinstance(provider, Provider), f"{provider!r} is not a Provider"
-            assert provider.kind in _KINDS, f"{provider}: unknown kind {provider.kind!r}"
+            assert provider.extension_point in _EXTENSION_POINTS, (
+                f"{provider}: unknown extension point {provider.extension_point!r}"
+            )
             assert provider.name
             assert _PLACE(provider.target), f"{provider.target!r} is not module:name"
             assert _PLACE(provider.adapter or "m"), f"{provider.adapter!r} is not module:name"
@@ -79,24 +81,24 @@ class BridgeTests:
             except PackageNotFoundError:
                 pytest.fail(f"{provider}: no distribution {provider.distribution!r} is installed")
         # One name of several distributions is a conflict, which users settle.
-        names = [(it.kind, it.name, it.distribution) for it in found]
+        names = [(it.extension_point, it.name, it.distribution) for it in found]
         twice = {name for name in names if names.count(name) > 1}
         assert not twice, f"offered twice, so that neither can be used: {sorted(twice)}"
 
-    def test_it_says_the_same_each_time(self, bridge: Any) -> None:
+    def test_providers_are_deterministic(self, bridge: Any) -> None:
         """It is asked again whenever something may have been installed."""
         assert set(bridge()) == set(bridge())
 
-    def test_what_it_has_to_offer_is_there(self, bridge: Any) -> None:
-        """And can be loaded: the adapter makes a class of that kind."""
-        found = {(provider.kind, provider.name): provider for provider in bridge()}
+    def test_providers_load(self, bridge: Any) -> None:
+        """And can be loaded: the adapter makes a class of that extension point."""
+        found = {(provider.extension_point, provider.name): provider for provider in bridge()}
         assert self.offered, "say in `offered` what is to be offered"
         missing = [item for item in self.offered if item not in found]
         assert not missing, f"not offered: {missing}"
         for item in self.offered:
             assert isinstance(found[item].load(), type)
 
-    def test_it_imports_nothing_of_it(self, bridge: Any) -> None:
+    def test_bridge_does_not_import_library(self, bridge: Any) -> None:
         """Listing is for all names at once; each is imported when it is used."""
         foreign = {
             place.partition(":")[0]
@@ -114,11 +116,11 @@ class BridgeTests:
         assert run.returncode == 0, run.stderr
         assert not run.stdout.split(), f"imported by listing: {run.stdout.strip()}"
 
-    def test_names_lead_to_it(self, bridge: Any) -> None:
+    def test_names_resolve_to_bridge(self, bridge: Any) -> None:
         """By the name in metadata its extension is found, unless somebody else has the name."""
         if self.extension is not None:
             pytest.skip("the function is given: it need not be installed")
-        for kind, name in self.offered:
-            lines = zarr.installed_extensions(kind=kind, names=[name])
+        for extension_point, name in self.offered:
+            lines = zarr.installed_extensions(extension_point=extension_point, names=[name])
             assert [line.error for line in lines] == [None], lines
             assert [line.wins for line in lines] == [True], lines

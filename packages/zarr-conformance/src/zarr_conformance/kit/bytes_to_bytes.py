@@ -42,7 +42,7 @@ class BytesToBytesCodecTests(CodecTests):
             "compressors": [ExtensionDefinition(self.name, configuration)],
         }
 
-    def test_contents_come_back(self, configuration: Mapping[str, Any]) -> None:
+    def test_content_round_trip(self, configuration: Mapping[str, Any]) -> None:
         """Bytes come back, whether the size that must come out is known or not."""
         codec = self._codec(configuration)
 
@@ -58,7 +58,7 @@ class BytesToBytesCodecTests(CodecTests):
 
         check_examples(check, self.contents(configuration), self.examples)
 
-    def test_any_buffer_is_encoded_and_stays_as_it_is(
+    def test_encode_accepts_buffers_and_does_not_change_them(
         self, configuration: Mapping[str, Any]
     ) -> None:
         """``bytes``, ``bytearray`` or ``memoryview``: never changed, read only or not."""

@@ -28,7 +28,7 @@ class ChunkGridTests(ExtensionTests):
     ...     cases = [({"lengths": [1, 4, 9]}, (14,))]
     """
 
-    kind = "chunk_grid"
+    extension_point = "chunk_grid"
 
     cases: ClassVar[Sequence[tuple[Mapping[str, Any], tuple[int, ...]]]] = ()
     """Configurations, each with the shape of a small array that it cuts."""
@@ -50,7 +50,7 @@ class ChunkGridTests(ExtensionTests):
             compressors=None,
         )
 
-    def test_grids_compare_by_value(self, configuration: Mapping[str, Any]) -> None:
+    def test_grid_equality(self, configuration: Mapping[str, Any]) -> None:
         """Two of one configuration are equal."""
         one: Any = self.make(configuration)
         assert isinstance(one, ChunkGrid)
@@ -58,7 +58,7 @@ class ChunkGridTests(ExtensionTests):
         other: object = self.name
         assert one != other
 
-    def test_chunks_follow_one_another(self, configuration: Mapping[str, Any]) -> None:
+    def test_chunks_are_contiguous(self, configuration: Mapping[str, Any]) -> None:
         """They begin at 0, leave no gap, do not overlap, and cover the array."""
         for axis, size in self._axes(configuration):
             assert axis.size == size
@@ -71,7 +71,7 @@ class ChunkGridTests(ExtensionTests):
                 position += axis.length(chunk)
             assert position >= size, "the chunks do not cover the array"
 
-    def test_every_element_is_in_its_chunk(self, configuration: Mapping[str, Any]) -> None:
+    def test_elements_map_to_chunks(self, configuration: Mapping[str, Any]) -> None:
         """One by one, or many at once in any order."""
         for axis, size in self._axes(configuration):
             for element in range(size):
@@ -82,7 +82,7 @@ class ChunkGridTests(ExtensionTests):
                 found = axis.chunks_of(some)
                 assert found.tolist() == [axis.chunk_of(element) for element in some.tolist()]
 
-    def test_chunks_have_the_shape_of_their_axes(self, configuration: Mapping[str, Any]) -> None:
+    def test_chunk_shape_matches_axes(self, configuration: Mapping[str, Any]) -> None:
         """``chunk_shape`` agrees with the axes."""
         grid = self.make(configuration)
         axes = grid.axes(self.shape(configuration))
@@ -90,7 +90,7 @@ class ChunkGridTests(ExtensionTests):
             expected = tuple(axis.length(n) for axis, n in zip(axes, chunk, strict=True))
             assert grid.chunk_shape(axes, chunk) == expected
 
-    def test_other_dimensions_are_refused(self, configuration: Mapping[str, Any]) -> None:
+    def test_wrong_dimensions_raise(self, configuration: Mapping[str, Any]) -> None:
         """An array of another number of dimensions gives a ValueError."""
         grid = self.make(configuration)
         shape = self.shape(configuration)
@@ -100,7 +100,7 @@ class ChunkGridTests(ExtensionTests):
             return
         assert len(axes) == len(shape) + 1, "a dimension of the array is not cut"
 
-    def test_resizing_covers_the_new_shape(self, configuration: Mapping[str, Any]) -> None:
+    def test_resize_covers_new_shape(self, configuration: Mapping[str, Any]) -> None:
         """The grid of a resized array fits it, or is refused by a ValueError."""
         grid = self.make(configuration)
         shape = self.shape(configuration)
@@ -114,7 +114,7 @@ class ChunkGridTests(ExtensionTests):
                 last = axis.count - 1
                 assert size == 0 or axis.start(last) + axis.length(last) >= size
 
-    def test_arrays_are_written_and_read(self, configuration: Mapping[str, Any]) -> None:
+    def test_array_round_trip(self, configuration: Mapping[str, Any]) -> None:
         """Any part, as NumPy would: slices with steps, indices in any order."""
         array = self.array(configuration)
         shape = array.shape

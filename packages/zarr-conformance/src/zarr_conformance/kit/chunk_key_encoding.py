@@ -28,7 +28,7 @@ class ChunkKeyEncodingTests(ExtensionTests):
     ...     configurations = [{}, {"digits": 3}]
     """
 
-    kind = "chunk_key_encoding"
+    extension_point = "chunk_key_encoding"
 
     def dimensions(self, configuration: Mapping[str, Any]) -> range:
         """Numbers of dimensions that a configuration has keys for."""
@@ -52,7 +52,7 @@ class ChunkKeyEncodingTests(ExtensionTests):
             chunk_key_encoding=ExtensionDefinition(self.name, configuration),
         )
 
-    def test_encodings_compare_by_value(self, configuration: Mapping[str, Any]) -> None:
+    def test_encoding_equality(self, configuration: Mapping[str, Any]) -> None:
         """Two of one configuration are equal."""
         one: Any = self.make(configuration)
         assert isinstance(one, ChunkKeyEncoding)
@@ -60,7 +60,7 @@ class ChunkKeyEncodingTests(ExtensionTests):
         other: object = self.name
         assert one != other
 
-    def test_keys_lead_back_to_their_chunks(self, configuration: Mapping[str, Any]) -> None:
+    def test_decode_inverts_encode(self, configuration: Mapping[str, Any]) -> None:
         """A key is one that stores take, and stands for the chunk that it was made for."""
         encoding = self.make(configuration)
 
@@ -72,7 +72,7 @@ class ChunkKeyEncodingTests(ExtensionTests):
 
         check_examples(check, self.chunks(configuration), self.examples * 4)
 
-    def test_no_two_chunks_have_one_key(self, configuration: Mapping[str, Any]) -> None:
+    def test_keys_are_unique(self, configuration: Mapping[str, Any]) -> None:
         """Nor is the key of one the beginning of another's path: no directory is a file."""
         encoding = self.make(configuration)
         for ndim in self.dimensions(configuration):
@@ -83,7 +83,7 @@ class ChunkKeyEncodingTests(ExtensionTests):
             folders = {key[:end] for key in keys for end in _slashes(key)}
             assert not folders & keys.keys(), "a key is a folder of another"
 
-    def test_other_keys_are_no_chunks(self, configuration: Mapping[str, Any]) -> None:
+    def test_decode_rejects_other_keys(self, configuration: Mapping[str, Any]) -> None:
         """``decode`` gives None for a key that ``encode`` never gives."""
         encoding = self.make(configuration)
         for ndim in self.dimensions(configuration):
@@ -108,7 +108,7 @@ class ChunkKeyEncodingTests(ExtensionTests):
             f"{key!r} is taken for the key of {found}"
         )
 
-    def test_affixes_make_the_same_keys(self, configuration: Mapping[str, Any]) -> None:
+    def test_affixes_match_encode(self, configuration: Mapping[str, Any]) -> None:
         """Where ``affixes`` says how keys are joined, ``encode`` does the same."""
         encoding = self.make(configuration)
 
@@ -120,7 +120,7 @@ class ChunkKeyEncodingTests(ExtensionTests):
 
         check_examples(check, self.chunks(configuration), self.examples * 2)
 
-    def test_arrays_are_written_and_read(self, configuration: Mapping[str, Any]) -> None:
+    def test_array_round_trip(self, configuration: Mapping[str, Any]) -> None:
         """Chunks lie under the keys of the encoding, and nowhere else."""
         array = self.array(configuration)
         array[...] = 7

@@ -17,7 +17,7 @@ from zarr_core.extension import (
 from zarr_core.tools import CodecChain
 
 from zarr_conformance.kit.array_to_array import ArrayToArrayCodecTests
-from zarr_conformance.kit.codec import make_data_type
+from zarr_conformance.kit.codec import create_data_type
 from zarr_conformance.kit.examples import check_examples
 from zarr_conformance.kit.extension import ExtensionTests
 
@@ -39,14 +39,14 @@ class ChunkMemoryLayoutTests(ArrayToArrayCodecTests):
     ...     configurations = [{"type": "morton"}]
     """
 
-    kind = "chunk_memory_layout"
+    extension_point = "chunk_memory_layout"
     may_be_left_out = False
 
     make = ExtensionTests.make
     written = ExtensionTests.written
 
     # Shards of the draft are written by a storage transformer, which does not use layouts.
-    test_shards_are_written_and_read = None  # type: ignore[assignment] # not a test for layouts
+    test_shard_round_trip = None  # type: ignore[assignment] # not a test for layouts
 
     def chain(self, configuration: Mapping[str, Any], serializer: Any, ndim: int) -> CodecChain:
         """The codec of the layout, then the elements as they are."""
@@ -67,7 +67,7 @@ class ChunkMemoryLayoutTests(ArrayToArrayCodecTests):
 
     # --- the object ---
 
-    def test_layouts_compare_by_value(self, configuration: Mapping[str, Any]) -> None:
+    def test_layout_equality(self, configuration: Mapping[str, Any]) -> None:
         """Two of one configuration are equal."""
         one: Any = self.make(configuration)
         assert isinstance(one, ChunkMemoryLayout)
@@ -75,10 +75,10 @@ class ChunkMemoryLayoutTests(ArrayToArrayCodecTests):
         other: object = self.name
         assert one != other
 
-    def test_elements_are_moved_and_nothing_else(self, configuration: Mapping[str, Any]) -> None:
+    def test_layout_permutes_elements(self, configuration: Mapping[str, Any]) -> None:
         """The codec gives the elements that it was given, of any shape, in one order."""
         layout = self.make(configuration)
-        data_type = make_data_type("int32")
+        data_type = create_data_type("int32")
 
         def check(shape: tuple[int, ...]) -> None:
             codec = layout.codec(len(shape))
@@ -100,7 +100,7 @@ class ChunkMemoryLayoutTests(ArrayToArrayCodecTests):
 
     # --- the document ---
 
-    def test_metadata_stay_as_they_were_written(self, configuration: Mapping[str, Any]) -> None:
+    def test_metadata_is_preserved(self, configuration: Mapping[str, Any]) -> None:
         """Changing an attribute leaves the layout as it is spelt."""
         store = self.array(configuration).store
         before = _read(store)

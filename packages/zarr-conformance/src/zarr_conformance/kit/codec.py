@@ -1,4 +1,4 @@
-"""What every codec has to keep, of whichever of the three kinds."""
+"""Tests for codecs of all three kinds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 import zarr_core as zarr
 from hypothesis import strategies as st
 from zarr_core.extension import ArrayRepresentation, ChunkDecodeError, Codec, ExtensionDefinition
-from zarr_core.tools import CodecChain, PreparedCodecChain, make_extension
+from zarr_core.tools import CodecChain, PreparedCodecChain, create_extension
 
 from zarr_conformance.kit import values
 from zarr_conformance.kit.examples import check_examples
@@ -38,7 +38,7 @@ NUMBERS = (
 class CodecTests(ExtensionTests):
     """The common part of the three kinds of codec; inherit from the class of your kind."""
 
-    kind = "codec"
+    extension_point = "codec"
     may_be_left_out = True
     data_types: ClassVar[Sequence[Any]] = NUMBERS
     """Data types that the codec encodes: names, or definitions as in metadata."""
@@ -67,11 +67,11 @@ class CodecTests(ExtensionTests):
         """Whether what came back is right; a codec that loses something says how much."""
         return values.identical(decoded, original)
 
-    # --- what a kind says ---
+    # --- defined by the class of each kind of codec ---
 
     def codecs(self, configuration: Mapping[str, Any], serializer: Any) -> list[Any]:
         """The whole list of codecs in which this one is tested."""
-        raise TypeError(f"{type(self).__name__} inherits from the class of no kind of codec")
+        raise TypeError(f"{type(self).__name__} does not inherit from the class of a kind of codec")
 
     def chain(self, configuration: Mapping[str, Any], serializer: Any, ndim: int) -> CodecChain:
         """The same, made, for chunks of so many dimensions."""
@@ -79,7 +79,7 @@ class CodecTests(ExtensionTests):
 
     def arguments(self, configuration: Mapping[str, Any], serializer: Any) -> dict[str, Any]:
         """The same as arguments of ``create_array``."""
-        raise TypeError(f"{type(self).__name__} inherits from the class of no kind of codec")
+        raise TypeError(f"{type(self).__name__} does not inherit from the class of a kind of codec")
 
     def create(
         self, configuration: Mapping[str, Any], serializer: Any, **options: Any
@@ -104,7 +104,7 @@ class CodecTests(ExtensionTests):
 
     # --- tests ---
 
-    def test_chunks_come_back(self, configuration: Mapping[str, Any]) -> None:
+    def test_chunk_round_trip(self, configuration: Mapping[str, Any]) -> None:
         """Decoding gives what was encoded, for all shapes, data types and byte orders."""
 
         def check(case: tuple[PreparedCodecChain, Array]) -> None:
@@ -124,7 +124,7 @@ class CodecTests(ExtensionTests):
 
         check_examples(check, self._cases(configuration), self.examples)
 
-    def test_chunks_in_any_layout_come_back(self, configuration: Mapping[str, Any]) -> None:
+    def test_memory_layout_round_trip(self, configuration: Mapping[str, Any]) -> None:
         """Elements need not lie one after the other in memory, and may be read only."""
 
         def check(case: tuple[PreparedCodecChain, Array]) -> None:
@@ -138,7 +138,7 @@ class CodecTests(ExtensionTests):
 
         check_examples(check, self._cases(configuration), max(self.examples // 3, 3))
 
-    def test_damaged_chunks_are_refused(self, configuration: Mapping[str, Any]) -> None:
+    def test_damaged_chunk_raises(self, configuration: Mapping[str, Any]) -> None:
         """Bytes that are cut, flipped or gone give ChunkDecodeError, or a whole chunk."""
 
         def check(case: tuple[PreparedCodecChain, Array]) -> None:
@@ -161,7 +161,7 @@ class CodecTests(ExtensionTests):
 
         check_examples(check, self._cases(configuration), 3)
 
-    def test_threads_may_share_a_codec(self, configuration: Mapping[str, Any]) -> None:
+    def test_thread_safety(self, configuration: Mapping[str, Any]) -> None:
         """One object encodes and decodes many chunks at once."""
         samples: list[tuple[PreparedCodecChain, Array]] = []
         check_examples(samples.append, self._cases(configuration), 8)
@@ -176,11 +176,11 @@ class CodecTests(ExtensionTests):
         with switching_often(), ThreadPoolExecutor(8) as pool:
             assert all(pool.map(work, samples * 4)), "chunks were mixed up between threads"
 
-    def test_arrays_are_written_and_read(self, configuration: Mapping[str, Any]) -> None:
+    def test_array_round_trip(self, configuration: Mapping[str, Any]) -> None:
         """Whole and in parts, and again by who opens the array later."""
         self._use(*self._array(configuration, sharded=False))
 
-    def test_shards_are_written_and_read(self, configuration: Mapping[str, Any]) -> None:
+    def test_shard_round_trip(self, configuration: Mapping[str, Any]) -> None:
         """The codec works on the inner chunks of shards."""
         if find_spec("zarr_sharding") is None:
             pytest.skip("zarr-sharding is not installed: pip install zarr-sharding")
@@ -199,7 +199,7 @@ class CodecTests(ExtensionTests):
         @st.composite
         def cases(draw: Callable[[Any], Any]) -> tuple[PreparedCodecChain, Array]:
             named = draw(st.sampled_from(list(self.data_types_of(configuration))))
-            data_type = make_data_type(named)
+            data_type = create_data_type(named)
             shape = draw(self.shapes(configuration))
             serializer = draw(st.sampled_from(serializers(data_type)))
             decoded = ArrayRepresentation(
@@ -233,7 +233,9 @@ class CodecTests(ExtensionTests):
     def _whole(self, configuration: Mapping[str, Any], least: int) -> SearchStrategy[Any]:
         @st.composite
         def wholes(draw: Callable[[Any], Any]) -> Any:
-            data_type = make_data_type(draw(st.sampled_from([*self.data_types_of(configuration)])))
+            data_type = create_data_type(
+                draw(st.sampled_from([*self.data_types_of(configuration)]))
+            )
             chunk = draw(self.shapes(configuration).filter(lambda shape: len(shape) >= least))
             shape = tuple(2 * length + (length > 1) for length in chunk)
             serializer = draw(st.sampled_from(serializers(data_type)))
@@ -256,9 +258,9 @@ class CodecTests(ExtensionTests):
             assert self.same(np.asarray(array[...]), changed), f"after writing {part}"
 
 
-def make_data_type(named: Any) -> DataType:
+def create_data_type(named: Any) -> DataType:
     """A data type by its name or definition."""
-    found = make_extension("data_type", ExtensionDefinition.from_json(named), "kit")
+    found = create_extension("data_type", ExtensionDefinition.from_json(named), "kit")
     assert found is not None
     made: DataType = found
     return made

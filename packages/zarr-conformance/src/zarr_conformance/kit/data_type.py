@@ -35,7 +35,7 @@ class DataTypeTests(ExtensionTests):
     ...     fill_values = [0, "1.25"]
     """
 
-    kind = "data_type"
+    extension_point = "data_type"
 
     fill_values: ClassVar[Sequence[Any]] = ()
     """Fill values in JSON, in the form in which the data type writes them."""
@@ -58,21 +58,21 @@ class DataTypeTests(ExtensionTests):
 
     # --- the object ---
 
-    def test_data_types_compare_by_value(self, configuration: Mapping[str, Any]) -> None:
+    def test_data_type_equality(self, configuration: Mapping[str, Any]) -> None:
         """Two with the same configuration are equal and have the same hash; others differ."""
         one, other = self.make(configuration), self.make(configuration)
         assert one == other
         assert hash(one) == hash(other)
         assert one != self.name
 
-    def test_configurations_make_different_types(self) -> None:
+    def test_configurations_are_distinct(self) -> None:
         """What is written differently is not equal."""
         made = [self.make(configuration) for configuration in self.configurations]
         for one in made:
             for other in made:
                 assert (one == other) == (one.to_definition() == other.to_definition())
 
-    def test_the_sizes_agree(self, configuration: Mapping[str, Any]) -> None:
+    def test_item_size_matches_numpy(self, configuration: Mapping[str, Any]) -> None:
         """``item_size`` is that of the NumPy dtype, or None for a size that varies."""
         data_type = self.make(configuration)
         dtype = data_type.numpy_dtype
@@ -80,7 +80,7 @@ class DataTypeTests(ExtensionTests):
         assert dtype.isnative, "numpy_dtype is in native byte order"
         assert data_type.item_size in (dtype.itemsize, None)
 
-    def test_its_numpy_dtype_leads_back_to_it(self, configuration: Mapping[str, Any]) -> None:
+    def test_from_numpy_round_trip(self, configuration: Mapping[str, Any]) -> None:
         """``from_numpy`` gives a type that holds the dtype, or None."""
         data_type = self.make(configuration)
         found = type(data_type).from_numpy(data_type.numpy_dtype)
@@ -91,12 +91,12 @@ class DataTypeTests(ExtensionTests):
 
     # --- fill values ---
 
-    def test_the_default_fill_value_is_one(self, configuration: Mapping[str, Any]) -> None:
+    def test_default_fill_value_is_valid(self, configuration: Mapping[str, Any]) -> None:
         """It has no dimensions, the dtype of the type, and survives JSON."""
         data_type = self.make(configuration)
         self._comes_back(data_type, data_type.default_fill_value())
 
-    def test_fill_values_come_back(self, configuration: Mapping[str, Any]) -> None:
+    def test_fill_value_round_trip(self, configuration: Mapping[str, Any]) -> None:
         """To JSON and back, exact to the bit, for every value of the type."""
         data_type = self.make(configuration)
 
@@ -105,15 +105,13 @@ class DataTypeTests(ExtensionTests):
 
         check_examples(check, self.values(data_type, ()), self.examples * 2)
 
-    def test_listed_fill_values_are_written_as_they_are(
-        self, configuration: Mapping[str, Any]
-    ) -> None:
+    def test_fill_value_json_is_preserved(self, configuration: Mapping[str, Any]) -> None:
         """The forms that the author lists are those that the code writes."""
         data_type = self.make(configuration)
         for listed in self.fill_values:
             assert data_type.fill_value_to_json(data_type.fill_value_from_json(listed)) == listed
 
-    def test_what_is_no_fill_value_is_refused(self, configuration: Mapping[str, Any]) -> None:
+    def test_invalid_fill_value_raises(self, configuration: Mapping[str, Any]) -> None:
         """By a ValueError that says something, never by another exception."""
         data_type = self.make(configuration)
         refused = 0
@@ -141,7 +139,7 @@ class DataTypeTests(ExtensionTests):
 
     # --- arrays ---
 
-    def test_arrays_are_written_and_read(self, configuration: Mapping[str, Any]) -> None:
+    def test_array_round_trip(self, configuration: Mapping[str, Any]) -> None:
         """In both byte orders, with any fill value, whole and in parts."""
         data_type = self.make(configuration)
         definition = ExtensionDefinition(self.name, configuration).to_json()

@@ -1,4 +1,4 @@
-"""What every extension that a document names has to keep, whatever its kind."""
+"""What every extension that a document names has to keep, for any extension point."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import pytest
 import zarr_core as zarr
 from zarr_core.errors import UnknownExtensionError
 from zarr_core.extension import ExtensionConfigurationError, ExtensionDefinition
-from zarr_core.tools import make_extension, package_schema
+from zarr_core.tools import create_extension, package_schema
 
 from zarr_conformance.kit import documents
-from zarr_conformance.kit.installed import check_installed
+from zarr_conformance.kit.installation import check_installed
 from zarr_conformance.kit.junk import junk_configurations
 from zarr_conformance.kit.specification import broken_cases, cases_of
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 class ExtensionTests:
-    """The common part of all kinds; inherit from the class of your kind instead."""
+    """The common part of all tests; inherit from the class of your extension point instead."""
 
-    kind: ClassVar[str]
-    """The kind of extension, such as ``"codec"``."""
+    extension_point: ClassVar[str]
+    """The extension point, such as ``"codec"``."""
 
     name: ClassVar[str]
     """The name in the metadata."""
@@ -43,7 +43,7 @@ class ExtensionTests:
     """The class, while it is not yet installed; None to find it by its name, as users do."""
 
     may_be_left_out: ClassVar[bool] = False
-    """Whether ``must_understand`` may be false for extensions of this kind."""
+    """Whether ``must_understand`` may be false for extensions of this extension point."""
 
     unknown_members = False
     """Whether a configuration may have unknown members."""
@@ -63,21 +63,23 @@ class ExtensionTests:
 
     @pytest.fixture(autouse=True)
     def _extension_given(self) -> Iterator[None]:
-        given = None if self.extension is None else {self.kind: {self.name: self.extension}}
+        given = (
+            None if self.extension is None else {self.extension_point: {self.name: self.extension}}
+        )
         with zarr.override_extensions(given):
             yield
 
-    # --- what a kind says ---
+    # --- defined by the class of each extension point ---
 
     def make(self, configuration: Mapping[str, Any]) -> Any:
         """The extension with a configuration that a user gives."""
         definition = ExtensionDefinition(self.name, configuration)
-        made = make_extension(self.kind, definition, "kit", complete=False)
+        made = create_extension(self.extension_point, definition, "kit", complete=False)
         assert made is not None
         return made
 
     def written(self, made: Any, configuration: Mapping[str, Any]) -> ExtensionDefinition:
-        """The definition in metadata: what the extension writes, or for some kinds what was given."""
+        """The definition in metadata: what the extension writes, or for some extension points the argument."""
         if not hasattr(made, "to_definition"):
             return ExtensionDefinition(self.name, configuration)
         found = made.to_definition()
@@ -86,7 +88,9 @@ class ExtensionTests:
 
     def array(self, configuration: Mapping[str, Any]) -> zarr.Array:
         """A small array in memory that uses the extension."""
-        raise TypeError(f"{type(self).__name__} inherits from the class of no kind")
+        raise TypeError(
+            f"{type(self).__name__} does not inherit from the class of an extension point"
+        )
 
     def schema(self, made: Any) -> Schema | None:
         """The schema that the package ships; None without one, where nothing can be configured."""
@@ -95,7 +99,7 @@ class ExtensionTests:
         while module:
             if module in sys.modules and hasattr(sys.modules[module], "__path__"):
                 try:
-                    return package_schema(module, self.kind, self.name)
+                    return package_schema(module, self.extension_point, self.name)
                 except FileNotFoundError as error:
                     tried.append(str(error.filename))
             module = module.rpartition(".")[0]
@@ -109,27 +113,27 @@ class ExtensionTests:
 
     # --- found by name ---
 
-    def test_it_is_installed(self) -> None:
+    def test_is_installed(self) -> None:
         """An entry point provides the name without conflicts."""
         if self.extension is not None:
             pytest.skip("the class is given: it need not be installed")
-        check_installed(self.kind, self.name)
+        check_installed(self.extension_point, self.name)
 
     # --- configuration ---
 
-    def test_the_configuration_is_read_as_it_was_written(
-        self, configuration: Mapping[str, Any]
-    ) -> None:
+    def test_definition_round_trip(self, configuration: Mapping[str, Any]) -> None:
         """What the extension writes makes the same extension, and is plain JSON."""
         made = self.make(configuration)
         definition = self.written(made, configuration)
         text = json.dumps(dict(definition.configuration), allow_nan=False)
         read = json.loads(text)
-        again = make_extension(self.kind, ExtensionDefinition(definition.name, read), "kit")
+        again = create_extension(
+            self.extension_point, ExtensionDefinition(definition.name, read), "kit"
+        )
         assert type(again) is type(made) or definition.name != self.name
         assert self.written(again, read) == definition
 
-    def test_what_is_given_is_what_is_written(self, configuration: Mapping[str, Any]) -> None:
+    def test_configuration_is_preserved(self, configuration: Mapping[str, Any]) -> None:
         """No member that was given is lost or replaced."""
         definition = self.written(self.make(configuration), configuration)
         text = json.dumps(dict(definition.configuration))
@@ -137,7 +141,7 @@ class ExtensionTests:
             written = json.loads(text)
             assert {name: written.get(name) for name in configuration} == dict(configuration)
 
-    def test_the_schema_accepts_what_is_written(self, configuration: Mapping[str, Any]) -> None:
+    def test_schema_accepts_configuration(self, configuration: Mapping[str, Any]) -> None:
         """The schema that ships with the extension fits what the code writes.
 
         An extension without any configuration needs none.
@@ -151,7 +155,7 @@ class ExtensionTests:
             pytest.skip("there is nothing to configure, so no schema is needed")
         assert schema.problems(dict(definition.configuration)) == []
 
-    def test_wrong_configurations_are_refused(self, configuration: Mapping[str, Any]) -> None:
+    def test_mutated_configuration_raises(self, configuration: Mapping[str, Any]) -> None:
         """An unknown member, or one of the wrong type, is a configuration error."""
         complete = dict(self.written(self.make(configuration), configuration).configuration)
         refused: dict[str, bool] = dict.fromkeys(complete, False)
@@ -165,7 +169,7 @@ class ExtensionTests:
                 'say "additionalProperties": false in the schema'
             )
 
-    def test_bad_configurations_are_refused(
+    def test_invalid_configuration_raises(
         self, bad_configuration: Mapping[str, Any] | None
     ) -> None:
         """So are those that the author lists."""
@@ -176,22 +180,22 @@ class ExtensionTests:
     def _is_refused(self, configuration: Mapping[str, JSON]) -> bool:
         definition = ExtensionDefinition(self.name, configuration)
         try:
-            make_extension(self.kind, definition, "kit")
+            create_extension(self.extension_point, definition, "kit")
         except (ExtensionConfigurationError, UnknownExtensionError):
             return True
         return False
 
     # --- the specification ---
 
-    def test_it_does_what_its_specification_says(self) -> None:
+    def test_specification_cases_pass(self) -> None:
         """Every case of the corpus that takes the name has the outcome that its text demands."""
-        if not cases_of(self.kind, self.name):
+        if not cases_of(self.extension_point, self.name):
             pytest.skip(f"there are no cases of {self.name!r} in the corpus of zarr-conformance")
-        assert broken_cases(self.kind, self.name) == {}
+        assert broken_cases(self.extension_point, self.name) == {}
 
     # --- metadata ---
 
-    def test_metadata_stay_as_they_were_written(self, configuration: Mapping[str, Any]) -> None:
+    def test_metadata_is_preserved(self, configuration: Mapping[str, Any]) -> None:
         """Changing an attribute changes nothing else: spelling, flags, order of members."""
         store = self.array(configuration).store
         document = documents.read(store)

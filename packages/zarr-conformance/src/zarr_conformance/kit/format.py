@@ -15,7 +15,7 @@ from zarr_core.extension import ArrayMetadata, GroupMetadata
 from zarr_conformance.kit.examples import check_examples
 from zarr_conformance.kit.format_case import stored
 from zarr_conformance.kit.format_hierarchies import FormatHierarchyTests
-from zarr_conformance.kit.installed import check_installed
+from zarr_conformance.kit.installation import check_installed
 from zarr_conformance.kit.junk import JUNK
 
 
@@ -31,13 +31,13 @@ class FormatTests(FormatHierarchyTests):
 
     # --- found by name ---
 
-    def test_it_is_installed(self) -> None:
+    def test_is_installed(self) -> None:
         """An entry point offers the name, and the class goes by it."""
         if self.extension is None:
             check_installed("format", self.name)
         assert self.format().name == self.name
 
-    def test_it_says_what_marks_a_node(self) -> None:
+    def test_detection_keys(self) -> None:
         """Detection keys are used in messages and to find nodes."""
         keys = self.format().detection_keys
         assert keys
@@ -45,11 +45,11 @@ class FormatTests(FormatHierarchyTests):
 
     # --- arrays ---
 
-    def test_arrays_are_written_and_read(self) -> None:
+    def test_array_round_trip(self) -> None:
         """Of every data type, whole and in parts, without saying which format it is."""
         for named in self.data_types:
             store = zarr.MemoryStore()
-            array = self.array(store, name=self._path("a"), dtype=named)
+            array = self.array(store, path=self._path("a"), dtype=named)
             values = np.arange(35).reshape(5, 7).astype(array.dtype)
             array[...] = values
             again = zarr.open_array(store, path=self._path("a"), mode="r+")
@@ -59,7 +59,7 @@ class FormatTests(FormatHierarchyTests):
             again[1:4, ::2] = values[1:4, ::2] = values[0, 0]
             assert np.array_equal(array[...], values), named
 
-    def test_fill_values_are_kept(self) -> None:
+    def test_fill_values_are_preserved(self) -> None:
         """What was never written reads as the fill value."""
         store = zarr.MemoryStore()
         self.array(store, fill_value=-3)
@@ -67,7 +67,7 @@ class FormatTests(FormatHierarchyTests):
         assert again.fill_value == -3
         assert (np.asarray(again[...]) == -3).all()
 
-    def test_arrays_are_resized(self) -> None:
+    def test_resize_array(self) -> None:
         """The new shape is there for who opens the array later."""
         store = zarr.MemoryStore()
         array = self.array(store, fill_value=0)
@@ -79,7 +79,7 @@ class FormatTests(FormatHierarchyTests):
 
     # --- documents ---
 
-    def test_documents_come_back_as_they_were(self) -> None:
+    def test_metadata_round_trip(self) -> None:
         """What was read and not changed is written as it was."""
         if not self.attributes:
             pytest.skip("nodes have no attributes")
@@ -105,7 +105,7 @@ class FormatTests(FormatHierarchyTests):
 
         check_examples(check, st.dictionaries(keys, items, max_size=4), self.examples)
 
-    def test_damaged_documents_are_metadata_errors(self) -> None:
+    def test_damaged_metadata_raises(self) -> None:
         """Cut, emptied, or of other JSON: never an exception of Python's own."""
         store = zarr.MemoryStore()
         array = self.array(store)

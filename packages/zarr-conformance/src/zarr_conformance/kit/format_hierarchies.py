@@ -26,7 +26,7 @@ T = TypeVar("T")
 class FormatHierarchyTests(FormatCase):
     """Nobody takes what is another's, nothing is left behind."""
 
-    def test_a_node_is_made_once(self) -> None:
+    def test_create_node_twice(self) -> None:
         """Of two that make the same node, one succeeds."""
         store = zarr.MemoryStore()
         self.array(store)
@@ -38,14 +38,14 @@ class FormatHierarchyTests(FormatCase):
         assert self.format().create(store, "", metadata) is False
         assert stored(store) == before
 
-    def test_of_several_that_make_a_node_one_succeeds(self) -> None:
+    def test_concurrent_creation_has_one_winner(self) -> None:
         """At the same time, by threads: the node is that one's, the others are told."""
         for path in ["", "a/b"] if self.groups else [""]:
             store = SlowStore()
 
             def work(number: int, store: Any = store, path: str = path) -> int | None:
                 try:
-                    self.array(store, name=path, shape=(number + 1, 7))
+                    self.array(store, path=path, shape=(number + 1, 7))
                 except NodeExistsError:
                     return None
                 return number
@@ -54,7 +54,7 @@ class FormatHierarchyTests(FormatCase):
             assert len(made) == 1, f"{len(made)} of 4 made the same node"
             assert zarr.open_array(store, path=path, mode="r").shape == (made[0] + 1, 7)
 
-    def test_the_documents_of_several_are_not_mixed(self) -> None:
+    def test_concurrent_creation_keeps_metadata_consistent(self) -> None:
         """``create`` stores a node once, whoever comes first, and says who it was."""
         nodes = []
         for number in range(4):
@@ -72,13 +72,13 @@ class FormatHierarchyTests(FormatCase):
         assert sum(made) == 1, f"create says {sum(made)} times that it stored the node"
         assert stored(store) == nodes[made.index(True)][1]
 
-    def test_nothing_is_no_node(self) -> None:
+    def test_missing_node_raises(self) -> None:
         """An empty store has no node, and whoever asks changes nothing."""
         store = zarr.MemoryStore()
         assert self.format().read(store, "") is None
         assert list(store.list()) == []
 
-    def test_groups_have_members(self) -> None:
+    def test_group_members(self) -> None:
         """Children are listed by name, with their attributes; a prefix is not a child."""
         if not self.groups:
             pytest.skip("there are no groups")
@@ -95,7 +95,7 @@ class FormatHierarchyTests(FormatCase):
             again["a"].attrs["title"] = "kit"
             assert zarr.open_group(store, path="a").attrs["title"] == "kit"
 
-    def test_nodes_are_removed_with_all_below(self) -> None:
+    def test_remove_node_removes_descendants(self) -> None:
         """Nothing of a removed node stays behind; its neighbours do."""
         if not self.groups:
             pytest.skip("there are no groups")
@@ -107,7 +107,7 @@ class FormatHierarchyTests(FormatCase):
         self.format().erase(store, "a")
         assert set(store.list()) == before
 
-    def test_what_is_foreign_is_found(self) -> None:
+    def test_unmanaged_keys_are_found(self) -> None:
         """Before a node is overwritten, keys that belong to no node are asked for."""
         store = zarr.MemoryStore()
         self.array(store)[...] = 1
@@ -117,7 +117,7 @@ class FormatHierarchyTests(FormatCase):
 
     # --- copies of documents ---
 
-    def test_copies_of_documents_are_kept_or_refused(self) -> None:
+    def test_consolidated_metadata_is_kept_or_rejected(self) -> None:
         """Consolidated metadata show the hierarchy as it is, also once it has changed."""
         if not self.groups:
             pytest.skip("there are no groups")

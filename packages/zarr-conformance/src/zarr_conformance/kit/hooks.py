@@ -14,18 +14,24 @@ import pytest
 import zarr_core as zarr
 from hypothesis import strategies as st
 from zarr_core.extension import ExtensionDefinition, MetadataValidationError, Provider, hookimpl
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 from zarr_conformance.kit import documents
 from zarr_conformance.kit.codec import switching_often
 from zarr_conformance.kit.examples import check_examples
-from zarr_conformance.kit.installed import check_installed
+from zarr_conformance.kit.installation import check_installed
 from zarr_conformance.kit.sample_documents import check_problems, some_documents
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-_KINDS = ("codec", "data_type", "chunk_grid", "chunk_key_encoding", "storage_transformer")
+_EXTENSION_POINTS = (
+    "codec",
+    "data_type",
+    "chunk_grid",
+    "chunk_key_encoding",
+    "storage_transformer",
+)
 (_MARK,) = vars(hookimpl(lambda: None))  # the attribute by which pluggy knows a hook
 
 
@@ -79,13 +85,13 @@ class HooksTests:
 
     # --- which hooks there are ---
 
-    def test_it_is_installed(self, plugin: object) -> None:
+    def test_is_installed(self, plugin: object) -> None:
         """Every hook and every argument exists: a misspelt one would never be called."""
         if self.extension is None:
             zarr.register_hooks(plugin)
             zarr.unregister_hooks(plugin)
 
-    def test_every_hook_is_marked(self, plugin: object) -> None:
+    def test_hooks_are_marked(self, plugin: object) -> None:
         """A function that is not marked with ``hookimpl`` is never called."""
         named = [name for name in dir(plugin) if name.startswith("zarr_")]
         assert named, "there are no hooks: no name begins with zarr_"
@@ -94,7 +100,7 @@ class HooksTests:
 
     # --- documents ---
 
-    def test_documents_are_left_as_they_are(self, plugin: object) -> None:
+    def test_metadata_is_not_modified(self, plugin: object) -> None:
         """``zarr_check_metadata`` objects to what it likes, fails at nothing, changes nothing."""
         for document in some_documents():
             before = deepcopy(document)
@@ -102,14 +108,14 @@ class HooksTests:
             check_problems(found or ())
             assert document == before, "the hook changed the document"
 
-    def test_accepted_documents_open(self) -> None:
+    def test_accepted_metadata_opens(self) -> None:
         """Arrays with them are opened, written, read."""
         for members in self.accepted:
             array = zarr.open_array(self._store(members), mode="r+")
             array[...] = np.arange(7)
             assert np.array_equal(zarr.open_array(array.store)[...], np.arange(7))
 
-    def test_refused_documents_do_not_open(self) -> None:
+    def test_rejected_metadata_raises(self) -> None:
         """Nor are they written."""
         for members in self.refused:
             with pytest.raises(MetadataValidationError) as caught:
@@ -132,19 +138,19 @@ class HooksTests:
 
     # --- names ---
 
-    def test_names_are_supplied(self) -> None:
+    def test_supplied_names_resolve(self) -> None:
         """The code that ``supplied`` promises is there, and makes what the document asks for."""
-        for kind, definition in self.supplied:
+        for extension_point, definition in self.supplied:
             read = ExtensionDefinition.from_json(definition)
-            assert make_extension(kind, read, "kit") is not None
+            assert create_extension(extension_point, read, "kit") is not None
 
-    def test_other_names_are_left_to_others(self, plugin: object) -> None:
+    def test_other_names_are_not_supplied(self, plugin: object) -> None:
         """``zarr_supply_extension`` gives a class or None for any name, always the same."""
 
         def check(case: tuple[str, str, dict[str, Any]]) -> None:
-            kind, name, configuration = case
+            extension_point, name, configuration = case
             definition = ExtensionDefinition(name, configuration)
-            ask = {"kind": kind, "definition": definition}
+            ask = {"extension_point": extension_point, "definition": definition}
             found = _call(plugin, "zarr_supply_extension", **ask)
             assert found is None or isinstance(found, type), f"{found!r} is not a class"
             assert found == _call(plugin, "zarr_supply_extension", **ask), "another class each time"
@@ -152,26 +158,34 @@ class HooksTests:
         known = [ExtensionDefinition.from_json(it).name for _, it in self.supplied]
         names = st.text(min_size=1) | st.sampled_from([*known, "gzip", "acme.x", "r7", "."])
         members = st.dictionaries(st.text(max_size=3), st.none() | st.integers() | st.text())
-        check_examples(check, st.tuples(st.sampled_from(_KINDS), names, members), self.examples)
+        check_examples(
+            check, st.tuples(st.sampled_from(_EXTENSION_POINTS), names, members), self.examples
+        )
 
-    def test_the_order_of_providers_decides_nothing(self, plugin: object) -> None:
+    def test_selection_ignores_provider_order(self, plugin: object) -> None:
         """``zarr_select_provider`` gives one of them or None, whichever comes first."""
         ours = {self.name, type(plugin).__module__.partition(".")[0].replace("_", "-")}
         distributions = sorted({*ours, "acme-codecs", "other", "zarr-codecs"})
-        for kind in _KINDS:
-            everybody = [Provider(kind, "x", f"m{n}:X", it) for n, it in enumerate(distributions)]
+        for extension_point in _EXTENSION_POINTS:
+            everybody = [
+                Provider(extension_point, "x", f"m{n}:X", it) for n, it in enumerate(distributions)
+            ]
             for count in (2, 3):
                 answers: dict[frozenset[Provider], set[Provider | None]] = {}
                 for some in permutations(everybody, count):
                     found = _call(
-                        plugin, "zarr_select_provider", kind=kind, name="x", providers=[*some]
+                        plugin,
+                        "zarr_select_provider",
+                        extension_point=extension_point,
+                        name="x",
+                        providers=[*some],
                     )
                     assert found is None or found in some, f"{found!r} is not one of the providers"
                     answers.setdefault(frozenset(some), set()).add(found)
                 several = [found for found in answers.values() if len(found) > 1]
                 assert not several, f"it depends on the order: {several[0]}"
 
-    def test_fallbacks_are_chosen_among_those_given(self, plugin: object) -> None:
+    def test_chosen_fallback_is_valid(self, plugin: object) -> None:
         """``zarr_choose_fallback`` gives one of them or None."""
         unknown = ExtensionDefinition("acme.unknown", {"a": 1})
         some = [ExtensionDefinition(name) for name in ("int16", "float32", "r24", "acme.other")]
@@ -183,17 +197,17 @@ class HooksTests:
             )  # fmt: skip
             assert found is None or found in some[:count], f"{found!r} is not one of the fallbacks"
 
-    def test_it_may_be_told_of_anything_in_any_thread(self, plugin: object) -> None:
+    def test_extension_used_accepts_any_call(self, plugin: object) -> None:
         """``zarr_extension_used`` fails at nothing; many nodes are opened at once."""
 
         def tell(number: int) -> None:
-            for kind in (*_KINDS, "extension", "chunk_memory_layout"):
+            for extension_point in (*_EXTENSION_POINTS, "extension", "chunk_memory_layout"):
                 name = f"acme.x{number % 3}"
-                provider = Provider(kind, name, "m:X", "acme-x", "1.0")
+                provider = Provider(extension_point, name, "m:X", "acme-x", "1.0")
                 _call(
                     plugin,
                     "zarr_extension_used",
-                    where="" if number % 2 else "kit", kind=kind, name=name, provider=provider,
+                    where="" if number % 2 else "kit", extension_point=extension_point, name=name, provider=provider,
                 )  # fmt: skip
 
         with switching_often(), ThreadPoolExecutor(8) as pool:

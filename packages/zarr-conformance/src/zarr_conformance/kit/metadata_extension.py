@@ -33,7 +33,7 @@ class MetadataExtensionTests(ExtensionTests):
     ...     contradictions = [({"start": [0], "step": [1]}, {"shape": (4, 3)})]
     """
 
-    kind = "extension"
+    extension_point = "extension"
     may_be_left_out = True
 
     nodes: ClassVar[Sequence[Literal["array", "group"]]] = ("array", "group")
@@ -56,7 +56,7 @@ class MetadataExtensionTests(ExtensionTests):
 
     # --- the object ---
 
-    def test_documents_are_left_as_they_are(self, configuration: Mapping[str, Any]) -> None:
+    def test_metadata_is_not_modified(self, configuration: Mapping[str, Any]) -> None:
         """``check`` gives a list of problems for any valid document, and changes none."""
         made = self.make(configuration)
         assert isinstance(made, MetadataExtension)
@@ -68,7 +68,7 @@ class MetadataExtensionTests(ExtensionTests):
             assert isinstance(found, list), f"check returned {found!r}, which is not a list"
             check_problems(found)
 
-    def test_nodes_that_may_not_have_it_are_refused(self, configuration: Mapping[str, Any]) -> None:
+    def test_inapplicable_node_raises(self, configuration: Mapping[str, Any]) -> None:
         """A group with what describes arrays, or the other way round."""
         made = self.make(configuration)
         for document in some_documents():
@@ -78,7 +78,7 @@ class MetadataExtensionTests(ExtensionTests):
 
     # --- nodes ---
 
-    def test_nodes_have_it(self, configuration: Mapping[str, Any]) -> None:
+    def test_nodes_with_extension_open(self, configuration: Mapping[str, Any]) -> None:
         """It is written and read again, whether or not others must understand it."""
         for node_type in self.nodes:
             for flag in ({}, {"must_understand": False}, {"must_understand": True}):
@@ -87,7 +87,7 @@ class MetadataExtensionTests(ExtensionTests):
                 again = zarr.open(node.store, mode="r")
                 assert again.metadata.additional_fields == {self.name: member}
 
-    def test_elements_are_what_they_were(self, configuration: Mapping[str, Any]) -> None:
+    def test_elements_are_unchanged(self, configuration: Mapping[str, Any]) -> None:
         """Chunks of an array that has it are those of one that has not."""
         if "array" not in self.nodes:
             return
@@ -99,7 +99,7 @@ class MetadataExtensionTests(ExtensionTests):
         assert chunks == {key for key in array.store.list() if key != documents.DOCUMENT}
         assert all(bytes(plain.store.get(key)) == bytes(array.store.get(key)) for key in chunks)
 
-    def test_contradictions_are_refused(self) -> None:
+    def test_contradictory_metadata_raises(self) -> None:
         """What does not fit the array is an error, and is not written."""
         for member, arguments in self.contradictions:
             array = zarr.create_array(**{**self.arguments, **arguments})
@@ -109,7 +109,7 @@ class MetadataExtensionTests(ExtensionTests):
             check_problems(caught.value.problems)
             assert documents.read(array.store) == before
 
-    def test_metadata_stay_as_they_were_written(self, configuration: Mapping[str, Any]) -> None:
+    def test_metadata_is_preserved(self, configuration: Mapping[str, Any]) -> None:
         """Changing an attribute changes nothing else: flags, order of members."""
         for node_type in self.nodes:
             for flag in ({}, {"must_understand": False}, {"must_understand": True}):

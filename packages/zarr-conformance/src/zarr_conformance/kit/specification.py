@@ -13,23 +13,24 @@ if TYPE_CHECKING:
     from zarr_conformance.corpus.case import Case
 
 
-def cases_of(kind: str, name: str) -> list[Case]:
+def cases_of(extension_point: str, name: str) -> list[Case]:
     """Cases that take an extension, or show what the core specification says of it.
 
     Parameters
     ----------
-    kind, name : str
+    extension_point, name : str
         Such as ``codec`` and ``zstd``.
     """
-    clause = f"v3-codecs.{name}." if kind == "codec" else f"v3-data-types.{name}"
+    clause = f"v3-codecs.{name}." if extension_point == "codec" else f"v3-data-types.{name}"
     return [
         case
         for case in all_cases()
-        if f"{kind}:{name}" in case.needs or any(it.startswith(clause) for it in case.clauses)
+        if f"{extension_point}:{name}" in case.needs
+        or any(it.startswith(clause) for it in case.clauses)
     ]
 
 
-def broken_cases(kind: str, name: str) -> dict[str, str]:
+def broken_cases(extension_point: str, name: str) -> dict[str, str]:
     """Return the ids of failing cases with the reasons.
 
     Cases that require other extensions, which are not installed, are not counted.
@@ -38,8 +39,8 @@ def broken_cases(kind: str, name: str) -> dict[str, str]:
     can = capabilities_of(adapter)
     others = ExtensionSupport(lambda case: run_case(case, adapter, can).response, can)
     found = {}
-    for case in cases_of(kind, name):
-        if all(others(it) for it in case.needs if it != f"{kind}:{name}"):
+    for case in cases_of(extension_point, name):
+        if all(others(it) for it in case.needs if it != f"{extension_point}:{name}"):
             verdict = run_case(case, adapter, can).verdict
             if verdict.grade != "pass":
                 found[case.id] = verdict.reason

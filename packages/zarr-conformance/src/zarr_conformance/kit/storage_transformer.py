@@ -28,7 +28,7 @@ class StorageTransformerTests(ExtensionTests):
     ...     detects_damage = True
     """
 
-    kind = "storage_transformer"
+    extension_point = "storage_transformer"
     may_be_left_out = True
 
     shape: ClassVar[tuple[int, ...]] = (10, 7)
@@ -62,7 +62,7 @@ class StorageTransformerTests(ExtensionTests):
 
     # --- the store that the array sees ---
 
-    def test_the_values_of_chunks_come_back(self, configuration: Mapping[str, Any]) -> None:
+    def test_chunk_value_round_trip(self, configuration: Mapping[str, Any]) -> None:
         """Whole, in parts, after replacing and erasing."""
         _, store = self._transformed(configuration)
         keys = self._keys()
@@ -89,7 +89,7 @@ class StorageTransformerTests(ExtensionTests):
         store.erase_prefix(PREFIX)
         assert list(store.list_prefix(PREFIX)) == []
 
-    def test_nothing_else_is_touched(self, configuration: Mapping[str, Any]) -> None:
+    def test_other_keys_are_not_changed(self, configuration: Mapping[str, Any]) -> None:
         """What lies outside the prefix of the array's chunks stays as it is."""
         behind, store = self._transformed(configuration)
         behind.set("foo/zarr.json", b"{}")
@@ -106,7 +106,7 @@ class StorageTransformerTests(ExtensionTests):
 
     # --- arrays ---
 
-    def test_arrays_are_written_and_read(self, configuration: Mapping[str, Any]) -> None:
+    def test_array_round_trip(self, configuration: Mapping[str, Any]) -> None:
         """Whole and in parts, by whoever opens them later."""
         array = self.array(configuration)
         values = np.arange(array.size, dtype="int32").reshape(array.shape) + 1
@@ -120,7 +120,7 @@ class StorageTransformerTests(ExtensionTests):
         again[...] = 0
         assert not np.any(array[...])
 
-    def test_damaged_values_are_refused(self, configuration: Mapping[str, Any]) -> None:
+    def test_damaged_value_raises(self, configuration: Mapping[str, Any]) -> None:
         """What is cut or flipped gives an error of this library, or numbers."""
         array = self.array(configuration)
         values = np.arange(array.size, dtype="int32").reshape(array.shape) + 1

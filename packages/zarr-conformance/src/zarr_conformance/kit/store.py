@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import zarr_core as zarr
 
-from zarr_conformance.kit.installed import check_installed
+from zarr_conformance.kit.installation import check_installed
 from zarr_conformance.kit.store_changes import StoreChangeTests
 from zarr_conformance.kit.store_keys import StoreKeyTests
 from zarr_conformance.kit.store_values import StoreValueTests
@@ -35,12 +35,12 @@ class StoreTests(StoreValueTests, StoreKeyTests, StoreChangeTests):
     name: ClassVar[str | None] = None
     """The scheme of its URLs, the name of its entry point; None for a store without."""
 
-    def test_it_is_installed(self) -> None:
+    def test_is_installed(self) -> None:
         """An entry point provides the scheme without conflicts."""
         if self.name is not None:
             check_installed("store", self.name)
 
-    def test_its_url_leads_to_it(self, store: Store) -> None:
+    def test_url_opens_store(self, store: Store) -> None:
         """``open`` finds the store by the URL that it gives for itself."""
         if self.name is None:
             return
@@ -53,7 +53,7 @@ class StoreTests(StoreValueTests, StoreKeyTests, StoreChangeTests):
         assert found.read_only
         found.close()
 
-    def test_a_hierarchy_lives_in_it(self, store: Any) -> None:
+    def test_hierarchy_round_trip(self, store: Any) -> None:
         """Groups and arrays are written, changed in part, listed, read by another object."""
         root = zarr.create_group(store, attributes={"title": "kit"})
         values = np.arange(300, dtype="int32").reshape(20, 15)

@@ -56,7 +56,7 @@ class StoreChangeTests(StoreCase):
         store.set("k", b"after")
         assert bytes(store.get("k")) == b"after"
 
-    def test_a_prefix_moves_at_once_or_not_at_all(self, store: Any) -> None:
+    def test_move_prefix_is_atomic(self, store: Any) -> None:
         keys = self._fill(store)
         moved = store.move_prefix("foo/", "new/place/")
         there = sorted(store.list())
@@ -83,7 +83,7 @@ class StoreChangeTests(StoreCase):
         assert seen == [None, b"value1"]
         assert bytes(store.get("a/k")) == b"value2"
 
-    def test_update_to_nothing_erases(self, store: Any) -> None:
+    def test_update_to_none_erases(self, store: Any) -> None:
         store.update("a/k", lambda reader: None)
         assert store.get("a/k") is None
         assert store.list_dir("") == ([], [])
@@ -93,7 +93,7 @@ class StoreChangeTests(StoreCase):
             assert store.get("a/k") is None
             assert list(store.list()) == []
 
-    def test_an_update_that_fails_changes_nothing(self, store: Any) -> None:
+    def test_failed_update_changes_nothing(self, store: Any) -> None:
         store.set("k", b"old")
 
         def change(reader: Any) -> Any:
@@ -106,7 +106,7 @@ class StoreChangeTests(StoreCase):
         store.update("k", lambda reader: b"still possible")
         assert bytes(store.get("k")) == b"still possible"
 
-    def test_updates_by_threads_lose_nothing(self, store: Any) -> None:
+    def test_concurrent_updates_lose_nothing(self, store: Any) -> None:
         store.set("k", bytes(64))
 
         def work(cell: int) -> None:
@@ -122,7 +122,7 @@ class StoreChangeTests(StoreCase):
             list(pool.map(work, range(64)))
         assert bytes(store.get("k")) == b"\5" * 64
 
-    def test_updates_of_different_keys_do_not_wait_for_each_other(self, store: Any) -> None:
+    def test_updates_of_different_keys_are_concurrent(self, store: Any) -> None:
         inside = threading.Barrier(2, timeout=10)
 
         def change(reader: Any) -> Any:
@@ -132,7 +132,7 @@ class StoreChangeTests(StoreCase):
         with ThreadPoolExecutor(2) as pool:
             list(pool.map(lambda key: store.update(key, change), ["a", "b"]))
 
-    def test_readers_see_the_old_or_the_new_value(self, store: Any) -> None:
+    def test_reads_during_writes_are_consistent(self, store: Any) -> None:
         done = threading.Event()
         store.set("k", bytes(3000))
         torn = []
@@ -155,7 +155,7 @@ class StoreChangeTests(StoreCase):
 
     # --- the object ---
 
-    def test_another_object_for_the_same_place(self, store: Any, tmp_path: Path) -> None:
+    def test_two_stores_at_one_location(self, store: Any, tmp_path: Path) -> None:
         store.set("k", b"v")
         store.close()
         other: Any = self.again(store, read_only=True)
@@ -210,11 +210,11 @@ class StoreChangeTests(StoreCase):
         assert bytes(reader.get("k")) == bytes(store.get("k"))
         reader.close()
 
-    def test_copies_of_the_object_are_the_same_place(self, store: Any) -> None:
+    def test_copied_store_has_same_location(self, store: Any) -> None:
         if self.pickles:
             assert copy.copy(store) == copy.deepcopy(store) == store
 
-    def test_messages_name_the_store_and_the_key(self, store: Any) -> None:
+    def test_errors_name_store_and_key(self, store: Any) -> None:
         name = type(store).__name__
         assert repr(store).startswith(name), f"the repr of a store begins with its class, {name}"
         assert str(store).startswith(store.url), "str(store) begins with its url"

@@ -26,7 +26,7 @@ class StoreKeyTests(StoreCase):
     # --- keys ---
 
     @pytest.mark.parametrize("key", BAD_KEYS, ids=repr)
-    def test_bad_keys_are_refused_by_every_method(self, store: Any, key: str) -> None:
+    def test_invalid_keys_raise(self, store: Any, key: str) -> None:
         store.set("a/b", b"")  # so that the beginnings of some of them are there
         for call in (
             store.get,
@@ -45,13 +45,13 @@ class StoreKeyTests(StoreCase):
         assert list(store.list()) == ["a/b"]
 
     @pytest.mark.parametrize("prefix", ["a", "/", "..", "../", "a//", "/a/", "a/../", "a\\b/"])
-    def test_bad_prefixes_are_refused(self, store: Any, prefix: Any) -> None:
+    def test_invalid_prefixes_raise(self, store: Any, prefix: Any) -> None:
         for call in (store.list_prefix, store.list_dir, store.erase_prefix):
             with pytest.raises(StoreKeyError):
                 call(prefix)
 
     @pytest.mark.parametrize("key", GOOD_KEYS, ids=ascii)
-    def test_odd_keys_are_keys(self, store: Any, key: str) -> None:
+    def test_unusual_keys_are_valid(self, store: Any, key: str) -> None:
         store.set(key, b"value")
         assert bytes(store.get(key)) == b"value"
         assert store.get_into(key, filled(5, 0)) == 5
@@ -60,14 +60,14 @@ class StoreKeyTests(StoreCase):
         assert bytes(store.get(key)) == b"value!"
         assert list(store.list()) == [key]
 
-    def test_keys_differ_in_case_and_in_normal_form(self, store: Any) -> None:
+    def test_keys_are_case_sensitive_and_not_normalized(self, store: Any) -> None:
         twins = ["\u00e9", "e\u0301", *(["A", "a"] if self.case_sensitive else [])]
         for key in twins:
             store.set(key, key.encode())
         assert [bytes(store.get(key)) for key in twins] == [key.encode() for key in twins]
         assert sorted(store.list()) == sorted(twins)
 
-    def test_a_key_of_300_characters_works_or_says_so(self, store: Any) -> None:
+    def test_long_key_works_or_raises(self, store: Any) -> None:
         key = "x" * 300
         try:
             store.set(key, b"v")
@@ -77,7 +77,7 @@ class StoreKeyTests(StoreCase):
         else:
             assert bytes(store.get(key)) == b"v"
 
-    def test_a_key_that_cannot_be_encoded_works_or_says_so(self, store: Any) -> None:
+    def test_unencodable_key_works_or_raises(self, store: Any) -> None:
         try:
             store.set("\ud800", b"v")
         except StoreKeyError:
@@ -86,7 +86,7 @@ class StoreKeyTests(StoreCase):
         else:
             assert bytes(store.get("\ud800")) == b"v"
 
-    def test_a_key_may_begin_another_or_says_so(self, store: Any) -> None:
+    def test_key_that_is_a_prefix_works_or_raises(self, store: Any) -> None:
         store.set("a/b", b"2")
         if self.key_may_be_prefix:
             store.set("a", b"1")
@@ -110,7 +110,7 @@ class StoreKeyTests(StoreCase):
         keys = self._fill(store)
         assert sorted(store.list()) == sorted(keys)
 
-    def test_list_prefix_ends_at_a_slash(self, store: Any) -> None:
+    def test_list_prefix_matches_whole_segments(self, store: Any) -> None:
         self._fill(store)
         store.set("other/foo/c/0", b"")
         assert sorted(store.list_prefix("foo/")) == ["foo/c/0", "foo/c/1", "foo/zarr.json"]

@@ -21,7 +21,7 @@ class StoreValueTests(StoreCase):
     # --- values ---
 
     @pytest.mark.parametrize("value", VALUES, ids=len)
-    def test_a_value_comes_back(self, store: Any, value: Any) -> None:
+    def test_value_round_trip(self, store: Any, value: Any) -> None:
         assert store.get("a/b") is None
         store.set("a/b", value)
         assert bytes(store.get("a/b")) == value
@@ -29,44 +29,44 @@ class StoreValueTests(StoreCase):
         assert store.getsize("a/b") == len(value)
 
     @pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
-    def test_any_buffer_is_a_value(self, store: Any, kind: Any) -> None:
+    def test_set_accepts_buffers(self, store: Any, kind: Any) -> None:
         store.set("k", kind(b"abc"))
         assert bytes(store.get("k")) == b"abc"
 
-    def test_pieces_are_stored_one_after_the_other(self, store: Any) -> None:
+    def test_buffers_are_concatenated(self, store: Any) -> None:
         store.set("k", [b"ab", bytearray(b"cd"), memoryview(b"xefx")[1:3], b""])
         assert bytes(store.get("k")) == b"abcdef"
 
-    def test_no_pieces_are_an_empty_value(self, store: Any) -> None:
+    def test_no_buffers_are_an_empty_value(self, store: Any) -> None:
         store.set("k", [])
         assert bytes(store.get("k")) == b""
 
-    def test_more_pieces_than_one_system_call_takes(self, store: Any) -> None:
+    def test_many_buffers(self, store: Any) -> None:
         pieces = [bytes([number % 251]) * (number % 7) for number in range(5000)]
         store.set("k", pieces)
         assert bytes(store.get("k")) == b"".join(pieces)
 
-    def test_a_new_value_replaces_the_old(self, store: Any) -> None:
+    def test_set_replaces_value(self, store: Any) -> None:
         store.set("k", b"a long old value")
         store.set("k", b"new")
         assert bytes(store.get("k")) == b"new"
         assert store.getsize("k") == 3
         assert list(store.list()) == ["k"]
 
-    def test_the_caller_keeps_its_buffer(self, store: Any) -> None:
+    def test_set_copies_the_buffer(self, store: Any) -> None:
         mine = bytearray(b"mine")
         store.set("k", mine)
         mine[:] = b"gone"
         assert bytes(store.get("k")) == b"mine"
 
-    def test_what_is_returned_cannot_change_the_store(self, store: Any) -> None:
+    def test_returned_value_cannot_change_store(self, store: Any) -> None:
         store.set("k", b"value")
         view = memoryview(store.get("k"))
         if not view.readonly:
             view[0] = 0
         assert bytes(store.get("k")) == b"value"
 
-    def test_what_was_returned_does_not_change_later(self, store: Any) -> None:
+    def test_returned_value_does_not_change_later(self, store: Any) -> None:
         store.set("k", b"before")
         value = store.get("k")
         store.set("k", b"after.")
@@ -83,12 +83,12 @@ class StoreValueTests(StoreCase):
         assert bytes(buffer[:10]) == value[:room]
         assert bytes(buffer[10:]) == b"\xee" * max(0, room - 10)
 
-    def test_get_into_of_a_missing_key_leaves_the_buffer(self, store: Any) -> None:
+    def test_get_into_of_missing_key_keeps_buffer(self, store: Any) -> None:
         buffer = filled(4, 7)
         assert store.get_into("k", buffer) is None
         assert bytes(buffer) == b"\7\7\7\7"
 
-    def test_get_into_of_an_empty_value(self, store: Any) -> None:
+    def test_get_into_of_empty_value(self, store: Any) -> None:
         store.set("k", b"")
         assert store.get_into("k", filled(4, 7)) == 0
         assert store.get_into("k", filled(0, 0)) == 0
@@ -102,7 +102,7 @@ class StoreValueTests(StoreCase):
         found = store.get_limited("k", limit)
         assert found == 10 if limit < 10 else bytes(found) == value
 
-    def test_get_limited_of_a_missing_key(self, store: Any) -> None:
+    def test_get_limited_of_missing_key(self, store: Any) -> None:
         assert store.get_limited("k", 10) is None
 
     # --- parts ---
@@ -125,7 +125,7 @@ class StoreValueTests(StoreCase):
         cases = st.tuples(st.integers(0, 40), st.integers(-50, 50), lengths)
         check_examples(check, cases, self.examples * 2)
 
-    def test_partial_values_keep_their_order(self, store: Any) -> None:
+    def test_partial_values_keep_order(self, store: Any) -> None:
         store.set("a", b"aaa")
         store.set("b", b"bbb")
         asked = [("b", ByteRange(0, 1)), ("a", ByteRange(1)), ("b", ByteRange(-2, 1))]
@@ -143,9 +143,7 @@ class StoreValueTests(StoreCase):
             assert bytes(reader.read(100, 0)) == b""
 
     @pytest.mark.parametrize(("start", "length"), [(-1, 1), (9, 2), (10, 1), (2**62, 1), (0, 11)])
-    def test_reader_refuses_what_is_beyond_the_end(
-        self, store: Any, start: int, length: int
-    ) -> None:
+    def test_reader_beyond_end_raises(self, store: Any, start: int, length: int) -> None:
         store.set("k", b"0123456789")
         with store.open_value("k") as reader:
             with pytest.raises(StoreReadError):
@@ -161,11 +159,11 @@ class StoreValueTests(StoreCase):
                 assert bytes(reader.read(0, 3000)) == b"old" * 1000
         assert bytes(store.get("k")) == b"new" * 1000
 
-    def test_reader_of_a_missing_key(self, store: Any) -> None:
+    def test_reader_of_missing_key(self, store: Any) -> None:
         assert store.open_value("k") is None
         assert store.open_value("k", ByteRange(-4)) is None
 
-    def test_what_is_to_be_read_first_says_nothing_about_what_is_read(self, store: Any) -> None:
+    def test_prefetch_does_not_limit_reads(self, store: Any) -> None:
         value = bytes(range(200))
         for size in (0, 1, 200):
             store.set("k", value[:size])
@@ -182,7 +180,7 @@ class StoreValueTests(StoreCase):
 
     # --- generations ---
 
-    def test_a_new_value_has_another_generation(self, store: Any) -> None:
+    def test_generation_changes_with_value(self, store: Any) -> None:
         assert store.generation("k") is None
         seen = set()
         for value in (b"a", b"b", b"a longer one", b""):

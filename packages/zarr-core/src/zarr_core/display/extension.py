@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import ExtensionError
@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from zarr_core.display.info import Info
-    from zarr_core.display.tree import Tree
-    from zarr_core.interfaces.display import Display, Displayed
+    from zarr_core.interfaces.display import Display
 
     T = TypeVar("T")
 
@@ -47,7 +45,7 @@ def required_display(where: str) -> Display:
     return display
 
 
-def html(shown: Displayed) -> str | None:
+def html(shown: Any) -> str | None:
     """HTML for a notebook; None, which notebooks accept, without a display extension.
 
     A display extension that fails is reported by one warning.
@@ -55,7 +53,7 @@ def html(shown: Displayed) -> str | None:
     return _with_display(lambda display: display.html(shown))
 
 
-def rich(shown: Info | Tree) -> RenderableType:
+def rich(shown: Any) -> RenderableType:
     """The representation for rich: text without a display extension, or if it fails."""
     found = _with_display(lambda display: display.rich(shown))
     if found is None:
@@ -71,7 +69,7 @@ def _with_display(use: Callable[[Display], T]) -> T | None:
     definition = ExtensionDefinition(NAME, must_understand=False)
     source = ""
     try:
-        found = resolve.implementation("display", definition)
+        found = resolve.find_implementation("display", definition)
         if found is None:
             return None
         source = f"the display extension of {found.provider}"

@@ -7,6 +7,11 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from zarr_core.display.extension import html, rich
+from zarr_core.display.tree import members_of
+from zarr_core.errors import MetadataError
+from zarr_core.formats.walk import walk
+from zarr_core.metadata.array import ArrayMetadata
+from zarr_core.metadata.group import GroupMetadata
 from zarr_core.printable import escape_controls, shorten
 
 if TYPE_CHECKING:
@@ -15,8 +20,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from zarr_core.definition import ExtensionDefinition
-    from zarr_core.hierarchy.array import Array
-    from zarr_core.hierarchy.group import Group
+    from zarr_core.engine.stored_array import StoredArray
+    from zarr_core.engine.stored_node import StoredGroup
     from zarr_core.interfaces.chunk_grid import ChunkAxis
     from zarr_core.interfaces.codec import Codec
 
@@ -62,31 +67,32 @@ class Info(Mapping[str, str]):
         return rich(self)
 
 
-def array_line(array: Array) -> str:
+def array_line(array: StoredArray) -> str:
     """An array in one line, without access to the store."""
-    names = array.dimension_names or (None,) * array.ndim
+    metadata = array.metadata
+    names = metadata.dimension_names or (None,) * len(metadata.shape)
     shape = ", ".join(
         f"{length}" if name is None else f"{name}: {length}"
-        for name, length in zip(names, array.shape, strict=True)
+        for name, length in zip(names, metadata.shape, strict=True)
     )
     parts = [
-        f"<Array {array.store}{'' if not array.path else f' {array.name}'}",
+        f"<Array {array.store}{array.path and f' {array.name}'}",
         f"({shape})",
         data_type(array),
         f"chunks={_in_line(chunk_shape(array))}",
     ]
-    if array.stored.is_sharded:
+    if array.is_sharded:
         parts.append(f"shards={_in_line(stored_shape(array))}")
-    parts += [name for name in array.stored.inner_codecs.names if name != "bytes"]
-    parts.append(array.stored.format.name)
+    parts += [name for name in array.inner_codecs.names if name != "bytes"]
+    parts.append(array.format.name)
     if array.ignored_extensions:
         parts.append(f"read-only: unknown {_names(array.ignored_extensions)}")
     return escape_controls(shorten(" ".join(parts), _LONGEST)) + ">"
 
 
-def data_type(array: Array) -> str:
+def data_type(array: StoredArray) -> str:
     """The data type, with details of its configuration."""
-    definition, dtype = array.metadata.data_type, array.dtype
+    definition, dtype = array.metadata.data_type, array.resolved.dtype
     if not definition.configuration:
         return definition.name
     if dtype.names is None:
@@ -95,102 +101,106 @@ def data_type(array: Array) -> str:
     return f"{definition.name} ({fields}{', ...' if len(dtype.names) > _FIELDS else ''})"
 
 
-def array_info(array: Array, stored: bool = False) -> Info:
+def array_info(array: StoredArray, list_chunks: bool = False) -> Info:
     """The table of an array.
 
     Parameters
     ----------
-    array : Array
+    array : StoredArray
         The array.
-    stored : bool
+    list_chunks : bool
         Whether to list the stored chunks.
     """
-    rows = [
-        ("Name", array.name),
-        ("Type", "Array"),
-        ("Zarr format", array.stored.format.name.removeprefix("v")),
-        ("Data type", data_type(array)),
-        ("Shape", _shape(array.shape)),
-    ]
-    if array.dimension_names is not None:
-        rows.append(("Dimension names", ", ".join(map(str, array.dimension_names))))
+    metadata = array.metadata
+    rows = [*_first_rows(array, "Array"), ("Data type", data_type(array))]
+    rows.append(("Shape", _shape(metadata.shape)))
+    if metadata.dimension_names is not None:
+        rows.append(("Dimension names", ", ".join(map(str, metadata.dimension_names))))
     rows.append(("Chunk shape", _shape(chunk_shape(array))))
-    if array.stored.is_sharded:
+    if array.is_sharded:
         rows.append(("Shard shape", _shape(stored_shape(array))))
+    codecs = array.inner_codecs
+    # Whether a bytes -> bytes codec detects every change.
+    detected = any(codec.detects_damage for codec in codecs.bytes_to_bytes)
     rows += [
         ("Fill value", fill_value(array)),
         ("Filters", _codecs(array.filters)),
-        ("Serializer", _codecs((array.serializer,))),
+        ("Serializer", _codecs((codecs.array_to_bytes,))),
         ("Compressors", _codecs(array.compressors)),
-        ("Damage detected", "yes" if _protected(array) else "not in every case"),
-        ("Read-only", str(array.read_only)),
-        ("Store", f"{type(array.store).__name__} {array.store}"),
-        ("Size", _size(array.nbytes)),
+        ("Damage detected", "yes" if detected else "not in every case"),
+        *_last_rows(array),
+        ("Size", _size(prod(metadata.shape) * array.resolved.dtype.itemsize)),
     ]
     if array.ignored_extensions:
         rows.append(("Unknown extensions", f"{_names(array.ignored_extensions)} (ignored)"))
-    if stored:
+    if list_chunks:
         rows += _stored_rows(array)
     return Info(rows)
 
 
-def fill_value(array: Array) -> str:
+def fill_value(array: StoredArray) -> str:
     """The fill value of an array as text."""
+    if array.metadata.fill_value_undefined:
+        return "None"
+    value = array.resolved.fill_value
     try:
-        return str(array.fill_value)
+        return str(value[()])
     except ValueError:  # NumPy cannot print times without a unit; the metadata has a number
-        data_type = array.stored.resolved.data_type
-        return str(data_type.fill_value_to_json(array.stored.resolved.fill_value))
+        return str(array.resolved.data_type.fill_value_to_json(value))
 
 
-def _stored_rows(array: Array) -> list[tuple[str, str]]:
-    stored = list(array.stored.stored_sizes())
+def _stored_rows(array: StoredArray) -> list[tuple[str, str]]:
+    stored = list(array.stored_sizes())
     nbytes = sum(size for _, size in stored)
-    unit = "Shards" if array.stored.is_sharded else "Chunks"
+    unit = "Shards" if array.is_sharded else "Chunks"
     rows = [
-        (f"{unit} stored", f"{len(stored)} of {prod(array.cdata_shape)}"),
+        (f"{unit} stored", f"{len(stored)} of {prod(axis.count for axis in array.axes)}"),
         ("Size stored", _size(nbytes)),
     ]
     if nbytes:
         # Only stored chunks: missing chunks are not compression.
-        elements = sum(prod(array.stored.chunk_extent(chunk)) for chunk, _ in stored)
-        rows.append(("Storage ratio", f"{elements * array.itemsize / nbytes:.1f}"))
+        elements = sum(prod(array.chunk_extent(chunk)) for chunk, _ in stored)
+        ratio = elements * array.resolved.dtype.itemsize / nbytes
+        rows.append(("Storage ratio", f"{ratio:.1f}"))
     return rows
 
 
-def group_info(group: Group, members: bool = False) -> Info:
+def group_info(group: StoredGroup, count_members: bool = False) -> Info:
     """The table of a group.
 
     Parameters
     ----------
-    group : Group
+    group : StoredGroup
         The group.
-    members : bool
+    count_members : bool
         Whether to count the members.
     """
+    metadata = group.metadata
     rows = [
-        ("Name", group.name),
-        ("Type", "Group"),
-        ("Zarr format", group.stored.format.name.removeprefix("v")),
-        ("Attributes", str(len(group.attrs))),
-        ("Consolidated metadata", "yes" if group.metadata.consolidated is not None else "no"),
-        ("Read-only", str(group.read_only)),
-        ("Store", f"{type(group.store).__name__} {group.store}"),
+        *_first_rows(group, "Group"),
+        ("Attributes", str(len(metadata.attributes))),
+        ("Consolidated metadata", "yes" if metadata.consolidated is not None else "no"),
+        *_last_rows(group),
     ]
-    if members:
-        arrays = sum(1 for _ in group.array_keys())
-        groups = sum(1 for _ in group.group_keys())
+    if count_members:
+        direct = [found for _, found in members_of(group, group.path, MetadataError)]
+        every = walk(group.format, group.store, group.path, None, group.children)
         rows += [
-            ("Arrays", str(arrays)),
-            ("Groups", str(groups)),
-            ("Members at any depth", str(group.nmembers(None))),
+            ("Arrays", str(sum(isinstance(found, ArrayMetadata) for found in direct))),
+            ("Groups", str(sum(isinstance(found, GroupMetadata) for found in direct))),
+            ("Members at any depth", str(sum(1 for _ in every))),
         ]
     return Info(rows)
 
 
-def _protected(array: Array) -> bool:
-    """Whether a bytes -> bytes codec detects every change."""
-    return any(codec.detects_damage for codec in array.stored.inner_codecs.bytes_to_bytes)
+def _first_rows(node: StoredArray | StoredGroup, kind: str) -> list[tuple[str, str]]:
+    number = node.format.name.removeprefix("v")
+    return [("Name", node.name), ("Type", kind), ("Zarr format", number)]
+
+
+def _last_rows(node: StoredArray | StoredGroup) -> list[tuple[str, str]]:
+    store = f"{type(node.store).__name__} {node.store}"
+    return [("Read-only", str(node.read_only)), ("Store", store)]
 
 
 def _codecs(codecs: Iterable[Codec]) -> str:
@@ -201,16 +211,14 @@ def _names(definitions: Iterable[ExtensionDefinition]) -> str:
     return ", ".join(definition.name for definition in definitions)
 
 
-def chunk_shape(array: Array) -> tuple[int | str, ...]:
+def chunk_shape(array: StoredArray) -> tuple[int | str, ...]:
     """The length of a chunk along each dimension, or the first lengths."""
-    return (
-        array.stored.inner_codecs.decoded.shape if array.stored.is_sharded else stored_shape(array)
-    )
+    return array.inner_codecs.decoded.shape if array.is_sharded else stored_shape(array)
 
 
-def stored_shape(array: Array) -> tuple[int | str, ...]:
+def stored_shape(array: StoredArray) -> tuple[int | str, ...]:
     """The length of a shard or chunk along each dimension, or the first lengths."""
-    return tuple(map(_length, array.stored.axes))
+    return tuple(map(_length, array.axes))
 
 
 def _length(axis: ChunkAxis) -> int | str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from zarr_core.hierarchy.group import Group
+    from zarr_core.engine.stored_node import StoredGroup
     from zarr_core.interfaces.format import NodeMetadata
 
 MOST_NODES = 500
@@ -105,12 +105,12 @@ def _shown(name: str) -> str:
     return escape_controls(shorten(name, _LONGEST))
 
 
-def tree(group: Group, level: int | None = None) -> Tree:
+def tree(group: StoredGroup, level: int | None = None) -> Tree:
     """Create the tree of a group.
 
     Parameters
     ----------
-    group : Group
+    group : StoredGroup
         The group.
     level : int, optional
         Number of levels to show; by default all.
@@ -136,7 +136,7 @@ def tree(group: Group, level: int | None = None) -> Tree:
         def members(path: str) -> Iterator[tuple[str, NodeMetadata | None]]:
             return members_of(group, path, MetadataError)
 
-        found = walk(group.stored.format, group.store, group.path, max_depth, members)
+        found = walk(group.format, group.store, group.path, max_depth, members)
         for path, metadata in found:
             if len(nodes) == MOST_NODES:
                 return Tree(group.name, nodes, cut=True)
@@ -146,13 +146,13 @@ def tree(group: Group, level: int | None = None) -> Tree:
 
 
 def members_of(
-    group: Group, path: str, errors: type[ZarrError]
+    group: StoredGroup, path: str, errors: type[ZarrError]
 ) -> Iterator[tuple[str, NodeMetadata | None]]:
     """Names and metadata of the members of a group, including damaged ones.
 
     Parameters
     ----------
-    group : Group
+    group : StoredGroup
         A group of the hierarchy, which reads the members.
     path : str
         Path of the group whose members are listed.
@@ -161,14 +161,14 @@ def members_of(
     """
     seen = set()
     try:
-        for name, metadata in group.stored.children(path):
+        for name, metadata in group.children(path):
             seen.add(name)
             yield name, metadata
         return
     except errors:
         pass  # read the members one by one
     try:
-        names = [*group.stored.format.child_names(group.store, path)]
+        names = [*group.format.child_names(group.store, path)]
     except errors as error:
         yield f"... the members cannot be listed: {error}", None
         return
@@ -177,7 +177,7 @@ def members_of(
             try:
                 yield (
                     name,
-                    group.stored.format.read(group.store, f"{path}/{name}" if path else name),
+                    group.format.read(group.store, f"{path}/{name}" if path else name),
                 )
             except errors:
                 yield f"{name} (cannot be read)", None

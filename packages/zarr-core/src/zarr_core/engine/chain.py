@@ -21,9 +21,9 @@ from zarr_core.interfaces.codec import (
     BytesToBytesCodec,
     Codec,
 )
-from zarr_core.registry.naming import name_of
+from zarr_core.registry.extension_names import name_of
 from zarr_core.registry.provider import is_fault
-from zarr_core.registry.resolve import make, reason
+from zarr_core.registry.resolve import create_extension, reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,7 +65,7 @@ class CodecChain:
             If the order of the codecs is invalid.
         """
         codecs = tuple(
-            make("codec", definition, where, f"{pointer}/{number}")
+            create_extension("codec", definition, where, f"{pointer}/{number}")
             for number, definition in enumerate(definitions)
         )
         chain = cls(tuple(definitions), codecs)
@@ -90,7 +90,7 @@ class CodecChain:
         codecs = tuple(
             item
             if isinstance(item, Codec)
-            else make("codec", definition, where, f"{pointer}/{number}", complete=False)
+            else create_extension("codec", definition, where, f"{pointer}/{number}", complete=False)
             for number, (item, definition) in enumerate(zip(items, definitions, strict=True))
         )
         chain = cls(definitions, codecs)
@@ -98,11 +98,11 @@ class CodecChain:
         return chain
 
     @property
-    def skipped(self) -> tuple[ExtensionDefinition, ...]:
+    def ignored(self) -> tuple[ExtensionDefinition, ...]:
         """Ignored codecs, including those inside other codecs."""
         here = [d for d, codec in zip(self.definitions, self.codecs, strict=True) if codec is None]
         for codec in self.codecs:
-            here += getattr(codec, "skipped", ())
+            here += getattr(codec, "ignored", ())
         return tuple(here)
 
     @property

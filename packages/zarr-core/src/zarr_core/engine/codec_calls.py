@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_core.errors import ChunkDecodeError, CodecChainError, CodecError, ZarrError
+from zarr_core.interfaces.byte_reader import ValueReference
 from zarr_core.registry.provider import is_fault
 from zarr_core.registry.resolve import reason
 
@@ -126,6 +127,12 @@ def partial_encode(
         if isinstance(error, ZarrError | OSError):  # of the store
             raise
         raise _not_encoded(name, error) from error
+    if isinstance(result, list | tuple):
+        owned = [it for it in result if not isinstance(it, ValueReference)]
+        if len(owned) < len(result):
+            _checked_buffers(name, owned)
+            buffers: Buffers = result
+            return buffers
     return _checked_buffers(name, result)
 
 

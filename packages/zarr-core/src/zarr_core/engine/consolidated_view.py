@@ -5,20 +5,52 @@ Specification: v3.1, "Additional fields".
 
 from __future__ import annotations
 
+import os
+import threading
+from collections import Counter
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from zarr_core.errors import NodeTypeError
+from zarr_core.interfaces.keylock import key_lock
 from zarr_core.metadata.consolidated import ConsolidatedMetadata
 from zarr_core.metadata.group import GroupMetadata
 from zarr_core.names import located
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from contextlib import AbstractContextManager
 
     from zarr_core.definition import JSON
     from zarr_core.interfaces.format import Format, NodeMetadata
     from zarr_core.interfaces.store import Store
+
+
+class _Changes:
+    """Relative paths of nodes that were removed, and of nodes that are new or have changed."""
+
+    def __init__(self) -> None:
+        self.gone: dict[str, None] = {}
+        self.there: dict[str, None] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self.gone or self.there)
+
+    def add(self, other: _Changes) -> None:
+        self.gone |= other.gone
+        self.there |= other.there
+
+    def copy(self) -> _Changes:
+        copied = _Changes()
+        copied.add(self)
+        return copied
+
+    def includes_removed(self, name: str) -> bool:
+        """Whether a node, or a group that contains it, was removed."""
+        return any(path in self.gone for path in accumulate(name.split("/"), "{}/{}".format))
 
 
 class ConsolidatedView:
@@ -50,9 +82,17 @@ class ConsolidatedView:
         self.lookup = lookup
         self._index: tuple[ConsolidatedMetadata, dict[str, list[str]]] | None = None
         self._nodes: dict[str, tuple[JSON, NodeMetadata]] = {}
+        # Batches by thread, and the changes that they have to write.
+        self._batches: Counter[int] = Counter()
+        self._process = 0
+        self._pending = _Changes()
+        # Pending changes that lookups have not applied yet, and the metadata with the others.
+        self._unseen = _Changes()
+        self._seen: ConsolidatedMetadata | None = None
 
     def node(self, path: str) -> NodeMetadata | None:
         """The metadata of a node, or None if there is no copy of it."""
+        self._see_pending()
         relative = self._relative(path)
         if relative not in self.metadata or not self._may_be(relative):
             return None
@@ -66,7 +106,31 @@ class ConsolidatedView:
 
     def child_names(self, path: str) -> Iterator[str]:
         """Names of the nodes directly below a group, sorted."""
+        self._see_pending()
         return iter(self._names().get(self._relative(path), ()))
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Write the changes that are recorded in the block at once, when it ends.
+
+        Notes
+        -----
+        This applies to all threads.  Nested blocks of one thread write when the outermost ends.
+        """
+        thread = threading.get_ident()
+        with self._guard():
+            self._batches[thread] += 1
+            self._process = os.getpid()
+        try:
+            yield
+        finally:
+            with self._guard():
+                self._batches[thread] -= 1
+                ended = not self._batches[thread]
+                if ended:
+                    del self._batches[thread]
+            if ended:
+                self._write_pending()
 
     def record(self, *, gone: Sequence[str] = (), there: Sequence[str] = ()) -> None:
         """Bring the copies of nodes in step with what is stored, in one write.
@@ -83,33 +147,77 @@ class ConsolidatedView:
         The documents are read under the lock of the copies.  Of several who change a
         node, the last to record it finds the last document, whatever the order.
         """
-        removed = [relative for path in gone if (relative := self._relative(path))]
-        changed = [relative for path in there if (relative := self._relative(path))]
-        if not removed and not changed:
+        changes = _Changes()
+        changes.gone.update((relative, None) for path in gone if (relative := self._relative(path)))
+        changes.there.update(
+            (relative, None) for path in there if (relative := self._relative(path))
+        )
+        if not changes:
+            return
+        with self._guard():
+            self._pending.add(changes)
+            self._unseen.add(changes)
+            # A process that was forked within a batch cannot leave it to its parent.
+            later = self._batches and self._process == os.getpid()
+        if not later:
+            self._write_pending()
+
+    def _guard(self) -> AbstractContextManager[None]:
+        """Exclude other threads from the attributes for batches; safe after a fork."""
+        return key_lock((id(self), "batch"), self.path)
+
+    def _write_pending(self) -> None:
+        # The lock is held while writing, because another thread may have taken the changes of
+        # this one: they are written when this returns.
+        with key_lock(id(self), self.path):
+            with self._guard():
+                changes, self._pending, self._unseen = self._pending, _Changes(), _Changes()
+            try:
+                self._write(changes)
+            except BaseException:
+                with self._guard():
+                    self._pending.add(changes)
+                    self._unseen.add(changes)
+                raise
+
+    def _write(self, changes: _Changes) -> None:
+        if not changes:
             return
 
         def change(metadata: NodeMetadata) -> NodeMetadata:
-            if not isinstance(metadata, GroupMetadata) or metadata.consolidated is None:
+            if not isinstance(metadata, GroupMetadata):
+                where = located(self._store, self.path)
+                raise NodeTypeError(where, "has become a node of the other type")
+            if metadata.consolidated is None:
                 return metadata  # someone removed it: then there is nothing to keep in step
-            entries = metadata.consolidated.entries
-            below = [
-                name
-                for name in entries
-                if any(f"{name}/".startswith(f"{path}/") for path in removed)
-            ]
-            new = dict(entries)
-            for name in dict.fromkeys([*below, *changed]):
-                found = self._format.read(self._store, f"{self.path}/{name}".lstrip("/"))
-                if found is None:
-                    new.pop(name, None)
-                else:
-                    new |= ConsolidatedMetadata.from_documents(
-                        {name: self._format.to_json(found)}
-                    ).entries
-            self.metadata = replace(metadata.consolidated, entries=new)
+            self.metadata = self._changed(metadata.consolidated, changes)
             return metadata.replace(consolidated=self.metadata)
 
         self._format.update(self._store, self.path, change)
+
+    def _see_pending(self) -> None:
+        """Apply changes of a batch that is not yet written, in memory."""
+        if not self._unseen and (not self._pending or self.metadata is self._seen):
+            return
+        with key_lock(id(self), self.path):
+            with self._guard():
+                # If the metadata was read again, it has none of the changes.
+                changes = self._unseen if self.metadata is self._seen else self._pending.copy()
+                self._unseen = _Changes()
+            self.metadata = self._seen = self._changed(self.metadata, changes)
+
+    def _changed(self, metadata: ConsolidatedMetadata, changes: _Changes) -> ConsolidatedMetadata:
+        """Return consolidated metadata with the stored documents of nodes that have changed."""
+        new = dict(metadata.entries)
+        below = [name for name in new if changes.includes_removed(name)] if changes.gone else []
+        for name in dict.fromkeys([*below, *changes.there]):
+            found = self._format.read(self._store, f"{self.path}/{name}".lstrip("/"))
+            if found is None:
+                new.pop(name, None)
+            else:
+                documents = {name: self._format.to_json(found)}
+                new |= ConsolidatedMetadata.from_documents(documents).entries
+        return replace(metadata, entries=new)
 
     def _parsed(self, relative: str) -> NodeMetadata:
         document = self.metadata.entries[relative]

@@ -18,7 +18,7 @@ from zarr_core.engine.fill_value import fill_test
 from zarr_core.engine.scratch import scratch
 from zarr_core.errors import ChunkDecodeError, CodecChainError
 from zarr_core.interfaces.codec import PartialDecodeCodec, PartialEncodeCodec, SubchunkCodec
-from zarr_core.interfaces.selection import BasicIndexer
+from zarr_core.interfaces.selection import BasicIndexer, MaskIndexer
 from zarr_core.selection.projection import put, take
 
 if TYPE_CHECKING:
@@ -242,7 +242,9 @@ class PreparedCodecChain:
         name, codec, _ = decoders[-1]
         codec_calls.decode_bytes_into(name, codec, data, out)
 
-    def decode_into(self, data: Buffer, out: Array, selection: Selection | None = None) -> None:
+    def decode_into(
+        self, data: Buffer, out: Array, selection: Selection | MaskIndexer | None = None
+    ) -> None:
         """Decode a chunk in memory into an array, with any strides.
 
         Parameters
@@ -251,7 +253,7 @@ class PreparedCodecChain:
             The stored bytes.
         out : ndarray
             Array for the elements; has the shape of the selection, or of the chunk.
-        selection : Selection, optional
+        selection : Selection or MaskIndexer, optional
             The elements to copy; all by default.
         """
         if not self.decodes_bytes_into:
@@ -268,7 +270,9 @@ class PreparedCodecChain:
                 array = self._decode_array(buffer)
                 out[...] = array if selection is None else take(array, selection)
 
-    def partial_decode(self, reader: ByteReader, selection: Selection, out: Array) -> None:
+    def partial_decode(
+        self, reader: ByteReader, selection: Selection | MaskIndexer, out: Array
+    ) -> None:
         """Decode a part of a stored chunk, reading no more than needed.
 
         Only if :attr:`prefers_partial_decode`.
@@ -357,7 +361,7 @@ class PreparedCodecChain:
         return self._encode_bytes(self._memory_of(array, memory))
 
     def partial_encode(
-        self, reader: ByteReader | None, selection: Selection, value: Array
+        self, reader: ByteReader | None, selection: Selection | MaskIndexer, value: Array
     ) -> Buffers | None:
         """Encode a chunk with new elements in a part; only if :attr:`supports_partial_encode`.
 
@@ -408,8 +412,12 @@ class PreparedCodecChain:
             data = codec_calls.encode_bytes(name, codec, data, decoded_size, encoded_size)
         return data
 
-    def _encoded_part(self, selection: Selection, part: Array) -> tuple[Selection, Array] | None:
+    def _encoded_part(
+        self, selection: Selection | MaskIndexer, part: Array
+    ) -> tuple[Selection, Array] | None:
         """A part of the chunk as a part of the array that the array -> bytes codec encodes."""
+        if isinstance(selection, MaskIndexer):
+            selection = selection.to_coordinates()
         for _, codec in self._array_to_array:
             encoded = codec.encoded_part(selection, part)
             if encoded is None:

@@ -36,16 +36,16 @@ from zarr_core.engine.scratch import scratch
 from zarr_core.errors import ChunkDecodeError, CodecError, MissingChunkError, ValueReplacedError
 from zarr_core.interfaces.byte_reader import ByteRange
 from zarr_core.interfaces.selection import BasicIndexer
-from zarr_core.selection.projection import chunk_count, project, project_keys
+from zarr_core.selection.projection import chunk_count, numpy_index, project, project_keys
 from zarr_core.threads import parallel_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from zarr_core.engine.prepared_chain import PreparedCodecChain
-    from zarr_core.engine.stored_array import StoredArray
+    from zarr_core.engine.stored_chunks import StoredChunks
     from zarr_core.interfaces.byte_reader import Buffer, ByteReader
-    from zarr_core.interfaces.selection import Selection
+    from zarr_core.interfaces.selection import MaskIndexer, Selection
     from zarr_core.interfaces.store import Store
     from zarr_core.selection.projection import ChunkProjection, KeyedProjection
 
@@ -103,12 +103,12 @@ class ChunkReader:
 # --- a selection ---
 
 
-def read(stored: StoredArray, selection: Selection, out: Array) -> None:
+def read(stored: StoredChunks, selection: Selection | MaskIndexer, out: Array) -> None:
     """Read a selection.
 
     Parameters
     ----------
-    stored : StoredArray
+    stored : StoredChunks
         The array.
     selection : Selection
         The elements to read.
@@ -126,15 +126,22 @@ def read(stored: StoredArray, selection: Selection, out: Array) -> None:
     """
     if not out.size:
         return
-    projections = project(selection, stored.axes)
+    projections = project(selection, stored.axes, complete=False)
     if isinstance(projections, tuple):
         chunk_coords, chunk_selection, _, _, is_whole = projections[0]
         _read_chunk(stored, chunk_coords, chunk_selection, out, is_whole)
         return
     # Batches need chunks of one shape.
     reader = stored.chunk_reader(()) if stored.resolved.is_uniform else None
-    if reader is not None and reader.in_batches and isinstance(selection, BasicIndexer):
-        keyed = project_keys(selection, stored.axes, stored.chunk_keys)
+    if reader is not None and reader.in_batches:
+        keyed: Iterator[KeyedProjection]
+        if isinstance(selection, BasicIndexer):
+            keyed = project_keys(selection, stored.axes, stored.chunk_keys)
+        else:
+            keyed = (
+                (stored.chunk_key(chunk), numpy_index(part), out_selection, is_whole)
+                for chunk, part, out_selection, _, is_whole in projections
+            )
         batches = iter(lambda: list(islice(keyed, _BATCH)), [])
         parallel_for(
             batches, lambda batch: _read_batch(stored, reader, batch, out), None, pieces=_BATCH
@@ -143,7 +150,7 @@ def read(stored: StoredArray, selection: Selection, out: Array) -> None:
 
     def work(projection: ChunkProjection) -> None:
         chunk_coords, chunk_selection, out_selection, _, is_whole = projection
-        if type(chunk_selection) is BasicIndexer:
+        if all(type(item) is slice for item in out_selection):
             _read_chunk(stored, chunk_coords, chunk_selection, out[out_selection], is_whole)
         else:
             values = np.empty(chunk_selection.shape, out.dtype)
@@ -159,7 +166,9 @@ def read(stored: StoredArray, selection: Selection, out: Array) -> None:
     )
 
 
-def _nbytes_per_chunk(stored: StoredArray, selection: Selection, out: Array) -> int | None:
+def _nbytes_per_chunk(
+    stored: StoredChunks, selection: Selection | MaskIndexer, out: Array
+) -> int | None:
     """Bytes that are decoded at once for a chunk, on which the use of threads depends."""
     codecs = stored.codecs
     if not codecs.prefers_partial_decode or codecs.inner_codecs is not None:
@@ -171,7 +180,7 @@ def _nbytes_per_chunk(stored: StoredArray, selection: Selection, out: Array) -> 
 
 
 def _read_batch(
-    stored: StoredArray, reader: ChunkReader, batch: Sequence[KeyedProjection], out: Array
+    stored: StoredChunks, reader: ChunkReader, batch: Sequence[KeyedProjection], out: Array
 ) -> None:
     """Read small chunks of one shape, with as few steps per chunk as possible."""
     codecs, store = reader.codecs, reader.store
@@ -194,7 +203,7 @@ def _read_batch(
                     if size is not None and size > buffer_size:
                         data = _read_oversized(reader, chunk_key, size)
                 if data is None:
-                    _fill_missing(stored, chunk_key, out[out_selection])
+                    _fill_missing(stored, chunk_key, out, out_selection)
                     continue
                 if decode_bytes_into is not None:
                     decode_bytes_into(data, memory)
@@ -210,9 +219,9 @@ def _read_batch(
 
 
 def _read_chunk(
-    stored: StoredArray,
+    stored: StoredChunks,
     chunk_coords: tuple[int, ...],
-    chunk_selection: Selection,
+    chunk_selection: Selection | MaskIndexer,
     out: Array,
     is_whole: bool,
 ) -> None:
@@ -233,7 +242,7 @@ def _read_chunk(
 
 
 def _too_large(
-    stored: StoredArray, key: str, shape: tuple[int, ...], error: MemoryError
+    stored: StoredChunks, key: str, shape: tuple[int, ...], error: MemoryError
 ) -> CodecError:
     """The error for a chunk that may be intact, but does not fit into memory."""
     reason = f" ({error})" if str(error) else ""
@@ -241,16 +250,18 @@ def _too_large(
     return CodecError(f"{where}: a chunk of shape {shape} does not fit into memory{reason}")
 
 
-def _fill_missing(stored: StoredArray, key: str, out: Array) -> None:
+def _fill_missing(stored: StoredChunks, key: str, out: Array, where: Any = ...) -> None:
     if stored.missing_is_error:
         raise MissingChunkError(stored.where(key))
-    out[...] = stored.resolved.fill_value
+    out[where] = stored.resolved.fill_value
 
 
 # --- ways to read a chunk; a selection of None is the whole chunk ---
 
 
-def _read_raw(reader: ChunkReader, key: str, selection: Selection | None, out: Array) -> bool:
+def _read_raw(
+    reader: ChunkReader, key: str, selection: Selection | MaskIndexer | None, out: Array
+) -> bool:
     """Read a whole chunk into the result, if it is contiguous there."""
     if not out.flags.c_contiguous:
         return reader.read_decoded(reader, key, selection, out)
@@ -261,7 +272,9 @@ def _read_raw(reader: ChunkReader, key: str, selection: Selection | None, out: A
     return size is not None
 
 
-def _read_partial(reader: ChunkReader, key: str, selection: Selection | None, out: Array) -> bool:
+def _read_partial(
+    reader: ChunkReader, key: str, selection: Selection | MaskIndexer | None, out: Array
+) -> bool:
     """Let the codec read what it needs."""
     codecs = reader.codecs
     part = codecs.full_selection if selection is None else selection
@@ -270,7 +283,9 @@ def _read_partial(reader: ChunkReader, key: str, selection: Selection | None, ou
     )
 
 
-def _read_value(reader: ChunkReader, key: str, selection: Selection | None, out: Array) -> bool:
+def _read_value(
+    reader: ChunkReader, key: str, selection: Selection | MaskIndexer | None, out: Array
+) -> bool:
     """Decode the value that the store returns."""
     data = reader.store.get(key)
     if data is None:
@@ -279,7 +294,9 @@ def _read_value(reader: ChunkReader, key: str, selection: Selection | None, out:
     return True
 
 
-def _read_buffered(reader: ChunkReader, key: str, selection: Selection | None, out: Array) -> bool:
+def _read_buffered(
+    reader: ChunkReader, key: str, selection: Selection | MaskIndexer | None, out: Array
+) -> bool:
     """Read a value into a buffer that is used again for the next chunk."""
     codecs = reader.codecs
     with scratch(codecs.read_buffer_size) as buffer:
@@ -293,7 +310,9 @@ def _read_buffered(reader: ChunkReader, key: str, selection: Selection | None, o
     return True
 
 
-def _read_large(reader: ChunkReader, key: str, selection: Selection | None, out: Array) -> bool:
+def _read_large(
+    reader: ChunkReader, key: str, selection: Selection | MaskIndexer | None, out: Array
+) -> bool:
     """Allocate a buffer only when the value is known to be stored."""
     codecs = reader.codecs
 

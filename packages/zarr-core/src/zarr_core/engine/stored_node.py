@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from zarr_core.errors import StoreReadOnlyError
+from zarr_core.interfaces.store import READ_ONLY
 from zarr_core.metadata.group import GroupMetadata
 from zarr_core.names import located
 from zarr_core.registry import scope
@@ -41,6 +43,9 @@ class StoredNode(ABC, Generic[M]):
         The extensions that :func:`zarr_core.override_extensions` had set when the node was opened.
     ignored_extensions : tuple of ExtensionDefinition
         Unknown extensions with must_understand false; they make the node read-only.
+    read_only : bool
+        Whether the node was opened for reading only, its store is read-only, or extensions are
+        ignored.
     """
 
     __slots__ = (
@@ -50,6 +55,7 @@ class StoredNode(ABC, Generic[M]):
         "ignored_extensions",
         "metadata",
         "path",
+        "read_only",
         "store",
     )
 
@@ -60,11 +66,37 @@ class StoredNode(ABC, Generic[M]):
     consolidated: ConsolidatedView | None
     extensions: Extensions
     ignored_extensions: tuple[ExtensionDefinition, ...]
+    read_only: bool
+
+    @property
+    def name(self) -> str:
+        """Path with a leading slash, as in ``/foo/bar``."""
+        return f"/{self.path}"
 
     @property
     def location(self) -> str:
         """Location of the node, for messages."""
         return located(self.store, self.path)
+
+    def check_writable(self) -> None:
+        """Raise if the node is read-only.
+
+        Raises
+        ------
+        StoreReadOnlyError
+            If the node or its store was opened for reading only, or unknown extensions of the
+            node are ignored.
+        """
+        if not self.read_only:
+            return
+        if self.ignored_extensions:
+            names = ", ".join(definition.name for definition in self.ignored_extensions)
+            reason = f"is read-only because the extensions {names} are not installed; install them"
+        elif self.store.read_only:
+            reason = READ_ONLY
+        else:
+            reason = 'opened for reading only; open it with mode="r+"'
+        raise StoreReadOnlyError(reason, self.location)
 
     @abstractmethod
     def with_metadata(self, metadata: M) -> Self:
@@ -81,6 +113,9 @@ class StoredNode(ABC, Generic[M]):
         if self.consolidated is not None:
             self.consolidated.record(gone=gone, there=there)
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.location}>"
+
 
 class StoredGroup(StoredNode[GroupMetadata]):
     """A group as it is stored, perhaps with members from consolidated metadata.
@@ -89,6 +124,8 @@ class StoredGroup(StoredNode[GroupMetadata]):
     ----------
     store, path, format_, metadata
         The group.
+    read_only : bool
+        Whether it is opened for reading only.
     consolidated : ConsolidatedView, optional
         The consolidated metadata through which the group was reached, or its own.
     extensions : mapping, optional
@@ -108,6 +145,7 @@ class StoredGroup(StoredNode[GroupMetadata]):
         format_: Format,
         metadata: GroupMetadata,
         *,
+        read_only: bool = False,
         consolidated: ConsolidatedView | None = None,
         extensions: Extensions | None = None,
     ) -> None:
@@ -117,6 +155,7 @@ class StoredGroup(StoredNode[GroupMetadata]):
         self.metadata = metadata
         self.consolidated = consolidated
         self.ignored_extensions = ()
+        self.read_only = read_only or store.read_only
         self.extensions = scope.current() if extensions is None else extensions
 
     @property
@@ -153,5 +192,5 @@ class StoredGroup(StoredNode[GroupMetadata]):
                 view.metadata = metadata.consolidated
         return type(self)(
             self.store, self.path, self.format, metadata,
-            consolidated=view, extensions=self.extensions,
+            read_only=self.read_only, consolidated=view, extensions=self.extensions,
         )  # fmt: skip

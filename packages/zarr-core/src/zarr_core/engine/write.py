@@ -6,16 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zarr_core.engine.fill_value import fill_test
 from zarr_core.engine.scratch import scratch
 from zarr_core.errors import ChunkDecodeError, CodecError
+from zarr_core.interfaces.selection import BasicIndexer
 from zarr_core.selection.projection import project, put
 from zarr_core.threads import parallel_for
 
 if TYPE_CHECKING:
     from zarr_core.engine.prepared_chain import PreparedCodecChain
-    from zarr_core.engine.stored_array import StoredArray
+    from zarr_core.engine.stored_chunks import StoredChunks
     from zarr_core.interfaces.byte_reader import ByteReader
-    from zarr_core.interfaces.selection import Selection
+    from zarr_core.interfaces.selection import MaskIndexer, Selection
     from zarr_core.interfaces.store import Buffers
     from zarr_core.selection.projection import ChunkProjection
 
@@ -27,7 +29,7 @@ _MIN_TASK_SECONDS = 150e-6
 _MAX_ENCODED = 16  # encoded chunks that are kept when all elements have one value
 
 
-def write(stored: StoredArray, selection: Selection, value: Array) -> None:
+def write(stored: StoredChunks, selection: Selection | MaskIndexer, value: Array) -> None:
     """Write a selection.
 
     Parameters
@@ -61,7 +63,10 @@ def write(stored: StoredArray, selection: Selection, value: Array) -> None:
         # One value everywhere: chunks of one shape are encoded once.
         # A view without dimensions: an element by itself may be a Python object.
         one = value[(slice(0, 1),) * value.ndim].reshape(())
-        value = np.broadcast_to(one.astype(dtype), value.shape)
+        one = one.astype(dtype)
+        if _erase(stored, selection, one):
+            return
+        value = np.broadcast_to(one, value.shape)
         encoded = {}
 
     def work(projection: ChunkProjection) -> None:
@@ -92,8 +97,46 @@ def write(stored: StoredArray, selection: Selection, value: Array) -> None:
     )
 
 
+def _erase(stored: StoredChunks, selection: Selection | MaskIndexer, value: Array) -> bool:
+    """Write one value by visiting only stored chunks, if it is what missing chunks contain.
+
+    Returns
+    -------
+    bool
+        False if every chunk of the selection has to be visited; nothing was written then.
+    """
+    store, decoded = stored.chunk_store, stored.codecs.decoded
+    if (
+        not isinstance(selection, BasicIndexer)
+        or any(part.step != 1 for part in selection.index)
+        or decoded.write_empty_chunks
+        or not (store.supports_listing and store.supports_erasing)
+        or not fill_test(decoded.fill_value)(value)
+    ):
+        return False
+    box = [
+        range(axis.chunk_of(part.start), axis.chunk_of(part.stop - 1) + 1)
+        for part, axis in zip(selection.index, stored.axes, strict=True)
+    ]
+    chunks = stored.stored_chunks_in([box])
+    if chunks is None:
+        return False
+
+    def work(chunk_coords: tuple[int, ...]) -> None:
+        index = []
+        for part, axis, at in zip(selection.index, stored.axes, chunk_coords, strict=True):
+            start = axis.start(at)
+            end = start + axis.length(at)
+            index.append(slice(max(part.start, start), min(part.stop, end), 1))
+        inside = BasicIndexer(tuple(index))
+        write(stored, inside, np.broadcast_to(value, inside.shape))
+
+    parallel_for(chunks, work, None, stored.threads, min_task_seconds=_MIN_TASK_SECONDS)
+    return True
+
+
 def write_fields(
-    stored: StoredArray, selection: Selection, value: Array, fields: str | list[str]
+    stored: StoredChunks, selection: Selection | MaskIndexer, value: Array, fields: str | list[str]
 ) -> None:
     """Write some fields of the elements of a selection; the others keep their values.
 
@@ -134,7 +177,7 @@ def write_fields(
     parallel_for(project(selection, stored.axes), work, threads=stored.threads)
 
 
-def _write_chunk(stored: StoredArray, projection: ChunkProjection, value: Array) -> None:
+def _write_chunk(stored: StoredChunks, projection: ChunkProjection, value: Array) -> None:
     """Write the projection of a selection onto one chunk."""
     chunk_coords, selection, _, is_complete, is_whole = projection
     codecs = stored.resolved.codecs_for(chunk_coords)
@@ -169,7 +212,11 @@ def _write_chunk(stored: StoredArray, projection: ChunkProjection, value: Array)
 
 
 def _update(
-    stored: StoredArray, codecs: PreparedCodecChain, key: str, selection: Selection, value: Array
+    stored: StoredChunks,
+    codecs: PreparedCodecChain,
+    key: str,
+    selection: Selection | MaskIndexer,
+    value: Array,
 ) -> None:
     """Write a part of a chunk, and keep the rest."""
 
@@ -188,7 +235,7 @@ def _update(
 
 
 def _store(
-    stored: StoredArray, codecs: PreparedCodecChain, key: str, buffers: Buffers | None
+    stored: StoredChunks, codecs: PreparedCodecChain, key: str, buffers: Buffers | None
 ) -> None:
     store = stored.chunk_store
     if buffers is not None:
@@ -205,7 +252,7 @@ def _encode_empty(codecs: PreparedCodecChain) -> Buffers | None:
 
 
 def _located(
-    stored: StoredArray, chunk_coords: tuple[int, ...], error: CodecError | MemoryError
+    stored: StoredChunks, chunk_coords: tuple[int, ...], error: CodecError | MemoryError
 ) -> CodecError:
     """The error of a chunk, with its key."""
     where = stored.where(stored.chunk_key(chunk_coords))

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from zarr_core.errors import UnsupportedFieldError
 from zarr_core.metadata.validation_problem import ValidationProblem
+from zarr_core.registry.extension_names import names
 from zarr_core.registry.hints import install_hint
-from zarr_core.registry.listing import names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

@@ -8,9 +8,9 @@ from zarr_core import strictjson
 from zarr_core.errors import StoreError, ZarrError
 from zarr_core.formats.v3 import has_version_uri, metadata_key
 from zarr_core.interfaces.metadata_document import read_metadata
+from zarr_core.registry.extension_names import is_provided
 from zarr_core.registry.hints import requirement
 from zarr_core.registry.known_extensions import DETECTION_ORDER, METADATA_KEYS
-from zarr_core.registry.listing import is_provided
 
 if TYPE_CHECKING:
     from zarr_core.interfaces.store import Store

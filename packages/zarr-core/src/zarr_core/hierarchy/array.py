@@ -13,9 +13,7 @@ from zarr_core import strictjson
 from zarr_core.engine.write import write_fields
 from zarr_core.errors import SelectionError
 from zarr_core.hierarchy.array_view import (
-    BlockIndex,
-    OrthogonalIndex,
-    VectorisedIndex,
+    IndexAccessor,
     View,
     as_index,
     casting,
@@ -24,9 +22,8 @@ from zarr_core.hierarchy.array_view import (
     split_fields,
 )
 from zarr_core.hierarchy.coerce import as_array, elements_of, one_object
-from zarr_core.hierarchy.node import Node
+from zarr_core.hierarchy.node import Node, update_metadata
 from zarr_core.metadata.array import ArrayMetadata
-from zarr_core.registry.resolve import require
 from zarr_core.registry.scope import override_extensions
 from zarr_core.selection import parse
 
@@ -57,16 +54,6 @@ class Array(Node[ArrayMetadata]):
 
     stored: StoredArray
     """The array as it is stored: its chunks, codecs and format, without this interface."""
-
-    def __init__(
-        self,
-        stored: StoredArray,
-        *,
-        read_only: bool = False,
-        result_order: Literal["C", "F"] | None = None,
-    ) -> None:
-        super().__init__(stored, read_only=read_only)
-        self._result_order = result_order
 
     # --- properties ---
 
@@ -172,8 +159,7 @@ class Array(Node[ArrayMetadata]):
 
         In version 2, all codecs that the metadata calls filters, whatever their kind.
         """
-        named = self.stored.format.filters_and_compressors(self.metadata)
-        return self.stored.inner_codecs.array_to_array if named is None else self._made(named[0])
+        return self.stored.filters
 
     @property
     def serializer(self) -> ArrayToBytesCodec:
@@ -186,15 +172,7 @@ class Array(Node[ArrayMetadata]):
 
         In version 2, the codec that the metadata calls the compressor, if any.
         """
-        named = self.stored.format.filters_and_compressors(self.metadata)
-        return self.stored.inner_codecs.bytes_to_bytes if named is None else self._made(named[1])
-
-    def _made(self, definitions: Sequence[ExtensionDefinition]) -> tuple[Codec, ...]:
-        stored = self.stored
-        with override_extensions(stored.extensions):
-            return tuple(
-                require("codec", definition, stored.location) for definition in definitions
-            )
+        return self.stored.compressors
 
     @property
     def compressor(self) -> Codec | None:
@@ -276,13 +254,13 @@ class Array(Node[ArrayMetadata]):
         """Properties of the array, as a table; does not access the store."""
         from zarr_core.display.info import array_info
 
-        return array_info(self)
+        return array_info(self.stored)
 
     def info_complete(self) -> Info:
         """Properties of the array, with its stored size; lists the store."""
         from zarr_core.display.info import array_info
 
-        return array_info(self, stored=True)
+        return array_info(self.stored, list_chunks=True)
 
     def chunk_map(
         self,
@@ -337,7 +315,7 @@ class Array(Node[ArrayMetadata]):
         with override_extensions(self.stored.extensions):
             display = required_display(f"chunk_map of {self.stored.location}")
             return display.chunk_map(
-                self, dims, at, sizes=sizes, inner=inner, cells=cells, most=most
+                self.stored, dims, at, sizes=sizes, inner=inner, cells=cells, most=most
             )
 
     # --- reading ---
@@ -349,11 +327,10 @@ class Array(Node[ArrayMetadata]):
         of one or more dimensions, and names of fields for structured data types.  Index
         arrays broadcast together, as in NumPy: :attr:`oindex` selects their outer product.
         """
-        stored = self.stored
         fields: Fields = None
-        if stored.resolved.dtype.names:
+        if self.stored.resolved.dtype.names:
             selection, fields = split_fields(selection)
-        return self._get(stored, parse.fancy, selection, stored.metadata.shape, None, fields)
+        return self._get(parse.fancy, selection, None, fields)
 
     def get_basic_selection(
         self, selection: Any = ..., *, out: NDArray | None = None, fields: Fields = None
@@ -384,29 +361,25 @@ class Array(Node[ArrayMetadata]):
         ChunkDecodeError, StoreError
             If a chunk cannot be read.
         """
-        stored = self.stored
-        return self._get(stored, parse.basic, selection, stored.metadata.shape, out, fields)
+        return self._get(parse.basic, selection, out, fields)
 
     def get_orthogonal_selection(
         self, selection: Any, *, out: NDArray | None = None, fields: Fields = None
     ) -> Any:
         """Read the outer product of a selection in each dimension; as ``oindex[...]``."""
-        stored = self.stored
-        return self._get(stored, parse.orthogonal, selection, stored.metadata.shape, out, fields)
+        return self._get(parse.orthogonal, selection, out, fields)
 
     def get_coordinate_selection(
         self, selection: Any, *, out: NDArray | None = None, fields: Fields = None
     ) -> Any:
         """Read single elements by their coordinates; as ``vindex[...]``."""
-        stored = self.stored
-        return self._get(stored, parse.coordinate, selection, stored.metadata.shape, out, fields)
+        return self._get(parse.coordinate, selection, out, fields)
 
     def get_mask_selection(
         self, mask: Any, *, out: NDArray | None = None, fields: Fields = None
     ) -> Any:
         """Read the elements where a boolean array of the same shape is true."""
-        stored = self.stored
-        return self._get(stored, parse.mask, mask, stored.metadata.shape, out, fields)
+        return self._get(parse.mask, mask, out, fields)
 
     def get_block_selection(
         self, selection: Any, *, out: NDArray | None = None, fields: Fields = None
@@ -415,21 +388,21 @@ class Array(Node[ArrayMetadata]):
 
         If there are shards, these are the blocks.
         """
-        stored = self.stored
-        return self._get(stored, parse.block, selection, stored.axes, out, fields)
+        return self._get(parse.block, selection, out, fields)
 
     def _get(
         self,
-        stored: StoredArray,
         parser: Callable[[Any, Any], ParsedSelection],
         selection: Any,
-        extent: Any,
-        out: NDArray | None = None,
-        fields: Fields = None,
+        out: NDArray | None,
+        fields: Fields,
     ) -> Any:
+        stored = self.stored
         dtype = stored.resolved.dtype
         try:
-            parsed = parser(selection, extent)
+            parsed = parser(
+                selection, stored.axes if parser is parse.block else stored.metadata.shape
+            )
             chosen = None if fields is None else as_index(dtype, fields)
         except SelectionError as error:
             self._raise_located(error)
@@ -442,7 +415,7 @@ class Array(Node[ArrayMetadata]):
                 stored.read(parsed.selection, parsed.view(out))
                 return out
         try:
-            order = self._result_order or stored.resolved.order
+            order = stored.result_order or stored.resolved.order
             if order == "C":
                 result = np.empty(parsed.shape, dtype)
             else:
@@ -485,29 +458,28 @@ class Array(Node[ArrayMetadata]):
     # --- other ways to select ---
 
     @property
-    def oindex(self) -> OrthogonalIndex:
+    def oindex(self) -> IndexAccessor:
         """Orthogonal indexing: ``array.oindex[[1, 3], :]``."""
-        return OrthogonalIndex(self)
+        return IndexAccessor(self, "orthogonal")
 
     @property
-    def vindex(self) -> VectorisedIndex:
+    def vindex(self) -> IndexAccessor:
         """Coordinate indexing: ``array.vindex[[1, 3], [0, 2]]``."""
-        return VectorisedIndex(self)
+        return IndexAccessor(self, "coordinate")
 
     @property
-    def blocks(self) -> BlockIndex:
+    def blocks(self) -> IndexAccessor:
         """Block indexing, of whole chunks: ``array.blocks[0, 1:3]``."""
-        return BlockIndex(self)
+        return IndexAccessor(self, "block")
 
     # --- writing ---
 
     def __setitem__(self, selection: Any, value: Any) -> None:
         """Write to a selection, with broadcasting and casting as in NumPy."""
-        stored = self.stored
         fields: Fields = None
-        if stored.resolved.dtype.names:
+        if self.stored.resolved.dtype.names:
             selection, fields = split_fields(selection)
-        self._set(stored, parse.fancy, selection, stored.metadata.shape, value, fields)
+        self._set(parse.fancy, selection, value, fields)
 
     def set_basic_selection(self, selection: Any, value: Any, *, fields: Fields = None) -> None:
         """Write integers and slices.
@@ -530,47 +502,43 @@ class Array(Node[ArrayMetadata]):
         CodecError, StoreError
             If a chunk cannot be encoded or stored.
         """
-        stored = self.stored
-        self._set(stored, parse.basic, selection, stored.metadata.shape, value, fields)
+        self._set(parse.basic, selection, value, fields)
 
     def set_orthogonal_selection(
         self, selection: Any, value: Any, *, fields: Fields = None
     ) -> None:
         """Write the outer product of a selection in each dimension; as ``oindex[...] =``."""
-        stored = self.stored
-        self._set(stored, parse.orthogonal, selection, stored.metadata.shape, value, fields)
+        self._set(parse.orthogonal, selection, value, fields)
 
     def set_coordinate_selection(
         self, selection: Any, value: Any, *, fields: Fields = None
     ) -> None:
         """Write single elements by their coordinates; as ``vindex[...] =``."""
-        stored = self.stored
-        self._set(stored, parse.coordinate, selection, stored.metadata.shape, value, fields)
+        self._set(parse.coordinate, selection, value, fields)
 
     def set_mask_selection(self, mask: Any, value: Any, *, fields: Fields = None) -> None:
         """Write the elements where a boolean array of the same shape is true."""
-        stored = self.stored
-        self._set(stored, parse.mask, mask, stored.metadata.shape, value, fields)
+        self._set(parse.mask, mask, value, fields)
 
     def set_block_selection(self, selection: Any, value: Any, *, fields: Fields = None) -> None:
         """Write whole chunks, selected by their grid coordinates; as ``blocks[...] =``."""
-        stored = self.stored
-        self._set(stored, parse.block, selection, stored.axes, value, fields)
+        self._set(parse.block, selection, value, fields)
 
     def _set(
         self,
-        stored: StoredArray,
         parser: Callable[[Any, Any], ParsedSelection],
         selection: Any,
-        extent: Any,
         value: Any,
-        fields: Fields = None,
+        fields: Fields,
     ) -> None:
-        self.check_writable()
+        stored = self.stored
+        stored.check_writable()
         dtype = stored.resolved.dtype
         chosen = None
         try:
-            parsed = parser(selection, extent)
+            parsed = parser(
+                selection, stored.axes if parser is parse.block else stored.metadata.shape
+            )
             if fields is not None:
                 chosen = as_index(dtype, fields)
                 dtype = dtype[chosen]
@@ -616,9 +584,15 @@ class Array(Node[ArrayMetadata]):
         are erased, and what the others hold beyond the edge is set to the fill value,
         so that it does not come back when the array grows again.
         """
-        from zarr_core.hierarchy.resize import resize
+        from zarr_core.hierarchy.resize import clear_beyond, new_shape, resized
 
-        resize(self, shape)
+        self.check_writable()
+        self.refresh()  # with an old shape, chunks would remain
+        before = self.stored
+        new = new_shape(before, shape)
+        if new != before.metadata.shape:
+            update_metadata(self, lambda metadata: resized(before, metadata, new))
+            clear_beyond(before, self.stored)
 
     def append(self, data: Any, axis: int = 0) -> tuple[int, ...]:
         """Add elements at the end of one dimension.
@@ -647,9 +621,13 @@ class Array(Node[ArrayMetadata]):
         The array grows under the lock of its document, from the shape that is stored.  Of
         several who append at the same time, each gets a place of its own.
         """
-        from zarr_core.hierarchy.resize import append
+        from zarr_core.hierarchy.resize import elements_to_append, grown
 
-        return append(self, data, axis)
+        values, axis = elements_to_append(self.stored, data, axis)
+        # The elements are written first, then the metadata, both under the lock of the
+        # metadata, so that readers see both, and concurrent calls append to each other.
+        update_metadata(self, lambda metadata: grown(self.stored, metadata, values, axis))
+        return self.shape
 
     # --- views ---
 
@@ -808,28 +786,7 @@ class Array(Node[ArrayMetadata]):
 
         return from_array(self, inline_array=True)  # type: ignore[no-untyped-call]  # is Dask's
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        from zarr_core.hierarchy.from_metadata import reopen  # circular import
-
-        stored = self.stored
-        config = {
-            "write_empty_chunks": stored.resolved.write_empty_chunks,
-            "missing_chunks": "error" if stored.missing_is_error else "fill",
-            "order": self._result_order,
-        }
-        document = stored.format.to_json(stored.metadata)
-        return reopen, (
-            stored.store, stored.path, stored.format.name, document, self.read_only, config,
-            stored.extensions,
-        )  # fmt: skip
-
     def __repr__(self) -> str:
         from zarr_core.display.info import array_line
 
-        return array_line(self)
-
-    def _repr_html_(self) -> str | None:
-        from zarr_core.display.extension import html
-
-        with override_extensions(self.stored.extensions):
-            return html(self)
+        return array_line(self.stored)

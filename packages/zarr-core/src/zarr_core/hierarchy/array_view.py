@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -54,52 +54,38 @@ def as_index(dtype: np.dtype[Any], fields: Fields) -> str | list[str]:
     return fields if isinstance(fields, str) else wanted
 
 
-class _Accessor:
-    __slots__ = ("_array",)
+class IndexAccessor:
+    """Another way to index an array: ``oindex``, ``vindex`` or ``blocks``.
 
-    def __init__(self, array: Array | View) -> None:
-        self._array: Array = array  # type: ignore[assignment]  # views raise if they are written to
+    Parameters
+    ----------
+    array : Array or View
+        The array.
+    kind : {"orthogonal", "coordinate", "block"}
+        The methods that are called: ``get_{kind}_selection`` and ``set_{kind}_selection``.
+    """
 
+    __slots__ = ("_array", "_kind")
 
-class OrthogonalIndex(_Accessor):
-    """Orthogonal indexing: one index for each dimension; the result is their outer product."""
-
-    def __getitem__(self, selection: Any) -> Any:
-        selection, fields = split_fields(selection)
-        return self._array.get_orthogonal_selection(selection, fields=fields)
-
-    def __setitem__(self, selection: Any, value: Any) -> None:
-        selection, fields = split_fields(selection)
-        self._array.set_orthogonal_selection(selection, value, fields=fields)
-
-
-class VectorisedIndex(_Accessor):
-    """Coordinate indexing: single elements, or a mask of the whole shape."""
+    def __init__(self, array: Any, kind: Literal["orthogonal", "coordinate", "block"]) -> None:
+        self._array = array
+        self._kind = kind
 
     def __getitem__(self, selection: Any) -> Any:
         selection, fields = split_fields(selection)
-        return self._array.get_coordinate_selection(selection, fields=fields)
+        return getattr(self._array, f"get_{self._kind}_selection")(selection, fields=fields)
 
     def __setitem__(self, selection: Any, value: Any) -> None:
         selection, fields = split_fields(selection)
-        self._array.set_coordinate_selection(selection, value, fields=fields)
-
-
-class BlockIndex(_Accessor):
-    """Block indexing: whole chunks by their coordinates."""
-
-    def __getitem__(self, selection: Any) -> Any:
-        selection, fields = split_fields(selection)
-        return self._array.get_block_selection(selection, fields=fields)
-
-    def __setitem__(self, selection: Any, value: Any) -> None:
-        selection, fields = split_fields(selection)
-        self._array.set_block_selection(selection, value, fields=fields)
+        getattr(self._array, f"set_{self._kind}_selection")(selection, value, fields=fields)
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Number of chunks along each dimension."""
-        return self._array.cdata_shape
+        """Shape of the array; of ``blocks``, the number of chunks along each dimension."""
+        shape: tuple[int, ...] = (
+            self._array.cdata_shape if self._kind == "block" else self._array.shape
+        )
+        return shape
 
 
 def dtype_given(given: Any) -> np.dtype[Any]:
@@ -199,19 +185,19 @@ class View:
         return elements if chosen is None else elements[chosen]
 
     @property
-    def oindex(self) -> OrthogonalIndex:
-        """Orthogonal indexing."""
-        return OrthogonalIndex(self)
+    def oindex(self) -> IndexAccessor:
+        """Orthogonal indexing: ``view.oindex[[1, 3], :]``."""
+        return IndexAccessor(self, "orthogonal")
 
     @property
-    def vindex(self) -> VectorisedIndex:
-        """Coordinate indexing."""
-        return VectorisedIndex(self)
+    def vindex(self) -> IndexAccessor:
+        """Coordinate indexing: ``view.vindex[[1, 3], [0, 2]]``."""
+        return IndexAccessor(self, "coordinate")
 
     @property
-    def blocks(self) -> BlockIndex:
-        """Block indexing."""
-        return BlockIndex(self)
+    def blocks(self) -> IndexAccessor:
+        """Block indexing, of whole chunks: ``view.blocks[0, 1:3]``."""
+        return IndexAccessor(self, "block")
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         if copy is False:

@@ -11,10 +11,7 @@ from zarr_core.engine.stored_array import StoredArray
 from zarr_core.errors import SelectionError
 
 if TYPE_CHECKING:
-    from zarr_core.hierarchy.array import Array
     from zarr_core.interfaces.data_type import DataType
-
-_PART_BYTES = 1 << 26
 
 
 def plain(value: Any) -> np.ndarray[Any, Any]:
@@ -125,32 +122,3 @@ def dtype_of(values: Any) -> Any:
     """
     stored = getattr(values, "stored", None)
     return stored.resolved.data_type if isinstance(stored, StoredArray) else values.dtype
-
-
-def write_values(array: Array, values: Any) -> None:
-    """Write all elements of a new array.
-
-    Parameters
-    ----------
-    array : Array
-        The array.
-    values : ndarray, or chunked array
-        The result of :func:`values_of`.  A chunked array is read in whole rows of chunks
-        or shards of the new array, up to 64 MiB each.
-    """
-    if isinstance(values, np.ndarray) or not array.ndim or array.nbytes <= _PART_BYTES:
-        array[...] = values
-        return
-    (axis, *_) = array.stored.axes
-    row_bytes = array.nbytes // axis.size
-    first = 0
-    while first < axis.count:
-        last = first + 1
-        while last < axis.count and (
-            (axis.start(last) + axis.length(last) - axis.start(first)) * row_bytes <= _PART_BYTES
-        ):
-            last += 1
-        end = min(axis.start(last - 1) + axis.length(last - 1), axis.size)
-        rows = slice(axis.start(first), end)
-        array[rows] = np.asarray(values[rows])
-        first = last

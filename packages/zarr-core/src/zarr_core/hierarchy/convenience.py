@@ -9,8 +9,7 @@ import numpy as np
 
 from zarr_core.errors import NodeNotFoundError, StoreReadOnlyError
 from zarr_core.hierarchy.array import Array
-from zarr_core.hierarchy.coerce import values_of
-from zarr_core.hierarchy.create import create_array, create_group
+from zarr_core.hierarchy.create import create_array, create_group, like_options
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.open import open as open_node
 from zarr_core.hierarchy.open import open_group
@@ -19,7 +18,7 @@ from zarr_core.hierarchy.store_path import opened_store, refuse_misspelt
 from zarr_core.threads import concurrent_map
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from zarr_core.display.tree import Tree
     from zarr_core.hierarchy.group import Group
@@ -34,9 +33,7 @@ def array(data: Any, *, store: StoreLike = None, **options: Any) -> Array:
     return create(None, store=store, data=data, **options)
 
 
-def create(
-    shape: Shape | None = None, *, store: StoreLike = None, path: str | None = None, **options: Any
-) -> Array:
+def create(shape: Shape | None = None, *, store: StoreLike = None, **options: Any) -> Array:
     """Create an array of a shape; options as for :func:`create_array`.
 
     Parameters
@@ -45,13 +42,9 @@ def create(
         Length of each dimension; that of ``data`` if not given.
     store : store-like, optional
         Where; in memory if not given.
-    path : str, optional
-        Path of the array in the store.
     **options
         Further arguments of :func:`create_array`.
     """
-    if path is not None:
-        options["name"] = path
     return create_array(store, shape=shape, **options)
 
 
@@ -93,7 +86,7 @@ def empty_like(like: Any, **options: Any) -> Array:
         takes the default filters, serializer and fill value with it, other ``chunks`` mean no
         shards, another number of dimensions means chunks of its own.
     """
-    return create(**{**_traits(like, options), **options})
+    return create(**{**like_options(like, options), **options})
 
 
 def zeros_like(like: Any, **options: Any) -> Array:
@@ -135,7 +128,7 @@ def save(store: StoreLike, *arrays: Any, **named: Any) -> None:
     """
     path = named.pop("path", None)
     if len(arrays) == 1 and not named:
-        create_array(store, name=path, data=arrays[0])
+        create_array(store, path=path, data=arrays[0])
         return
     if not arrays and not named:
         raise ValueError("nothing to save: give at least one array")
@@ -194,9 +187,9 @@ def group(store: StoreLike = None, *, overwrite: bool = False, **options: Any) -
             raise error from None
 
 
-def tree(place: StoreLike, level: int | None = None, *, path: str | None = None) -> Tree:
+def tree(store: StoreLike, level: int | None = None, *, path: str | None = None) -> Tree:
     """The hierarchy below a group, to look at; as :meth:`Group.tree`."""
-    return open_group(place, path=path).tree(level)
+    return open_group(store, path=path).tree(level)
 
 
 def load(store: StoreLike, *, path: str | None = None, **options: Any) -> Any:
@@ -219,49 +212,6 @@ def load(store: StoreLike, *, path: str | None = None, **options: Any) -> Any:
     if isinstance(node, Array):
         return np.asarray(node[...])
     return {name: np.asarray(member[...]) for name, member in node.arrays()}
-
-
-def _chunking(like: Array, shape: Any) -> dict[str, Any]:
-    """Chunks and shards of an array like another, also if their lengths differ."""
-    stored = like.stored
-    grid, length = stored.resolved.grid, np.size(shape)
-    if stored.resolved.is_uniform or length != like.ndim:
-        chunks = like.chunks if stored.is_sharded else like.metadata.chunk_grid
-        return {"chunks": chunks, "shards": like.shards}
-    new = tuple(np.ravel(shape).tolist())
-    resized = grid.resized(new)
-    if stored.is_sharded:
-        return {"chunks": like.chunks, "shards": tuple(axis.sizes() for axis in resized.axes(new))}
-    return {"chunks": like.metadata.chunk_grid if resized is grid else resized.to_definition()}
-
-
-def _traits(like: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a new array has from another, unless the options say otherwise."""
-    if not isinstance(like, Array):
-        values = values_of(like)
-        return {"shape": values.shape, "dtype": values.dtype}
-    metadata = like.metadata
-    traits: dict[str, Any] = {
-        "shape": like.shape,
-        "dtype": metadata.data_type,
-        **_chunking(like, options.get("shape", like.shape)),
-        "filters": like.stored.inner_codecs.array_to_array,
-        "serializer": like.serializer,
-        "compressors": like.stored.inner_codecs.bytes_to_bytes,
-        "fill_value": like.stored.resolved.fill_value,
-        "chunk_key_encoding": metadata.chunk_key_encoding,
-        "dimension_names": metadata.dimension_names,
-        "extensions": like.stored.extensions,
-    }
-    if "dtype" in options:  # what was chosen for the other dtype
-        for name in ("fill_value", "filters", "serializer"):
-            del traits[name]
-    if "shape" in options and np.size(options["shape"]) != like.ndim:
-        for name in ("chunks", "shards", "filters", "dimension_names"):
-            traits.pop(name, None)
-    if "chunks" in options and "shards" not in options:
-        traits.pop("shards", None)
-    return traits
 
 
 def getsize(store: StoreLike, path: str | None = None) -> int:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from itertools import accumulate
-from operator import index as as_integer
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_core.engine.resolved_metadata import resolve_cached
-from zarr_core.engine.stored_array import StoredArray
 from zarr_core.engine.stored_node import StoredGroup
-from zarr_core.errors import NodeExistsError, NodeTypeError
 from zarr_core.formats.detect import format_of_new
 from zarr_core.hierarchy.array import Array
-from zarr_core.hierarchy.coerce import as_assigned, dtype_of, values_of, write_values
+from zarr_core.hierarchy.coerce import as_assigned, dtype_of, values_of
 from zarr_core.hierarchy.create_node import place_node, refuse_leftovers
-from zarr_core.hierarchy.from_metadata import array_settings, stored_member, warn_of_wrong_values
+from zarr_core.hierarchy.from_metadata import array_settings, stored_array
 from zarr_core.hierarchy.group import Group
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.rollback import Rollback
@@ -25,22 +21,24 @@ from zarr_core.metadata.group import GroupMetadata
 from zarr_core.normalize.array_metadata import WHERE, array_metadata, parse_shape
 from zarr_core.normalize.attributes import check_attributes
 from zarr_core.normalize.chunk_key_encodings import parse_chunk_key_encoding
-from zarr_core.normalize.data_types import parse_data_type
 from zarr_core.registry.scope import override_extensions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Literal
 
+    from zarr_core.engine.consolidated_view import ConsolidatedView
     from zarr_core.hierarchy.store_path import StoreLike
     from zarr_core.interfaces.format import Format, NodeMetadata
     from zarr_core.interfaces.store import Store
+
+_MAX_NBYTES = 1 << 26  # of a chunked array that are read at once
 
 
 def create_array(
     store: StoreLike = None,
     *,
-    name: str | None = None,
+    path: str | None = None,
     shape: int | Sequence[int] | None = None,
     dtype: Any = None,
     data: Any = None,
@@ -69,7 +67,7 @@ def create_array(
     ----------
     store : store-like
         Where: a path, a URL, a store, a mapping, a group; None for memory.
-    name : str, optional
+    path : str, optional
         Path of the array in the store.  Missing parent groups are created.
     shape : int or sequence of int
         Length of each dimension; that of ``data`` if not given.
@@ -158,11 +156,11 @@ def create_array(
             raise TypeError(f"a new array requires shape or data{hint}")
         if dtype is None:
             dtype = np.float64 if values is None else dtype_of(values)
-        write_empty_chunks, missing_is_error, result_order = array_settings(config)
-        place, path = resolve_store_path(
-            store, name, storage_options=storage_options, synchronizer=synchronizer
+        settings = array_settings(config)
+        place, below = resolve_store_path(
+            store, path, storage_options=storage_options, synchronizer=synchronizer
         )
-        format_ = format_of_new(place, path, _requested_format(store, zarr_format))
+        format_ = format_of_new(place, below, _requested_format(store, zarr_format))
         if (
             isinstance(compressors, str)
             and compressors == "auto"
@@ -179,23 +177,19 @@ def create_array(
         if fill_value is None and format_.undefined_fill_values:
             metadata = metadata.replace(fill_value_undefined=True)
         metadata = format_.to_format(metadata, WHERE)
-        resolved = resolve_cached(metadata, place, path, write_empty_chunks)
-        if resolved.may_be_misread:
-            warn_of_wrong_values(resolved, place, path)
-        resolved.check_lengths(WHERE)
+        stored = stored_array(
+            place, below, format_, metadata, settings, consolidated=_consolidated_of(store)
+        )
+        stored.resolved.check_lengths(WHERE)
         if values is not None and values is not data:
-            values = as_assigned(values, data, resolved.data_type)
-        stored = StoredArray(
-            place, path, format_, resolved, missing_is_error=missing_is_error,
-            consolidated=store.stored.consolidated if isinstance(store, Node) else None,
-        )  # fmt: skip
-        array = Array(stored, result_order=result_order)
+            values = as_assigned(values, data, stored.resolved.data_type)
+        array = Array(stored)
         if not overwrite:
             refuse_leftovers(stored)
         with Rollback() as rollback:
-            _place(store, place, path, format_, metadata, overwrite, rollback)
+            _place(store, place, below, format_, metadata, overwrite, rollback)
             if values is not None and write_data:
-                write_values(array, values)
+                _write_values(array, values)
         return array
 
 
@@ -241,8 +235,12 @@ def create_group(
     metadata = format_.to_format(metadata, "new group")
     with Rollback() as rollback:
         _place(store, place, below, format_, metadata, overwrite, rollback)
-    consolidated = store.stored.consolidated if isinstance(store, Node) else None
+    consolidated = _consolidated_of(store)
     return Group(StoredGroup(place, below, format_, metadata, consolidated=consolidated))
+
+
+def _consolidated_of(store: StoreLike) -> ConsolidatedView | None:
+    return store.stored.consolidated if isinstance(store, Node) else None
 
 
 def _place(
@@ -256,13 +254,18 @@ def _place(
 ) -> None:
     """Store the metadata of a new node, also in consolidated metadata of the group."""
     group = given if isinstance(given, Node) else None
+    known_group: str | None = None
     if group is not None:
         group.check_writable()
         if group.stored.consolidated is not None:
             # Whether the node exists is read from the store.
             paths = list(accumulate(path.split("/"), "{}/{}".format))
             rollback.add_cleanup(lambda: group.stored.record(gone=[path], there=paths))
-    made = place_node(place, path, format_, metadata, rollback, overwrite=overwrite)
+            # record() raises an error if it has been removed.
+            known_group = group.stored.consolidated.path
+    made = place_node(
+        place, path, format_, metadata, rollback, overwrite=overwrite, known_group=known_group
+    )
     if group is not None:
         group.stored.record(gone=[path] if overwrite else [], there=[*made, path])
 
@@ -274,41 +277,64 @@ def _requested_format(store: StoreLike, zarr_format: int | str | None) -> int | 
     return zarr_format
 
 
-def require_array(
-    group: Group,
-    name: str,
-    shape: int | Sequence[int] | None,
-    dtype: Any,
-    exact: bool,
-    options: dict[str, Any],
-) -> Array:
-    """See :meth:`zarr_core.Group.require_array`."""
-    data = options.get("data")
-    if data is not None and (shape is None or dtype is None):
-        values = values_of(data)
-        shape = values.shape if shape is None else shape
-        dtype = dtype_of(values) if dtype is None else dtype
-    found = stored_member(group, name)
-    if found is None:
-        try:
-            return group.create_array(name, shape=shape, dtype=dtype, **options)
-        except NodeExistsError:
-            found = stored_member(group, name)  # created concurrently
-            if found is None:
-                raise
-    if not isinstance(found, Array):
-        raise NodeTypeError(found.stored.location, "is a group, not an array")
-    if shape is None:
-        raise TypeError("require_array requires shape or data")
-    items: Any = shape if hasattr(shape, "__iter__") else (shape,)
-    wanted = tuple(as_integer(length) for length in items)
-    if found.shape != wanted:
-        raise NodeTypeError(found.stored.location, f"has shape {found.shape}, not {wanted}")
-    if dtype is not None:
-        wanted_dtype = parse_data_type(dtype)[0].numpy_dtype
-        fits = found.dtype == wanted_dtype if exact else np.can_cast(wanted_dtype, found.dtype)
-        if not fits:
-            raise NodeTypeError(
-                found.stored.location, f"has dtype {found.dtype}, not {wanted_dtype}"
-            )
-    return found
+def _write_values(array: Array, values: Any) -> None:
+    """Write all elements; those of a chunked array in whole rows of chunks, up to 64 MiB each."""
+    if isinstance(values, np.ndarray) or not array.ndim or array.nbytes <= _MAX_NBYTES:
+        array[...] = values
+        return
+    (axis, *_) = array.stored.axes
+    row_bytes = array.nbytes // axis.size
+    first = 0
+    while first < axis.count:
+        last = first + 1
+        while last < axis.count and (
+            (axis.start(last) + axis.length(last) - axis.start(first)) * row_bytes <= _MAX_NBYTES
+        ):
+            last += 1
+        end = min(axis.start(last - 1) + axis.length(last - 1), axis.size)
+        rows = slice(axis.start(first), end)
+        array[rows] = np.asarray(values[rows])
+        first = last
+
+
+def _chunking(like: Array, shape: Any) -> dict[str, Any]:
+    """Chunks and shards of an array like another, also if their lengths differ."""
+    stored = like.stored
+    grid, length = stored.resolved.grid, np.size(shape)
+    if stored.resolved.is_uniform or length != like.ndim:
+        chunks = like.chunks if stored.is_sharded else like.metadata.chunk_grid
+        return {"chunks": chunks, "shards": like.shards}
+    new = tuple(np.ravel(shape).tolist())
+    resized = grid.resized(new)
+    if stored.is_sharded:
+        return {"chunks": like.chunks, "shards": tuple(axis.sizes() for axis in resized.axes(new))}
+    return {"chunks": like.metadata.chunk_grid if resized is grid else resized.to_definition()}
+
+
+def like_options(like: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The arguments that a new array like another takes from it, unless options contradict."""
+    if not isinstance(like, Array):
+        values = values_of(like)
+        return {"shape": values.shape, "dtype": values.dtype}
+    metadata = like.metadata
+    traits: dict[str, Any] = {
+        "shape": like.shape,
+        "dtype": metadata.data_type,
+        **_chunking(like, options.get("shape", like.shape)),
+        "filters": like.stored.inner_codecs.array_to_array,
+        "serializer": like.serializer,
+        "compressors": like.stored.inner_codecs.bytes_to_bytes,
+        "fill_value": like.stored.resolved.fill_value,
+        "chunk_key_encoding": metadata.chunk_key_encoding,
+        "dimension_names": metadata.dimension_names,
+        "extensions": like.stored.extensions,
+    }
+    if "dtype" in options:  # what was chosen for the other dtype
+        for name in ("fill_value", "filters", "serializer"):
+            del traits[name]
+    if "shape" in options and np.size(options["shape"]) != like.ndim:
+        for name in ("chunks", "shards", "filters", "dimension_names"):
+            traits.pop(name, None)
+    if "chunks" in options and "shards" not in options:
+        traits.pop("shards", None)
+    return traits

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zarr_core.errors import (
-    MetadataError,
     NodeExistsError,
     StoreCapabilityError,
     StoreReadOnlyError,
 )
 from zarr_core.formats.detect import conflicting_format
 from zarr_core.formats.reserved_names import check_reserved_names
-from zarr_core.hierarchy.delete import erase_node
-from zarr_core.hierarchy.node import validate_node
+from zarr_core.hierarchy.delete import erase_node, is_stored
+from zarr_core.hierarchy.from_metadata import validate_node
+from zarr_core.hierarchy.rollback import holds_anything
 from zarr_core.interfaces.store import READ_ONLY
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
@@ -36,6 +36,7 @@ def place_node(
     rollback: Rollback,
     *,
     overwrite: bool,
+    known_group: str | None = None,
 ) -> list[str]:
     """Store a new node and its parent groups.
 
@@ -50,6 +51,8 @@ def place_node(
         Remembers every node that is created.
     overwrite : bool
         Whether an existing node is removed first.
+    known_group : str, optional
+        Path of a group that exists, so that its metadata, which can be large, is not read.
 
     Returns
     -------
@@ -64,7 +67,9 @@ def place_node(
     StoreReadOnlyError
         If the store is read-only.
     """
-    missing = make_room(store, path, format_, metadata, rollback, overwrite=overwrite)
+    missing = make_room(
+        store, path, format_, metadata, rollback, overwrite=overwrite, known_group=known_group
+    )
     if not rollback.create(store, path, format_, metadata):
         raise occupied(store, path)
     return missing
@@ -79,12 +84,13 @@ def make_room(
     *,
     overwrite: bool,
     existing: Container[str] = (),
+    known_group: str | None = None,
 ) -> list[str]:
     """Do what :func:`place_node` does before it stores the metadata.
 
     Parameters
     ----------
-    store, path, format_, metadata, overwrite
+    store, path, format_, metadata, overwrite, known_group
         As for :func:`place_node`.
     existing : container of str
         Reserved names that are not new, such as those of the source of a copy.
@@ -93,9 +99,10 @@ def make_room(
         raise StoreReadOnlyError(READ_ONLY, located(store, path))
     format_.check_path(path)
     validate_node(store, path, metadata)
-    missing = _missing_ancestors(store, path, format_)
-    new = missing if _is_reserved_and_there(store, path, format_) else [path, *missing]
-    check_reserved_names(format_, new, existing)
+    missing = _missing_ancestors(store, path, format_, known_group)
+    # An existing node may keep its reserved name.
+    keeps = format_.is_reserved(path.rpartition("/")[2]) and is_stored(format_, store, path)
+    check_reserved_names(format_, missing if keeps else [path, *missing], existing)
     _refuse_conflicts(store, path, format_, missing if overwrite else [path, *missing])
     if overwrite and _clear(store, path, format_):
         rollback.overwrite(store, path)
@@ -154,16 +161,6 @@ def _refuse_conflicts(store: Store, path: str, format_: Format, paths: list[str]
             )
 
 
-def _is_reserved_and_there(store: Store, path: str, format_: Format) -> bool:
-    """Whether a node with a reserved name already exists."""
-    if not format_.is_reserved(path.rpartition("/")[2]):
-        return False
-    try:
-        return format_.read(store, path) is not None
-    except MetadataError:
-        return True
-
-
 def occupied(store: Store, path: str) -> NodeExistsError:
     """The error about a node that already exists."""
     return NodeExistsError(
@@ -172,12 +169,16 @@ def occupied(store: Store, path: str) -> NodeExistsError:
     )
 
 
-def _missing_ancestors(store: Store, path: str, format_: Format) -> list[str]:
+def _missing_ancestors(
+    store: Store, path: str, format_: Format, known_group: str | None = None
+) -> list[str]:
     """The missing parent groups of a path, the nearest first."""
     parents = path.split("/")[:-1]
     missing: list[str] = []
     for depth in range(len(parents) if path else -1, -1, -1):
         ancestor = "/".join(parents[:depth])
+        if ancestor == known_group:
+            break
         found = format_.read(store, ancestor)
         if isinstance(found, ArrayMetadata):
             raise NodeExistsError(
@@ -234,10 +235,3 @@ def _clear(store: Store, path: str, format_: Format) -> bool:
     if found:
         erase_node(format_, store, path)
     return found
-
-
-def holds_anything(store: Store, path: str, format_: Format) -> bool:
-    """Whether anything of a node, or below it, is stored."""
-    return any(map(store.exists, format_.documents(path))) or any(
-        True for prefix in format_.prefixes(path) for _ in store.list_prefix(prefix)
-    )

@@ -1,41 +1,103 @@
-"""Create the objects of arrays and groups from metadata, which need not be stored."""
+"""Create stored arrays and groups from metadata, which need not be stored; validate metadata."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from zarr_core import names
+from zarr_core.cache import Cache
 from zarr_core.config import config as settings
+from zarr_core.definition import ExtensionDefinition
 from zarr_core.engine.resolved_metadata import resolve_cached
 from zarr_core.engine.stored_array import StoredArray
 from zarr_core.engine.stored_node import StoredGroup
-from zarr_core.errors import NodeTypeError
+from zarr_core.errors import ExtensionConfigurationError, MetadataValidationError, ZarrError
 from zarr_core.formats.lookup import format_named
-from zarr_core.hierarchy.array import Array
-from zarr_core.hierarchy.group import Group
-from zarr_core.hierarchy.node import validate_node
-from zarr_core.hierarchy.store_path import resolve_store_path
 from zarr_core.metadata.array import ArrayMetadata
+from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer
 from zarr_core.names import located
 from zarr_core.printable import listed
+from zarr_core.registry import hooks
+from zarr_core.registry.provider import is_fault
+from zarr_core.registry.resolve import create_extension, reason
 from zarr_core.registry.scope import override_extensions
 from zarr_core.user_warning import warn
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+    from typing import TypeVar
 
     from zarr_core.definition import JSON
     from zarr_core.engine.consolidated_view import ConsolidatedView
     from zarr_core.engine.resolved_metadata import ResolvedMetadata
-    from zarr_core.hierarchy.store_path import StoreLike
+    from zarr_core.engine.stored_node import StoredNode
     from zarr_core.interfaces.format import Format, NodeMetadata
+    from zarr_core.interfaces.metadata_extension import MetadataExtension
     from zarr_core.interfaces.store import Store
 
-_MOST_WARNED = 256
-_warned: dict[tuple[str, str], ResolvedMetadata] = {}
+    N = TypeVar("N")
+
+_warned: Cache[tuple[str, str], ResolvedMetadata] = Cache(256)
 
 
-def node(
+class ArraySettings(NamedTuple):
+    """The settings of one array."""
+
+    write_empty_chunks: bool
+    missing_is_error: bool
+    result_order: Literal["C", "F"] | None
+
+
+def array_settings(config: Mapping[str, Any] | None) -> ArraySettings:
+    """The settings of one array; by default those of ``zarr_core.config``.
+
+    Raises
+    ------
+    TypeError
+        If a setting is unknown.
+    ValueError
+        If the value of a setting is invalid.
+    """
+    known = settings.settings
+    if not config:
+        return ArraySettings(known.write_empty_chunks, known.missing_chunks == "error", None)
+    options = dict(config)
+    write_empty_chunks = options.pop("write_empty_chunks", known.write_empty_chunks)
+    missing = options.pop("missing_chunks", known.missing_chunks)
+    order = options.pop("order", None)
+    if options:
+        raise TypeError(
+            f"an array has no setting {', '.join(sorted(options))}; "
+            "there are write_empty_chunks, missing_chunks, order"
+        )
+    if order not in ("C", "F", None):
+        raise ValueError(f'the setting order must be "C" or "F", not {order!r}')
+    if missing not in ("fill", "error"):
+        raise ValueError(f'missing_chunks must be "fill" or "error", not {missing!r}')
+    return ArraySettings(bool(write_empty_chunks), missing == "error", order)
+
+
+def stored_array(
+    store: Store,
+    path: str,
+    format_: Format,
+    metadata: ArrayMetadata,
+    settings: ArraySettings,
+    *,
+    read_only: bool = False,
+    consolidated: ConsolidatedView | None = None,
+) -> StoredArray:
+    """Create a stored array from its metadata; warn if its values may be wrong."""
+    write_empty_chunks, missing_is_error, result_order = settings
+    resolved = resolve_cached(metadata, store, path, write_empty_chunks)
+    if resolved.may_be_misread:
+        _warn_of_wrong_values(metadata, resolved, store, path)
+    return StoredArray(
+        store, path, format_, metadata, resolved, read_only=read_only, missing_is_error=missing_is_error,
+        result_order=result_order, consolidated=consolidated,
+    )  # fmt: skip
+
+
+def stored_node(
     store: Store,
     path: str,
     format_: Format,
@@ -45,19 +107,14 @@ def node(
     use_consolidated: bool | None = None,
     config: Mapping[str, Any] | None = None,
     consolidated: ConsolidatedView | None = None,
-) -> Array | Group:
-    """Create the object for a node from its metadata."""
+) -> StoredArray | StoredGroup:
+    """Create a stored array or group from its metadata, after validating them."""
     validate_node(store, path, metadata)
     if isinstance(metadata, ArrayMetadata):
-        write_empty_chunks, missing_is_error, order = array_settings(config)
-        resolved = resolve_cached(metadata, store, path, write_empty_chunks)
-        if resolved.may_be_misread:
-            warn_of_wrong_values(resolved, store, path)
-        stored = StoredArray(
-            store, path, format_, resolved,
-            missing_is_error=missing_is_error, consolidated=consolidated,
+        return stored_array(
+            store, path, format_, metadata, array_settings(config),
+            read_only=read_only, consolidated=consolidated,
         )  # fmt: skip
-        return Array(stored, read_only=read_only, result_order=order)
     if consolidated is None and (metadata.consolidated is not None or use_consolidated):
         from zarr_core.engine.consolidated_view import consolidated_view
 
@@ -67,22 +124,22 @@ def node(
         consolidated = consolidated_view(
             store, path, format_, metadata, lookup, required=bool(use_consolidated)
         )
-    group = StoredGroup(store, path, format_, metadata, consolidated=consolidated)
-    return Group(group, read_only=read_only)
+    return StoredGroup(
+        store, path, format_, metadata, read_only=read_only, consolidated=consolidated
+    )
 
 
-def warn_of_wrong_values(resolved: ResolvedMetadata, store: Store, path: str) -> None:
+def _warn_of_wrong_values(
+    metadata: ArrayMetadata, resolved: ResolvedMetadata, store: Store, path: str
+) -> None:
     """Warn, once for each location, of an array whose values may be wrong."""
     location = (store.url, path)
     if _warned.get(location) is resolved:
         return
-    if len(_warned) >= _MOST_WARNED:
-        _warned.clear()
-    _warned[location] = resolved
-    metadata = resolved.metadata
+    _warned.keep(location, resolved)
     # For a fallback of the data type, there is a warning of its own.
     ignored = [
-        definition for definition in resolved.skipped if definition is not metadata.data_type
+        definition for definition in resolved.ignored if definition is not metadata.data_type
     ]
     if ignored:
         names_ = listed([definition.name for definition in ignored])
@@ -98,131 +155,123 @@ def warn_of_wrong_values(resolved: ResolvedMetadata, store: Store, path: str) ->
         )
 
 
-def member(group: Group, path: str, metadata: NodeMetadata) -> Array | Group:
-    """Create the object for a node below a group.
-
-    Parameters
-    ----------
-    group : Group
-        The group.
-    path : str
-        Path of the node in the store.
-    metadata : ArrayMetadata or GroupMetadata
-        Its metadata.
-    """
-    stored = group.stored
-    with override_extensions(stored.extensions):
-        return node(
-            stored.store, path, stored.format, metadata,
-            read_only=group.read_only, consolidated=stored.consolidated,
-        )  # fmt: skip
-
-
-def stored_member(group: Group, name: str) -> Array | Group | None:
-    """The stored member of a name; consolidated metadata is not used."""
-    stored = group.stored
-    path = names.join(stored.path, name)
-    metadata = stored.format.read(stored.store, path)
-    return None if metadata is None else member(group, path, metadata)
-
-
-def array_settings(
-    config: Mapping[str, Any] | None,
-) -> tuple[bool, bool, Literal["C", "F"] | None]:
-    """The settings of one array.
-
-    Returns
-    -------
-    write_empty_chunks, missing_is_error : bool
-        Whether to keep empty chunks, and whether missing ones are errors.
-    order : {"C", "F"}, optional
-        The order of results in memory; None for that of the chunks.
-
-    Raises
-    ------
-    TypeError
-        If a setting is unknown.
-    ValueError
-        If the value of a setting is invalid.
-    """
-    known = settings.settings
-    if not config:
-        return known.write_empty_chunks, known.missing_chunks == "error", None
-    options = dict(config)
-    write_empty_chunks = options.pop("write_empty_chunks", known.write_empty_chunks)
-    missing = options.pop("missing_chunks", known.missing_chunks)
-    order = options.pop("order", None)
-    if options:
-        raise TypeError(
-            f"an array has no setting {', '.join(sorted(options))}; "
-            "there are write_empty_chunks, missing_chunks, order"
-        )
-    if order not in ("C", "F", None):
-        raise ValueError(f'the setting order must be "C" or "F", not {order!r}')
-    if missing not in ("fill", "error"):
-        raise ValueError(f'missing_chunks must be "fill" or "error", not {missing!r}')
-    return bool(write_empty_chunks), missing == "error", order
+def pickled_state(stored: StoredNode[Any]) -> tuple[Any, ...]:
+    """The arguments of :func:`reopen` that describe a node."""
+    config: dict[str, Any] = {}
+    use_consolidated = None
+    if isinstance(stored, StoredArray):
+        config = {
+            "write_empty_chunks": stored.resolved.write_empty_chunks,
+            "missing_chunks": "error" if stored.missing_is_error else "fill",
+            "order": stored.result_order,
+        }
+    elif isinstance(stored, StoredGroup):
+        use_consolidated = stored.uses_consolidated and stored.metadata.consolidated is not None
+    document = stored.format.to_json(stored.metadata)
+    return (
+        stored.store, stored.path, stored.format.name, document, stored.read_only,
+        use_consolidated, config, stored.extensions,
+    )  # fmt: skip
 
 
 def reopen(
+    kind: Callable[[Any], N],
     store: Store,
     path: str,
     zarr_format: str,
     document: JSON,
     read_only: bool,
-    config: dict[str, Any],
+    use_consolidated: bool | None,
+    config: Mapping[str, Any],
     extensions: Mapping[str, Mapping[str, Any]],
-    use_consolidated: bool = False,
-) -> Array | Group:
+) -> N:
     """Create a node from its pickled state; does not access the store."""
     with override_extensions(extensions):
         format_ = format_named(zarr_format)
-        return node(
-            store, path, format_, format_.from_json(document, located(store, path)),
-            read_only=read_only, use_consolidated=use_consolidated, config=config,
+        metadata = format_.from_json(document, located(store, path))
+        return kind(
+            stored_node(
+                store, path, format_, metadata,
+                read_only=read_only, use_consolidated=use_consolidated, config=config,
+            )
         )  # fmt: skip
 
 
-def array_from_metadata(
-    store: StoreLike,
-    metadata: ArrayMetadata,
-    *,
-    path: str | None = None,
-    zarr_format: int | str = 3,
-    read_only: bool = False,
-    config: Mapping[str, Any] | None = None,
-    extensions: Mapping[str, Mapping[str, Any]] | None = None,
-) -> Array:
-    """Create an array object from metadata; does not access the store.
-
-    For example to convert or repair arrays whose metadata is not stored, or differs.
+def validate_node(store: Store, path: str, metadata: NodeMetadata) -> None:
+    """Validate metadata with the extensions that its additional fields name, and with hooks.
 
     Parameters
     ----------
-    store : store-like
-        Where the chunks are: a path, a URL, a store, a mapping, an array or group.
-    metadata : ArrayMetadata
-        The metadata; it is neither compared nor stored.
-    path : str, optional
-        Path of the array in the store.
-    zarr_format : int or str
-        The format, which determines where chunks are stored.
-    read_only : bool
-        Whether the array is read-only.
-    config, extensions : mapping, optional
-        As for :func:`zarr_core.open`.
+    store, path
+        The location of the node; for messages.
+    metadata : ArrayMetadata or GroupMetadata
+        The metadata that was read or will be written.
 
     Raises
     ------
-    ExtensionError, MetadataValidationError, CodecChainError
-        If the metadata is invalid or names unknown extensions.
-    NodeTypeError
-        If it is the metadata of a group.
+    ExtensionError
+        If an additional field must be understood and is unknown, or if its extension is
+        broken or rejects it.
+    MetadataValidationError
+        If an extension or a hook reports a problem.
     """
-    with override_extensions(extensions):
-        place, below = resolve_store_path(store, path, read_only=read_only)
-        format_ = format_named(zarr_format)
-        found = node(place, below, format_, metadata, read_only=read_only, config=config)
-        if not isinstance(found, Array):
-            raise NodeTypeError(located(place, below), "the metadata is that of a group")
-        return found
+    members = metadata.additional_fields
+    if not members and not hooks.active():
+        return
+    where = located(store, path)
+    document = metadata.to_json()
+    problems = hooks.check_metadata(where, document)
+    for name, value in members.items():
+        try:
+            extension = create_extension(
+                "extension", _definition(name, value), where, json_pointer(name)
+            )
+        except ExtensionConfigurationError as error:
+            raise _located(error, json_pointer(name), value) from error
+        if extension is not None:
+            problems += _problems(extension, document, where, json_pointer(name))
+    if problems:
+        raise MetadataValidationError(where, problems)
+
+
+def _problems(
+    extension: MetadataExtension, document: dict[str, JSON], where: str, pointer: str
+) -> list[ValidationProblem]:
+    """The problems that an extension reports; errors in its code become problems."""
+    try:
+        problems = list(extension.check(document))
+        if others := [item for item in problems if not isinstance(item, ValidationProblem)]:
+            raise TypeError(f"check returned {others[0]!r}, which is not a ValidationProblem")
+    except BaseException as error:
+        if isinstance(error, ZarrError) or not is_fault(error):
+            raise
+        failure = ValidationProblem(
+            pointer, f"the extension for this field failed: {reason(error)}"
+        )
+        raise MetadataValidationError(where, [failure]) from error
+    return problems
+
+
+def _definition(name: str, value: JSON) -> ExtensionDefinition:
+    """An additional field as a definition: the rest of it is the configuration."""
+    members: dict[str, JSON] = value if isinstance(value, dict) else {"value": value}
+    return ExtensionDefinition(
+        name,
+        {key: item for key, item in members.items() if key != "must_understand"},
+        members.get("must_understand", True) is not False,
+    )
+
+
+def _located(
+    error: ExtensionConfigurationError, pointer: str, value: JSON
+) -> ExtensionConfigurationError:
+    """The same error, with pointers into the metadata: the field is the configuration."""
+    problems = []
+    for problem in error.problems:
+        rest = problem.pointer.removeprefix(pointer).removeprefix("/configuration")
+        if not isinstance(value, dict):  # see _definition
+            rest = rest.removeprefix("/value")
+        problems.append(ValidationProblem(pointer + rest, problem.message))
+    return ExtensionConfigurationError(
+        error.extension_point, error.extension_name, error.where, problems
+    )

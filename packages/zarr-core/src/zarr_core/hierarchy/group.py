@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import MutableMapping
-from contextlib import suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from zarr_core import names
+from zarr_core.engine.stored_array import StoredArray
 from zarr_core.errors import (
     MetadataError,
     NodeExistsError,
@@ -16,7 +19,10 @@ from zarr_core.errors import (
     ZarrError,
 )
 from zarr_core.formats.walk import walk
-from zarr_core.hierarchy.delete import erase_node
+from zarr_core.hierarchy.array import Array
+from zarr_core.hierarchy.coerce import dtype_of, values_of
+from zarr_core.hierarchy.delete import erase_node, is_stored
+from zarr_core.hierarchy.from_metadata import stored_node
 from zarr_core.hierarchy.node import Node
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
@@ -32,7 +38,6 @@ if TYPE_CHECKING:
     from zarr_core.display.info import Info
     from zarr_core.display.tree import Tree
     from zarr_core.engine.stored_node import StoredGroup
-    from zarr_core.hierarchy.array import Array
     from zarr_core.interfaces.format import NodeMetadata
     from zarr_core.interfaces.progress import Progress, Reporter
 
@@ -146,20 +151,14 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         MetadataError
             If the document of a member is wrong.
         """
-        stored = self.stored
-        look_up = stored.children if use_consolidated_for_children else None
-        prefix = len(self.path) + 1 if self.path else 0
-        return tuple(
-            (path[prefix:], self._node(path, metadata))
-            for path, metadata in walk(stored.format, stored.store, stored.path, max_depth, look_up)
-        )
+        found = self._all(max_depth, use_consolidated=use_consolidated_for_children)
+        return tuple((name, self._node(path, metadata)) for name, path, metadata in found)
 
     def nmembers(self, max_depth: int | None = 0) -> int:
         """Number of members; depth as for :meth:`members`."""
         if max_depth == 0:
             return len(self)
-        found = _walk(self.stored, max_depth)
-        return sum(1 for _ in found)
+        return sum(1 for _ in self._all(max_depth))
 
     def arrays(self, max_depth: int | None = 0) -> Iterator[tuple[str, Array]]:
         """Paths and arrays among the members; depth as for :meth:`members`."""
@@ -198,8 +197,8 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         object
             The last result of the function.
         """
-        for path, _ in self._all():
-            found = func(path)
+        for name, _, _ in self._all():
+            found = func(name)
             if found is not None:
                 return found
         return None
@@ -212,8 +211,8 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
 
     def visititems(self, func: Callable[[str, Array | Group], T | None]) -> T | None:
         """Call a function with path and node of each member at any depth; as :meth:`visit`."""
-        for path, metadata in self._all():
-            found = func(path, self._node(names.join(self.path, path), metadata))
+        for name, path, metadata in self._all():
+            found = func(name, self._node(path, metadata))
             if found is not None:
                 return found
         return None
@@ -228,20 +227,20 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         """
         from zarr_core.display.tree import tree
 
-        return tree(self, level)
+        return tree(self.stored, level)
 
     @property
     def info(self) -> Info:
         """Properties of the group, as a table; does not access the store."""
         from zarr_core.display.info import group_info
 
-        return group_info(self)
+        return group_info(self.stored)
 
     def info_complete(self) -> Info:
         """Properties of the group, with the numbers of its members; lists the store."""
         from zarr_core.display.info import group_info
 
-        return group_info(self, members=True)
+        return group_info(self.stored, count_members=True)
 
     # --- creating members ---
 
@@ -263,7 +262,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
 
         options.setdefault("zarr_format", self.stored.format.name)
         with override_extensions(self.stored.extensions):
-            return create_array(self, name=self._child(name), **options)
+            return create_array(self, path=self._child(name), **options)
 
     create = create_dataset = create_array
 
@@ -289,11 +288,10 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
 
     def empty_like(self, name: str, like: Any, **options: Any) -> Array:
         """Create an empty array like another; see :func:`zarr_core.empty_like`."""
-        from zarr_core.hierarchy.convenience import empty_like
+        from zarr_core.hierarchy.create import like_options
 
-        options.setdefault("zarr_format", self.stored.format.name)
         with override_extensions(self.stored.extensions):
-            return empty_like(like, store=self, name=self._child(name), **options)
+            return self.create_array(name, **{**like_options(like, options), **options})
 
     def zeros_like(self, name: str, like: Any, **options: Any) -> Array:
         """Create an array of zeros like another; see :func:`zarr_core.empty_like`."""
@@ -315,14 +313,12 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         NodeTypeError
             If there is an array.
         """
-        from zarr_core.hierarchy.from_metadata import stored_member  # circular import
-
-        found = None if overwrite else stored_member(self, name)
+        found = None if overwrite else self._stored_member(name)
         if found is None:
             try:
                 return self.create_group(name, overwrite=overwrite)
             except NodeExistsError:
-                found = stored_member(self, name)  # created concurrently
+                found = self._stored_member(name)  # created concurrently
                 if found is None:
                     raise
         if not isinstance(found, Group):
@@ -356,12 +352,73 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         NodeTypeError
             If there is a group, or an array of another shape or dtype.
         """
-        from zarr_core.hierarchy.create import require_array  # circular import
+        from zarr_core.normalize.array_metadata import parse_shape
+        from zarr_core.normalize.data_types import parse_data_type
 
-        with override_extensions(self.stored.extensions):
-            return require_array(self, name, shape, dtype, exact, options)
+        data = options.get("data")
+        if data is not None and (shape is None or dtype is None):
+            values = values_of(data)
+            shape = values.shape if shape is None else shape
+            dtype = dtype_of(values) if dtype is None else dtype
+        found = self._stored_member(name)
+        if found is None:
+            try:
+                return self.create_array(name, shape=shape, dtype=dtype, **options)
+            except NodeExistsError:
+                found = self._stored_member(name)  # created concurrently
+                if found is None:
+                    raise
+        where = found.stored.location
+        if not isinstance(found, Array):
+            raise NodeTypeError(where, "is a group, not an array")
+        if shape is None:
+            raise TypeError("require_array requires shape or data")
+        if found.shape != (wanted := parse_shape(shape)):
+            raise NodeTypeError(where, f"has shape {found.shape}, not {wanted}")
+        if dtype is not None:
+            with override_extensions(self.stored.extensions):
+                wanted_dtype = parse_data_type(dtype)[0].numpy_dtype
+            fits = found.dtype == wanted_dtype if exact else np.can_cast(wanted_dtype, found.dtype)
+            if not fits:
+                raise NodeTypeError(where, f"has dtype {found.dtype}, not {wanted_dtype}")
+        return found
 
     require_dataset = require_array
+
+    @contextmanager
+    def batch(self) -> Iterator[Self]:
+        """Write consolidated metadata once, for all changes within a block.
+
+        Without it, every creation, removal and change of metadata through a group that was
+        opened with consolidated metadata writes all of that, which takes time proportional
+        to the number of nodes.
+
+        Notes
+        -----
+        Nodes and attributes themselves are stored at once.  The consolidated metadata
+        is written when the block ends, also if it raises: nodes that were created before the
+        exception are stored, and listed.  Changes by other writers are kept.  Until
+        then, those who read the consolidated metadata do not see the changes.  If the process is
+        killed within the block, :func:`zarr_core.consolidate_metadata` repairs it.
+
+        The block applies to this group, and to all nodes that were reached through the same
+        consolidated metadata, in all threads of the process.  It has no effect on a group
+        without consolidated metadata.
+
+        Examples
+        --------
+        >>> import zarr_core as zarr
+        >>> root = zarr.consolidate_metadata(zarr.create_group().store)
+        >>> with root.batch():
+        ...     for name in ("x", "y", "z"):
+        ...         array = root.create_array(name, shape=10)
+        ...         array.attrs["units"] = "m"
+        >>> [name for name in zarr.open_consolidated(root.store)]
+        ['x', 'y', 'z']
+        """
+        consolidated = self.stored.consolidated
+        with nullcontext() if consolidated is None else consolidated.batch():
+            yield self
 
     # --- moving and removing ---
 
@@ -428,7 +485,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         if child == self.path:
             reason = "a group cannot remove itself; use zarr_core.remove"
             raise NodeNotFoundError(located(self.store, child), reason)
-        if not self._is_there(child):
+        if not is_stored(self.stored.format, self.store, child):  # damaged nodes can be removed
             raise member_not_found(self, path)
         erase_node(self.stored.format, self.store, child, reporter)
         self.stored.record(gone=[child])
@@ -442,25 +499,8 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         """Close the store."""
         self.store.close()
 
-    def _repr_html_(self) -> str | None:
-        from zarr_core.display.extension import html
-
-        with override_extensions(self.stored.extensions):
-            return html(self)
-
     def _ipython_key_completions_(self) -> list[str]:
         return list(self)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        from zarr_core.hierarchy.from_metadata import reopen  # circular import
-
-        stored = self.stored
-        own = stored.uses_consolidated and stored.metadata.consolidated is not None
-        return reopen, (
-            stored.store, stored.path, stored.format.name, stored.format.to_json(stored.metadata),
-            self.read_only,
-            {}, stored.extensions, own,
-        )  # fmt: skip
 
     def __repr__(self) -> str:
         path = f" {shorten(self.name, 1000)}" if self.path else ""
@@ -476,17 +516,20 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
     def _child_path(self, path: str) -> str:
         return names.join(self.path, self._child(path))
 
-    def _is_there(self, path: str) -> bool:
-        """Whether there is a node, possibly damaged."""
-        try:
-            return self.stored.format.read(self.store, path) is not None
-        except MetadataError:
-            return True  # damaged nodes can be removed
-
     def _node(self, path: str, metadata: NodeMetadata) -> Array | Group:
-        from zarr_core.hierarchy.from_metadata import member  # circular import
+        stored = self.stored
+        with override_extensions(stored.extensions):
+            found = stored_node(
+                stored.store, path, stored.format, metadata,
+                read_only=stored.read_only, consolidated=stored.consolidated,
+            )  # fmt: skip
+        return Array(found) if isinstance(found, StoredArray) else Group(found)
 
-        return member(self, path, metadata)
+    def _stored_member(self, name: str) -> Array | Group | None:
+        """The member of a name; consolidated metadata is not used."""
+        path = names.join(self.path, name)
+        metadata = self.stored.format.read(self.store, path)
+        return None if metadata is None else self._node(path, metadata)
 
     def _names_of(self, kind: type[ArrayMetadata | GroupMetadata]) -> Iterator[str]:
         for name in self:
@@ -496,27 +539,26 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
             if isinstance(metadata, kind):
                 yield name
 
-    def _all(self) -> Iterator[tuple[str, NodeMetadata]]:
-        """Relative paths and metadata of all members, parents before children."""
-        prefix = len(self.path) + 1 if self.path else 0
-        for path, metadata in _walk(self.stored, None):
-            yield path[prefix:], metadata
+    def _all(
+        self, max_depth: int | None = None, *, use_consolidated: bool = True
+    ) -> Iterator[tuple[str, str, NodeMetadata]]:
+        """Relative paths, paths and metadata of members, parents before children."""
+        stored = self.stored
+        prefix = len(stored.path) + 1 if stored.path else 0
+        children = stored.children if use_consolidated else None
+        # Not a generator: an invalid depth raises at once.
+        found = walk(stored.format, stored.store, stored.path, max_depth, children)
+        return ((path[prefix:], path, metadata) for path, metadata in found)
 
     def _members_of(
         self, kind: type[ArrayMetadata | GroupMetadata], max_depth: int | None
     ) -> Iterator[Any]:
-        prefix = len(self.path) + 1 if self.path else 0
-        found = _walk(self.stored, max_depth)
+        found = self._all(max_depth)
         return (
-            (path[prefix:], self._node(path, metadata))
-            for path, metadata in found
+            (name, self._node(path, metadata))
+            for name, path, metadata in found
             if isinstance(metadata, kind)
         )
-
-
-def _walk(group: StoredGroup, max_depth: int | None) -> Iterator[tuple[str, NodeMetadata]]:
-    """Paths and metadata of the nodes below a group, parents before children."""
-    return walk(group.format, group.store, group.path, max_depth, group.children)
 
 
 _SHOWN = 5

@@ -4,24 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from zarr_core.definition import ExtensionDefinition
-from zarr_core.errors import (
-    ExtensionConfigurationError,
-    MetadataValidationError,
-    NodeNotFoundError,
-    NodeTypeError,
-    StoreReadOnlyError,
-    ZarrError,
-)
+from zarr_core.errors import NodeNotFoundError, NodeTypeError
 from zarr_core.hierarchy.attributes import Attributes
+from zarr_core.hierarchy.from_metadata import pickled_state, reopen, validate_node
 from zarr_core.interfaces.keylock import key_lock
-from zarr_core.interfaces.store import READ_ONLY
 from zarr_core.metadata.validation import ARRAY_MEMBERS, GROUP_MEMBERS
-from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer
-from zarr_core.names import located
-from zarr_core.registry import hooks
-from zarr_core.registry.provider import is_fault
-from zarr_core.registry.resolve import make, reason
+from zarr_core.registry.scope import override_extensions
 from zarr_core.strictjson import plain
 
 if TYPE_CHECKING:
@@ -32,7 +20,6 @@ if TYPE_CHECKING:
     from zarr_core.definition import JSON
     from zarr_core.engine.stored_node import StoredNode
     from zarr_core.interfaces.format import NodeMetadata
-    from zarr_core.interfaces.metadata_extension import MetadataExtension
     from zarr_core.interfaces.store import Store
 
 
@@ -47,15 +34,17 @@ class Node(Generic[M]):
     stored : StoredArray or StoredGroup
         The node as it is stored: its format, its chunks or members, without this interface.
         It is replaced when the metadata changes.
-    read_only : bool
-        Whether the node is read-only.
     """
 
     stored: StoredNode[M]
 
-    def __init__(self, stored: StoredNode[M], *, read_only: bool = False) -> None:
+    def __init__(self, stored: StoredNode[M]) -> None:
         self.stored = stored
-        self.read_only = read_only or stored.store.read_only or bool(stored.ignored_extensions)
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the node is read-only."""
+        return self.stored.read_only
 
     @property
     def store(self) -> Store:
@@ -75,7 +64,7 @@ class Node(Generic[M]):
     @property
     def name(self) -> str:
         """Path with a leading slash, as in ``/foo/bar``."""
-        return f"/{self.stored.path}"
+        return self.stored.name
 
     @property
     def basename(self) -> str:
@@ -104,7 +93,7 @@ class Node(Generic[M]):
     def update_additional_fields(self, fields: Mapping[str, JSON]) -> Self:
         """Set members of the document that the specification does not define; keep the others.
 
-        For extensions of kind ``extension`` (v3.1, "Additional fields"), which may object.
+        For extensions of the extension point ``extension`` (v3.1, "Additional fields"), which may object.
 
         Parameters
         ----------
@@ -159,25 +148,8 @@ class Node(Generic[M]):
             _replace_metadata(self, metadata)
 
     def check_writable(self) -> None:
-        """Raise if the node is read-only.
-
-        Raises
-        ------
-        StoreReadOnlyError
-            If the node or its store was opened for reading only, or unknown extensions of the
-            node are ignored.
-        """
-        if not self.read_only:
-            return
-        stored = self.stored
-        if stored.ignored_extensions:
-            names = ", ".join(definition.name for definition in stored.ignored_extensions)
-            reason = f"is read-only because the extensions {names} are not installed; install them"
-        elif stored.store.read_only:
-            reason = READ_ONLY
-        else:
-            reason = 'opened for reading only; open it with mode="r+"'
-        raise StoreReadOnlyError(reason, stored.location)
+        """Raise a StoreReadOnlyError if the node is read-only."""
+        self.stored.check_writable()
 
     def __eq__(self, other: object) -> bool:
         """Whether both have the same location; contents are not compared."""
@@ -191,6 +163,15 @@ class Node(Generic[M]):
 
     def __hash__(self) -> int:
         return hash((type(self).__name__, self.path))  # equal stores may have different URLs
+
+    def _repr_html_(self) -> str | None:
+        from zarr_core.display.extension import html
+
+        with override_extensions(self.stored.extensions):
+            return html(self.stored)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return reopen, (type(self), *pickled_state(self.stored))
 
 
 def update_metadata(node: Node[M], change: Callable[[M], M]) -> None:
@@ -226,86 +207,9 @@ def _exclusive(node: Node[Any]) -> AbstractContextManager[None]:
 
 def _replace_metadata(node: Node[M], metadata: NodeMetadata) -> None:
     node.stored = node.stored.with_metadata(_of_same_type(node, metadata))
-    node.read_only = node.read_only or bool(node.stored.ignored_extensions)
 
 
 def _of_same_type(node: Node[M], metadata: NodeMetadata) -> M:
     if not isinstance(metadata, type(node.stored.metadata)):
         raise NodeTypeError(node.stored.location, "has become a node of the other type")
     return metadata
-
-
-def validate_node(store: Store, path: str, metadata: NodeMetadata) -> None:
-    """Validate metadata with the extensions that its additional fields name, and with hooks.
-
-    Parameters
-    ----------
-    store, path
-        The location of the node; for messages.
-    metadata : ArrayMetadata or GroupMetadata
-        The metadata that was read or will be written.
-
-    Raises
-    ------
-    ExtensionError
-        If an additional field must be understood and is unknown, or if its extension is
-        broken or rejects it.
-    MetadataValidationError
-        If an extension or a hook reports a problem.
-    """
-    members = metadata.additional_fields
-    if not members and not hooks.active():
-        return
-    where = located(store, path)
-    document = metadata.to_json()
-    problems = hooks.check_metadata(where, document)
-    for name, value in members.items():
-        try:
-            extension = make("extension", _definition(name, value), where, json_pointer(name))
-        except ExtensionConfigurationError as error:
-            raise _located(error, json_pointer(name), value) from error
-        if extension is not None:
-            problems += _problems(extension, document, where, json_pointer(name))
-    if problems:
-        raise MetadataValidationError(where, problems)
-
-
-def _problems(
-    extension: MetadataExtension, document: dict[str, JSON], where: str, pointer: str
-) -> list[ValidationProblem]:
-    """The problems that an extension reports; errors in its code become problems."""
-    try:
-        problems = list(extension.check(document))
-        if others := [item for item in problems if not isinstance(item, ValidationProblem)]:
-            raise TypeError(f"check returned {others[0]!r}, which is not a ValidationProblem")
-    except BaseException as error:
-        if isinstance(error, ZarrError) or not is_fault(error):
-            raise
-        failure = ValidationProblem(
-            pointer, f"the extension for this field failed: {reason(error)}"
-        )
-        raise MetadataValidationError(where, [failure]) from error
-    return problems
-
-
-def _definition(name: str, value: JSON) -> ExtensionDefinition:
-    """An additional field as a definition: the rest of it is the configuration."""
-    members: dict[str, JSON] = value if isinstance(value, dict) else {"value": value}
-    return ExtensionDefinition(
-        name,
-        {key: item for key, item in members.items() if key != "must_understand"},
-        members.get("must_understand", True) is not False,
-    )
-
-
-def _located(
-    error: ExtensionConfigurationError, pointer: str, value: JSON
-) -> ExtensionConfigurationError:
-    """The same error, with pointers into the metadata: the field is the configuration."""
-    problems = []
-    for problem in error.problems:
-        rest = problem.pointer.removeprefix(pointer).removeprefix("/configuration")
-        if not isinstance(value, dict):  # see _definition
-            rest = rest.removeprefix("/value")
-        problems.append(ValidationProblem(pointer + rest, problem.message))
-    return ExtensionConfigurationError(error.kind, error.extension_name, error.where, problems)

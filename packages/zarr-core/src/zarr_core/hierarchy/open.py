@@ -5,6 +5,7 @@ from __future__ import annotations
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal
 
+from zarr_core.engine.stored_array import StoredArray
 from zarr_core.errors import (
     NodeExistsError,
     NodeNotFoundError,
@@ -12,8 +13,9 @@ from zarr_core.errors import (
     StoreReadOnlyError,
 )
 from zarr_core.formats.detect import read_node
+from zarr_core.formats.lookup import format_named
 from zarr_core.hierarchy.array import Array
-from zarr_core.hierarchy.from_metadata import node
+from zarr_core.hierarchy.from_metadata import stored_node
 from zarr_core.hierarchy.group import Group
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.store_path import resolve_store_path
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
     from zarr_core.hierarchy.store_path import StoreLike
     from zarr_core.interfaces.store import Store
+    from zarr_core.metadata.array import ArrayMetadata
 
 Mode = Literal["r", "r+", "a", "w", "w-", "x"]
 _MODES = ("r", "r+", "a", "w", "w-", "x")
@@ -191,8 +194,11 @@ def _open(
     with override_extensions(extensions):
         if mode not in _MODES and mode is not None:
             raise ValueError(f"mode must be one of {', '.join(_MODES)}, not {mode!r}")
-        if create:
-            _check_names(create)
+        if create:  # arguments are checked also if no node is created
+            from zarr_core.hierarchy.create import create_array
+
+            if unknown := sorted(create.keys() - signature(create_array).parameters.keys()):
+                raise TypeError(f"no argument called {', '.join(unknown)}")
         store, below = resolve_store_path(
             place, path, read_only=mode == "r", storage_options=storage_options,
             synchronizer=synchronizer,
@@ -223,10 +229,11 @@ def _open(
         read_only = mode == "r" or store.read_only
         if mode is None and isinstance(place, Node):
             read_only = place.read_only
-        return node(
+        found = stored_node(
             store, below, format_, metadata,
             read_only=read_only, use_consolidated=use_consolidated, config=config,
         )  # fmt: skip
+        return Array(found) if isinstance(found, StoredArray) else Group(found)
 
 
 def _made(
@@ -239,19 +246,56 @@ def _made(
     *,
     overwrite: bool,
 ) -> Array | Group:
-    from zarr_core.hierarchy.create import create_array, create_group  # circular import
+    from zarr_core.hierarchy.create import create_array, create_group  # slow to import
 
     if kind is Array:
         return create_array(
-            store, name=path, zarr_format=zarr_format, config=config, overwrite=overwrite,
+            store, path=path, zarr_format=zarr_format, config=config, overwrite=overwrite,
             **create,
         )  # fmt: skip
     return create_group(store, path=path, zarr_format=zarr_format, overwrite=overwrite, **create)
 
 
-def _check_names(create: dict[str, Any]) -> None:
-    """Raise if there are unknown arguments, also if no node is created."""
-    from zarr_core.hierarchy.create import create_array
+def array_from_metadata(
+    store: StoreLike,
+    metadata: ArrayMetadata,
+    *,
+    path: str | None = None,
+    zarr_format: int | str = 3,
+    read_only: bool = False,
+    config: Mapping[str, Any] | None = None,
+    extensions: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Array:
+    """Create an array object from metadata; does not access the store.
 
-    if unknown := sorted(create.keys() - signature(create_array).parameters.keys()):
-        raise TypeError(f"no argument called {', '.join(unknown)}")
+    For example to convert or repair arrays whose metadata is not stored, or differs.
+
+    Parameters
+    ----------
+    store : store-like
+        Where the chunks are: a path, a URL, a store, a mapping, an array or group.
+    metadata : ArrayMetadata
+        The metadata; it is neither compared nor stored.
+    path : str, optional
+        Path of the array in the store.
+    zarr_format : int or str
+        The format, which determines where chunks are stored.
+    read_only : bool
+        Whether the array is read-only.
+    config, extensions : mapping, optional
+        As for :func:`zarr_core.open`.
+
+    Raises
+    ------
+    ExtensionError, MetadataValidationError, CodecChainError
+        If the metadata is invalid or names unknown extensions.
+    NodeTypeError
+        If it is the metadata of a group.
+    """
+    with override_extensions(extensions):
+        place, below = resolve_store_path(store, path, read_only=read_only)
+        format_ = format_named(zarr_format)
+        found = stored_node(place, below, format_, metadata, read_only=read_only, config=config)
+        if not isinstance(found, StoredArray):
+            raise NodeTypeError(found.location, "the metadata is that of a group")
+        return Array(found)

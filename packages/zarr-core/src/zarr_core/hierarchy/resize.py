@@ -1,7 +1,8 @@
-"""Change the shape of an array."""
+"""Change the shape of a stored array."""
 
 from __future__ import annotations
 
+from itertools import product
 from operator import index as as_integer
 from typing import TYPE_CHECKING, Any
 
@@ -10,134 +11,161 @@ import numpy as np
 from zarr_core.engine.resolved_metadata import resolve_cached
 from zarr_core.errors import StoreCapabilityError
 from zarr_core.hierarchy.coerce import elements_of
-from zarr_core.hierarchy.node import update_metadata
 from zarr_core.interfaces.selection import BasicIndexer
-from zarr_core.registry.resolve import require
+from zarr_core.registry.resolve import require_extension
 from zarr_core.registry.scope import override_extensions
 from zarr_core.selection import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from zarr_core.engine.stored_array import StoredArray
-    from zarr_core.hierarchy.array import Array
     from zarr_core.metadata.array import ArrayMetadata
 
 
-def resize(array: Array, shape: tuple[int | Sequence[int], ...]) -> None:
-    """Change the shape; see :meth:`Array.resize`."""
-    new = _as_shape(shape)
-    array.check_writable()
-    array.refresh()  # with an old shape, chunks would remain
-    old = array.shape
+def new_shape(array: StoredArray, shape: tuple[int | Sequence[int], ...]) -> tuple[int, ...]:
+    """The new shape of an array, from the arguments of :meth:`zarr_core.Array.resize`.
+
+    Raises
+    ------
+    ValueError
+        If the number of dimensions differs, or a length is negative.
+    StoreCapabilityError
+        If the array shrinks and its store cannot list or remove keys.
+    """
+    items: Any = shape[0] if len(shape) == 1 and hasattr(shape[0], "__iter__") else shape
+    new, old = tuple(as_integer(length) for length in items), array.metadata.shape
+    if any(length < 0 for length in new):
+        raise ValueError(f"the shape {new} has negative lengths")
     if len(new) != len(old):
         raise ValueError(
             f"resizing keeps the number of dimensions: {len(old)}, not {len(new)} for {new}"
         )
-    if new == old:
-        return
+    store = array.store
     shrinks = any(after < before for before, after in zip(old, new, strict=True))
-    if shrinks and not (array.store.supports_listing and array.store.supports_erasing):
+    if shrinks and not (store.supports_listing and store.supports_erasing):
         raise StoreCapabilityError(
-            "an array can only shrink in a store that lists and erases keys", array.store
+            "an array can only shrink in a store that lists and erases keys", store
         )
-    before = array.stored
-    update_metadata(array, lambda metadata: _resized(array, metadata, new))
-    if shrinks:
-        _clear_beyond(before, new, [axis.count for axis in array.stored.axes])
+    return new
 
 
-def append(array: Array, data: Any, axis: int) -> tuple[int, ...]:
-    """Add elements at the end of one dimension; see :meth:`Array.append`."""
-    values = elements_of(data, array.stored.resolved.data_type)
-    ndim = array.ndim
+def elements_to_append(array: StoredArray, data: Any, axis: int) -> tuple[Any, int]:
+    """The arguments of :meth:`zarr_core.Array.append`, checked: an array and an axis from 0 on.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit.
+    """
+    values = elements_of(data, array.resolved.data_type)
+    old = array.metadata.shape
+    ndim = len(old)
     if not -ndim <= axis < ndim:
         raise ValueError(f"axis {axis} of an array with {ndim} dimensions")
     axis %= ndim
-    array.check_writable()
-    old = array.shape
-    expected = (*old[:axis], *old[axis + 1 :])
-    given = (*values.shape[:axis], *values.shape[axis + 1 :])
-    if values.ndim != ndim or given != expected:
+    if values.ndim != ndim or _without(values.shape, axis) != _without(old, axis):
         raise ValueError(
             f"cannot append an array of shape {values.shape} along axis {axis} of one of {old}"
         )
-    count = values.shape[axis]
-
-    def change(metadata: ArrayMetadata) -> ArrayMetadata:
-        # The elements are written first, then the metadata, both under the lock of the
-        # metadata, so that readers see both, and concurrent calls append to each other.
-        stored = metadata.shape
-        if (*stored[:axis], *stored[axis + 1 :]) != expected:
-            raise ValueError(f"the shape of the array has changed to {stored}; call refresh()")
-        new = (*stored[:axis], stored[axis] + count, *stored[axis + 1 :])
-        grown = _resized(array, metadata, new)
-        request = parse.basic((slice(None),) * axis + (slice(stored[axis], None),), new)
-        array.stored.with_metadata(grown).write(request.selection, request.broadcast(values))
-        return grown
-
-    update_metadata(array, change)
-    return array.shape
+    return values, axis
 
 
-def _as_shape(shape: tuple[int | Sequence[int], ...]) -> tuple[int, ...]:
-    items: Any = shape
-    if len(shape) == 1 and hasattr(shape[0], "__iter__"):
-        items = shape[0]
-    new = tuple(as_integer(length) for length in items)
-    if any(length < 0 for length in new):
-        raise ValueError(f"the shape {new} has negative lengths")
-    return new
-
-
-def _resized(array: Array, metadata: ArrayMetadata, shape: tuple[int, ...]) -> ArrayMetadata:
-    handle = array.stored
-    where = handle.location
-    with override_extensions(handle.extensions):
-        # The stored grid: the array may have been resized concurrently.
-        grid = require("chunk_grid", metadata.chunk_grid, where, "/chunk_grid")
-        resized = grid.resized(shape)
-        new = metadata.replace(shape=shape)
-        if resized is not grid:
-            new = new.replace(chunk_grid=resized.to_definition())
-        # An invalid shape raises before anything is stored.
-        resolved = resolve_cached(
-            new, handle.store, handle.path, handle.resolved.write_empty_chunks
-        )
-    resolved.check_lengths(where)
-    return new
-
-
-def _clear_beyond(array: StoredArray, shape: tuple[int, ...], counts: Sequence[int]) -> None:
-    """Remove elements beyond a new shape; otherwise they would reappear when the array grows.
+def grown(
+    array: StoredArray, metadata: ArrayMetadata, values: np.ndarray[Any, Any], axis: int
+) -> ArrayMetadata:
+    """Write elements behind the end of an array; return its metadata with the new shape.
 
     Parameters
     ----------
     array : StoredArray
-        The array before the change.
-    shape : tuple of int
-        The new shape.
-    counts : sequence of int
-        How many chunks it has in each dimension.
+        The array.
+    metadata : ArrayMetadata
+        Its stored metadata; others may have appended elements.
+    values : ndarray
+        The elements.
+    axis : int
+        The dimension that grows.
+
+    Raises
+    ------
+    ValueError
+        If another length has changed.
     """
-    kept, gone = [], []
-    for chunk, key in array.stored_chunks():
-        if any(number >= count for number, count in zip(chunk, counts, strict=True)):
-            gone.append(key)
-        else:
-            kept.append(chunk)
-    array.chunk_store.erase_values(gone)
+    shape = metadata.shape
+    if _without(shape, axis) != _without(values.shape, axis):
+        raise ValueError(f"the shape of the array has changed to {shape}; call refresh()")
+    new = (*shape[:axis], shape[axis] + values.shape[axis], *shape[axis + 1 :])
+    changed = resized(array, metadata, new)
+    request = parse.basic((slice(None),) * axis + (slice(shape[axis], None),), new)
+    array.with_metadata(changed).write(request.selection, request.broadcast(values))
+    return changed
+
+
+def _without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
+    return (*shape[:axis], *shape[axis + 1 :])
+
+
+def resized(array: StoredArray, metadata: ArrayMetadata, shape: tuple[int, ...]) -> ArrayMetadata:
+    """The stored metadata of an array with another shape.
+
+    Raises
+    ------
+    ValueError, CodecChainError
+        If the grid or the codecs do not support the shape.
+    """
+    where = array.location
+    with override_extensions(array.extensions):
+        # The stored grid: the array may have been resized concurrently.
+        grid = require_extension("chunk_grid", metadata.chunk_grid, where, "/chunk_grid")
+        new_grid = grid.resized(shape)
+        new = metadata.replace(shape=shape)
+        if new_grid is not grid:
+            new = new.replace(chunk_grid=new_grid.to_definition())
+        # An invalid shape raises before anything is stored.
+        resolved = resolve_cached(new, array.store, array.path, array.resolved.write_empty_chunks)
+    resolved.check_lengths(where)
+    return new
+
+
+def clear_beyond(array: StoredArray, new: StoredArray) -> None:
+    """Remove elements beyond a new shape; otherwise they would reappear when the array grows.
+
+    Parameters
+    ----------
+    array, new : StoredArray
+        The array before and after the change.
+    """
+    shape, counts = new.metadata.shape, [axis.count for axis in new.axes]
+    if all(axis.size <= length for axis, length in zip(array.axes, shape, strict=True)):
+        return
+    kept = [range(min(axis.count, count)) for axis, count in zip(array.axes, counts, strict=True)]
+    whole = [range(axis.count) for axis in array.axes]
+    beyond, cut = [], []
     for dimension, (axis, length) in enumerate(zip(array.axes, shape, strict=True)):
-        if length >= axis.size or length == 0:
-            continue
-        last = axis.chunk_of(length - 1)
-        end = min(axis.start(last) + axis.length(last), axis.size)
-        if end == length:
-            continue
-        for chunk in kept:
-            if chunk[dimension] == last:
-                box = _extent(array, chunk, dimension, slice(length, end, 1))
-                array.write(box, np.broadcast_to(array.resolved.fill_value, box.shape))
+        before, after = kept[:dimension], whole[dimension + 1 :]
+        beyond.append([*before, range(kept[dimension].stop, axis.count), *after])
+        if 0 < length < axis.size:
+            last = axis.chunk_of(length - 1)
+            end = min(axis.start(last) + axis.length(last), axis.size)
+            if end > length:
+                box = [*before, range(last, last + 1), *kept[dimension + 1 :]]
+                cut.append((dimension, slice(length, end, 1), box))
+    boxes = [*beyond, *(box for _, _, box in cut)]
+    stored = array.stored_chunks_in(boxes)
+
+    def chunks_in(box: Sequence[range]) -> Iterable[tuple[int, ...]]:
+        if stored is None:  # product would list the long ranges beside an empty one
+            return product(*box) if all(box) else ()
+        return (chunk for chunk in stored if all(map(range.__contains__, box, chunk)))
+
+    store = array.chunk_store
+    store.erase_values(array.chunk_key(chunk) for box in beyond for chunk in chunks_in(box))
+    for dimension, part, box in cut:
+        for chunk in chunks_in(box):
+            if stored is not None or store.exists(array.chunk_key(chunk)):
+                extent = _extent(array, chunk, dimension, part)
+                array.write(extent, np.broadcast_to(array.resolved.fill_value, extent.shape))
 
 
 def _extent(

@@ -11,7 +11,6 @@ from zarr_core import strictjson
 from zarr_core.engine.resolved_metadata import resolve_metadata
 from zarr_core.engine.stored_array import StoredArray
 from zarr_core.errors import ZarrError
-from zarr_core.hierarchy.create_node import holds_anything
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.names import located
 
@@ -56,7 +55,7 @@ class Rollback:
     >>> store = zarr.MemoryStore()
     >>> try:
     ...     with Rollback() as rollback, rollback.nested():
-    ...         _ = zarr.create_array(store, name="a/x", data=[1, 2, 3])
+    ...         _ = zarr.create_array(store, path="a/x", data=[1, 2, 3])
     ...         raise OSError("the disk is full")
     ... except OSError:
     ...     print(list(store.list()))
@@ -238,7 +237,7 @@ def _stored(node: _Node, metadata: ArrayMetadata) -> tuple[Store, list[str]]:
     """The keys of the stored chunks of an array, and their store."""
     try:
         array = StoredArray(
-            node.store, node.path, node.format, resolve_metadata(metadata, node.where)
+            node.store, node.path, node.format, metadata, resolve_metadata(metadata, node.where)
         )
     except ZarrError:
         # An array that was copied may have codecs that are not installed.
@@ -277,17 +276,13 @@ def _doubtful(node: _Node) -> Iterator[str]:
         return
     if found is None and keys:
         yield f"{node.where}: {', '.join(map(repr, keys))} may remain of this attempt; remove it"
-    elif found is not None and _same(format_, found, metadata):
+    elif type(found) is type(metadata) and strictjson.identical(
+        format_.to_json(found), format_.to_json(metadata)
+    ):
         yield (
             f"{node.where}: an equal node exists, perhaps created by this attempt and incomplete; "
             "check it before you try again"
         )
-
-
-def _same(format_: Format, one: NodeMetadata, other: NodeMetadata) -> bool:
-    return type(one) is type(other) and strictjson.identical(
-        format_.to_json(one), format_.to_json(other)
-    )
 
 
 def _kind(node: _Node) -> str:
@@ -297,3 +292,10 @@ def _kind(node: _Node) -> str:
 def _reason(failure: BaseException) -> str:
     text = str(failure)
     return text if isinstance(failure, ZarrError) else f"{type(failure).__name__}: {text}"
+
+
+def holds_anything(store: Store, path: str, format_: Format) -> bool:
+    """Whether anything of a node, or below it, is stored."""
+    return any(map(store.exists, format_.documents(path))) or any(
+        True for prefix in format_.prefixes(path) for _ in store.list_prefix(prefix)
+    )

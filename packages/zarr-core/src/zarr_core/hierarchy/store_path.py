@@ -10,13 +10,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from zarr_core.errors import NodeNotFoundError, StoreError
+from zarr_core.hierarchy.node import Node
 from zarr_core.interfaces.store import Store
 from zarr_core.names import located, normalise_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from zarr_core.hierarchy.node import Node
 
 # Objects of other libraries have no type in common.
 StoreLike: TypeAlias = (
@@ -65,22 +64,20 @@ def resolve_store_path(
     NodeNameError
         If the path breaks the grammar.
     """
-    from zarr_core.hierarchy.node import Node  # circular import
-
     if synchronizer is not None:
         found, below = resolve_store_path(
             place, path, read_only=read_only, storage_options=storage_options
         )
         return _synchronised(found, synchronizer), below
     below = normalise_path("" if path is None else path)
-    if storage_options and not isinstance(place, str | os.PathLike):
+    if isinstance(place, str):  # first, for speed
+        return _from_path(place, read_only, dict(storage_options or {})), below
+    if storage_options and not isinstance(place, os.PathLike):
         raise StoreError("storage_options requires a URL", store=repr(place))
     if isinstance(place, Node):
         return place.store, "/".join(part for part in (place.path, below) if part)
     if isinstance(place, Store):
         return place, below
-    if isinstance(place, str):
-        return _from_path(place, read_only, dict(storage_options or {})), below
     if place is None or type(place) is dict:
         from zarr_core.stores.memory import MemoryStore
 
@@ -108,19 +105,16 @@ def resolve_store_path(
 
 def _check_mapping(place: Mapping[Any, Any]) -> None:
     """Raise for mappings that are files of another format."""
+    from zarr_core.registry.known_extensions import OTHER_OBJECTS
+
     for name in _modules(place):
-        if advice := _OTHER_FORMATS.get(name):
+        if advice := OTHER_OBJECTS.get(name):
             raise StoreError(f"cannot open a store from {_kind(place)}; {advice}")
 
 
 def _kind(place: object) -> str:
     module = type(place).__module__
     return type(place).__name__ if module == "builtins" else f"{module}.{type(place).__name__}"
-
-
-_OTHER_FORMATS = {
-    "h5py": "zarr_import.import_hdf5 and zarr_import.export_hdf5 copy between HDF5 and Zarr",
-}
 
 
 def _synchronised(store: Store, synchronizer: Any) -> Store:
@@ -137,7 +131,7 @@ def _from_object(place: object, read_only: bool) -> Store | None:
     """The store for an object of another library, if an installed store supports it."""
     if not (modules := [*_modules(place)]):
         return None
-    from zarr_core.registry.listing import names  # slow to import
+    from zarr_core.registry.extension_names import names  # slow to import
 
     known = set(names("store"))
     for name in modules:
@@ -181,11 +175,13 @@ def _from_path(text: str, read_only: bool, options: dict[str, Any]) -> Store:
     # For speed: other suffixes do not need the installed stores.
     if suffix not in ("", ".zarr"):
         _check_metadata_key(text)
-        from zarr_core.registry.listing import is_provided  # slow to import
+        from zarr_core.registry.extension_names import is_provided  # slow to import
+        from zarr_core.registry.known_extensions import FILE_SUFFIXES
 
-        missing = None if os.path.isdir(text) else _SUFFIXES.get(suffix)
-        name = suffix[1:] if is_provided("store", suffix[1:]) else missing
-        if name and _store_class(name, text).is_for(text):
+        name = suffix[1:]
+        # Without its distribution, a directory of that name would be created.
+        expected = name in FILE_SUFFIXES and not os.path.isdir(text)
+        if (expected or is_provided("store", name)) and _store_class(name, text).is_for(text):
             return _store_named(name, text, read_only, options)
     if options:
         raise StoreError("storage_options requires a URL, not a path", store=text)
@@ -237,25 +233,20 @@ def _literal(text: str) -> str:
 
 _SCHEME_OR_DRIVE = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?:/|(?<=^.:)\\)").match
 
-# Without the distribution, a directory of that name would be created.
-_SUFFIXES = {".zip": "zip"}
-
 
 def _name_in(url: str) -> str:
     """The name of the store that a URL is for."""
     if "://" in url.rpartition("::")[2] and "::" in url:
-        return _CHAINS  # such as simplecache::s3://bucket/field.zarr
+        from zarr_core.registry.known_extensions import URL_CHAINS
+
+        return URL_CHAINS  # such as simplecache::s3://bucket/field.zarr
     scheme = url.partition("://")[0]
     name, plus, _ = scheme.partition("+")
     if plus:
-        from zarr_core.registry.listing import is_provided  # slow to import
+        from zarr_core.registry.extension_names import is_provided  # slow to import
 
         return scheme if is_provided("store", scheme) else name
     return scheme
-
-
-# The store for chains of URLs.
-_CHAINS = "fsspec"
 
 
 def _store_named(name: str, url: str, read_only: bool, options: dict[str, Any]) -> Store:

@@ -71,6 +71,18 @@ class ByteReader(ABC):
         self.read_into([(start, buffer)])
         return buffer
 
+    def reference(self, start: int, length: int) -> Buffer | None:
+        """Refer to one part in the new value of :meth:`Store.update`, instead of reading it.
+
+        Returns
+        -------
+        Buffer or None
+            None if the store does not support it, as by default.  Otherwise a
+            :class:`ValueReference`, which only this store can write; it copies the part without
+            holding it in memory.
+        """
+        return None
+
     def close(self) -> None:
         """Release resources."""
         return
@@ -85,6 +97,19 @@ class ByteReader(ABC):
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+class ValueReference(ABC):
+    """A part of the present value, among the buffers of the new value in :meth:`Store.update`.
+
+    Valid until the store has written the new value.
+    """
+
+    __slots__ = ()
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Length of the part, in bytes."""
 
 
 class BufferByteReader(ByteReader):

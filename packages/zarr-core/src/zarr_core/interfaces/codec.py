@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     import numpy as np
 
     from zarr_core.definition import JSON, ExtensionDefinition
-    from zarr_core.engine.prepared_chain import PreparedCodecChain
     from zarr_core.interfaces.byte_reader import Buffer, ByteRange, ByteReader
     from zarr_core.interfaces.data_type import DataType
     from zarr_core.interfaces.selection import Selection
@@ -296,7 +295,8 @@ class PartialEncodeCodec(PartialDecodeCodec):
         Returns
         -------
         Buffer, sequence of Buffer, or None
-            As :meth:`ArrayToBytesCodec.encode`.
+            As :meth:`ArrayToBytesCodec.encode`.  The sequence can contain the results of
+            :meth:`ByteReader.reference`.
         """
 
 
@@ -306,8 +306,8 @@ class SubchunkCodec(ArrayToBytesCodec):
     __slots__ = ()
 
     @abstractmethod
-    def inner_codecs(self, decoded: ArrayRepresentation) -> PreparedCodecChain:
-        """The codecs of the inner chunks."""
+    def inner_codecs(self, decoded: ArrayRepresentation) -> Any:
+        """The codecs of the inner chunks: a ``PreparedCodecChain`` of :mod:`zarr_core.tools`."""
 
     def inner_chunk_sizes(
         self, reader: ByteReader, decoded: ArrayRepresentation

@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rich.console import RenderableType
-
-    from zarr_core.display.info import Info
-    from zarr_core.display.tree import Tree
-    from zarr_core.hierarchy.array import Array
-    from zarr_core.hierarchy.attributes import Attributes
-    from zarr_core.hierarchy.group import Group
-
-Displayed: TypeAlias = "Array | Group | Attributes | Info | Tree"
-"""Objects with an HTML representation."""
 
 
 class Display(ABC):
@@ -28,17 +19,17 @@ class Display(ABC):
     """
 
     @abstractmethod
-    def html(self, shown: Displayed) -> str:
+    def html(self, shown: Any) -> str:
         """HTML for a notebook.
 
         Parameters
         ----------
-        shown : Array, Group, Attributes, Info or Tree
-            The object.
+        shown : StoredArray, StoredGroup, Attributes, Info or Tree
+            What is shown; for an array or group, its attribute ``stored``.
         """
 
     @abstractmethod
-    def rich(self, shown: Info | Tree) -> RenderableType:
+    def rich(self, shown: Any) -> RenderableType:
         """The representation for the library rich.
 
         Parameters
@@ -50,7 +41,7 @@ class Display(ABC):
     @abstractmethod
     def chunk_map(
         self,
-        array: Array,
+        array: Any,
         dims: Sequence[int | str] | None,
         at: Mapping[int | str, int] | None,
         *,
@@ -63,7 +54,7 @@ class Display(ABC):
 
         Parameters
         ----------
-        array : Array
+        array : StoredArray
             The array.
         dims, at, sizes, inner, cells, most
             As for :meth:`zarr_core.Array.chunk_map`.

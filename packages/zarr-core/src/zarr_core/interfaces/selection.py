@@ -11,6 +11,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
 
     Indices: TypeAlias = np.ndarray[Any, np.dtype[np.intp]]
@@ -77,6 +79,38 @@ class CoordinateIndexer:
     def shape(self) -> tuple[int, ...]:
         """Shape of the selection: one dimension."""
         return (len(self.index[0]),) if self.index else (1,)
+
+    def flat_index(self, shape: Sequence[int]) -> Indices:
+        """Return the places of the elements in an array of a shape, in C order."""
+        flat = self.index[0]  # numpy.ravel_multi_index takes longer
+        for part, length in zip(self.index[1:], shape[1:], strict=True):
+            flat = flat * length
+            flat += part
+        return flat
+
+
+@dataclass(frozen=True)
+class MaskIndexer:
+    """The elements where a mask is true.
+
+    The engine hands it to codecs as a :class:`CoordinateIndexer`.
+
+    Parameters
+    ----------
+    mask : ndarray of bool
+        Has the shape of the array, or of the part of a chunk inside the array.
+    """
+
+    mask: np.ndarray[Any, np.dtype[np.bool_]]
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the selection: one dimension."""
+        return (int(self.mask.sum()),)
+
+    def to_coordinates(self) -> CoordinateIndexer:
+        """Return the same elements as coordinates."""
+        return CoordinateIndexer(self.mask.nonzero())
 
 
 Selection: TypeAlias = BasicIndexer | OrthogonalIndexer | CoordinateIndexer

@@ -303,8 +303,9 @@ class Store(ABC):
             The key.
         change : callable
             Takes the present value (None for a missing key).  Returns the new value, or None to
-            remove the key, or its argument to change nothing.  It is called again if another
-            writer changed the value meanwhile.
+            remove the key, or its argument to change nothing.  The new value can refer to parts of
+            the present one (:meth:`ByteReader.reference`).  The function is called again if
+            another writer changed the value meanwhile.
 
         Notes
         -----

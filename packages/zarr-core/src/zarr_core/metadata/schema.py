@@ -106,18 +106,18 @@ def core_schema(name: str) -> Schema:
 
 
 @cache
-def package_schema(package: str, kind: str, name: str) -> Schema:
+def package_schema(package: str, extension_point: str, name: str) -> Schema:
     """Return a schema that a package contains.
 
     Parameters
     ----------
     package : str
         Name of an imported package, such as ``"zarr_formats"``.
-    kind, name : str
-        The file is ``schemas/<kind>/<name>.json`` beside the package's modules.
+    extension_point, name : str
+        The file is ``schemas/<extension_point>/<name>.json`` beside the package's modules.
     """
     folder = os.path.dirname(str(sys.modules[package].__file__))
-    path = os.path.join(folder, "schemas", kind, f"{name}.json")
+    path = os.path.join(folder, "schemas", extension_point, f"{name}.json")
     with open(path, "rb") as file:
         document: Any = strictjson.loads(file.read(), path)
     return Schema(document)

@@ -14,10 +14,18 @@ from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.validation_problem import ValidationProblem
 from zarr_core.normalize.attributes import check_attributes
 from zarr_core.normalize.chunk_shapes import chunk_and_shard_shape
-from zarr_core.normalize.codecs import is_auto, parse_codec_chain, parse_codecs, sharded
+from zarr_core.normalize.codecs import (
+    SHARDING,
+    TRANSPOSE,
+    VARIABLE_GRID,
+    is_auto,
+    parse_codec_chain,
+    parse_codecs,
+    sharded,
+)
 from zarr_core.normalize.data_types import parse_data_type
 from zarr_core.normalize.definitions import parse_definition
-from zarr_core.registry.resolve import require
+from zarr_core.registry.resolve import require_extension
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -61,7 +69,7 @@ def array_metadata(
         if shards is not None:
             raise ValueError(
                 "shards cannot be combined with a chunk grid; "
-                'pass the codec "sharding_indexed" as the serializer instead'
+                f"pass the codec {SHARDING.name!r} as the serializer instead"
             )
         if isinstance(chunks, dict) and "name" not in chunks:
             raise ValueError(
@@ -114,7 +122,7 @@ def _resolved(
     fill_value: np.ndarray[Any, Any],
 ) -> tuple[ExtensionDefinition, ...]:
     """Definitions of the codecs in which every default is explicit."""
-    chunk_grid = require("chunk_grid", grid, WHERE, "/chunk_grid")
+    chunk_grid = require_extension("chunk_grid", grid, WHERE, "/chunk_grid")
     try:
         axes = chunk_grid.axes(shape)
     except ValueError as error:
@@ -127,12 +135,13 @@ def _resolved(
 
 
 def _grid(lengths: Lengths) -> ExtensionDefinition:
-    """The definition of a regular or rectilinear grid."""
+    """The definition of a regular grid, or of one with chunks of different lengths."""
     shape: list[JSON] = [list(item) if isinstance(item, tuple) else item for item in lengths]
     if not any(isinstance(item, list) for item in shape):
         return ExtensionDefinition("regular", {"chunk_shape": shape})
-    grid = ExtensionDefinition("rectilinear", {"kind": "inline", "chunk_shapes": shape})
-    resolved: ExtensionDefinition = require(
+    configuration = {**VARIABLE_GRID.configuration, "chunk_shapes": shape}
+    grid = ExtensionDefinition(VARIABLE_GRID.name, configuration)
+    resolved: ExtensionDefinition = require_extension(
         "chunk_grid", grid, WHERE, "/chunk_grid"
     ).to_definition()
     return resolved
@@ -158,12 +167,12 @@ def _add_transpose(order: str, filters: Any, ndim: int) -> Any:
         return filters
     reversed_dimensions: list[JSON] = [*reversed(range(ndim))]
     definitions = [] if is_auto(filters) else parse_codecs(filters)
-    if any(definition.name == "transpose" for definition in definitions):
+    if any(definition.name == TRANSPOSE.name for definition in definitions):
         raise CodecChainError(
-            f'{WHERE} /codecs: order="F" adds a transpose codec, but filters already contains '
+            f'{WHERE} /codecs: order="F" adds a {TRANSPOSE.name} codec, but filters already contains '
             "one; remove one of them"
         )
-    return [ExtensionDefinition("transpose", {"order": reversed_dimensions}), *definitions]
+    return [ExtensionDefinition(TRANSPOSE.name, {"order": reversed_dimensions}), *definitions]
 
 
 def parse_shape(shape: int | Sequence[int]) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.normalize.definitions import parse_definition
-from zarr_core.registry.resolve import require
+from zarr_core.registry.resolve import require_extension
 
 if TYPE_CHECKING:
     from zarr_core.interfaces.format import Format
@@ -32,7 +32,7 @@ def parse_chunk_key_encoding(encoding: Any, format_: Format, where: str) -> Exte
         If it is unknown, or its configuration is invalid.
     """
     definition = format_.chunk_key_encoding if encoding is None else _parse(encoding, format_)
-    resolved = require("chunk_key_encoding", definition, where, "/chunk_key_encoding")
+    resolved = require_extension("chunk_key_encoding", definition, where, "/chunk_key_encoding")
     complete: ExtensionDefinition = resolved.to_definition()
     if complete.name != definition.name:  # an alias is kept
         return definition

@@ -14,8 +14,9 @@ from zarr_core.errors import (
 )
 from zarr_core.interfaces.codec import ArrayToBytesCodec, BytesToBytesCodec, Codec
 from zarr_core.normalize.definitions import parse_definition
-from zarr_core.registry.listing import is_provided
-from zarr_core.registry.resolve import make
+from zarr_core.registry.extension_names import is_provided
+from zarr_core.registry.known_extensions import ARGUMENTS, NUMCODECS_IDS
+from zarr_core.registry.resolve import create_extension
 from zarr_core.strictjson import plain
 
 if TYPE_CHECKING:
@@ -24,14 +25,10 @@ if TYPE_CHECKING:
     from zarr_core.definition import JSON
     from zarr_core.interfaces.data_type import DataType
 
-DEFAULT_COMPRESSOR = ExtensionDefinition("zstd", {"level": 0, "checksum": True})
-"""The default compressor: fast, and it detects damage."""
-
-INDEX_CODECS = (
-    ExtensionDefinition("bytes", {"endian": "little"}),
-    ExtensionDefinition("crc32c"),
-)
-"""The codecs that the specification of ``sharding_indexed`` recommends for the index."""
+DEFAULT_COMPRESSOR = ExtensionDefinition(**ARGUMENTS["compressors"])
+SHARDING = ExtensionDefinition(**ARGUMENTS["shards"])
+TRANSPOSE = ExtensionDefinition(**ARGUMENTS["order"])
+VARIABLE_GRID = ExtensionDefinition(**ARGUMENTS["chunks"])
 
 
 def codec(name: str, /, **configuration: Any) -> ExtensionDefinition:
@@ -70,7 +67,7 @@ def codec(name: str, /, **configuration: Any) -> ExtensionDefinition:
         raise ExtensionConfigurationError("codec", name, "", error.problems) from error
     assert isinstance(document, dict)
     definition = ExtensionDefinition(name, document)
-    make("codec", definition, complete=False)
+    create_extension("codec", definition, complete=False)
     return definition
 
 
@@ -107,8 +104,8 @@ def parse_codec_chain(
 
     Notes
     -----
-    ``"auto"`` means no filters, the default serializer of the data type, and zstd with
-    checksums if its codec is installed, else no compression.  With ``serializer="auto"``,
+    ``"auto"`` means no filters, the default serializer of the data type, and the
+    default compressor if its codec is installed, else no compression.  With ``serializer="auto"``,
     filters can contain an array -> bytes codec, as in version 2 for objects; otherwise the
     default serializer is inserted before the first bytes -> bytes codec among them.
     """
@@ -125,7 +122,7 @@ def parse_codec_chain(
         codecs.insert(next(bytes_to_bytes, len(codecs)), default)
     if not is_auto(compressors):
         codecs += parse_codecs(compressors)
-    elif is_provided("codec", "zstd"):
+    elif is_provided("codec", DEFAULT_COMPRESSOR.name):
         codecs.append(DEFAULT_COMPRESSOR)
     return codecs
 
@@ -136,7 +133,7 @@ def _is_instance(definition: ExtensionDefinition, interface: type[Codec]) -> boo
     The codec is created because one class can implement codecs of any interface.
     """
     try:
-        return isinstance(make("codec", definition, complete=False), interface)
+        return isinstance(create_extension("codec", definition, complete=False), interface)
     except ExtensionError:
         return False
 
@@ -148,10 +145,10 @@ def sharded(
     configuration: dict[str, JSON] = {
         "chunk_shape": list(chunk_shape),
         "codecs": [definition.to_json() for definition in codecs],
-        "index_codecs": [definition.to_json() for definition in INDEX_CODECS],
+        **SHARDING.configuration,
         "index_location": index_location,
     }
-    return [ExtensionDefinition("sharding_indexed", configuration)]
+    return [ExtensionDefinition(SHARDING.name, configuration)]
 
 
 def parse_codec(codec: Any) -> ExtensionDefinition:
@@ -201,16 +198,13 @@ def _from_numcodecs(config: dict[str, Any]) -> ExtensionDefinition:
     """Convert a numcodecs configuration to a definition of version 3."""
     configuration: dict[str, Any] = plain(config, "codec")  # type: ignore[assignment]  # of a dict
     name = str(configuration.pop("id"))
-    if name == "blosc":
-        shuffle = configuration.pop("shuffle", -1)
-        if shuffle in _BLOSC_SHUFFLES:
-            configuration["shuffle"] = _BLOSC_SHUFFLES[shuffle]
+    same = NUMCODECS_IDS.get(name)
+    for member, values in (same or {}).items():
+        number = configuration.pop(member, -1)
+        if number in range(len(values)):
+            configuration[member] = values[number]
     # Other codecs, such as "bitround", have different configurations under the same name.
     prefixed = f"numcodecs.{name}"
-    if is_provided("codec", name) and (name in _SAME_IN_BOTH or not is_provided("codec", prefixed)):
+    if is_provided("codec", name) and (same is not None or not is_provided("codec", prefixed)):
         return ExtensionDefinition(name, configuration)
     return ExtensionDefinition(prefixed, configuration)
-
-
-_SAME_IN_BOTH = ("blosc", "gzip", "zstd")
-_BLOSC_SHUFFLES = {0: "noshuffle", 1: "shuffle", 2: "bitshuffle"}

@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 import sys
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from zarr_core.definition import ExtensionDefinition
+from zarr_core.errors import (
+    ExtensionConfigurationError,
+    ExtensionConflictError,
+    ExtensionError,
+    ExtensionLoadError,
+    UnknownExtensionError,
+)
 from zarr_core.interfaces.data_type import DataType
+from zarr_core.metadata.validation_problem import ValidationProblem
 from zarr_core.normalize.definitions import parse_definition
-from zarr_core.registry.numpy_types import data_type_for
-from zarr_core.registry.resolve import lookup, require
+from zarr_core.registry import hints, scope
+from zarr_core.registry.discovery import ENTRY_POINTS
+from zarr_core.registry.extension_names import names
+from zarr_core.registry.provider import is_fault
+from zarr_core.registry.registry import everything
+from zarr_core.registry.resolve import find_implementation, lookup, require_extension
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Literal
+
+_DTYPES_DISTRIBUTION = "zarr-dtypes"
 
 
 def parse_data_type(dtype: Any) -> tuple[DataType, Literal["little", "big"] | None]:
@@ -52,6 +68,41 @@ def parse_data_type(dtype: Any) -> tuple[DataType, Literal["little", "big"] | No
     return data_type, _byte_order(numpy_dtype) if data_type.has_byte_order else None
 
 
+def data_type_for(dtype: np.dtype[Any]) -> DataType:
+    """Find the data type for a NumPy dtype.
+
+    The first that accepts the dtype is used: data types of the core, overrides, data
+    types of this project, other installed data types.
+
+    Parameters
+    ----------
+    dtype : dtype
+        In any byte order.
+
+    Raises
+    ------
+    ExtensionConfigurationError
+        If a data type for such elements would lose information of this dtype.
+    UnknownExtensionError
+        If there is no data type for such elements.
+    """
+    broken: list[ExtensionError] = []
+    for name in chain(ENTRY_POINTS["data_type"], ("r8",), _other_names()):
+        try:
+            data_type = _from_numpy(name, dtype)
+        except (ExtensionLoadError, ExtensionConflictError) as error:
+            broken.append(error)  # another one may accept the dtype
+        except ExtensionError:
+            raise  # about a field
+        except ValueError as error:
+            problem = ValidationProblem("", f"{dtype} cannot be stored: {error}")
+            raise ExtensionConfigurationError("data_type", name, "", [problem]) from error
+        else:
+            if data_type is not None:
+                return data_type
+    raise UnknownExtensionError("data_type", str(dtype), hint=_hint(dtype, broken))
+
+
 def _is_numpy(name: str) -> bool:
     try:
         np.dtype(name)
@@ -70,5 +121,45 @@ def _byte_order(dtype: np.dtype[Any]) -> Literal["little", "big"] | None:
 
 
 def _create(definition: ExtensionDefinition) -> DataType:
-    data_type: DataType = require("data_type", definition, "new array", "/data_type")
+    data_type: DataType = require_extension("data_type", definition, "new array", "/data_type")
     return data_type
+
+
+def _other_names() -> Iterator[str]:
+    """Names besides those of the core."""
+    yield from scope.current().get("data_type", ())
+    installed = names("data_type")
+    yield from sorted(installed, key=lambda name: (not hints.well_known("data_type", name), name))
+
+
+def _from_numpy(name: str, dtype: np.dtype[Any]) -> DataType | None:
+    """The data type for a dtype from the class of a name; errors in its code are load errors."""
+    found = find_implementation("data_type", ExtensionDefinition(name))
+    assert found is not None  # data types are never ignored
+    provider, extension = found
+    try:
+        data_type = extension.from_numpy(dtype)
+    except BaseException as error:
+        if isinstance(error, ValueError | ExtensionError) or not is_fault(error):
+            raise
+        reason = f"from_numpy raised {type(error).__name__}: {error}"
+        raise provider.failure(reason) from error
+    if data_type is not None and not isinstance(data_type, DataType):
+        raise provider.failure(f"from_numpy returned {type(data_type).__name__}, not a DataType")
+    return data_type
+
+
+def _hint(dtype: np.dtype[Any], broken: list[ExtensionError]) -> str:
+    if any(item.distribution == _DTYPES_DISTRIBUTION for item in everything("data_type")):
+        hint = "No installed distribution provides a data type for it; convert the elements"
+        if dtype.kind in "fc":
+            hint += f" with astype('{'float64' if dtype.kind == 'f' else 'complex128'}')"
+        hint += "."
+    else:
+        hint = f"For more data types: pip install --upgrade {_DTYPES_DISTRIBUTION}"
+    if dtype.kind == "O":
+        hint = (
+            'The dtype "object" has no data type; pass dtype="string" or dtype="bytes" for '
+            f"strings or bytes. {hint}"
+        )
+    return " ".join([hint, *(f"Not tried: {error}" for error in broken)])

@@ -17,7 +17,7 @@ def parse_definition(value: Any, what: str) -> ExtensionDefinition:
         A name, a dictionary with ``name`` and optionally ``configuration``, a definition, or
         an object with ``to_definition()`` or, as in zarr-python, ``to_dict()``.
     what : str
-        The kind of extension, for messages.
+        The extension point, for messages.
 
     Raises
     ------

@@ -1,11 +1,15 @@
-"""The scan of the installed distributions for extensions, which are not imported."""
+"""Where extensions are found: the table of the core, and the installed distributions.
+
+The extensions of the core are found without a scan; a test compares their table with
+``pyproject.toml``.  The scan of the distributions imports no extension.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.registry.builtin import DISTRIBUTION
 from zarr_core.registry.entry_points import canonical, entry_points
 from zarr_core.registry.extension_points import EXTENSION_POINTS
 from zarr_core.registry.provider import Provider
@@ -15,7 +19,66 @@ if TYPE_CHECKING:
 
     ProvidersByName = Mapping[str, Mapping[str, tuple[Provider, ...]]]
 
-_GROUPS = {kind.group: name for name, kind in EXTENSION_POINTS.items()}
+DISTRIBUTION = "zarr-core"
+
+ENTRY_POINTS: dict[str, dict[str, str]] = {
+    "codec": {"bytes": "zarr_core.codecs.bytes:BytesCodec"},
+    "data_type": {
+        "bool": "zarr_core.data_types.boolean:Bool",
+        "int8": "zarr_core.data_types.integer:Integer",
+        "int16": "zarr_core.data_types.integer:Integer",
+        "int32": "zarr_core.data_types.integer:Integer",
+        "int64": "zarr_core.data_types.integer:Integer",
+        "uint8": "zarr_core.data_types.integer:Integer",
+        "uint16": "zarr_core.data_types.integer:Integer",
+        "uint32": "zarr_core.data_types.integer:Integer",
+        "uint64": "zarr_core.data_types.integer:Integer",
+        "float16": "zarr_core.data_types.floating:Floating",
+        "float32": "zarr_core.data_types.floating:Floating",
+        "float64": "zarr_core.data_types.floating:Floating",
+        "complex64": "zarr_core.data_types.complex:Complex",
+        "complex128": "zarr_core.data_types.complex:Complex",
+    },
+    "chunk_grid": {"regular": "zarr_core.chunk_grids:RegularGrid"},
+    "chunk_key_encoding": {
+        "default": "zarr_core.chunk_key_encodings:DefaultEncoding",
+        "v2": "zarr_core.chunk_key_encodings:V2Encoding",
+    },
+    "store": {
+        "file": "zarr_core.stores.local:LocalStore",
+        "memory": "zarr_core.stores.memory:MemoryStore",
+    },
+    "format": {"v3": "zarr_core.formats.v3:V3"},
+}
+
+# A family is a class for many names; its method `claims(name)` accepts them.
+FAMILIES: dict[str, dict[str, str]] = {"data_type": {"r*": "zarr_core.data_types.raw:RawBits"}}
+
+
+def core_provider(extension_point: str, name: str) -> Provider | None:
+    """The provider of an extension of the core, or None."""
+    target = ENTRY_POINTS.get(extension_point, {}).get(name)
+    return (
+        Provider(extension_point, name, target, DISTRIBUTION)
+        if target
+        else core_family(extension_point, name)
+    )
+
+
+def core_family(extension_point: str, name: str) -> Provider | None:
+    """The provider of a name that a family of the core claims, or None."""
+    for target in FAMILIES.get(extension_point, {}).values():
+        if _family_class(extension_point, target).claims(name):
+            return Provider(extension_point, name, target, DISTRIBUTION)
+    return None
+
+
+@cache
+def _family_class(extension_point: str, target: str) -> Any:
+    return Provider(extension_point, "", target, DISTRIBUTION).load()
+
+
+_GROUPS = {extension_point.group: name for name, extension_point in EXTENSION_POINTS.items()}
 # The name of an entry point in this group is a number; its target is not used.
 _VERSION_GROUP = "zarr_core.interface_version"
 # All of these are called, so they have no alternatives.
@@ -29,7 +92,7 @@ class Scan:
     Parameters
     ----------
     providers : mapping
-        By kind and name, sorted by distribution.
+        By extension point and name, sorted by distribution.
     core_version : str
         Version of zarr-core; empty if it is not installed.
     alternatives : mapping
@@ -82,15 +145,15 @@ def _scan_entry_points() -> Scan:
         if canonical(distribution) == DISTRIBUTION:
             core_version = version
             continue
-        kind, alternative, providers = _GROUPS.get(group), "", found
-        if kind is None:  # "zarr_core.<kind>.<alternative>"
+        extension_point, alternative, providers = _GROUPS.get(group), "", found
+        if extension_point is None:  # "zarr_core.<extension_point>.<alternative>"
             plain, _, alternative = group.rpartition(".")
-            kind, providers = _GROUPS.get(plain), alternatives
-            if not alternative or kind in _WITHOUT_ALTERNATIVES:
+            extension_point, providers = _GROUPS.get(plain), alternatives
+            if not alternative or extension_point in _WITHOUT_ALTERNATIVES:
                 continue
-        if kind is not None:
+        if extension_point is not None:
             provider = Provider(
-                kind,
+                extension_point,
                 name,
                 target,
                 distribution,
@@ -98,7 +161,7 @@ def _scan_entry_points() -> Scan:
                 alternative=alternative,
                 interface_version=interface_versions.get(distribution, 1),
             )
-            providers.setdefault(kind, {}).setdefault(name, set()).add(provider)
+            providers.setdefault(extension_point, {}).setdefault(name, set()).add(provider)
     return Scan(_sorted(found), core_version, _sorted(alternatives))
 
 
@@ -108,9 +171,9 @@ def _number(text: str) -> Any:
 
 def _sorted(found: dict[str, dict[str, set[Provider]]]) -> ProvidersByName:
     return {
-        kind: {
+        extension_point: {
             name: tuple(sorted(group, key=str) if len(group) > 1 else group)
             for name, group in names.items()
         }
-        for kind, names in found.items()
+        for extension_point, names in found.items()
     }

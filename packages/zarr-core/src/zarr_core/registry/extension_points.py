@@ -16,7 +16,7 @@ from zarr_core.interfaces import INTERFACE_VERSION, OLDEST_INTERFACE_VERSION
 
 @dataclass(frozen=True, slots=True)
 class ExtensionPoint:
-    """A kind of extension.
+    """An extension point.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class ExtensionPoint:
         return found
 
     def problem(self, found: object) -> str:
-        """Why an object is not a valid extension of this kind; empty if it is."""
+        """Why an object is not a valid extension; empty if it is."""
         if not self.interface:
             return ""
         interface = self.interface_class()
@@ -95,8 +95,8 @@ def version_problem(version: object, distribution: str) -> tuple[str, str] | Non
 # v3.1: `must_understand=False` is not supported for data type, chunk grid and
 # chunk key encoding.  The order is that of listings.
 EXTENSION_POINTS: dict[str, ExtensionPoint] = {
-    kind.name: kind
-    for kind in (
+    extension_point.name: extension_point
+    for extension_point in (
         ExtensionPoint("codec", "zarr_core.interfaces.codec:Codec", "read_only"),
         ExtensionPoint("data_type", "zarr_core.interfaces.data_type:DataType"),
         ExtensionPoint("chunk_grid", "zarr_core.interfaces.chunk_grid:ChunkGrid"),
@@ -123,11 +123,11 @@ EXTENSION_POINTS: dict[str, ExtensionPoint] = {
 }
 
 
-def extension_point(name: str) -> ExtensionPoint:
+def get_extension_point(name: str) -> ExtensionPoint:
     """The extension point of a name; ValueError if there is none."""
     try:
         return EXTENSION_POINTS[name]
     except KeyError:
         raise ValueError(
-            f"unknown kind of extension {name!r}; expected one of {', '.join(EXTENSION_POINTS)}"
+            f"unknown extension point {name!r}; expected one of {', '.join(EXTENSION_POINTS)}"
         ) from None

@@ -6,8 +6,9 @@ from fnmatch import fnmatchcase
 
 from zarr_core.config import config
 from zarr_core.errors import UnknownExtensionError
-from zarr_core.registry import bridges, discovery, registry
-from zarr_core.registry.extension_points import extension_point
+from zarr_core.registry import discovery, registry
+from zarr_core.registry.extension_names import names
+from zarr_core.registry.extension_points import get_extension_point
 from zarr_core.registry.known_extensions import EXTENSIONS, EXTRAS
 
 # Names without an entry point on purpose: the reason and the remedy.
@@ -25,65 +26,69 @@ _OTHERS = (
 )
 
 
-def unknown(kind: str, name: str, where: str) -> UnknownExtensionError:
+def unknown(extension_point: str, name: str, where: str) -> UnknownExtensionError:
     """The error about an unknown extension."""
     from difflib import get_close_matches
 
-    known = {*registry.names(kind), *bridges.offers().get(kind, {})}
+    known = {*names(extension_point), *registry.bridge_offers().get(extension_point, {})}
     similar = get_close_matches(name, sorted(known))
-    return UnknownExtensionError(kind, name, where, similar, install_hint(kind, name))
+    return UnknownExtensionError(
+        extension_point, name, where, similar, install_hint(extension_point, name)
+    )
 
 
-def install_hint(kind: str, name: str) -> str:
+def install_hint(extension_point: str, name: str) -> str:
     """How to install or enable an unknown extension."""
-    if reason := _NOT_REGISTERED.get((kind, name)):
+    if reason := _NOT_REGISTERED.get((extension_point, name)):
         return reason
     if "*" not in config.settings.disabled_plugins:
-        installed = discovery.scan().providers.get(kind, {}).get(name, ())
-        installed = installed or bridges.offers().get(kind, {}).get(name, ())
+        installed = discovery.scan().providers.get(extension_point, {}).get(name, ())
+        installed = installed or registry.bridge_offers().get(extension_point, {}).get(name, ())
         if installed:  # but unknown
             return (
                 f"It is in {', '.join(item.origin for item in installed)}, which the setting "
                 "disabled_plugins disables."
             )
-        if found := registry.alternatives(kind, name):
+        if found := registry.alternatives(extension_point, name):
             return (
                 f"An alternative is installed; to select it: "
-                f"zarr_core.config.set(providers={{'{kind}.{name}': '{found[0].choice}'}})"
+                f"zarr_core.config.set(providers={{'{extension_point}.{name}': '{found[0].choice}'}})"
             )
-    if distribution := well_known(kind, name):
+    if distribution := well_known(extension_point, name):
         off = " and do not disable it" if registry.is_disabled(distribution) else ""
-        others = _OTHERS if kind == "codec" and name.startswith("numcodecs.") else ""
-        return f"Install it{off}: pip install --upgrade {requirement(kind, name)}{others}"
-    point = extension_point(kind)
-    if kind == "format":
+        others = _OTHERS if extension_point == "codec" and name.startswith("numcodecs.") else ""
+        return (
+            f"Install it{off}: pip install --upgrade {requirement(extension_point, name)}{others}"
+        )
+    point = get_extension_point(extension_point)
+    if extension_point == "format":
         # The user passes 3 for "v3".
         choices = [
             known[1:] if known[0] == "v" and known[1:].isdecimal() else repr(known)
-            for known in registry.names(kind)
+            for known in names(extension_point)
         ]
         return f"zarr_format must be one of {', '.join(choices)}."
-    fsspec = f"If fsspec supports it, use fsspec+{name}://. " if kind == "store" else ""
+    fsspec = f"If fsspec supports it, use fsspec+{name}://. " if extension_point == "store" else ""
     return (
         f"{fsspec}"
         f"Install the distribution that provides it (entry-point group {point.group}), or pass "
-        f"its class: zarr_core.override_extensions({{'{kind}': {{'{name}': ...}}}})."
+        f"its class: zarr_core.override_extensions({{'{extension_point}': {{'{name}': ...}}}})."
     )
 
 
-def requirement(kind: str, name: str) -> str:
+def requirement(extension_point: str, name: str) -> str:
     """The requirement for pip: the distribution of an extension, with its extra."""
-    distribution = well_known(kind, name)
-    if kind == "store":
+    distribution = well_known(extension_point, name)
+    if extension_point == "store":
         for extra, stores in EXTRAS.get(distribution, {}).items():
             if name in stores.split():
                 return f"'{distribution}[{extra}]'"
     return distribution
 
 
-def well_known(kind: str, name: str) -> str:
+def well_known(extension_point: str, name: str) -> str:
     """The distribution of this project that has an extension; empty if there is none."""
     for distribution, kinds in EXTENSIONS.items():
-        if any(fnmatchcase(name, pattern) for pattern in kinds.get(kind, "").split()):
+        if any(fnmatchcase(name, pattern) for pattern in kinds.get(extension_point, "").split()):
             return distribution
     return ""

@@ -133,27 +133,37 @@ def generation() -> int:
     return _generation
 
 
-def supply_extension(kind: str, definition: ExtensionDefinition) -> Implementation | None:
+def supply_extension(
+    extension_point: str, definition: ExtensionDefinition
+) -> Implementation | None:
     """The result of hook ``zarr_supply_extension``.
 
     Raises
     ------
     ExtensionLoadError
-        If it is not an extension of the kind, or a plugin fails.
+        If it is not valid for the extension point, or a plugin fails.
     """
-    supplied = _call("zarr_supply_extension", kind=kind, definition=definition)
+    supplied = _call(
+        "zarr_supply_extension", extension_point=extension_point, definition=definition
+    )
     if supplied is None:
         return None
     from zarr_core.registry.scope import check_override
 
     try:
-        return check_override(kind, definition.name, supplied, "a zarr_supply_extension hook")
+        return check_override(
+            extension_point, definition.name, supplied, "a zarr_supply_extension hook"
+        )
     except TypeError as error:
-        source = Provider(kind, definition.name, repr(supplied), "a zarr_supply_extension hook")
+        source = Provider(
+            extension_point, definition.name, repr(supplied), "a zarr_supply_extension hook"
+        )
         raise source.failure(str(error)) from error
 
 
-def select_provider(kind: str, name: str, providers: Sequence[Provider]) -> Provider | None:
+def select_provider(
+    extension_point: str, name: str, providers: Sequence[Provider]
+) -> Provider | None:
     """The result of hook ``zarr_select_provider``.
 
     Raises
@@ -161,13 +171,15 @@ def select_provider(kind: str, name: str, providers: Sequence[Provider]) -> Prov
     ExtensionLoadError
         If it is not one of ``providers``, or a plugin fails.
     """
-    selected = _call("zarr_select_provider", kind=kind, name=name, providers=providers)
+    selected = _call(
+        "zarr_select_provider", extension_point=extension_point, name=name, providers=providers
+    )
     if selected is None:
         return None
     for item in providers:
         if item == selected:
             return item
-    source = Provider(kind, name, repr(selected), "a zarr_select_provider hook")
+    source = Provider(extension_point, name, repr(selected), "a zarr_select_provider hook")
     raise source.failure(f"must be one of {', '.join(map(str, providers))}")
 
 
@@ -218,14 +230,14 @@ def check_metadata(where: str, document: Mapping[str, JSON]) -> list[ValidationP
     return problems
 
 
-def extension_used(where: str, kind: str, name: str, provider: Provider) -> None:
+def extension_used(where: str, extension_point: str, name: str, provider: Provider) -> None:
     """Call the hooks ``zarr_extension_used``; an error becomes a warning, once per plugin."""
     plugins = _plugins()
     if plugins is None:
         return
     hook = plugins.manager.hook.zarr_extension_used
     try:
-        hook(where=where, kind=kind, name=name, provider=provider)
+        hook(where=where, extension_point=extension_point, name=name, provider=provider)
     except BaseException as error:
         if not is_fault(error):
             raise

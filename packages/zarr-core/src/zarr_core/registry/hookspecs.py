@@ -43,7 +43,9 @@ def new_manager() -> pluggy.PluginManager:
 
 
 @hookspec(firstresult=True)
-def zarr_supply_extension(kind: str, definition: ExtensionDefinition) -> type[Any] | None:
+def zarr_supply_extension(
+    extension_point: str, definition: ExtensionDefinition
+) -> type[Any] | None:
     """Supply the class for an unknown name.
 
     For families of names that cannot be listed as entry points.  Called only for names
@@ -51,20 +53,22 @@ def zarr_supply_extension(kind: str, definition: ExtensionDefinition) -> type[An
 
     Parameters
     ----------
-    kind : str
-        The kind of extension, such as ``"codec"``.
+    extension_point : str
+        The extension point, such as ``"codec"``.
     definition : ExtensionDefinition
         The definition in the metadata.
 
     Returns
     -------
     type or None
-        A class derived from the interface of that kind; None to call the next hook.
+        A class derived from the interface of that extension point; None to call the next hook.
     """
 
 
 @hookspec(firstresult=True)
-def zarr_select_provider(kind: str, name: str, providers: Sequence[Provider]) -> Provider | None:
+def zarr_select_provider(
+    extension_point: str, name: str, providers: Sequence[Provider]
+) -> Provider | None:
     """Choose among several distributions that provide the same extension.
 
     Called only for a conflict: not if the settings select one, nor for extensions of
@@ -72,7 +76,7 @@ def zarr_select_provider(kind: str, name: str, providers: Sequence[Provider]) ->
 
     Parameters
     ----------
-    kind, name : str
+    extension_point, name : str
         The extension.
     providers : sequence of Provider
         The providers, at least two.
@@ -131,7 +135,7 @@ def zarr_check_metadata(
 
 
 @hookspec
-def zarr_extension_used(where: str, kind: str, name: str, provider: Provider) -> None:
+def zarr_extension_used(where: str, extension_point: str, name: str, provider: Provider) -> None:
     """Observe that a node uses an extension.
 
     Called for each extension that is created from metadata.  Errors of this hook become
@@ -141,7 +145,7 @@ def zarr_extension_used(where: str, kind: str, name: str, provider: Provider) ->
     ----------
     where : str
         The node; empty if there is none.
-    kind, name : str
+    extension_point, name : str
         The extension.
     provider : Provider
         The provider of the extension.

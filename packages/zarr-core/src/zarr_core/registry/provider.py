@@ -17,8 +17,8 @@ class Provider:
 
     Parameters
     ----------
-    kind, name : str
-        The kind of extension, and its name in metadata.
+    extension_point, name : str
+        The extension point, and the name in metadata.
     target : str
         Its code, ``module:Class``.
     distribution, version : str
@@ -32,7 +32,7 @@ class Provider:
         The version of the extension interface for which the distribution was written.
     """
 
-    kind: str
+    extension_point: str
     name: str
     target: str
     distribution: str
@@ -70,12 +70,12 @@ class Provider:
         Returns
         -------
         type
-            The class; for kind ``hooks`` any object.
+            The class; for ``hooks`` any object.
 
         Raises
         ------
         ExtensionLoadError
-            If it cannot be imported, is not of its kind, or was written for another version
+            If it cannot be imported, is not valid for the extension point, or was written for another version
             of the extension interface.
         """
         self._check_version(self.interface_version)
@@ -84,7 +84,7 @@ class Provider:
             if self.adapter:
                 found = _import(self.adapter)(self, found)
             version = getattr(found, "interface_version", 1)
-            problem = EXTENSION_POINTS[self.kind].problem(found)
+            problem = EXTENSION_POINTS[self.extension_point].problem(found)
         except KeyboardInterrupt:
             raise
         # Not only Exception: sys.exit() in a plugin must not end the program, and
@@ -99,11 +99,13 @@ class Provider:
     def _check_version(self, version: object) -> None:
         if problem := version_problem(version, self.distribution):
             reason, remedy = problem
-            raise ExtensionLoadError(self.kind, self.name, self.target, self.origin, reason, remedy)
+            raise ExtensionLoadError(
+                self.extension_point, self.name, self.target, self.origin, reason, remedy
+            )
 
     def failure(self, reason: str) -> ExtensionLoadError:
         """The error for an extension that cannot be used."""
-        return ExtensionLoadError(self.kind, self.name, self.target, self.origin, reason)
+        return ExtensionLoadError(self.extension_point, self.name, self.target, self.origin, reason)
 
     def _reason(self, error: BaseException) -> str:
         reason = f"{type(error).__name__}: {error}"

@@ -1,16 +1,34 @@
-"""The providers of extensions, subject to the settings."""
+"""The providers of extensions, subject to the settings.
+
+Bridges provide extensions that were published for another library.  A bridge is an entry
+point of group ``zarr_core.bridge``: a function without arguments that returns a
+:class:`Provider` for every extension that the other library finds, without importing them.
+Bridges are called only for names without entry points of this library, so they never
+replace an extension.
+"""
 
 from __future__ import annotations
 
+import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from zarr_core.config import config
-from zarr_core.errors import ExtensionConflictError, UnknownExtensionError
-from zarr_core.registry import bridges, builtin, discovery, hooks, scope
+from zarr_core.errors import (
+    ExtensionConflictError,
+    ExtensionLoadError,
+    UnknownExtensionError,
+    ZarrError,
+)
+from zarr_core.registry import discovery, hooks
 from zarr_core.registry.entry_points import canonical
+from zarr_core.registry.provider import Provider
+from zarr_core.user_warning import warn
 
 if TYPE_CHECKING:
-    from zarr_core.registry.provider import Provider
+    from collections.abc import Hashable, Iterator, Mapping
+
+    Offers = Mapping[str, Mapping[str, tuple[Provider, ...]]]
 
 
 # Kinds that are looked up for every node, or that other libraries do not have.
@@ -25,65 +43,53 @@ def is_disabled(distribution: str) -> bool:
     )
 
 
-def installed(kind: str, name: str) -> tuple[Provider, ...]:
+def installed(extension_point: str, name: str) -> tuple[Provider, ...]:
     """The providers of a name, without the core and disabled plugins.
 
     If there are no entry points, those of bridges to other libraries.
     """
     if "*" in config.settings.disabled_plugins:
         return ()
-    providers = discovery.scan().providers.get(kind, {}).get(name, ())
+    providers = discovery.scan().providers.get(extension_point, {}).get(name, ())
     found = tuple(item for item in providers if not is_disabled(item.distribution))
-    return found or bridged(kind, name)
+    return found or bridged(extension_point, name)
 
 
-def alternatives(kind: str, name: str) -> tuple[Provider, ...]:
+def alternatives(extension_point: str, name: str) -> tuple[Provider, ...]:
     """The alternatives, which are used only if the settings select them."""
     if "*" in config.settings.disabled_plugins:
         return ()
-    providers = discovery.scan().alternatives.get(kind, {}).get(name, ())
+    providers = discovery.scan().alternatives.get(extension_point, {}).get(name, ())
     return tuple(item for item in providers if not is_disabled(item.distribution))
 
 
-def bridged(kind: str, name: str) -> tuple[Provider, ...]:
+def bridged(extension_point: str, name: str) -> tuple[Provider, ...]:
     """The providers of bridges to other libraries, without disabled plugins."""
-    if kind in _NEVER_BRIDGED:
+    if extension_point in _NEVER_BRIDGED:
         return ()
-    providers = bridges.offers().get(kind, {}).get(name, ())
+    providers = bridge_offers().get(extension_point, {}).get(name, ())
     return tuple(item for item in providers if not is_disabled(item.distribution))
 
 
-def every_provider(kind: str, name: str) -> tuple[Provider, ...]:
+def every_provider(extension_point: str, name: str) -> tuple[Provider, ...]:
     """All providers of a name and its alternatives, without the core."""
-    return (*installed(kind, name), *alternatives(kind, name))
+    return (*installed(extension_point, name), *alternatives(extension_point, name))
 
 
-def everything(kind: str) -> list[Provider]:
-    """All providers of a kind, without the core, by name and distribution."""
+def everything(extension_point: str) -> list[Provider]:
+    """All providers of an extension point, without the core, by name and distribution."""
     if "*" in config.settings.disabled_plugins:
         return []
-    scanned = discovery.scan().providers.get(kind, {})
-    return [provider for name in sorted(scanned) for provider in installed(kind, name)]
+    scanned = discovery.scan().providers.get(extension_point, {})
+    return [provider for name in sorted(scanned) for provider in installed(extension_point, name)]
 
 
-def every_alternative(kind: str) -> list[Provider]:
-    """All alternatives of a kind, by name and distribution."""
-    scanned = discovery.scan().alternatives.get(kind, {})
-    return [provider for name in sorted(scanned) for provider in alternatives(kind, name)]
-
-
-def names(kind: str) -> list[str]:
-    """The names of a kind that can be used, without families."""
-    overrides = scope.current().get(kind, {})
-    scanned = (item.name for item in everything(kind))
-    return sorted({*overrides, *builtin.ENTRY_POINTS.get(kind, {}), *scanned})
-
-
-def is_provided(kind: str, name: str) -> bool:
-    """Whether :func:`names` includes a name."""
-    if name in scope.current().get(kind, {}) or name in builtin.ENTRY_POINTS.get(kind, {}):
-        return True
-    return name in discovery.scan().providers.get(kind, {}) and bool(installed(kind, name))
+def every_alternative(extension_point: str) -> list[Provider]:
+    """All alternatives of an extension point, by name and distribution."""
+    scanned = discovery.scan().alternatives.get(extension_point, {})
+    return [
+        provider for name in sorted(scanned) for provider in alternatives(extension_point, name)
+    ]
 
 
 def cache_key() -> tuple[int, int, int]:
@@ -91,7 +97,7 @@ def cache_key() -> tuple[int, int, int]:
     return config.version, discovery.generation(), hooks.generation()
 
 
-def preferred(kind: str, name: str, where: str = "") -> Provider | None:
+def preferred(extension_point: str, name: str, where: str = "") -> Provider | None:
     """The provider that the settings select; None if they select none.
 
     Raises
@@ -101,33 +107,39 @@ def preferred(kind: str, name: str, where: str = "") -> Provider | None:
     ExtensionConflictError
         If that distribution declares the name twice.
     """
-    choice = config.settings.providers.get(f"{kind}.{name}")
+    choice = config.settings.providers.get(f"{extension_point}.{name}")
     if choice is None:
         return None
     wanted = canonical(choice)
-    core = builtin.provider(kind, name)
-    if core is not None and wanted == builtin.DISTRIBUTION:
+    core = discovery.core_provider(extension_point, name)
+    if core is not None and wanted == discovery.DISTRIBUTION:
         return core
     available = tuple(
-        dict.fromkeys((*installed(kind, name), *bridged(kind, name), *alternatives(kind, name)))
+        dict.fromkeys(
+            (
+                *installed(extension_point, name),
+                *bridged(extension_point, name),
+                *alternatives(extension_point, name),
+            )
+        )
     )
     chosen = [item for item in available if canonical(item.choice) == wanted]
     if len(chosen) == 1:
         return chosen[0]
     if chosen:
-        raise ExtensionConflictError(kind, name, map(str, chosen))
+        raise ExtensionConflictError(extension_point, name, map(str, chosen))
     choices = [item.choice for item in (*([core] if core else []), *available)]
     raise UnknownExtensionError(
-        kind,
+        extension_point,
         name,
         where,
-        hint=f"The setting providers['{kind}.{name}'] selects {choice!r}, which is not "
+        hint=f"The setting providers['{extension_point}.{name}'] selects {choice!r}, which is not "
         "installed, is disabled or does not provide it; "
         + (f"it is provided by {', '.join(choices)}." if choices else "no distribution does."),
     )
 
 
-def only(kind: str, name: str) -> Provider | None:
+def only(extension_point: str, name: str) -> Provider | None:
     """The only provider of a name; None if there is none.
 
     Names that are not installed can be registered with another library.
@@ -137,12 +149,88 @@ def only(kind: str, name: str) -> Provider | None:
     ExtensionConflictError
         If there are several, and no hook selects one.
     """
-    available = installed(kind, name)
-    if not available and kind not in _NEVER_BRIDGED:
-        available = bridges.registered(kind, name)
+    available = installed(extension_point, name)
+    if not available and extension_point not in _NEVER_BRIDGED:
+        available = registered_elsewhere(extension_point, name)
     if len(available) <= 1:
         return available[0] if available else None
-    selected = hooks.select_provider(kind, name, available)
+    selected = hooks.select_provider(extension_point, name, available)
     if selected is None:
-        raise ExtensionConflictError(kind, name, map(str, available))
+        raise ExtensionConflictError(extension_point, name, map(str, available))
     return selected
+
+
+_NONE: Offers = {}
+_offers_cache: tuple[Hashable, Offers] = ((), _NONE)
+_threads: set[int] = set()  # threads that call bridges
+
+
+def bridge_offers() -> Offers:
+    """The providers of all bridges that are not disabled, by extension point and name.
+
+    The result is cached until :func:`zarr_core.registry.discovery.refresh`.
+    A bridge that fails is ignored with a warning.
+    """
+    global _offers_cache
+    disabled = config.settings.disabled_plugins
+    if "*" in disabled:
+        return _NONE
+    key = (discovery.generation(), disabled)
+    cache = _offers_cache
+    if cache[0] == key:
+        return cache[1]
+    thread = threading.get_ident()
+    if thread in _threads:  # a bridge looks up an extension while it is imported
+        return _NONE
+    # Without a lock: another thread that imports the same bridge could wait for this one.
+    _threads.add(thread)
+    try:
+        found: dict[str, dict[str, set[Provider]]] = {}
+        for provider in _call_bridges():
+            found.setdefault(provider.extension_point, {}).setdefault(provider.name, set()).add(
+                provider
+            )
+    finally:
+        _threads.discard(thread)
+    sorted_offers = {
+        extension_point: {name: tuple(sorted(group, key=str)) for name, group in names.items()}
+        for extension_point, names in found.items()
+    }
+    _offers_cache = (key, sorted_offers)
+    return sorted_offers
+
+
+def registered_elsewhere(extension_point: str, name: str) -> tuple[Provider, ...]:
+    """Extensions that the program registered with other libraries at run time; not cached.
+
+    Used for names without another provider.  A bridge returns them from a function
+    without arguments, its attribute ``registered``.
+    """
+    found: list[Provider] = []
+    for bridge in _bridges():
+        with suppress(ExtensionLoadError):  # :func:`bridge_offers` has warned
+            found += getattr(bridge.load(), "registered", tuple)()
+    return tuple(
+        item for item in found if (item.extension_point, item.name) == (extension_point, name)
+    )
+
+
+def _call_bridges() -> Iterator[Provider]:
+    for bridge in _bridges():
+        try:
+            offered = tuple(bridge.load()())
+            if invalid := [item for item in offered if not isinstance(item, Provider)]:
+                raise TypeError(f"{invalid[0]!r} is not a Provider")
+        except Exception as error:  # code of a plugin
+            reason = str(error) if isinstance(error, ZarrError) else repr(error)
+            warn(f"the bridge {bridge.name} of {bridge} is ignored: {reason}")
+            continue
+        yield from offered
+
+
+def _bridges() -> Iterator[Provider]:
+    disabled = {canonical(name) for name in config.settings.disabled_plugins}
+    for group in discovery.scan().providers.get("bridge", {}).values():
+        for bridge in group:
+            if canonical(bridge.distribution) not in disabled:
+                yield bridge

@@ -1,29 +1,41 @@
-"""Resolving a definition in metadata: finding its class, and creating the extension."""
+"""Resolution of a definition in metadata: the class for its name, and the extension it defines.
+
+Specification: v3.1, "Extension points".  Fallbacks of data types: draft of December 2022,
+"Data types"; version 3.0 removed them.
+"""
 
 from __future__ import annotations
 
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
+from zarr_core.config import config
 from zarr_core.definition import ExtensionDefinition
-from zarr_core.errors import ExtensionConfigurationError, ExtensionError
+from zarr_core.errors import (
+    ExtensionConfigurationError,
+    ExtensionError,
+    UnknownExtensionError,
+)
 from zarr_core.metadata.validation_problem import ValidationProblem
-from zarr_core.registry import builtin, hints, hooks, registry, schemas, scope
-from zarr_core.registry.extension_points import extension_point
+from zarr_core.printable import quoted
+from zarr_core.registry import discovery, hints, hooks, registry, schemas, scope
+from zarr_core.registry.extension_points import get_extension_point
 from zarr_core.registry.provider import Implementation, is_fault
+from zarr_core.user_warning import warn
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Sequence
 
+    from zarr_core.interfaces.data_type import DataType
     from zarr_core.registry.provider import Provider
 
 
-def implementation(
-    kind: str, definition: ExtensionDefinition, where: str = "", pointer: str = ""
+def find_implementation(
+    extension_point: str, definition: ExtensionDefinition, where: str = "", pointer: str = ""
 ) -> Implementation | None:
     """The class for a definition and its provider.
 
-    Whether an unknown extension is ignored depends on its kind and on
+    Whether an unknown extension is ignored depends on the extension point and on
     ``must_understand``.  An extension that is installed, but is broken or has an invalid
     configuration, is never ignored.
 
@@ -39,53 +51,53 @@ def implementation(
     ExtensionConflictError
         If several distributions provide it and none is selected.
     ExtensionLoadError
-        If its class cannot be imported or is not of its kind.
+        If its class cannot be imported or is not valid for the extension point.
     """
-    point = extension_point(kind)
-    if found := lookup(kind, definition, where, pointer):
+    point = get_extension_point(extension_point)
+    if found := lookup(extension_point, definition, where, pointer):
         return found
-    # 6. unknown: depends on the kind
+    # 6. unknown: depends on the extension point
     if point.unknown != "error" and not definition.must_understand:
         return None
-    raise hints.unknown(kind, definition.name, _location(where, pointer))
+    raise hints.unknown(extension_point, definition.name, _location(where, pointer))
 
 
 def lookup(
-    kind: str, definition: ExtensionDefinition, where: str = "", pointer: str = ""
+    extension_point: str, definition: ExtensionDefinition, where: str = "", pointer: str = ""
 ) -> Implementation | None:
     """The class for a definition and its provider, or None if it is unknown; steps 1 to 5."""
     name = definition.name
     # 1. overrides
-    if override := scope.lookup(kind, name):
+    if override := scope.lookup(extension_point, name):
         return override
     cache = _current_cache()
-    if found := cache.get((kind, name)):
+    if found := cache.get((extension_point, name)):
         return found
-    if provider := chosen(kind, name, _location(where, pointer)):  # 2, 3, 4
-        found = cache[kind, name] = Implementation(provider, provider.load())
+    if provider := chosen(extension_point, name, _location(where, pointer)):  # 2, 3, 4
+        found = cache[extension_point, name] = Implementation(provider, provider.load())
         return found
     # 5. hooks
-    return hooks.supply_extension(kind, definition)
+    return hooks.supply_extension(extension_point, definition)
 
 
-def chosen(kind: str, name: str, where: str = "") -> Provider | None:
-    """The provider of an installed extension, or None; steps 2 to 4 of :func:`implementation`."""
+def chosen(extension_point: str, name: str, where: str = "") -> Provider | None:
+    """The provider of an installed extension, or None; steps 2 to 4 of :func:`find_implementation`."""
     return (
-        registry.preferred(kind, name, where)  # 2. the selection in the settings
-        or builtin.provider(kind, name)  # 3. the core
-        or registry.only(kind, name)  # 4. the only installed provider
+        registry.preferred(extension_point, name, where)  # 2. the selection in the settings
+        or discovery.core_provider(extension_point, name)  # 3. the core
+        or registry.only(extension_point, name)  # 4. the only installed provider
     )
 
 
 def resolve(
-    kind: str, definition: ExtensionDefinition, where: str = "", pointer: str = ""
+    extension_point: str, definition: ExtensionDefinition, where: str = "", pointer: str = ""
 ) -> type[Any] | None:
-    """The class for a definition, as :func:`implementation` finds it.
+    """The class for a definition, as :func:`find_implementation` finds it.
 
     Parameters
     ----------
-    kind : str
-        The kind of extension, such as ``"codec"``.
+    extension_point : str
+        The extension point, such as ``"codec"``.
     definition : ExtensionDefinition
         The definition in the metadata.
     where, pointer : str
@@ -96,19 +108,19 @@ def resolve(
     type or None
         None if the extension is unknown and ignored.
     """
-    found = implementation(kind, definition, where, pointer)
+    found = find_implementation(extension_point, definition, where, pointer)
     return None if found is None else found.extension
 
 
-def find(kind: str, name: str, where: str = "") -> type[Any]:
-    """The class for a name, as :func:`implementation` finds it."""
-    found = implementation(kind, ExtensionDefinition(name), where)
+def find(extension_point: str, name: str, where: str = "") -> type[Any]:
+    """The class for a name, as :func:`find_implementation` finds it."""
+    found = find_implementation(extension_point, ExtensionDefinition(name), where)
     assert found is not None  # only definitions with must_understand false are ignored
     return found.extension
 
 
-def make(
-    kind: str,
+def create_extension(
+    extension_point: str,
     definition: ExtensionDefinition,
     where: str = "",
     pointer: str = "",
@@ -120,7 +132,7 @@ def make(
 
     Parameters
     ----------
-    kind, definition, where, pointer
+    extension_point, definition, where, pointer
         As for :func:`resolve`.  An extension that creates inner extensions omits
         ``where``, and passes a ``pointer`` relative to its own definition.  Not for formats,
         stores and hooks, which have no definitions.
@@ -138,18 +150,18 @@ def make(
     ExtensionConfigurationError
         If the configuration is invalid.
     ExtensionError
-        As for :func:`implementation`.
+        As for :func:`find_implementation`.
     """
     if not where:  # an inner extension
         where, outer, strict = _enclosing.get()
         pointer, complete = outer + pointer, complete and strict
-    found = implementation(kind, definition, where, pointer)
+    found = find_implementation(extension_point, definition, where, pointer)
     if found is None:
         return None
     provider, extension = found
     location = _location(where, pointer)
     if problems := schemas.problems(provider, definition, pointer, complete):
-        raise ExtensionConfigurationError(kind, definition.name, location, problems)
+        raise ExtensionConfigurationError(extension_point, definition.name, location, problems)
     token = _enclosing.set((where, pointer, complete))
     try:
         made = extension.from_definition(definition)
@@ -158,7 +170,7 @@ def make(
             raise
         problems = [problem.below(pointer) for problem in error.problems]
         raise ExtensionConfigurationError(
-            error.kind, error.extension_name, location, problems
+            error.extension_point, error.extension_name, location, problems
         ) from error
     except ExtensionError:
         raise
@@ -168,20 +180,87 @@ def make(
         # Members that the schema requires can be missing.
         problems = [] if complete else schemas.problems(provider, definition, pointer)
         problems = problems or [ValidationProblem(f"{pointer}/configuration", reason(error))]
-        raise ExtensionConfigurationError(kind, definition.name, location, problems) from error
+        raise ExtensionConfigurationError(
+            extension_point, definition.name, location, problems
+        ) from error
     finally:
         _enclosing.reset(token)
-    if not isinstance(made, extension_point(kind).interface_class()):
-        raise provider.failure(f"from_definition returned {made!r}, which is not a {kind}")
-    hooks.extension_used(where, kind, definition.name, provider)
+    if not isinstance(made, get_extension_point(extension_point).interface_class()):
+        raise provider.failure(
+            f"from_definition returned {made!r}, which is not a {extension_point}"
+        )
+    hooks.extension_used(where, extension_point, definition.name, provider)
     return made
 
 
-def require(kind: str, definition: ExtensionDefinition, where: str = "", pointer: str = "") -> Any:
-    """Call :func:`make` for a kind that is never ignored."""
-    made = make(kind, definition, where, pointer)
-    assert made is not None, f"{kind} {definition.name}: of a kind that is never ignored"
+def require_extension(
+    extension_point: str, definition: ExtensionDefinition, where: str = "", pointer: str = ""
+) -> Any:
+    """Call :func:`create_extension` for an extension point whose extensions are never ignored."""
+    made = create_extension(extension_point, definition, where, pointer)
+    assert made is not None, (
+        f"{extension_point} {definition.name}: such an extension is never ignored"
+    )
     return made
+
+
+def create_data_type(
+    definition: ExtensionDefinition,
+    fallbacks: Sequence[ExtensionDefinition] = (),
+    where: str = "",
+    pointer: str = "",
+) -> tuple[DataType, ExtensionDefinition | None]:
+    """Create a data type, or a fallback if it is unknown.
+
+    The setting ``fallback`` determines whether fallbacks are used.  The hook
+    ``zarr_choose_fallback`` selects one, by default the first that is installed.
+
+    Parameters
+    ----------
+    definition : ExtensionDefinition
+        The data type in the metadata.
+    fallbacks : sequence of ExtensionDefinition
+        The fallbacks in the metadata, the best first.
+    where, pointer : str
+        Node, and JSON pointer of the data type; for errors and the warning.
+
+    Returns
+    -------
+    data_type : DataType
+    used : ExtensionDefinition or None
+        The fallback that is used; the array must then be read-only.
+
+    Raises
+    ------
+    UnknownExtensionError
+        If neither the data type nor a permitted fallback is installed.
+    ExtensionError
+        If the data type is installed but broken, or its configuration is invalid.
+
+    Warns
+    -----
+    UserWarning
+        Once per node, if a fallback is used and the setting is ``"warn"``.
+    """
+    try:
+        resolve("data_type", definition, where, pointer)
+    except UnknownExtensionError:
+        policy = config.settings.fallback
+        usable = [] if policy == "error" else [item for item in fallbacks if _is_known(item)]
+        if not usable:
+            raise
+    else:
+        return _make(definition, where, pointer), None
+    used = hooks.choose_fallback(definition, usable, where) or usable[0]
+    data_type = _make(used, where, pointer)
+    if policy == "warn" and (where, definition.name) not in _warned:
+        _warned.add((where, definition.name))
+        warn(
+            f"{where or 'array'}: the data type {quoted(definition.name)} is not installed; "
+            f"its elements are read as {quoted(used.name)}, and the array is read-only. "
+            "To disable this warning: zarr_core.config.set(fallback='use')",
+        )
+    return data_type, used
 
 
 def cache_key() -> Hashable:
@@ -219,3 +298,20 @@ def reason(error: BaseException) -> str:
     if message and isinstance(error, (ValueError, TypeError)):
         return message
     return f"{type(error).__name__}: {message}"
+
+
+_warned: set[tuple[str, str]] = set()  # node and data type of a fallback
+
+
+def _is_known(definition: ExtensionDefinition) -> bool:
+    try:
+        resolve("data_type", definition)
+    except UnknownExtensionError:
+        return False
+    return True
+
+
+def _make(definition: ExtensionDefinition, where: str, pointer: str) -> DataType:
+    data_type: DataType | None = create_extension("data_type", definition, where, pointer)
+    assert data_type is not None  # a data type is never ignored
+    return data_type

@@ -1,7 +1,7 @@
 """JSON Schemas of extensions, which are found without importing the extensions.
 
 A schema describes the ``configuration`` of an extension.  It is the file
-``schemas/<kind>/<name>.json`` of its package, and has no external references.  Without
+``schemas/<extension_point>/<name>.json`` of its package, and has no external references.  Without
 a schema, only the code of the extension checks its configuration.
 """
 
@@ -136,7 +136,7 @@ def _content(provider: Provider) -> tuple[str, bytes] | None:
     # others.  Inner folders are searched for packages in a namespace package.
     for depth in range(len(inner) + 1):
         for location in spec.submodule_search_locations or ():
-            folder = os.path.join(location, *inner[:depth], "schemas", provider.kind)
+            folder = os.path.join(location, *inner[:depth], "schemas", provider.extension_point)
             file = os.path.join(folder, f"{provider.name}.json")
             if os.path.isfile(file):
                 with open(file, "rb") as stream:

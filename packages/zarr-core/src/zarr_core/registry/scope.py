@@ -5,14 +5,14 @@ from __future__ import annotations
 from contextvars import ContextVar, Token
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from zarr_core.registry.extension_points import extension_point, version_problem
+from zarr_core.registry.extension_points import get_extension_point, version_problem
 from zarr_core.registry.provider import Implementation, Provider
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Extensions: TypeAlias = "Mapping[str, Mapping[str, type[Any]]]"
-"""Classes by kind and name: ``{"codec": {"acme.xor": Xor}}``."""
+"""Classes by extension point and name: ``{"codec": {"acme.xor": Xor}}``."""
 
 Scope: TypeAlias = "frozenset[Implementation]"
 
@@ -29,14 +29,14 @@ class override_extensions:  # noqa: N801 - a context manager, used as a function
     Parameters
     ----------
     mapping : mapping of str to mapping of str to type, optional
-        Classes by kind and name.
+        Classes by extension point and name.
 
     Raises
     ------
     ValueError
-        If a kind is unknown.
+        If an extension point is unknown.
     TypeError
-        If a class is not of its kind.
+        If a class is not valid for the extension point.
 
     Examples
     --------
@@ -58,8 +58,8 @@ class override_extensions:  # noqa: N801 - a context manager, used as a function
         if not self._mapping:
             return
         added = {
-            (kind, name): check_override(kind, name, extension)
-            for kind, names in self._mapping.items()
+            (extension_point, name): check_override(extension_point, name, extension)
+            for extension_point, names in self._mapping.items()
             for name, extension in names.items()
         }
         merged = {**_current.get()[0], **added}
@@ -71,13 +71,13 @@ class override_extensions:  # noqa: N801 - a context manager, used as a function
 
 
 def check_override(
-    kind: str, name: str, extension: object, source: str = "this process"
+    extension_point: str, name: str, extension: object, source: str = "this process"
 ) -> Implementation:
     """Check a class that is not from an entry point.
 
     Parameters
     ----------
-    kind, name : str
+    extension_point, name : str
         The extension.
     extension : type
         The class.
@@ -87,11 +87,11 @@ def check_override(
     Raises
     ------
     ValueError
-        If the kind is unknown or has no names.
+        If the extension point is unknown or has no names.
     TypeError
-        If the class is not of its kind.
+        If the class is not valid for the extension point.
     """
-    point = extension_point(kind)
+    point = get_extension_point(extension_point)
     if not point.interface:
         raise ValueError(f"cannot override {point.title}; to add hooks, use register_hooks")
     reason, _ = version_problem(getattr(extension, "interface_version", 1), source) or ("", "")
@@ -99,20 +99,20 @@ def check_override(
         raise TypeError(f"invalid class for {point.title} {name!r}: {problem}")
     assert isinstance(extension, type)  # otherwise point.problem() reports it
     target = f"{extension.__module__}:{extension.__qualname__}"
-    return Implementation(Provider(kind, name, target, source), extension)
+    return Implementation(Provider(extension_point, name, target, source), extension)
 
 
 def current() -> dict[str, dict[str, type[Any]]]:
-    """The present overrides by kind and name."""
+    """The present overrides by extension point and name."""
     result: dict[str, dict[str, type[Any]]] = {}
-    for (kind, name), item in _current.get()[0].items():
-        result.setdefault(kind, {})[name] = item.extension
+    for (extension_point, name), item in _current.get()[0].items():
+        result.setdefault(extension_point, {})[name] = item.extension
     return result
 
 
-def lookup(kind: str, name: str) -> Implementation | None:
+def lookup(extension_point: str, name: str) -> Implementation | None:
     """The override of a name, or None."""
-    return _current.get()[0].get((kind, name))
+    return _current.get()[0].get((extension_point, name))
 
 
 def cache_key() -> Scope:

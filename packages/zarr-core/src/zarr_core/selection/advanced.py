@@ -15,20 +15,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_core.errors import SelectionError
-from zarr_core.interfaces.selection import CoordinateIndexer, OrthogonalIndexer
+from zarr_core.interfaces.selection import (
+    BasicIndexer,
+    CoordinateIndexer,
+    MaskIndexer,
+    OrthogonalIndexer,
+)
 from zarr_core.selection.parse import canonical, expanded, in_bounds, is_integer, slice_bounds
 from zarr_core.selection.parsed_selection import ParsedSelection
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from zarr_core.interfaces.selection import Indices
+    from zarr_core.interfaces.selection import Indices, Selection
 
 __all__ = [
-    "advanced", "as_array", "broadcast_points", "mask_points", "progression", "single", "within",
+    "advanced", "as_array", "broadcast_points", "mask_selection", "points_selection", "progression",
+    "single", "within",
 ]  # fmt: skip
 
 _LARGEST = int(np.iinfo(np.intp).max)
+_SPARSE = 8  # bytes of a coordinate in relation to one of a mask
 _INSTEAD = "use oindex for the outer product of arrays, or vindex for points"
 
 
@@ -200,9 +207,7 @@ def _points(
             f"the coordinates of {size} points do not fit into memory; {_INSTEAD}", shape
         ) from error
     points = tuple(coordinates)
-    return ParsedSelection(
-        OrthogonalIndexer(points) if len(points) == 1 else CoordinateIndexer(points), result
-    )
+    return ParsedSelection(points_selection(points), result)
 
 
 def _converted(item: Any, shape: tuple[int, ...]) -> Any:
@@ -373,8 +378,17 @@ def broadcast_points(
     return flat, together[0].shape
 
 
-def mask_points(mask: np.ndarray[Any, Any], shape: tuple[int, ...]) -> tuple[Indices, ...]:
-    """Find the coordinates where a mask is true, in C order.
+def mask_selection(mask: np.ndarray[Any, Any], shape: tuple[int, ...]) -> Selection | MaskIndexer:
+    """Find the selection of the elements where a mask is true, in C order.
+
+    Returns
+    -------
+    BasicIndexer
+        If they are all elements of a box.
+    OrthogonalIndexer or CoordinateIndexer
+        If they are so few that their coordinates take less memory than the mask.
+    MaskIndexer
+        Otherwise.
 
     Raises
     ------
@@ -385,4 +399,23 @@ def mask_points(mask: np.ndarray[Any, Any], shape: tuple[int, ...]) -> tuple[Ind
         raise SelectionError(f"a mask holds booleans, not {mask.dtype}", shape)
     if mask.shape != shape:
         raise SelectionError(f"a mask of shape {mask.shape} does not fit", shape)
-    return tuple(np.ascontiguousarray(indices) for indices in np.nonzero(mask))
+    count = np.count_nonzero(mask)
+    if count * mask.ndim * _SPARSE <= mask.size:
+        points = tuple(np.ascontiguousarray(indices) for indices in np.nonzero(mask))
+        return points_selection(points)
+    box: list[slice] = []
+    inside = mask
+    for axis in range(mask.ndim):
+        others = tuple(other for other in range(mask.ndim) if other != axis)
+        some = np.flatnonzero(inside.any(axis=others))
+        box.append(slice(int(some[0]), int(some[-1]) + 1, 1))
+        inside = mask[tuple(box)]
+    return BasicIndexer(tuple(box)) if count == inside.size else MaskIndexer(mask)
+
+
+def points_selection(points: tuple[Indices, ...]) -> Selection:
+    """Return the selection of points.
+
+    Along a single dimension an OrthogonalIndexer is the same, and detects runs.
+    """
+    return OrthogonalIndexer(points) if len(points) == 1 else CoordinateIndexer(points)

@@ -5,11 +5,12 @@ Integers and slices are parsed without NumPy.
 
 from __future__ import annotations
 
+from math import prod
 from operator import index as as_integer
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.errors import SelectionError
-from zarr_core.interfaces.selection import BasicIndexer, CoordinateIndexer, OrthogonalIndexer
+from zarr_core.interfaces.selection import BasicIndexer, OrthogonalIndexer
 from zarr_core.selection.parsed_selection import ParsedSelection
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def coordinate(index: Any, shape: tuple[int, ...]) -> ParsedSelection:
         advanced.as_array([as_integer(item)] if is_integer(item) else item, shape) for item in items
     ]
     points, together = advanced.broadcast_points(arrays, shape)
-    return _points(points, together)
+    return ParsedSelection(advanced.points_selection(points), together)
 
 
 def mask(index: Any, shape: tuple[int, ...]) -> ParsedSelection:
@@ -107,15 +108,8 @@ def mask(index: Any, shape: tuple[int, ...]) -> ParsedSelection:
 
     if isinstance(index, tuple) and len(index) == 1:
         index = index[0]
-    points = advanced.mask_points(advanced.as_array(index, shape), shape)
-    return _points(points, (len(points[0]),))
-
-
-def _points(points: tuple[Indices, ...], together: tuple[int, ...]) -> ParsedSelection:
-    # Along a single dimension an OrthogonalIndexer is the same, and detects runs.
-    return ParsedSelection(
-        OrthogonalIndexer(points) if len(points) == 1 else CoordinateIndexer(points), together
-    )
+    selection = advanced.mask_selection(advanced.as_array(index, shape), shape)
+    return ParsedSelection(selection, (prod(selection.shape),))
 
 
 def block(index: Any, axes: Sequence[ChunkAxis]) -> ParsedSelection:
@@ -187,11 +181,18 @@ def fancy(index: Any, shape: tuple[int, ...]) -> ParsedSelection:
         return _itemwise(index, shape, arrays=False)
     from zarr_core.selection import advanced  # imports NumPy
 
+    if len(items) == arrays == 1 and _is_whole_mask(items[0], shape):
+        return mask(items[0], shape)
     if arrays == 1 and not integers:
         given = advanced.single(items, shape)
         if given is not None:
             return _itemwise(given, shape, arrays=True)
     return advanced.advanced(items, shape)
+
+
+def _is_whole_mask(item: Any, shape: tuple[int, ...]) -> bool:
+    is_boolean = getattr(getattr(item, "dtype", None), "kind", "") == "b"
+    return bool(shape) and is_boolean and getattr(item, "shape", None) == shape
 
 
 def _quick(index: Any, shape: tuple[int, ...]) -> ParsedSelection | None:

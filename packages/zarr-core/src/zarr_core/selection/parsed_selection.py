@@ -9,7 +9,7 @@ from zarr_core.errors import SelectionError
 if TYPE_CHECKING:
     import numpy as np
 
-    from zarr_core.interfaces.selection import Selection
+    from zarr_core.interfaces.selection import MaskIndexer, Selection
 
 __all__ = ["ParsedSelection"]
 
@@ -19,7 +19,7 @@ class ParsedSelection(NamedTuple):
 
     Parameters
     ----------
-    selection : BasicIndexer, OrthogonalIndexer or CoordinateIndexer
+    selection : BasicIndexer, OrthogonalIndexer, CoordinateIndexer or MaskIndexer
         The selected elements.  ``selection.shape`` is the *engine's shape*: one axis per
         dimension, or one axis of coordinates.
     shape : tuple of int
@@ -36,7 +36,7 @@ class ParsedSelection(NamedTuple):
         an argument for :func:`numpy.transpose`.
     """
 
-    selection: Selection
+    selection: Selection | MaskIndexer
     shape: tuple[int, ...]
     flipped: tuple[int, ...] = ()
     scalar: bool = False

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from zarr_core.interfaces.selection import (
     BasicIndexer,
     CoordinateIndexer,
+    MaskIndexer,
     OrthogonalIndexer,
     slice_length,
 )
@@ -30,15 +31,17 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
     DimIndex: TypeAlias = slice | Indices
-    KeyedProjection: TypeAlias = tuple[str, tuple[slice, ...], tuple[slice, ...], bool]
-    """``chunk_key``, ``chunk_selection``, ``out_selection`` and ``is_whole_encoded_chunk``."""
+    KeyedProjection: TypeAlias = tuple[str, tuple[Any, ...], tuple[Any, ...], bool]
+    """``chunk_key``, ``chunk_selection``, ``out_selection`` and ``is_whole_encoded_chunk``; the
+    selections as indices of NumPy."""
 
 __all__ = [
-    "ChunkDimProjection", "ChunkProjection", "chunk_count", "project", "project_dimension",
-    "project_keys", "put", "take",
+    "ChunkDimProjection", "ChunkProjection", "chunk_count", "numpy_index", "project",
+    "project_dimension", "project_keys", "put", "take",
 ]  # fmt: skip
 
 _BATCH = 1024  # chunks of the first dimension; limits the memory for selections of millions
+_MANY = 256  # points for which one flat index is faster than one in each dimension
 _ALL = (Ellipsis,)  # unlike an empty index, gives a view also of an array without dimensions
 
 
@@ -49,8 +52,9 @@ class ChunkProjection(NamedTuple):
     ----------
     chunk_coords : tuple of int
         Coordinates of the chunk in the chunk grid.
-    chunk_selection : BasicIndexer, OrthogonalIndexer or CoordinateIndexer
-        The selected elements, relative to the chunk.
+    chunk_selection : BasicIndexer, OrthogonalIndexer, CoordinateIndexer or MaskIndexer
+        The selected elements, relative to the chunk.  A MaskIndexer only if the selection
+        that is divided is one.
     out_selection : tuple
         Their place in an array with the shape of the selection, as a NumPy index.  The
         result is a view if ``chunk_selection`` is a BasicIndexer.
@@ -63,7 +67,7 @@ class ChunkProjection(NamedTuple):
     """
 
     chunk_coords: tuple[int, ...]
-    chunk_selection: Selection
+    chunk_selection: Selection  # for codecs, which divide no MaskIndexer
     out_selection: tuple[Any, ...]
     is_complete_chunk: bool
     is_whole_encoded_chunk: bool
@@ -98,16 +102,19 @@ _dim_projection = partial(tuple.__new__, ChunkDimProjection)
 
 
 def project(
-    selection: Selection, axes: Sequence[ChunkAxis]
+    selection: Selection | MaskIndexer, axes: Sequence[ChunkAxis], complete: bool = True
 ) -> tuple[ChunkProjection] | Iterator[ChunkProjection]:
     """Divide a selection at the edges of chunks.
 
     Parameters
     ----------
-    selection : BasicIndexer, OrthogonalIndexer or CoordinateIndexer
+    selection : BasicIndexer, OrthogonalIndexer, CoordinateIndexer or MaskIndexer
         Selection within the bounds of the array.
     axes : sequence of ChunkAxis
         The chunks along each dimension.
+    complete : bool
+        Whether ``is_complete_chunk`` is needed.  Otherwise it may be false for a complete chunk
+        whose elements are selected by arrays, which would take time to find out.
 
     Returns
     -------
@@ -117,8 +124,10 @@ def project(
     """
     if not isinstance(selection, BasicIndexer):
         if isinstance(selection, OrthogonalIndexer):
-            return _project_orthogonal(selection, axes)
-        return _project_coordinates(selection, axes)
+            return _project_orthogonal(selection, axes, complete)
+        if isinstance(selection, MaskIndexer):
+            return _project_mask(selection, axes)
+        return _project_coordinates(selection, axes, complete)
     # The loop is only for slices within a single chunk.
     coords = []
     chunk_slices = []
@@ -184,8 +193,10 @@ def project_keys(
         )
 
 
-def chunk_count(selection: Selection, axes: Sequence[ChunkAxis]) -> int:
+def chunk_count(selection: Selection | MaskIndexer, axes: Sequence[ChunkAxis]) -> int:
     """Count the chunks that a selection touches: the projections of :func:`project`."""
+    if isinstance(selection, MaskIndexer):
+        return sum(1 for _ in _project_mask(selection, axes))
     if not isinstance(selection, CoordinateIndexer):
         pairs = zip(selection.index, axes, strict=True)
         return prod(_dim_chunk_count(item, axis) for item, axis in pairs)
@@ -204,23 +215,34 @@ def _project_slices(
 
 
 def _project_orthogonal(
-    selection: OrthogonalIndexer, axes: Sequence[ChunkAxis]
+    selection: OrthogonalIndexer, axes: Sequence[ChunkAxis], complete: bool
 ) -> Iterator[ChunkProjection]:
     tables = [
-        project_dimension(item, axis) for item, axis in zip(selection.index, axes, strict=True)
+        project_dimension(item, axis, complete)
+        for item, axis in zip(selection.index, axes, strict=True)
     ]
     return _combine(tables, _basic_or_orthogonal, open_mesh)
 
 
 def _project_coordinates(
-    selection: CoordinateIndexer, axes: Sequence[ChunkAxis]
+    selection: CoordinateIndexer, axes: Sequence[ChunkAxis], complete: bool
 ) -> Iterator[ChunkProjection]:
     if not axes:
         yield ChunkProjection((), selection, (slice(0, 1, 1),), True, False)
         return
     from zarr_core.selection import array_projection  # imports NumPy
 
-    yield from array_projection.project_coordinates(selection.index, axes)
+    found = array_projection.project_coordinates(selection.index, axes, complete)
+    yield from map(_chunk_projection, found)
+
+
+def _project_mask(selection: MaskIndexer, axes: Sequence[ChunkAxis]) -> Iterator[ChunkProjection]:
+    from zarr_core.selection import array_projection  # imports NumPy
+
+    mask = selection.mask
+    whole = BasicIndexer(tuple(slice(0, size, 1) for size in mask.shape))
+    boxes = ((chunk, box) for chunk, _, box, _, _ in _project_slices(whole, axes))
+    return map(_chunk_projection, array_projection.project_mask(mask, boxes, axes))
 
 
 def _tables(
@@ -274,7 +296,9 @@ def _basic_or_orthogonal(index: tuple[Any, ...]) -> BasicIndexer | OrthogonalInd
 # --- one dimension ---
 
 
-def project_dimension(index: DimIndex, axis: ChunkAxis) -> list[ChunkDimProjection]:
+def project_dimension(
+    index: DimIndex, axis: ChunkAxis, complete: bool = True
+) -> list[ChunkDimProjection]:
     """Divide a normalised slice or array of indices at the edges of chunks.
 
     Parameters
@@ -283,6 +307,8 @@ def project_dimension(index: DimIndex, axis: ChunkAxis) -> list[ChunkDimProjecti
         Indices as in a normalised selection: within bounds, positive step.
     axis : ChunkAxis
         The chunks along that dimension.
+    complete : bool
+        As for :func:`project`.
 
     Returns
     -------
@@ -293,7 +319,7 @@ def project_dimension(index: DimIndex, axis: ChunkAxis) -> list[ChunkDimProjecti
         return list(_project_slice(index, axis))
     from zarr_core.selection import array_projection  # imports NumPy
 
-    return array_projection.project_indices(index, axis)
+    return list(map(_dim_projection, array_projection.project_indices(index, axis, complete)))
 
 
 def _project_slice(index: slice, axis: ChunkAxis) -> Iterator[ChunkDimProjection]:
@@ -352,14 +378,14 @@ def _dim_chunk_count(index: DimIndex, axis: ChunkAxis) -> int:
 # --- elements of a chunk in memory ---
 
 
-def take(array: Array, selection: Selection) -> Array:
+def take(array: Array, selection: Selection | MaskIndexer) -> Array:
     """Return the selected elements.
 
     Parameters
     ----------
     array : ndarray
         Usually a chunk; the selection lies within its shape.
-    selection : BasicIndexer, OrthogonalIndexer or CoordinateIndexer
+    selection : BasicIndexer, OrthogonalIndexer, CoordinateIndexer or MaskIndexer
         Selection of elements.
 
     Returns
@@ -370,26 +396,41 @@ def take(array: Array, selection: Selection) -> Array:
     if isinstance(selection, BasicIndexer):
         # Without dimensions NumPy would give a scalar in place of a view.
         return array[selection.index] if selection.index else array
+    if isinstance(selection, MaskIndexer):
+        inside: Array = _inside(array, selection.mask)[selection.mask]
+        return inside
+    if isinstance(selection, CoordinateIndexer):
+        points = selection.index
+        if len(points) > 1 and len(points[0]) > _MANY and array.flags.c_contiguous:
+            return array.reshape(-1).take(selection.flat_index(array.shape))
+        return array[points] if points else array.reshape(1)
     index = selection.index
-    if not isinstance(selection, OrthogonalIndexer):
-        return array[index] if index else array.reshape(1)
+    import numpy as np
+
     # One dimension at a time: with several arrays at once NumPy would pair them
     # up, with one array it keeps the order of axes.
-    part = array[tuple(item if isinstance(item, slice) else slice(None) for item in index)]
+    part: Array = array[tuple(item if isinstance(item, slice) else slice(None) for item in index)]
     for axis, item in enumerate(index):
         if not isinstance(item, slice):
-            part = part[(slice(None),) * axis + (item,)]
+            part = np.take(part, item, axis)
     return part
 
 
-def put(array: Array, selection: Selection, values: Array | Any) -> None:
+def _inside(array: Array, mask: Array) -> Array:
+    """The part of a chunk inside the array, which has the shape of a mask."""
+    if array.shape == mask.shape:
+        return array
+    return array[tuple(slice(0, length) for length in mask.shape)]
+
+
+def put(array: Array, selection: Selection | MaskIndexer, values: Array | Any) -> None:
     """Assign to the selected elements; of several values for one element the last one stays.
 
     Parameters
     ----------
     array : ndarray
         Usually a chunk; the selection lies within its shape.
-    selection : BasicIndexer, OrthogonalIndexer or CoordinateIndexer
+    selection : BasicIndexer, OrthogonalIndexer, CoordinateIndexer or MaskIndexer
         Selection of elements.
     values : ndarray
         New values; broadcast to the shape of the selection.
@@ -403,10 +444,21 @@ def put(array: Array, selection: Selection, values: Array | Any) -> None:
             for item, length in zip(index, view.shape, strict=True)
         )
         view[open_mesh(tuple(rest))] = values
+    elif isinstance(selection, MaskIndexer):
+        _inside(array, selection.mask)[selection.mask] = values
     elif selection.index or isinstance(selection, BasicIndexer):
         array[selection.index] = values
     else:
         array.reshape(1)[:] = values
+
+
+def numpy_index(selection: Selection | MaskIndexer) -> tuple[Any, ...]:
+    """Return an index with which NumPy selects the same; use :func:`take` for many elements."""
+    if isinstance(selection, MaskIndexer):
+        return selection.to_coordinates().index
+    if isinstance(selection, OrthogonalIndexer):
+        return open_mesh(selection.index)
+    return selection.index
 
 
 def open_mesh(index: tuple[DimIndex, ...]) -> tuple[DimIndex, ...]:

@@ -10,12 +10,13 @@ import errno
 import os
 import re
 import stat
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import unquote
 
 from zarr_core.errors import StoreError, StoreKeyError, StoreReadError
+from zarr_core.interfaces.byte_reader import ByteReader
 from zarr_core.interfaces.keylock import key_lock
 from zarr_core.interfaces.keys import check_key, check_prefix
 from zarr_core.interfaces.store import Store
@@ -24,7 +25,7 @@ from zarr_core.stores import local_read, local_write
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from zarr_core.interfaces.byte_reader import Buffer, ByteRange, ByteReader
+    from zarr_core.interfaces.byte_reader import Buffer, ByteRange
     from zarr_core.interfaces.store import Buffers, Change, Listing
 
 __all__ = ["LocalStore"]
@@ -137,6 +138,9 @@ class LocalStore(Store):
         if key[: key.rfind("/") + 1] in self._known and "\\" not in key:
             try:
                 descriptor = os.open(self._root + key, local_read.OPEN_FLAGS)
+            except (FileNotFoundError, NotADirectoryError):
+                check_key(key)
+                return None
             except (OSError, ValueError):
                 pass
             else:
@@ -173,11 +177,16 @@ class LocalStore(Store):
             os.close(descriptor)
 
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
+        return self._open_reader(key, local_read.FileReader, first is not None)
+
+    def _open_reader(
+        self, key: str, reader: type[local_read.FileReader], read_next: bool
+    ) -> ByteReader | None:
         descriptor = self._open(key)
         if descriptor == _MISSING:
             return None
         try:
-            return local_read.FileReader(descriptor, self, key, first is not None)
+            return reader(descriptor, self, key, read_next)
         except OSError as error:
             raise self._read_error(key, error) from error
 
@@ -278,6 +287,18 @@ class LocalStore(Store):
                 local_write.unlock(path, lock)
                 if not stored:  # the lock file may have been the last file of its directory
                     local_write.remove_empty_directories(os.path.dirname(path), self._root)
+
+    def _change(self, key: str, change: Change) -> bool:
+        reader = self._open_reader(key, local_read.ReferencingReader, False)
+        # The new value may refer to the open file.
+        with reader or nullcontext():
+            value = change(reader)
+            if value is None:
+                if reader is not None:
+                    self.erase(key)
+            elif not isinstance(value, ByteReader):
+                self.set(key, value)
+        return value is not None
 
     def erase(self, key: str) -> None:
         path = self._path_to_change(key)

@@ -8,11 +8,11 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from zarr_core.errors import StoreReadError
 from zarr_core.interfaces.byte_reader import ByteReader
-from zarr_core.stores.local_write import is_ours
+from zarr_core.stores.local_write import FileRange, is_ours
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -187,6 +187,18 @@ class FileReader(ByteReader):
     def __del__(self) -> None:
         if self._descriptor >= 0:
             os.close(self._descriptor)
+
+
+class ReferencingReader(FileReader):
+    """Reader of a file that is open until its new content is written."""
+
+    __slots__ = ()
+
+    def reference(self, start: int, length: int) -> Buffer | None:
+        if start < 0 or length < 0 or start + length > self.size:
+            raise self._beyond(start, length)
+        part: Any = FileRange(self._descriptor, start, length)
+        return part  # type: ignore[no-any-return]  # a buffer to all but the store
 
 
 # --- directories ---

@@ -9,7 +9,10 @@ import time
 import warnings
 import zlib
 from contextlib import suppress
+from itertools import groupby
 from typing import TYPE_CHECKING
+
+from zarr_core.interfaces.byte_reader import ValueReference
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +31,8 @@ LOCK = ".zarr-lock"
 _SUFFIXES = (PARTIAL, LOCK)
 _NAME_LIMIT = 100
 _BUFFERS_LIMIT = 1024  # IOV_MAX of Linux and macOS
+_COPY_BYTES = 1 << 20
+_ONE_COPY = 1 << 30
 _ATTEMPTS = 1000
 _DAY = 86400.0
 _VISITS = 4
@@ -152,7 +157,62 @@ def _replace_file(path: str, buffers: Sequence[Buffer], created: list[str], *, s
     raise OSError(errno.EBUSY, "its directory is removed repeatedly", path)
 
 
+class FileRange(ValueReference):
+    """A part of an open file, which is copied to the new file by the system.
+
+    Parameters
+    ----------
+    descriptor, start, length : int
+        The open file, and the part in bytes.
+    """
+
+    __slots__ = ("_descriptor", "_length", "_start")
+
+    def __init__(self, descriptor: int, start: int, length: int) -> None:
+        self._descriptor = descriptor
+        self._start = start
+        self._length = length
+
+    def __len__(self) -> int:
+        return self._length
+
+    def copy_to(self, descriptor: int) -> None:
+        """Append the part to another file.
+
+        Raises
+        ------
+        OSError
+            On failure, or if the file has become shorter.
+        """
+        position, left = self._start, self._length
+        while left:
+            count = _copy_range(self._descriptor, descriptor, left, position)
+            if not count:  # not supported between these files, or the end of the file
+                data = os.pread(self._descriptor, min(left, _COPY_BYTES), position)
+                if not data:
+                    raise OSError(errno.EIO, "the file with the old value has become shorter")
+                count = os.write(descriptor, data)
+            position += count
+            left -= count
+
+
+def _copy_range(source: int, target: int, length: int, start: int) -> int:
+    """Copy a part of a file within the system; return the number of bytes, 0 on failure."""
+    try:
+        return os.copy_file_range(source, target, min(length, _ONE_COPY), start)
+    except (AttributeError, OSError):  # not on all systems
+        return 0
+
+
 def _write(descriptor: int, buffers: Sequence[Buffer]) -> None:
+    if FileRange in map(type, buffers):
+        for is_range, group in groupby(buffers, lambda it: isinstance(it, FileRange)):
+            if is_range:
+                for part in group:
+                    part.copy_to(descriptor)  # type: ignore[union-attr]  # not a buffer
+            else:
+                _write(descriptor, [*group])
+        return
     done = 0
     if len(buffers) <= _BUFFERS_LIMIT:
         done = os.writev(descriptor, buffers)

@@ -18,7 +18,7 @@ from zarr_core.extension import (
     MetadataValidationError,
     ValidationProblem,
 )
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 from zarr_formats import codec_ids
 from zarr_formats.draft.extensions import is_uri
@@ -156,7 +156,7 @@ def _bytes(byte_order: str | None) -> ExtensionDefinition:
 def _kind(definition: ExtensionDefinition) -> type[Any] | None:
     """Return the kind of a codec for arrays; None if it is for bytes, or unknown."""
     try:
-        codec = make_extension("codec", definition)
+        codec = create_extension("codec", definition)
     except ExtensionError:
         return None  # an error is raised when the codecs are used
     kinds = (ArrayToArrayCodec, ArrayToBytesCodec)

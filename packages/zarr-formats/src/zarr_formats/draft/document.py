@@ -14,7 +14,7 @@ from zarr_core.extension import (
     MetadataValidationError,
     ValidationProblem,
 )
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 from zarr_formats.chain import V2_FILTERS, write_stored_dtype
 from zarr_formats.draft import chunks, codecs, data_types, fill_values
@@ -208,7 +208,7 @@ def _write_fill_value(metadata: ArrayMetadata) -> Mapping[str, JSON]:
 
 def _raw(data_type: ExtensionDefinition, value: JSON) -> JSON:
     """Return the bytes of an element as a list; data types may also use base64."""
-    made = make_extension("data_type", data_type)
+    made = create_extension("data_type", data_type)
     assert made is not None, "data types are never ignored"
     return list(made.fill_value_from_json(value).tobytes())
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core.errors import MetadataError, UnknownExtensionError
 from zarr_core.extension import ExtensionDefinition, MetadataValidationError, ValidationProblem
-from zarr_core.tools import make_extension, quoted, read_metadata, strictjson
+from zarr_core.tools import create_extension, quoted, read_metadata, strictjson
 
 from zarr_formats.draft.extensions import read_extensions
 from zarr_formats.draft.validate import validate_document
@@ -98,7 +98,7 @@ def _understand(entry: EntryPoint, where: str) -> None:
         assert isinstance(member, dict), "read_extensions returns objects"
         configuration = {name: item for name, item in member.items() if name != "must_understand"}
         definition = ExtensionDefinition(uri, configuration, member["must_understand"] is True)
-        extension = make_extension("extension", definition, where, "/extensions")
+        extension = create_extension("extension", definition, where, "/extensions")
         if extension is not None:
             problems += extension.check(entry.document)
     if problems:

@@ -11,7 +11,7 @@ from zarr_core.extension import (
     MetadataValidationError,
     ValidationProblem,
 )
-from zarr_core.tools import json_pointer, make_extension
+from zarr_core.tools import create_extension, json_pointer
 
 from zarr_formats.n5.compression import compression_of
 from zarr_formats.revision import Part
@@ -103,7 +103,7 @@ def compression(metadata: ArrayMetadata) -> dict[str, JSON]:
 
 def no_fill_value(metadata: ArrayMetadata) -> Mapping[str, JSON]:
     """Raise if the fill value is not zero."""
-    made = make_extension("data_type", metadata.data_type)
+    made = create_extension("data_type", metadata.data_type)
     assert made is not None, "data types are never ignored"
     try:
         value = made.fill_value_from_json(metadata.fill_value)

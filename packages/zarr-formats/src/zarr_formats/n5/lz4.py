@@ -25,7 +25,7 @@ from zarr_core.extension import (
     ChunkDecodeError,
     ExtensionDefinition,
 )
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -93,7 +93,7 @@ class N5Lz4Codec(BytesToBytesCodec):
         """The codec of numcodecs: a block of LZ4 after its size."""
         acceleration = 1 if self.acceleration is None else self.acceleration
         definition = ExtensionDefinition("numcodecs.lz4", {"acceleration": acceleration})
-        return make_extension("codec", definition)
+        return create_extension("codec", definition)
 
     def _pieces(self, data: memoryview, size: int) -> Iterator[Buffer]:
         level = max(0, (size - 1).bit_length() - _LEVEL_BASE)

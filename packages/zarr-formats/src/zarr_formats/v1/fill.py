@@ -11,7 +11,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 from zarr_formats.typestr import refusal
 
@@ -116,6 +116,6 @@ def _scalar(element: Array, kind: str) -> JSON:
 
 
 def _data_type(dtype: Dtype) -> DataType:
-    made: DataType | None = make_extension("data_type", dtype.data_type)
+    made: DataType | None = create_extension("data_type", dtype.data_type)
     assert made is not None, "data types are never ignored"
     return made

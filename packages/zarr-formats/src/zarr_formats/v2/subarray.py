@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from zarr_core.extension import DataType, ExtensionDefinition
-from zarr_core.tools import data_type_for, make_extension
+from zarr_core.tools import create_extension, data_type_for
 
 if TYPE_CHECKING:
     from zarr_core.extension import JSON
@@ -42,7 +42,7 @@ class Subarray(DataType):
     @classmethod
     def from_definition(cls, definition: ExtensionDefinition) -> Subarray:
         inner = ExtensionDefinition.from_json(definition.configuration["data_type"])
-        data_type = make_extension("data_type", inner, pointer="/configuration/data_type")
+        data_type = create_extension("data_type", inner, pointer="/configuration/data_type")
         assert data_type is not None, "data types are never ignored"
         shape: Any = definition.configuration["shape"]
         return cls(data_type, tuple(shape))

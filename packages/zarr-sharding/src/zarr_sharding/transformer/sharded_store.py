@@ -25,7 +25,7 @@ from zarr_sharding.transformer.layout import Layout
 from zarr_sharding.transformer.list_keys import list_dir, list_prefix, read_indices, with_shard
 from zarr_sharding.transformer.partial_values import get_partial_values
 from zarr_sharding.transformer.update_shard import change_chunks, patch
-from zarr_sharding.writer import RetainedChunks, assemble, to_buffers
+from zarr_sharding.writer import EncodedChunks, assemble
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -176,12 +176,11 @@ class ShardedStore(Store):
             self.store.set(key, value)
             return
         self._require_writable(key)
-        buffers = to_buffers(value)
         if self.layout.index.count > 1:
-            change_chunks(self.store, self.layout, place.shard, {place.number: buffers}, {})
+            change_chunks(self.store, self.layout, place.shard, {place.number: value}, {})
             return
         # The chunk is the whole shard, so the old shard is not read.
-        shard = assemble(self.layout.index, RetainedChunks.empty(), [place.number], [buffers])
+        shard = assemble(self.layout.index, [EncodedChunks.of([place.number], [value])])
         assert shard is not None, "the shard contains a chunk"
         self.store.set(place.shard, shard)
 

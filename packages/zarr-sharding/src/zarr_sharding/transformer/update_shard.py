@@ -9,7 +9,7 @@ from zarr_core.extension import ByteReader, ChunkDecodeError
 
 from zarr_sharding.inner_chunks import subrange
 from zarr_sharding.transformer.list_keys import with_shard
-from zarr_sharding.writer import RetainedChunks, assemble, to_buffers
+from zarr_sharding.writer import EncodedChunks, assemble
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -66,18 +66,18 @@ def change_chunks(
             old = None if reader is None or place is None else subrange(reader, *place)
             value = function(old)
             if not isinstance(value, ByteReader):  # a reader means no change
-                new[number] = to_buffers(value)
-        kept = RetainedChunks.empty()
+                new[number] = value
+        parts = [EncodedChunks.of(new, new.values())]
         if reader is not None and index is not None:
             if all(value is None for value in new.values()) and not index.has_any(new):
                 return reader
             untouched = np.ones(layout.index.count, np.bool_)
             untouched[list(new)] = False
             try:
-                kept = RetainedChunks.read(reader, index, np.flatnonzero(untouched))
+                parts.insert(0, EncodedChunks.read(reader, index, np.flatnonzero(untouched)))
             except ChunkDecodeError as error:
                 raise with_shard(error, store, shard) from error
-        return assemble(layout.index, kept, new, new.values())
+        return assemble(layout.index, parts)
 
     store.update(shard, change)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from zarr_core.extension import ArrayRepresentation, ZarrError
-from zarr_core.tools import CodecChain, make_extension
+from zarr_core.tools import CodecChain, create_extension
 
 if TYPE_CHECKING:
     from zarr_core.extension import ArrayMetadata
@@ -57,8 +57,8 @@ def _bound(metadata: ArrayMetadata) -> PreparedCodecChain | None:
     """Return the codecs prepared for the first chunk."""
     if metadata.storage_transformers or metadata.chunk_memory_layout is not None:
         return None
-    data_type = make_extension("data_type", metadata.data_type)
-    grid = make_extension("chunk_grid", metadata.chunk_grid)
+    data_type = create_extension("data_type", metadata.data_type)
+    grid = create_extension("chunk_grid", metadata.chunk_grid)
     if data_type is None or grid is None:
         return None
     axes = grid.axes(metadata.shape)
@@ -71,7 +71,7 @@ def _bound(metadata: ArrayMetadata) -> PreparedCodecChain | None:
     if decoded.nbytes is None or decoded.nbytes > _LARGEST:
         return None
     chain = CodecChain.from_definitions(metadata.codecs)
-    return None if chain.skipped else chain.prepare(decoded)
+    return None if chain.ignored else chain.prepare(decoded)
 
 
 def _sample(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray | None:

@@ -1,4 +1,4 @@
-"""The arguments of a conversion, and the layout that they request."""
+"""The layout that the arguments of a conversion request."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 from zarr_transfer.conversion.conventions import dimension_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from zarr_core.extension import ArrayMetadata
 
 KEEP = "keep"
@@ -74,28 +72,6 @@ class RequestedLayout:
         return replace(self, **shapes)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConversionOptions(RequestedLayout):
-    """The arguments of :func:`convert` that determine the plan, with the same names."""
-
-    path: str | None = None
-    dest_path: str | None = None
-    zarr_format: int | str = 3
-    source_format: int | str | None = None
-    only: Callable[[str], bool] | None = None
-    overwrite: bool = False
-    remove_source: bool = False
-    max_memory: int | None = None
-    verify: bool = False
-    storage_options: Mapping[str, Any] | None = None
-
-    def requested(self, path: str) -> RequestedLayout:
-        """Return the layout for the array at a path below the source."""
-        if self.only is None or self.only(path):
-            return RequestedLayout(*(getattr(self, item.name) for item in fields(RequestedLayout)))
-        return RequestedLayout(chunk_key_encoding=self.chunk_key_encoding)
-
-
 def is_keep(value: Any) -> bool:
     """Whether a part is kept; an array is never compared."""
     return isinstance(value, str) and value == KEEP
@@ -110,7 +86,7 @@ def is_by_name(given: Any) -> bool:
 
 def _lengths(metadata: ArrayMetadata) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
     """Return the lengths of chunks and of shards, if any."""
-    grid = make_extension("chunk_grid", metadata.chunk_grid)
+    grid = create_extension("chunk_grid", metadata.chunk_grid)
     assert grid is not None, "a chunk grid is never ignored"
     stored = tuple(
         axis.uniform or tuple(axis.length(number) for number in range(axis.count))

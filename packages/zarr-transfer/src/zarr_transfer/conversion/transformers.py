@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zarr_core.extension import ExtensionDefinition, ZarrError
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 if TYPE_CHECKING:
     from zarr_core.extension import JSON, ArrayMetadata
@@ -28,7 +28,7 @@ def with_codecs(metadata: ArrayMetadata) -> ArrayMetadata | None:
     found: ArrayMetadata | None = metadata if metadata.storage_transformers else None
     while found is not None and found.storage_transformers:
         try:
-            first = make_extension("storage_transformer", found.storage_transformers[0])
+            first = create_extension("storage_transformer", found.storage_transformers[0])
         except ZarrError:
             return None
         found = None if first is None else first.as_codecs(found)

@@ -6,16 +6,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from zarr_core.errors import ExtensionError
-from zarr_core.registry import bridges, builtin, discovery, registry, resolve, scope
+from zarr_core.registry import discovery, registry, resolve, scope
 from zarr_core.registry.extension_points import EXTENSION_POINTS
 from zarr_core.registry.provider import Provider
-from zarr_core.registry.registry import is_provided, names
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
-
-
-__all__ = ["InstalledExtension", "installed_extensions", "is_provided", "names", "table"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +20,7 @@ class InstalledExtension:
 
     Parameters
     ----------
-    kind, name : str
+    extension_point, name : str
         The extension.
     distribution, version : str
         The distribution that provides it.
@@ -41,7 +37,7 @@ class InstalledExtension:
         For an alternative, its name in the settings; else empty.
     """
 
-    kind: str
+    extension_point: str
     name: str
     distribution: str
     version: str
@@ -67,12 +63,12 @@ class InstalledExtension:
         return "alternative" if self.alternative else "not used"
 
     def __str__(self) -> str:
-        line = f"{self.kind} {self.name}  {self.choice} {self.version} ({self.target})"
+        line = f"{self.extension_point} {self.name}  {self.choice} {self.version} ({self.target})"
         return f"{line}  {self.note}".rstrip()
 
 
 def installed_extensions(
-    load: bool = True, *, kind: str | None = None, names: Collection[str] = ()
+    load: bool = True, *, extension_point: str | None = None, names: Collection[str] = ()
 ) -> list[InstalledExtension]:
     """List the installed extensions.
 
@@ -81,29 +77,30 @@ def installed_extensions(
     load : bool
         Whether to import each extension, to check that it loads.  If false, only hooks
         are imported, and only if there is a conflict.
-    kind : str, optional
-        List only this kind.
+    extension_point : str, optional
+        List only extensions of this extension point.
     names : collection of str
         List only these names, if there are any.
 
     Returns
     -------
     list of InstalledExtension
-        Sorted by kind, name and distribution, including overrides.  The name of a family
+        Sorted by extension point, name and distribution, including overrides.  The name of a family
         is its pattern, such as ``r*``.
     """
     return [
         _line(provider, load)
         for provider in _all_providers()
-        if kind in (None, provider.kind) and (not names or provider.name in names)
+        if extension_point in (None, provider.extension_point)
+        and (not names or provider.name in names)
     ]
 
 
 def table(lines: Iterable[InstalledExtension]) -> str:
     """Format the result of :func:`installed_extensions` as a table."""
-    rows = [("kind", "name", "provided by", "code", "")]
+    rows = [("extension point", "name", "provided by", "code", "")]
     rows += [
-        (line.kind, line.name, f"{line.choice} {line.version}", line.target, line.note)
+        (line.extension_point, line.name, f"{line.choice} {line.version}", line.target, line.note)
         for line in lines
     ]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
@@ -117,18 +114,22 @@ def table(lines: Iterable[InstalledExtension]) -> str:
 
 def _all_providers() -> Iterator[Provider]:
     version = discovery.scan().core_version
-    for kind in EXTENSION_POINTS:
-        found = [item.provider for item in scope.cache_key() if item.provider.kind == kind]
-        for lines in (builtin.ENTRY_POINTS, builtin.FAMILIES):
+    for extension_point in EXTENSION_POINTS:
+        found = [
+            item.provider
+            for item in scope.cache_key()
+            if item.provider.extension_point == extension_point
+        ]
+        for lines in (discovery.ENTRY_POINTS, discovery.FAMILIES):
             found += [
-                Provider(kind, name, target, builtin.DISTRIBUTION, version)
-                for name, target in lines.get(kind, {}).items()
+                Provider(extension_point, name, target, discovery.DISTRIBUTION, version)
+                for name, target in lines.get(extension_point, {}).items()
             ]
-        scanned = discovery.scan().providers.get(kind, {})
-        offered = bridges.offers().get(kind, {})
+        scanned = discovery.scan().providers.get(extension_point, {})
+        offered = registry.bridge_offers().get(extension_point, {})
         for group in {**offered, **scanned}.values():  # scanned extensions hide those of bridges
             found += group
-        for group in discovery.scan().alternatives.get(kind, {}).values():
+        for group in discovery.scan().alternatives.get(extension_point, {}).values():
             found += group
         yield from sorted(found, key=lambda item: (item.name, item.choice, item.target))
 
@@ -141,7 +142,7 @@ def _line(provider: Provider, load: bool) -> InstalledExtension:
         except ExtensionError as problem:
             error = getattr(problem, "reason", None) or str(problem)
     return InstalledExtension(
-        provider.kind,
+        provider.extension_point,
         provider.name,
         provider.distribution,
         provider.version,
@@ -154,15 +155,15 @@ def _line(provider: Provider, load: bool) -> InstalledExtension:
 
 
 def _wins(provider: Provider) -> bool:
-    kind, name = provider.kind, provider.name
-    if override := scope.lookup(kind, name):
+    extension_point, name = provider.extension_point, provider.name
+    if override := scope.lookup(extension_point, name):
         return override.provider == provider
-    if kind in ("bridge", "hooks"):
+    if extension_point in ("bridge", "hooks"):
         return not registry.is_disabled(provider.distribution)
-    if name in builtin.FAMILIES.get(kind, {}):
-        return provider.distribution == builtin.DISTRIBUTION
+    if name in discovery.FAMILIES.get(extension_point, {}):
+        return provider.distribution == discovery.DISTRIBUTION
     try:
-        winner = resolve.chosen(kind, name)
+        winner = resolve.chosen(extension_point, name)
     except ExtensionError:
         return False
     return winner is not None and replace(winner, version=provider.version) == provider

@@ -1,4 +1,4 @@
-"""The name of a class in metadata."""
+"""The names of extensions: those that are installed, and that of a class."""
 
 from __future__ import annotations
 
@@ -6,20 +6,38 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.errors import ExtensionLoadError, UnknownExtensionError
-from zarr_core.registry import builtin, registry, scope
+from zarr_core.registry import discovery, registry, scope
 from zarr_core.registry.provider import Provider
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
 
-def name_of(kind: str, cls: type[Any]) -> str:
+def names(extension_point: str) -> list[str]:
+    """The names of an extension point that can be used, without families."""
+    overrides = scope.current().get(extension_point, {})
+    scanned = (item.name for item in registry.everything(extension_point))
+    return sorted({*overrides, *discovery.ENTRY_POINTS.get(extension_point, {}), *scanned})
+
+
+def is_provided(extension_point: str, name: str) -> bool:
+    """Whether :func:`names` includes a name."""
+    if name in scope.current().get(extension_point, {}) or name in discovery.ENTRY_POINTS.get(
+        extension_point, {}
+    ):
+        return True
+    return name in discovery.scan().providers.get(extension_point, {}) and bool(
+        registry.installed(extension_point, name)
+    )
+
+
+def name_of(extension_point: str, cls: type[Any]) -> str:
     """The name of a class in metadata.
 
     Parameters
     ----------
-    kind : str
-        The kind of extension, such as ``"codec"``.
+    extension_point : str
+        The extension point, such as ``"codec"``.
     cls : type
         The class of an extension.
 
@@ -38,22 +56,26 @@ def name_of(kind: str, cls: type[Any]) -> str:
     Classes with several names, such as data types, define their names in
     ``to_definition``.
     """
-    for name, override in scope.current().get(kind, {}).items():
+    for name, override in scope.current().get(extension_point, {}).items():
         if override is cls:
             return name
     cache = _current_cache()
-    if (found := cache.get((kind, cls))) is None:
-        found = cache[kind, cls] = _search(kind, cls)
+    if (found := cache.get((extension_point, cls))) is None:
+        found = cache[extension_point, cls] = _search(extension_point, cls)
     return found
 
 
-def _search(kind: str, cls: type[Any]) -> str:
+def _search(extension_point: str, cls: type[Any]) -> str:
     target = f"{cls.__module__}:{cls.__qualname__}"
     core = [
-        Provider(kind, *item, builtin.DISTRIBUTION)
-        for item in builtin.ENTRY_POINTS.get(kind, {}).items()
+        Provider(extension_point, *item, discovery.DISTRIBUTION)
+        for item in discovery.ENTRY_POINTS.get(extension_point, {}).items()
     ]
-    providers = (*core, *registry.everything(kind), *registry.every_alternative(kind))
+    providers = (
+        *core,
+        *registry.everything(extension_point),
+        *registry.every_alternative(extension_point),
+    )
     for provider in providers:
         if provider.target.partition("[")[0].strip() == target:
             return provider.name
@@ -62,11 +84,11 @@ def _search(kind: str, cls: type[Any]) -> str:
         if _provides(provider, cls):
             return provider.name
     raise UnknownExtensionError(
-        kind,
+        extension_point,
         target,
         hint="A class needs an entry point: declare one in the group "
-        f"'zarr_core.{kind}' and install the distribution, or set its name temporarily with "
-        f"zarr_core.override_extensions({{'{kind}': {{'NAME': {cls.__name__}}}}}).",
+        f"'zarr_core.{extension_point}' and install the distribution, or set its name temporarily with "
+        f"zarr_core.override_extensions({{'{extension_point}': {{'NAME': {cls.__name__}}}}}).",
     )
 
 

@@ -5,7 +5,7 @@ from zarr_core.codecs.bytes import BytesCodec
 from zarr_core.errors import UnknownExtensionError
 from zarr_core.interfaces.codec import Codec
 from zarr_core.registry import resolve
-from zarr_core.registry.naming import name_of
+from zarr_core.registry.extension_names import name_of
 from zarr_core.registry.scope import override_extensions
 
 

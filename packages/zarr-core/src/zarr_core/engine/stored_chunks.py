@@ -1,0 +1,282 @@
+"""The chunks of a stored array: where they are and how they are encoded."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING, Literal
+
+from zarr_core.engine.read import THREADS_PAY_NBYTES, ChunkReader
+from zarr_core.engine.resolved_metadata import resolve_cached
+from zarr_core.engine.stored_node import StoredNode
+from zarr_core.interfaces.keys import check_prefix
+from zarr_core.metadata.array import ArrayMetadata
+from zarr_core.registry import scope
+from zarr_core.registry.resolve import require_extension
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Self
+
+    from zarr_core.definition import ExtensionDefinition
+    from zarr_core.engine.consolidated_view import ConsolidatedView
+    from zarr_core.engine.prepared_chain import PreparedCodecChain
+    from zarr_core.engine.resolved_metadata import ResolvedMetadata
+    from zarr_core.interfaces.chunk_grid import ChunkAxis
+    from zarr_core.interfaces.codec import Codec
+    from zarr_core.interfaces.format import Format
+    from zarr_core.interfaces.store import Store
+    from zarr_core.registry.scope import Extensions
+
+_MAX_READERS = 256  # shapes of chunks
+_FEW_CHUNKS = 100  # that are visited without listing
+
+
+class StoredChunks(StoredNode[ArrayMetadata]):
+    """What is known of an array without reading or writing its elements.
+
+    Parameters
+    ----------
+    store, path, format_, metadata
+        The array.
+    resolved : ResolvedMetadata
+        The code of all extensions that the metadata name; shared with other arrays.
+    read_only : bool
+        Whether it is opened for reading only.
+    missing_is_error : bool
+        Whether reading a chunk that is not stored raises.
+    result_order : {"C", "F"}, optional
+        The order of results in memory; by default that of the chunks.
+    consolidated : ConsolidatedView, optional
+        The consolidated metadata through which the array was reached.
+    extensions : mapping, optional
+        The extensions with which the array is opened; by default those of the current block.
+
+    Attributes
+    ----------
+    chunk_store : Store
+        The store behind all storage transformers: the one that has the chunks.
+    prefix : str
+        What precedes every chunk key: empty or ending in ``/``.
+    axes : tuple of ChunkAxis
+        The chunk grid cut to the shape of the array.
+    threads : int or None
+        The number of concurrent requests of a store with latency.
+    """
+
+    __slots__ = (
+        "_key_parts",
+        "_readers",
+        "_uniform_reader",
+        "axes",
+        "chunk_store",
+        "missing_is_error",
+        "prefix",
+        "resolved",
+        "result_order",
+        "threads",
+    )
+
+    resolved: ResolvedMetadata
+    missing_is_error: bool
+    result_order: Literal["C", "F"] | None
+    chunk_store: Store
+    prefix: str
+    axes: tuple[ChunkAxis, ...]
+    threads: int | None
+
+    def __init__(
+        self,
+        store: Store,
+        path: str,
+        format_: Format,
+        metadata: ArrayMetadata,
+        resolved: ResolvedMetadata,
+        *,
+        read_only: bool = False,
+        missing_is_error: bool = False,
+        result_order: Literal["C", "F"] | None = None,
+        consolidated: ConsolidatedView | None = None,
+        extensions: Extensions | None = None,
+    ) -> None:
+        self.store = store
+        self.path = path
+        self.format = format_
+        self.metadata = metadata
+        self.consolidated = consolidated
+        self.extensions = scope.current() if extensions is None else extensions
+        self.ignored_extensions = resolved.ignored
+        self.read_only = read_only or store.read_only or bool(resolved.ignored)
+        self.resolved = resolved
+        self.missing_is_error = missing_is_error
+        self.result_order = result_order
+        self.axes = resolved.axes
+        prefix = self.prefix = check_prefix(format_.chunk_prefix(path))
+        # The first transformer is nearest to the array, the last to the store.
+        for transformer in reversed(resolved.transformers):
+            store = transformer.transform(store, prefix)
+        self.chunk_store = store
+        self.threads = store.max_concurrency
+        affixes = resolved.affixes
+        self._key_parts = None if affixes is None else (prefix + affixes[0], affixes[1])
+        self._uniform_reader: ChunkReader | None = None
+        self._readers: dict[PreparedCodecChain, ChunkReader] = {}
+
+    # --- readers ---
+
+    def chunk_reader(self, chunk_coords: tuple[int, ...]) -> ChunkReader:
+        """How a chunk is read; decided with the first chunk of its shape."""
+        return self._uniform_reader or self._select_reader(chunk_coords)
+
+    def _select_reader(self, chunk_coords: tuple[int, ...]) -> ChunkReader:
+        codecs = self.resolved.codecs_for(chunk_coords)
+        reader = self._readers.get(codecs)
+        if reader is None:
+            if len(self._readers) >= _MAX_READERS:
+                self._readers.clear()
+            reader = self._readers[codecs] = ChunkReader(self.chunk_store, codecs)
+        if self.resolved.is_uniform:
+            self._uniform_reader = reader
+        return reader
+
+    def parallel(self, nbytes: int | None) -> bool | None:
+        """Whether threads are faster for chunks of this decoded size; None if unknown."""
+        return True if self.threads is not None or (nbytes or 0) >= THREADS_PAY_NBYTES else None
+
+    # --- codecs ---
+
+    @property
+    def codecs(self) -> PreparedCodecChain:
+        """The codecs of a stored object: of a chunk, or of a shard if there are shards."""
+        return self.resolved.codecs
+
+    @property
+    def inner_codecs(self) -> PreparedCodecChain:
+        """The codecs of a chunk: of an inner chunk if there are shards."""
+        return self.codecs.inner_codecs or self.codecs
+
+    @property
+    def filters(self) -> tuple[Codec, ...]:
+        """The array to array codecs of a chunk, or what the format calls filters."""
+        named = self.format.filters_and_compressors(self.metadata)
+        return self.inner_codecs.array_to_array if named is None else self._codecs_of(named[0])
+
+    @property
+    def compressors(self) -> tuple[Codec, ...]:
+        """The bytes to bytes codecs of a chunk, or what the format calls the compressor."""
+        named = self.format.filters_and_compressors(self.metadata)
+        return self.inner_codecs.bytes_to_bytes if named is None else self._codecs_of(named[1])
+
+    def _codecs_of(self, definitions: Sequence[ExtensionDefinition]) -> tuple[Codec, ...]:
+        with scope.override_extensions(self.extensions):
+            return tuple(
+                require_extension("codec", definition, self.location) for definition in definitions
+            )
+
+    @property
+    def is_sharded(self) -> bool:
+        """Whether stored objects are shards."""
+        return self.codecs.inner_codecs is not None
+
+    # --- chunks ---
+
+    def chunk_key(self, chunk_coords: tuple[int, ...]) -> str:
+        """The key of a stored object."""
+        if self._key_parts is None or not chunk_coords:
+            return self.prefix + self.resolved.key_encoding.encode(chunk_coords)
+        before, separator = self._key_parts
+        return before + separator.join(map(str, chunk_coords))
+
+    def chunk_keys(self, coords: Sequence[Sequence[int]]) -> Iterator[str]:
+        """The keys for all combinations of coordinates along each dimension, in C order."""
+        if self._key_parts is None:
+            return map(self.chunk_key, product(*coords))
+        before, separator = self._key_parts
+        names = product(*[map(str, column) for column in coords])
+        return map(before.__add__, map(separator.join, names))
+
+    def chunk_extent(self, chunk_coords: tuple[int, ...]) -> tuple[int, ...]:
+        """Shape of the part of a stored object that lies inside the array."""
+        return tuple(
+            min(axis.length(number), axis.size - axis.start(number))
+            for axis, number in zip(self.axes, chunk_coords, strict=True)
+        )
+
+    def stored_chunks(self) -> Iterator[tuple[tuple[int, ...], str]]:
+        """Grid coordinates and keys of what is stored, by listing it.
+
+        Keys that are not of a chunk, or of a chunk outside the array, are ignored.
+        """
+        coordinates = self._decoder()
+        for key in self.chunk_store.list_prefix(self.prefix):
+            chunk = coordinates(key)
+            if chunk is not None:
+                yield chunk, key
+
+    def stored_chunks_in(self, boxes: Sequence[Sequence[range]]) -> list[tuple[int, ...]] | None:
+        """The stored chunks in parts of the chunk grid, if listing is the cheaper way.
+
+        Parameters
+        ----------
+        boxes : sequence of sequence of range
+            Each the grid coordinates of chunks along every dimension.
+
+        Returns
+        -------
+        list of tuple of int, or None
+            Grid coordinates.  None if visiting every chunk of the boxes is cheaper: if they are
+            few, or fewer than all stored chunks of the array.
+        """
+        count = sum(prod(part.stop - part.start for part in box) for box in boxes)
+        if count <= _FEW_CHUNKS:
+            return None
+        found = []
+        for number, (chunk, _) in enumerate(self.stored_chunks()):
+            if number == count:
+                return None
+            if any(all(map(range.__contains__, box, chunk)) for box in boxes):
+                found.append(chunk)
+        return found
+
+    def stored_sizes(self) -> Iterator[tuple[tuple[int, ...], int]]:
+        """Grid coordinates and stored bytes of what is stored, by listing it."""
+        coordinates = self._decoder()
+        for key, size in self.chunk_store.list_sizes(self.prefix):
+            chunk = coordinates(key)
+            if chunk is not None:
+                yield chunk, size
+
+    def _decoder(self) -> Callable[[str], tuple[int, ...] | None]:
+        """A function from a key to grid coordinates; to None if it is not the key of a chunk."""
+        skip = len(self.prefix)
+        counts = [axis.count for axis in self.axes]
+        decode = self.resolved.key_encoding.decode
+
+        def coordinates(key: str) -> tuple[int, ...] | None:
+            chunk = decode(key[skip:], len(counts))
+            if chunk is None or any(it >= count for it, count in zip(chunk, counts, strict=True)):
+                return None
+            return chunk
+
+        return coordinates
+
+    def where(self, key: str) -> str:
+        """Location of a stored object, for messages."""
+        return f"{self.chunk_store} {key!r}"
+
+    # --- other metadata ---
+
+    def with_metadata(self, metadata: ArrayMetadata) -> Self:
+        """The same array with other metadata, resolved with the extensions that it was opened with."""
+        old, resolved = self.metadata, self.resolved
+        if metadata.shape != old.shape or metadata.extensions_key != old.extensions_key:
+            with scope.override_extensions(self.extensions):
+                resolved = resolve_cached(
+                    metadata, self.store, self.path, resolved.write_empty_chunks
+                )
+        return type(self)(
+            self.store, self.path, self.format, metadata, resolved,
+            read_only=self.read_only, missing_is_error=self.missing_is_error,
+            result_order=self.result_order, consolidated=self.consolidated,
+            extensions=self.extensions,
+        )  # fmt: skip
