@@ -23,7 +23,7 @@ IMPORTED_BY = {
     "importlib_metadata": {"zarr_core.registry.entry_points"},
     "pluggy": {"zarr_core.registry.hookspecs"},
     "numcodecs": {"zarr_codecs._numcodecs", "zarr_compat.codecs"},
-    "deflate": {"zarr_codecs.libdeflate"},
+    "deflate": {"zarr_codecs._libdeflate"},
     "fastcrc": {"zarr_codecs.fastcrc"},
     "isal": {"zarr_codecs.isal"},
     "zstandard": {"zarr_codecs._zstandard"},
@@ -45,6 +45,7 @@ IMPORTED_BY = {
 ONLY_WITHIN_FUNCTIONS = IMPORTED_BY.keys() - {"dask", "pluggy"}
 # Modules that are themselves imported only within functions.
 LATE = (
+    "zarr_codecs._libdeflate",
     "zarr_codecs.fastcrc",
     "zarr_codecs.isal",
     "zarr_codecs.libdeflate",

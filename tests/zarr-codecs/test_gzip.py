@@ -20,8 +20,8 @@ def library(request, monkeypatch):
     """With the optional library, and as if it were not installed."""
     if request.param == "zlib":
         monkeypatch.setitem(sys.modules, "deflate", None)
-        monkeypatch.delitem(sys.modules, "zarr_codecs.libdeflate", raising=False)
-        monkeypatch.delattr(zarr_codecs, "libdeflate", raising=False)
+        monkeypatch.delitem(sys.modules, "zarr_codecs._libdeflate", raising=False)
+        monkeypatch.delattr(zarr_codecs, "_libdeflate", raising=False)
     else:
         pytest.importorskip("deflate")
     _deflate.libdeflate.cache_clear()
