@@ -6,7 +6,7 @@ import grimp
 
 PACKAGES = Path(__file__).parents[2] / "packages"
 
-LIMITS = {"zarr_bridge": 3, "zarr_codecs": 3, "zarr_compat": 5, "zarr_transfer": 5}
+LIMITS = {"zarr_compat": 5}
 """The number of modules in the largest circle of a package; 2 for all others.
 
 Limits to lower whenever a circle becomes smaller, not to raise.
