@@ -31,7 +31,7 @@ NAMES = {
         SubchunkCodec ValidationProblem ValueReplacedError ZarrError check_key check_prefix
     """,
     "zarr_core.tools": """
-        CHECKPOINT_NAME ChunkProjection CodecChain ConsolidatedMetadata KeyOrder MetadataCache
+        CHECKPOINT_NAME Cache ChunkProjection CodecChain ConsolidatedMetadata KeyOrder
         Node PreparedCodecChain Progress ProgressReporter Rollback Schema StoredArray StoredGroup WrapperReader
         allow_reserved_names check_attributes check_reserved_names codec_definition
         concurrent_map conflicting_format create_ancestors data_type_for erase_documents
@@ -45,8 +45,8 @@ NAMES = {
         strictjson take thread_count understanding walk
     """,
     "zarr_transfer": """
-        Budget Checkpoint Chunking ConversionError ConversionPlan ConversionStep CopyExecutor
-        CopyResult ElementsDifferError KeyPair RechunkPlan RechunkStage Region convert copy
+        Budget Checkpoint Chunking ConversionError CopyExecutor CopyPlan CopyResult CopyStep
+        ElementsDifferError KeyPair RechunkPlan RechunkStage Region convert copy
         copy_all copy_store intermediate_array intermediate_path keeps_missing_chunks move
         plan_conversion plan_stages read_region regions_of remove_documents rename
         supports_intermediate write_region

@@ -13,9 +13,8 @@ if TYPE_CHECKING:
 
     from zarr_transfer.checkpoint import Checkpoint
     from zarr_transfer.conversion.convert import convert
-    from zarr_transfer.conversion.plan import plan_conversion
+    from zarr_transfer.conversion.plan_conversion import plan_conversion
     from zarr_transfer.conversion.remove_documents import remove_documents
-    from zarr_transfer.conversion.steps import ConversionPlan, ConversionStep
     from zarr_transfer.copy_executor import CopyExecutor, CopyResult, KeyPair
     from zarr_transfer.copy_keys import copy_store, rename
     from zarr_transfer.copy_nodes import copy, copy_all
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from zarr_transfer.errors import ConversionError, ElementsDifferError
     from zarr_transfer.intermediate import intermediate_array, intermediate_path
     from zarr_transfer.move_node import move
+    from zarr_transfer.plan import CopyPlan, CopyStep
     from zarr_transfer.rechunk import Budget, Chunking, RechunkPlan, RechunkStage, plan_stages
     from zarr_transfer.regions import Region
 
@@ -38,9 +38,8 @@ _HOMES = {
     "checkpoint": ("Checkpoint",),
     "conversion.convert": ("convert",),
     "errors": ("ConversionError", "ElementsDifferError"),
-    "conversion.plan": ("plan_conversion",),
+    "conversion.plan_conversion": ("plan_conversion",),
     "conversion.remove_documents": ("remove_documents",),
-    "conversion.steps": ("ConversionPlan", "ConversionStep"),
     "copy_executor": ("CopyExecutor", "CopyResult", "KeyPair"),
     "copy_keys": ("copy_store", "rename"),
     "copy_nodes": ("copy", "copy_all"),
@@ -53,6 +52,7 @@ _HOMES = {
     ),
     "intermediate": ("intermediate_array", "intermediate_path"),
     "move_node": ("move",),
+    "plan": ("CopyPlan", "CopyStep"),
     "rechunk": ("Budget", "Chunking", "RechunkPlan", "RechunkStage", "plan_stages"),
     "regions": ("Region",),
 }
@@ -63,10 +63,10 @@ __all__ = [
     "Checkpoint",
     "Chunking",
     "ConversionError",
-    "ConversionPlan",
-    "ConversionStep",
     "CopyExecutor",
+    "CopyPlan",
     "CopyResult",
+    "CopyStep",
     "ElementsDifferError",
     "KeyPair",
     "RechunkPlan",
