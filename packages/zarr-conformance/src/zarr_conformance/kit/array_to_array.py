@@ -41,7 +41,7 @@ class ArrayToArrayCodecTests(CodecTests):
         }
 
     def test_encode_matches_resolve(self, configuration: Mapping[str, Any]) -> None:
-        """``encoded_representation`` says which shape and data type ``encode`` gives."""
+        """``encode`` returns the shape and data type of ``encoded_representation``."""
 
         def check(case: tuple[PreparedCodecChain, Array]) -> None:
             chain, chunk = case
@@ -61,7 +61,7 @@ class ArrayToArrayCodecTests(CodecTests):
         check_examples(check, self._cases(configuration), self.examples)
 
     def test_partial_selection_matches_whole_array(self, configuration: Mapping[str, Any]) -> None:
-        """``encoded_part`` finds the same elements in the encoded chunk."""
+        """``encoded_part`` selects the same elements of the encoded chunk."""
 
         def check(case: tuple[PreparedCodecChain, Array]) -> None:
             chain, chunk = case

@@ -46,7 +46,7 @@ class ArrayToBytesCodecTests(CodecTests):
         }
 
     def test_partial_decode_matches_full_decode(self, configuration: Mapping[str, Any]) -> None:
-        """Decoding a part gives what decoding the whole gives there."""
+        """Partial decoding returns the same elements as full decoding."""
 
         def check(case: tuple[PreparedCodecChain, Array]) -> None:
             chain, chunk = case
@@ -66,7 +66,7 @@ class ArrayToBytesCodecTests(CodecTests):
         check_examples(check, self._cases(configuration), self.examples)
 
     def test_partial_encode(self, configuration: Mapping[str, Any]) -> None:
-        """Encoding a part leaves the rest as it is stored, or fills it if nothing is."""
+        """Partial encoding keeps the other elements; missing ones become the fill value."""
 
         def check(case: tuple[PreparedCodecChain, Array]) -> None:
             chain, chunk = case

@@ -1,4 +1,4 @@
-"""Bridges, which offer what was published for another library."""
+"""Bridges, which provide extensions that were published for another library."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ class BridgeTests:
     """The name of the entry point."""
 
     extension: ClassVar[Any] = None
-    """The function, as ``staticmethod(providers)``, while it is not yet installed; else None."""
+    """The function, as ``staticmethod(providers)``, if it is not installed; else None."""
 
     offered: ClassVar[Sequence[tuple[str, str]]] = ()
-    """Kinds and names that it has to offer, where this is tested."""
+    """Extension points and names that it must provide in the environment of the tests."""
 
     @pytest.fixture
     def bridge(self) -> Any:
@@ -86,11 +86,11 @@ class BridgeTests:
         assert not twice, f"offered twice, so that neither can be used: {sorted(twice)}"
 
     def test_providers_are_deterministic(self, bridge: Any) -> None:
-        """It is asked again whenever something may have been installed."""
+        """Repeated calls return the same providers."""
         assert set(bridge()) == set(bridge())
 
     def test_providers_load(self, bridge: Any) -> None:
-        """And can be loaded: the adapter makes a class of that extension point."""
+        """Providers load: the adapter returns a class for the extension point."""
         found = {(provider.extension_point, provider.name): provider for provider in bridge()}
         assert self.offered, "say in `offered` what is to be offered"
         missing = [item for item in self.offered if item not in found]
@@ -99,7 +99,7 @@ class BridgeTests:
             assert isinstance(found[item].load(), type)
 
     def test_bridge_does_not_import_library(self, bridge: Any) -> None:
-        """Listing is for all names at once; each is imported when it is used."""
+        """Listing the providers does not import their code."""
         foreign = {
             place.partition(":")[0]
             for provider in bridge()
@@ -117,7 +117,7 @@ class BridgeTests:
         assert not run.stdout.split(), f"imported by listing: {run.stdout.strip()}"
 
     def test_names_resolve_to_bridge(self, bridge: Any) -> None:
-        """By the name in metadata its extension is found, unless somebody else has the name."""
+        """Names resolve to the bridge, unless another distribution provides them."""
         if self.extension is not None:
             pytest.skip("the function is given: it need not be installed")
         for extension_point, name in self.offered:

@@ -43,7 +43,7 @@ class BytesToBytesCodecTests(CodecTests):
         }
 
     def test_content_round_trip(self, configuration: Mapping[str, Any]) -> None:
-        """Bytes come back, whether the size that must come out is known or not."""
+        """Decoding returns the encoded bytes, with and without a known decoded size."""
         codec = self._codec(configuration)
 
         def check(content: bytes) -> None:
@@ -61,7 +61,7 @@ class BytesToBytesCodecTests(CodecTests):
     def test_encode_accepts_buffers_and_does_not_change_them(
         self, configuration: Mapping[str, Any]
     ) -> None:
-        """``bytes``, ``bytearray`` or ``memoryview``: never changed, read only or not."""
+        """``bytes``, ``bytearray`` and ``memoryview`` are accepted and not changed."""
         codec = self._codec(configuration)
 
         def check(content: bytes) -> None:

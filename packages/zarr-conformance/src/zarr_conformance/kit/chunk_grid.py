@@ -31,18 +31,18 @@ class ChunkGridTests(ExtensionTests):
     extension_point = "chunk_grid"
 
     cases: ClassVar[Sequence[tuple[Mapping[str, Any], tuple[int, ...]]]] = ()
-    """Configurations, each with the shape of a small array that it cuts."""
+    """Configurations, each with the shape of a small array."""
 
     def __init_subclass__(cls) -> None:
         if "cases" in vars(cls):
             cls.configurations = [configuration for configuration, _ in cls.cases]
 
     def shape(self, configuration: Mapping[str, Any]) -> tuple[int, ...]:
-        """The shape of an array that a configuration cuts."""
+        """The shape of an array for a configuration."""
         return next(shape for known, shape in self.cases if known == configuration)
 
     def array(self, configuration: Mapping[str, Any]) -> zarr.Array:
-        """A small array in memory that is cut so."""
+        """A small array in memory with the grid."""
         return zarr.create_array(
             shape=self.shape(configuration),
             chunks=ExtensionDefinition(self.name, configuration).to_json(),
@@ -51,7 +51,7 @@ class ChunkGridTests(ExtensionTests):
         )
 
     def test_grid_equality(self, configuration: Mapping[str, Any]) -> None:
-        """Two of one configuration are equal."""
+        """Grids with the same configuration are equal."""
         one: Any = self.make(configuration)
         assert isinstance(one, ChunkGrid)
         assert one == self.make(configuration)
@@ -59,7 +59,7 @@ class ChunkGridTests(ExtensionTests):
         assert one != other
 
     def test_chunks_are_contiguous(self, configuration: Mapping[str, Any]) -> None:
-        """They begin at 0, leave no gap, do not overlap, and cover the array."""
+        """Chunks begin at 0, have no gaps, do not overlap, and cover the array."""
         for axis, size in self._axes(configuration):
             assert axis.size == size
             position = 0
@@ -72,7 +72,7 @@ class ChunkGridTests(ExtensionTests):
             assert position >= size, "the chunks do not cover the array"
 
     def test_elements_map_to_chunks(self, configuration: Mapping[str, Any]) -> None:
-        """One by one, or many at once in any order."""
+        """Elements map to their chunks, one by one or many in any order."""
         for axis, size in self._axes(configuration):
             for element in range(size):
                 chunk = axis.chunk_of(element)
@@ -83,7 +83,7 @@ class ChunkGridTests(ExtensionTests):
                 assert found.tolist() == [axis.chunk_of(element) for element in some.tolist()]
 
     def test_chunk_shape_matches_axes(self, configuration: Mapping[str, Any]) -> None:
-        """``chunk_shape`` agrees with the axes."""
+        """``chunk_shape`` returns the lengths of the axes."""
         grid = self.make(configuration)
         axes = grid.axes(self.shape(configuration))
         for chunk in np.ndindex(*(axis.count for axis in axes)):
@@ -91,7 +91,7 @@ class ChunkGridTests(ExtensionTests):
             assert grid.chunk_shape(axes, chunk) == expected
 
     def test_wrong_dimensions_raise(self, configuration: Mapping[str, Any]) -> None:
-        """An array of another number of dimensions gives a ValueError."""
+        """An array with another number of dimensions raises ValueError."""
         grid = self.make(configuration)
         shape = self.shape(configuration)
         try:
@@ -101,7 +101,7 @@ class ChunkGridTests(ExtensionTests):
         assert len(axes) == len(shape) + 1, "a dimension of the array is not cut"
 
     def test_resize_covers_new_shape(self, configuration: Mapping[str, Any]) -> None:
-        """The grid of a resized array fits it, or is refused by a ValueError."""
+        """The grid of a resized array covers it, or ``resized`` raises ValueError."""
         grid = self.make(configuration)
         shape = self.shape(configuration)
         for change in (-1, 1, 10):
@@ -115,7 +115,7 @@ class ChunkGridTests(ExtensionTests):
                 assert size == 0 or axis.start(last) + axis.length(last) >= size
 
     def test_array_round_trip(self, configuration: Mapping[str, Any]) -> None:
-        """Any part, as NumPy would: slices with steps, indices in any order."""
+        """Selections equal those of NumPy: slices with steps, indices in any order."""
         array = self.array(configuration)
         shape = array.shape
         model = np.arange(1, array.size + 1, dtype="int32").reshape(shape)

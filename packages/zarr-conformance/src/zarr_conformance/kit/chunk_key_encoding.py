@@ -31,7 +31,7 @@ class ChunkKeyEncodingTests(ExtensionTests):
     extension_point = "chunk_key_encoding"
 
     def dimensions(self, configuration: Mapping[str, Any]) -> range:
-        """Numbers of dimensions that a configuration has keys for."""
+        """Numbers of dimensions that a configuration supports."""
         return range(5)
 
     def chunks(self, configuration: Mapping[str, Any]) -> SearchStrategy[tuple[int, ...]]:
@@ -42,7 +42,7 @@ class ChunkKeyEncodingTests(ExtensionTests):
         )
 
     def array(self, configuration: Mapping[str, Any]) -> zarr.Array:
-        """A small array in memory that names its chunks so."""
+        """A small array in memory with the encoding."""
         ndim = max(n for n in self.dimensions(configuration) if n < 4)
         return zarr.create_array(
             shape=(3,) * ndim,
@@ -53,7 +53,7 @@ class ChunkKeyEncodingTests(ExtensionTests):
         )
 
     def test_encoding_equality(self, configuration: Mapping[str, Any]) -> None:
-        """Two of one configuration are equal."""
+        """Encodings with the same configuration are equal."""
         one: Any = self.make(configuration)
         assert isinstance(one, ChunkKeyEncoding)
         assert one == self.make(configuration)
@@ -61,7 +61,7 @@ class ChunkKeyEncodingTests(ExtensionTests):
         assert one != other
 
     def test_decode_inverts_encode(self, configuration: Mapping[str, Any]) -> None:
-        """A key is one that stores take, and stands for the chunk that it was made for."""
+        """Keys are valid for stores, and ``decode`` returns the chunk that was encoded."""
         encoding = self.make(configuration)
 
         def check(chunk: tuple[int, ...]) -> None:
@@ -73,7 +73,7 @@ class ChunkKeyEncodingTests(ExtensionTests):
         check_examples(check, self.chunks(configuration), self.examples * 4)
 
     def test_keys_are_unique(self, configuration: Mapping[str, Any]) -> None:
-        """Nor is the key of one the beginning of another's path: no directory is a file."""
+        """Two chunks have different keys, and no key is a directory of another."""
         encoding = self.make(configuration)
         for ndim in self.dimensions(configuration):
             chunks = list(np.ndindex(*(13 if ndim == 1 else 4,) * min(ndim, 3)))
@@ -84,7 +84,7 @@ class ChunkKeyEncodingTests(ExtensionTests):
             assert not folders & keys.keys(), "a key is a folder of another"
 
     def test_decode_rejects_other_keys(self, configuration: Mapping[str, Any]) -> None:
-        """``decode`` gives None for a key that ``encode`` never gives."""
+        """``decode`` returns None for keys that ``encode`` does not return."""
         encoding = self.make(configuration)
         for ndim in self.dimensions(configuration):
             key = encoding.encode((1,) * ndim)
@@ -109,7 +109,7 @@ class ChunkKeyEncodingTests(ExtensionTests):
         )
 
     def test_affixes_match_encode(self, configuration: Mapping[str, Any]) -> None:
-        """Where ``affixes`` says how keys are joined, ``encode`` does the same."""
+        """``affixes`` and ``encode`` produce the same keys."""
         encoding = self.make(configuration)
 
         def check(chunk: tuple[int, ...]) -> None:
@@ -121,7 +121,7 @@ class ChunkKeyEncodingTests(ExtensionTests):
         check_examples(check, self.chunks(configuration), self.examples * 2)
 
     def test_array_round_trip(self, configuration: Mapping[str, Any]) -> None:
-        """Chunks lie under the keys of the encoding, and nowhere else."""
+        """Chunks are stored under the keys of the encoding only."""
         array = self.array(configuration)
         array[...] = 7
         encoding = self.make(configuration)

@@ -1,4 +1,4 @@
-"""Chunk memory layouts, which the draft of 2022 has."""
+"""Chunk memory layouts of the draft of 2022."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ class ChunkMemoryLayoutTests(ArrayToArrayCodecTests):
     test_shard_round_trip = None  # type: ignore[assignment] # not a test for layouts
 
     def chain(self, configuration: Mapping[str, Any], serializer: Any, ndim: int) -> CodecChain:
-        """The codec of the layout, then the elements as they are."""
+        """The codec of the layout, followed by the bytes codec."""
         codec = self.make(configuration).codec(ndim)
         return CodecChain.of(serializer).after(ExtensionDefinition(self.name), codec)
 
     def create(
         self, configuration: Mapping[str, Any], serializer: Any, **options: Any
     ) -> zarr.Array:
-        """An array of the draft in memory, whose document names the layout."""
+        """An array of the draft in memory whose metadata names the layout."""
         made = zarr.create_array(
             zarr_format="draft", serializer=serializer, compressors=None, **options
         )
@@ -68,7 +68,7 @@ class ChunkMemoryLayoutTests(ArrayToArrayCodecTests):
     # --- the object ---
 
     def test_layout_equality(self, configuration: Mapping[str, Any]) -> None:
-        """Two of one configuration are equal."""
+        """Layouts with the same configuration are equal."""
         one: Any = self.make(configuration)
         assert isinstance(one, ChunkMemoryLayout)
         assert one == self.make(configuration)
@@ -76,7 +76,7 @@ class ChunkMemoryLayoutTests(ArrayToArrayCodecTests):
         assert one != other
 
     def test_layout_permutes_elements(self, configuration: Mapping[str, Any]) -> None:
-        """The codec gives the elements that it was given, of any shape, in one order."""
+        """The codec only permutes the elements, in the same way for each call."""
         layout = self.make(configuration)
         data_type = create_data_type("int32")
 
@@ -101,7 +101,7 @@ class ChunkMemoryLayoutTests(ArrayToArrayCodecTests):
     # --- the document ---
 
     def test_metadata_is_preserved(self, configuration: Mapping[str, Any]) -> None:
-        """Changing an attribute leaves the layout as it is spelt."""
+        """Changing an attribute keeps the spelling of the layout."""
         store = self.array(configuration).store
         before = _read(store)
         before["chunk_memory_layout"] = dict(reversed(before["chunk_memory_layout"].items()))

@@ -36,7 +36,7 @@ NUMBERS = (
 
 
 class CodecTests(ExtensionTests):
-    """The common part of the three kinds of codec; inherit from the class of your kind."""
+    """The common part of the three kinds of codecs; inherit from the class of one kind."""
 
     extension_point = "codec"
     may_be_left_out = True
@@ -44,10 +44,10 @@ class CodecTests(ExtensionTests):
     """Data types that the codec encodes: names, or definitions as in metadata."""
 
     lossless = True
-    """Whether exactly what was written is read; otherwise override :meth:`same`."""
+    """Whether decoding returns exactly the encoded elements; otherwise override :meth:`same`."""
 
     working_memory: ClassVar[int] = 1 << 20
-    """Bytes that the codec may take for itself, whatever it decodes."""
+    """Bytes of memory that the codec can allocate in addition to the decoded chunk."""
 
     # --- what an author may override ---
 
@@ -64,31 +64,31 @@ class CodecTests(ExtensionTests):
         return values.arrays(data_type, shape)
 
     def same(self, decoded: Array, original: Array) -> bool:
-        """Whether what came back is right; a codec that loses something says how much."""
+        """Whether the decoded elements are correct; lossy codecs override it with a tolerance."""
         return values.identical(decoded, original)
 
     # --- defined by the class of each kind of codec ---
 
     def codecs(self, configuration: Mapping[str, Any], serializer: Any) -> list[Any]:
-        """The whole list of codecs in which this one is tested."""
+        """The codec chain in which the codec is tested."""
         raise TypeError(f"{type(self).__name__} does not inherit from the class of a kind of codec")
 
     def chain(self, configuration: Mapping[str, Any], serializer: Any, ndim: int) -> CodecChain:
-        """The same, made, for chunks of so many dimensions."""
+        """The codec chain, created, for chunks with this number of dimensions."""
         return CodecChain.of(*self.codecs(configuration, serializer), where="kit")
 
     def arguments(self, configuration: Mapping[str, Any], serializer: Any) -> dict[str, Any]:
-        """The same as arguments of ``create_array``."""
+        """The codec chain as arguments of ``create_array``."""
         raise TypeError(f"{type(self).__name__} does not inherit from the class of a kind of codec")
 
     def create(
         self, configuration: Mapping[str, Any], serializer: Any, **options: Any
     ) -> zarr.Array:
-        """An array in memory whose chunks are encoded so."""
+        """An array in memory with the codec chain."""
         return zarr.create_array(**options, **self.arguments(configuration, serializer))
 
     def make(self, configuration: Mapping[str, Any]) -> Any:
-        """The codec, as it is in an array: what depends on the chunk is filled in."""
+        """The codec as in an array, with parameters that depend on the chunk."""
         found: list[PreparedCodecChain] = []
         check_examples(lambda case: found.append(case[0]), self._cases(configuration), 1)
         return super().make(configuration).resolve(found[0].decoded)
@@ -105,7 +105,7 @@ class CodecTests(ExtensionTests):
     # --- tests ---
 
     def test_chunk_round_trip(self, configuration: Mapping[str, Any]) -> None:
-        """Decoding gives what was encoded, for all shapes, data types and byte orders."""
+        """Decoding returns the encoded elements, for all shapes, data types and byte orders."""
 
         def check(case: tuple[PreparedCodecChain, Array]) -> None:
             chain, chunk = case
@@ -125,7 +125,7 @@ class CodecTests(ExtensionTests):
         check_examples(check, self._cases(configuration), self.examples)
 
     def test_memory_layout_round_trip(self, configuration: Mapping[str, Any]) -> None:
-        """Elements need not lie one after the other in memory, and may be read only."""
+        """Arrays can be non-contiguous or read-only."""
 
         def check(case: tuple[PreparedCodecChain, Array]) -> None:
             chain, chunk = case
@@ -139,7 +139,7 @@ class CodecTests(ExtensionTests):
         check_examples(check, self._cases(configuration), max(self.examples // 3, 3))
 
     def test_damaged_chunk_raises(self, configuration: Mapping[str, Any]) -> None:
-        """Bytes that are cut, flipped or gone give ChunkDecodeError, or a whole chunk."""
+        """Truncated, changed or missing bytes raise ChunkDecodeError or decode to a whole chunk."""
 
         def check(case: tuple[PreparedCodecChain, Array]) -> None:
             chain, chunk = case
@@ -162,7 +162,7 @@ class CodecTests(ExtensionTests):
         check_examples(check, self._cases(configuration), 3)
 
     def test_thread_safety(self, configuration: Mapping[str, Any]) -> None:
-        """One object encodes and decodes many chunks at once."""
+        """Several threads can encode and decode with one codec."""
         samples: list[tuple[PreparedCodecChain, Array]] = []
         check_examples(samples.append, self._cases(configuration), 8)
 
@@ -177,7 +177,7 @@ class CodecTests(ExtensionTests):
             assert all(pool.map(work, samples * 4)), "chunks were mixed up between threads"
 
     def test_array_round_trip(self, configuration: Mapping[str, Any]) -> None:
-        """Whole and in parts, and again by who opens the array later."""
+        """Arrays are written and read, whole and in parts, also after they are opened again."""
         self._use(*self._array(configuration, sharded=False))
 
     def test_shard_round_trip(self, configuration: Mapping[str, Any]) -> None:
@@ -190,7 +190,7 @@ class CodecTests(ExtensionTests):
     # --- inside ---
 
     def detects(self, chain: PreparedCodecChain) -> bool:
-        """Whether every damage of the stored bytes is noticed."""
+        """Whether all damage of the stored bytes is detected."""
         return any(codec.detects_damage for codec in chain.bytes_to_bytes)
 
     def _cases(
@@ -212,7 +212,7 @@ class CodecTests(ExtensionTests):
         return cases()
 
     def _array(self, configuration: Mapping[str, Any], sharded: bool) -> tuple[Array, zarr.Array]:
-        """Values, and an array of 2 x 2 ... chunks that holds them, the last ones cut off."""
+        """Values, and an array with 2 x 2 ... chunks that contains them; the last chunks are partial."""
         found: list[tuple[Array, zarr.Array]] = []
 
         def keep(case: tuple[tuple[int, ...], DataType, Any, Array]) -> None:
@@ -278,7 +278,7 @@ def serializers(data_type: DataType) -> list[Any]:
 
 @contextmanager
 def switching_often() -> Iterator[None]:
-    """Threads take turns a thousand times as often as usual, so that what can go wrong does."""
+    """Switch threads a thousand times as often as usual, to detect race conditions."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(5e-6)
     try:

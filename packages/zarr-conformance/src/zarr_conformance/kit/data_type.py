@@ -48,7 +48,7 @@ class DataTypeTests(ExtensionTests):
         return values.arrays(data_type, shape)
 
     def same(self, read: Array, original: Array) -> bool:
-        """Whether what was read is what was written."""
+        """Whether the read elements equal the written ones."""
         return values.identical(read, original)
 
     def array(self, configuration: Mapping[str, Any]) -> zarr.Array:
@@ -59,21 +59,21 @@ class DataTypeTests(ExtensionTests):
     # --- the object ---
 
     def test_data_type_equality(self, configuration: Mapping[str, Any]) -> None:
-        """Two with the same configuration are equal and have the same hash; others differ."""
+        """Data types with the same configuration are equal and have the same hash."""
         one, other = self.make(configuration), self.make(configuration)
         assert one == other
         assert hash(one) == hash(other)
         assert one != self.name
 
     def test_configurations_are_distinct(self) -> None:
-        """What is written differently is not equal."""
+        """Data types with different definitions are not equal."""
         made = [self.make(configuration) for configuration in self.configurations]
         for one in made:
             for other in made:
                 assert (one == other) == (one.to_definition() == other.to_definition())
 
     def test_item_size_matches_numpy(self, configuration: Mapping[str, Any]) -> None:
-        """``item_size`` is that of the NumPy dtype, or None for a size that varies."""
+        """``item_size`` is the size of the NumPy dtype, or None for a variable size."""
         data_type = self.make(configuration)
         dtype = data_type.numpy_dtype
         assert isinstance(dtype, np.dtype)
@@ -81,7 +81,7 @@ class DataTypeTests(ExtensionTests):
         assert data_type.item_size in (dtype.itemsize, None)
 
     def test_from_numpy_round_trip(self, configuration: Mapping[str, Any]) -> None:
-        """``from_numpy`` gives a type that holds the dtype, or None."""
+        """``from_numpy`` returns a data type for the dtype, or None."""
         data_type = self.make(configuration)
         found = type(data_type).from_numpy(data_type.numpy_dtype)
         assert found is None or found.numpy_dtype == data_type.numpy_dtype
@@ -92,12 +92,12 @@ class DataTypeTests(ExtensionTests):
     # --- fill values ---
 
     def test_default_fill_value_is_valid(self, configuration: Mapping[str, Any]) -> None:
-        """It has no dimensions, the dtype of the type, and survives JSON."""
+        """The default fill value is a scalar of the dtype and can be stored as JSON."""
         data_type = self.make(configuration)
         self._comes_back(data_type, data_type.default_fill_value())
 
     def test_fill_value_round_trip(self, configuration: Mapping[str, Any]) -> None:
-        """To JSON and back, exact to the bit, for every value of the type."""
+        """Conversion to JSON and back is exact for all values."""
         data_type = self.make(configuration)
 
         def check(value: Array) -> None:
@@ -106,13 +106,13 @@ class DataTypeTests(ExtensionTests):
         check_examples(check, self.values(data_type, ()), self.examples * 2)
 
     def test_fill_value_json_is_preserved(self, configuration: Mapping[str, Any]) -> None:
-        """The forms that the author lists are those that the code writes."""
+        """The JSON forms in ``fill_values`` are written unchanged."""
         data_type = self.make(configuration)
         for listed in self.fill_values:
             assert data_type.fill_value_to_json(data_type.fill_value_from_json(listed)) == listed
 
     def test_invalid_fill_value_raises(self, configuration: Mapping[str, Any]) -> None:
-        """By a ValueError that says something, never by another exception."""
+        """Invalid fill values raise ValueError with a message."""
         data_type = self.make(configuration)
         refused = 0
         for junk in (*JUNK, *self.bad_fill_values):
@@ -140,7 +140,7 @@ class DataTypeTests(ExtensionTests):
     # --- arrays ---
 
     def test_array_round_trip(self, configuration: Mapping[str, Any]) -> None:
-        """In both byte orders, with any fill value, whole and in parts."""
+        """Arrays are written and read in both byte orders, with any fill value, whole and in parts."""
         data_type = self.make(configuration)
         definition = ExtensionDefinition(self.name, configuration).to_json()
 

@@ -22,7 +22,7 @@ _SHORTEST = 3  # letters of a document of HTML
 
 
 class _Unreachable(zarr.MemoryStore):
-    """A store that can be made to refuse everything."""
+    """A store that raises for all operations if it is switched off."""
 
     is_closed = False
 
@@ -67,7 +67,7 @@ class DisplayTests:
     """The distribution whose entry point ``default`` names the class."""
 
     extension: ClassVar[type[Display] | None] = None
-    """The class, while it is not yet installed; None to find it by its distribution."""
+    """The class, if it is not installed; None to find it by its distribution."""
 
     @pytest.fixture(autouse=True)
     def _chosen(self) -> Iterator[None]:
@@ -96,7 +96,7 @@ class DisplayTests:
         return root
 
     def test_is_installed(self) -> None:
-        """The entry point is there, and its class loads."""
+        """The entry point exists, and its class loads."""
         if self.extension is None:
             lines = [
                 line
@@ -110,14 +110,14 @@ class DisplayTests:
             assert lines[0].error is None, lines[0].error
 
     def test_html_of_all_objects(self, display: Display, root: zarr.Group) -> None:
-        """Arrays, groups, attributes, tables and trees."""
+        """Arrays, groups, attributes, tables and trees have HTML."""
         for shown in _all_of(root):
             html = display.html(_passed(shown))
             assert isinstance(html, str)
             assert len(html) > _SHORTEST
 
     def test_array_display_does_not_read_store(self, display: Display) -> None:
-        """Showing an array must not cost a request."""
+        """Displaying an array makes no request."""
         store = _Unreachable()
         array = zarr.create_array(store, shape=(4, 4), chunks=2, attributes={"a": 1})
         store.is_closed = True
@@ -125,7 +125,7 @@ class DisplayTests:
             display.html(_passed(shown))
 
     def test_names_and_values_are_escaped(self, display: Display) -> None:
-        """Whatever a stranger has called something stays text."""
+        """Names and values are escaped."""
         root = zarr.create_group(attributes={_HOSTILE: "value", "name": _HOSTILE})
         root.create_array("<script>a<", shape=2, dimension_names=[_HOSTILE], dtype="int8")
         for shown in _all_of(root, "<script>a<"):
@@ -138,7 +138,7 @@ class DisplayTests:
             assert not controls - {"\n", "\t", "\u200c", "\u200d"}, f"{controls}: {shown!r}"
 
     def test_rich_output(self, display: Display, root: zarr.Group) -> None:
-        """Where the library rich is installed."""
+        """Tables and trees are printed with rich."""
         console = pytest.importorskip("rich.console")
         for shown in (root.info, root["a"].info, root.tree()):
             out = StringIO()
@@ -146,7 +146,7 @@ class DisplayTests:
             assert out.getvalue().strip()
 
     def test_chunk_map(self, display: Display, root: zarr.Group) -> None:
-        """Of each array, with all arguments; what there is to see has a text."""
+        """Every array has a chunk map with a text alternative."""
         options: dict[str, Any] = {"sizes": True, "inner": True, "cells": 8, "most": 100}
         for path, array in root.arrays(max_depth=None):
             assert repr(display.chunk_map(array.stored, None, None, **options)), path
@@ -155,7 +155,7 @@ class DisplayTests:
         assert repr(display.chunk_map(chosen.stored, [1], {0: 2}, **{**options, "sizes": False}))
 
     def test_core_uses_display(self, display: Display, root: zarr.Group) -> None:
-        """What notebooks get is what the display says."""
+        """Notebooks show the result of the display."""
         for shown in _all_of(root):
             assert shown._repr_html_() == display.html(_passed(shown))
         array = root["a"]

@@ -24,12 +24,12 @@ def read(store: Store) -> dict[str, Any]:
 
 
 def write(store: Store, document: dict[str, Any]) -> None:
-    """Put a document there."""
+    """Write a document."""
     store.set(DOCUMENT, json.dumps(document).encode())
 
 
 def spellings(definition: JSON, name: str, may_be_left_out: bool) -> Iterator[JSON]:
-    """Other ways to write a definition that mean the same to who knows the extension."""
+    """Other spellings of a definition that have the same meaning."""
     found: dict[str, JSON] = {"name": definition} if isinstance(definition, str) else {}
     found = found or dict(definition)  # type: ignore[arg-type] # not a string: an object
     yield {**found, "must_understand": True}

@@ -1,4 +1,4 @@
-"""What every extension that a document names has to keep, for any extension point."""
+"""Tests for all extensions that metadata names."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class ExtensionTests:
     """The name in the metadata."""
 
     configurations: ClassVar[Sequence[Mapping[str, Any]]] = ({},)
-    """Configurations to test with, as a user would give them."""
+    """Configurations to test, as arguments of users."""
 
     bad_configurations: ClassVar[Sequence[Mapping[str, Any]]] = ()
-    """Configurations that must be refused, beside those that are wrong for any extension."""
+    """Invalid configurations, in addition to those that are invalid for all extensions."""
 
     extension: ClassVar[type[Any] | None] = None
-    """The class, while it is not yet installed; None to find it by its name, as users do."""
+    """The class, if it is not installed; None to find it by its name."""
 
     may_be_left_out: ClassVar[bool] = False
     """Whether ``must_understand`` may be false for extensions of this extension point."""
@@ -49,7 +49,7 @@ class ExtensionTests:
     """Whether a configuration may have unknown members."""
 
     examples = 25
-    """How many examples hypothesis tries in each test."""
+    """Number of examples of each Hypothesis test."""
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
         """Run tests for every configuration."""
@@ -72,14 +72,14 @@ class ExtensionTests:
     # --- defined by the class of each extension point ---
 
     def make(self, configuration: Mapping[str, Any]) -> Any:
-        """The extension with a configuration that a user gives."""
+        """The extension with a configuration."""
         definition = ExtensionDefinition(self.name, configuration)
         made = create_extension(self.extension_point, definition, "kit", complete=False)
         assert made is not None
         return made
 
     def written(self, made: Any, configuration: Mapping[str, Any]) -> ExtensionDefinition:
-        """The definition in metadata: what the extension writes, or for some extension points the argument."""
+        """The definition in metadata: of the extension, or for some extension points the argument."""
         if not hasattr(made, "to_definition"):
             return ExtensionDefinition(self.name, configuration)
         found = made.to_definition()
@@ -93,7 +93,7 @@ class ExtensionTests:
         )
 
     def schema(self, made: Any) -> Schema | None:
-        """The schema that the package ships; None without one, where nothing can be configured."""
+        """The schema in the package; None if there is none because nothing can be configured."""
         module = type(made).__module__
         tried = []
         while module:
@@ -122,7 +122,7 @@ class ExtensionTests:
     # --- configuration ---
 
     def test_definition_round_trip(self, configuration: Mapping[str, Any]) -> None:
-        """What the extension writes makes the same extension, and is plain JSON."""
+        """The definition is plain JSON and creates an equal extension."""
         made = self.make(configuration)
         definition = self.written(made, configuration)
         text = json.dumps(dict(definition.configuration), allow_nan=False)
@@ -134,7 +134,7 @@ class ExtensionTests:
         assert self.written(again, read) == definition
 
     def test_configuration_is_preserved(self, configuration: Mapping[str, Any]) -> None:
-        """No member that was given is lost or replaced."""
+        """The definition preserves all members of the configuration."""
         definition = self.written(self.make(configuration), configuration)
         text = json.dumps(dict(definition.configuration))
         if definition.name == self.name:
@@ -156,7 +156,7 @@ class ExtensionTests:
         assert schema.problems(dict(definition.configuration)) == []
 
     def test_mutated_configuration_raises(self, configuration: Mapping[str, Any]) -> None:
-        """An unknown member, or one of the wrong type, is a configuration error."""
+        """Unknown members and members of a wrong type raise a configuration error."""
         complete = dict(self.written(self.make(configuration), configuration).configuration)
         refused: dict[str, bool] = dict.fromkeys(complete, False)
         for wrong in junk_configurations(complete):
@@ -172,7 +172,7 @@ class ExtensionTests:
     def test_invalid_configuration_raises(
         self, bad_configuration: Mapping[str, Any] | None
     ) -> None:
-        """So are those that the author lists."""
+        """Configurations in ``bad_configurations`` raise a configuration error."""
         assert bad_configuration is None or self._is_refused(bad_configuration), (
             f"{bad_configuration} is accepted"
         )
@@ -188,7 +188,7 @@ class ExtensionTests:
     # --- the specification ---
 
     def test_specification_cases_pass(self) -> None:
-        """Every case of the corpus that takes the name has the outcome that its text demands."""
+        """All cases of the corpus for the name pass."""
         if not cases_of(self.extension_point, self.name):
             pytest.skip(f"there are no cases of {self.name!r} in the corpus of zarr-conformance")
         assert broken_cases(self.extension_point, self.name) == {}
@@ -196,7 +196,7 @@ class ExtensionTests:
     # --- metadata ---
 
     def test_metadata_is_preserved(self, configuration: Mapping[str, Any]) -> None:
-        """Changing an attribute changes nothing else: spelling, flags, order of members."""
+        """Changing an attribute preserves spelling, flags and order of members."""
         store = self.array(configuration).store
         document = documents.read(store)
         name = self.written(self.make(configuration), configuration).name

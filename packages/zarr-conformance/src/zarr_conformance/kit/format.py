@@ -32,7 +32,7 @@ class FormatTests(FormatHierarchyTests):
     # --- found by name ---
 
     def test_is_installed(self) -> None:
-        """An entry point offers the name, and the class goes by it."""
+        """An entry point provides the name of the class."""
         if self.extension is None:
             check_installed("format", self.name)
         assert self.format().name == self.name
@@ -46,7 +46,7 @@ class FormatTests(FormatHierarchyTests):
     # --- arrays ---
 
     def test_array_round_trip(self) -> None:
-        """Of every data type, whole and in parts, without saying which format it is."""
+        """Arrays of every data type are written and read; the format is detected."""
         for named in self.data_types:
             store = zarr.MemoryStore()
             array = self.array(store, path=self._path("a"), dtype=named)
@@ -60,7 +60,7 @@ class FormatTests(FormatHierarchyTests):
             assert np.array_equal(array[...], values), named
 
     def test_fill_values_are_preserved(self) -> None:
-        """What was never written reads as the fill value."""
+        """Elements that were not written read as the fill value."""
         store = zarr.MemoryStore()
         self.array(store, fill_value=-3)
         again = zarr.open_array(store, mode="r")
@@ -68,7 +68,7 @@ class FormatTests(FormatHierarchyTests):
         assert (np.asarray(again[...]) == -3).all()
 
     def test_resize_array(self) -> None:
-        """The new shape is there for who opens the array later."""
+        """The new shape is stored."""
         store = zarr.MemoryStore()
         array = self.array(store, fill_value=0)
         array[...] = 1
@@ -80,7 +80,7 @@ class FormatTests(FormatHierarchyTests):
     # --- documents ---
 
     def test_metadata_round_trip(self) -> None:
-        """What was read and not changed is written as it was."""
+        """Metadata that is not changed is written as it was read."""
         if not self.attributes:
             pytest.skip("nodes have no attributes")
         keys = st.text("abc/é_ ", min_size=1, max_size=4)
@@ -106,7 +106,7 @@ class FormatTests(FormatHierarchyTests):
         check_examples(check, st.dictionaries(keys, items, max_size=4), self.examples)
 
     def test_damaged_metadata_raises(self) -> None:
-        """Cut, emptied, or of other JSON: never an exception of Python's own."""
+        """Truncated, empty or other JSON documents raise errors of the library."""
         store = zarr.MemoryStore()
         array = self.array(store)
         key = next(key for key in self.format().documents(array.path) if store.exists(key))

@@ -1,4 +1,4 @@
-"""What the tests of formats share: a format, with arrays of it."""
+"""The common part of the tests for formats."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 
 class FormatCase:
-    """Which format it is, what it has words for."""
+    """The format and its capabilities."""
 
     name: ClassVar[str]
     """The name of the format."""
 
     extension: ClassVar[type[Format] | None] = None
-    """The class, while it is not yet installed; None to find it by its name, as users do."""
+    """The class, if it is not installed; None to find it by its name."""
 
     data_types: ClassVar[Sequence[Any]] = ("bool", "int16", "uint8", "float32", "complex64")
-    """Data types that the format has words for."""
+    """Data types that the format supports."""
 
     groups = True
     """Whether there are groups; otherwise a hierarchy is one array."""
@@ -32,7 +32,7 @@ class FormatCase:
     """Whether nodes have attributes."""
 
     examples = 15
-    """How many examples hypothesis tries in each test."""
+    """Number of examples of each Hypothesis test."""
 
     @pytest.fixture(autouse=True)
     def _extension_given(self) -> Iterator[None]:

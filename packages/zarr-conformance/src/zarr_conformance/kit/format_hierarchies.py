@@ -1,4 +1,4 @@
-"""Hierarchies of formats: nodes are made once, listed, removed; copies of their documents."""
+"""Hierarchies of formats: creation, listing and removal of nodes, consolidated metadata."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ T = TypeVar("T")
 
 
 class FormatHierarchyTests(FormatCase):
-    """Nobody takes what is another's, nothing is left behind."""
+    """Nodes are created once and removed completely."""
 
     def test_create_node_twice(self) -> None:
-        """Of two that make the same node, one succeeds."""
+        """Creating a node twice fails the second time."""
         store = zarr.MemoryStore()
         self.array(store)
         before = stored(store)
@@ -39,7 +39,7 @@ class FormatHierarchyTests(FormatCase):
         assert stored(store) == before
 
     def test_concurrent_creation_has_one_winner(self) -> None:
-        """At the same time, by threads: the node is that one's, the others are told."""
+        """If several threads create a node, one succeeds and the others raise."""
         for path in ["", "a/b"] if self.groups else [""]:
             store = SlowStore()
 
@@ -55,7 +55,7 @@ class FormatHierarchyTests(FormatCase):
             assert zarr.open_array(store, path=path, mode="r").shape == (made[0] + 1, 7)
 
     def test_concurrent_creation_keeps_metadata_consistent(self) -> None:
-        """``create`` stores a node once, whoever comes first, and says who it was."""
+        """``create`` stores the metadata of one caller only, and returns whether it did."""
         nodes = []
         for number in range(4):
             single = zarr.MemoryStore()
@@ -73,7 +73,7 @@ class FormatHierarchyTests(FormatCase):
         assert stored(store) == nodes[made.index(True)][1]
 
     def test_missing_node_raises(self) -> None:
-        """An empty store has no node, and whoever asks changes nothing."""
+        """An empty store has no node, and looking for one changes nothing."""
         store = zarr.MemoryStore()
         assert self.format().read(store, "") is None
         assert list(store.list()) == []
@@ -96,7 +96,7 @@ class FormatHierarchyTests(FormatCase):
             assert zarr.open_group(store, path="a").attrs["title"] == "kit"
 
     def test_remove_node_removes_descendants(self) -> None:
-        """Nothing of a removed node stays behind; its neighbours do."""
+        """Removing a node removes all its keys and no others."""
         if not self.groups:
             pytest.skip("there are no groups")
         store = zarr.MemoryStore()
@@ -108,7 +108,7 @@ class FormatHierarchyTests(FormatCase):
         assert set(store.list()) == before
 
     def test_unmanaged_keys_are_found(self) -> None:
-        """Before a node is overwritten, keys that belong to no node are asked for."""
+        """Unmanaged keys are found before a node is overwritten."""
         store = zarr.MemoryStore()
         self.array(store)[...] = 1
         assert self.format().unmanaged_key(store, "") is None
@@ -118,7 +118,7 @@ class FormatHierarchyTests(FormatCase):
     # --- copies of documents ---
 
     def test_consolidated_metadata_is_kept_or_rejected(self) -> None:
-        """Consolidated metadata show the hierarchy as it is, also once it has changed."""
+        """Consolidated metadata equals the hierarchy, also after changes."""
         if not self.groups:
             pytest.skip("there are no groups")
         store = zarr.MemoryStore()
@@ -165,7 +165,7 @@ class SlowStore(zarr.MemoryStore):
 
 
 def _at_once(work: Callable[[int], T], count: int) -> list[T]:
-    """What threads give that begin at the same time."""
+    """The results of threads that start at the same time."""
     begin = threading.Barrier(count, timeout=10)
 
     def one(number: int) -> T:
@@ -179,7 +179,7 @@ def _at_once(work: Callable[[int], T], count: int) -> list[T]:
 
 
 def _copied(store: Any) -> list[str]:
-    """Paths of the nodes that a group has copies of, which are up to date."""
+    """Paths of the nodes in the consolidated metadata of a group, which is checked."""
     group = zarr.open_consolidated(store)
     assert not (difference := zarr.check_consolidated(group)), str(difference)
     return [path for path, _ in group.members(max_depth=None)]

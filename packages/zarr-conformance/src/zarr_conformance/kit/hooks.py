@@ -1,4 +1,4 @@
-"""Hooks, which carry policy."""
+"""Hooks, which implement policies."""
 
 from __future__ import annotations
 
@@ -50,19 +50,19 @@ class HooksTests:
     """The name of the entry point."""
 
     extension: ClassVar[Any] = None
-    """The class or object, while it is not yet installed; None to find it by its name."""
+    """The class or object, if it is not installed; None to find it by its name."""
 
     accepted: ClassVar[Sequence[Mapping[str, Any]]] = ({},)
-    """Members of the document of an array of one dimension to which nothing is objected."""
+    """Members of the metadata of an array with one dimension that the hooks accept."""
 
     refused: ClassVar[Sequence[Mapping[str, Any]]] = ()
-    """Such members to which something is."""
+    """Members of the metadata of an array with one dimension that the hooks reject."""
 
     supplied: ClassVar[Sequence[tuple[str, Any]]] = ()
-    """Kinds with definitions, as in metadata, for which there is code from the hooks alone."""
+    """Extension points with definitions for which only the hooks supply code."""
 
     examples = 50
-    """How many examples hypothesis tries in each test."""
+    """Number of examples of each Hypothesis test."""
 
     @pytest.fixture(autouse=True)
     def _hooks_given(self, plugin: object) -> Iterator[None]:
@@ -86,7 +86,7 @@ class HooksTests:
     # --- which hooks there are ---
 
     def test_is_installed(self, plugin: object) -> None:
-        """Every hook and every argument exists: a misspelt one would never be called."""
+        """All hooks and their arguments exist."""
         if self.extension is None:
             zarr.register_hooks(plugin)
             zarr.unregister_hooks(plugin)
@@ -101,7 +101,7 @@ class HooksTests:
     # --- documents ---
 
     def test_metadata_is_not_modified(self, plugin: object) -> None:
-        """``zarr_check_metadata`` objects to what it likes, fails at nothing, changes nothing."""
+        """``zarr_check_metadata`` does not fail for valid metadata and does not change it."""
         for document in some_documents():
             before = deepcopy(document)
             found = _call(plugin, "zarr_check_metadata", where="kit", document=document)
@@ -109,14 +109,14 @@ class HooksTests:
             assert document == before, "the hook changed the document"
 
     def test_accepted_metadata_opens(self) -> None:
-        """Arrays with them are opened, written, read."""
+        """Arrays with accepted metadata are created, written and read."""
         for members in self.accepted:
             array = zarr.open_array(self._store(members), mode="r+")
             array[...] = np.arange(7)
             assert np.array_equal(zarr.open_array(array.store)[...], np.arange(7))
 
     def test_rejected_metadata_raises(self) -> None:
-        """Nor are they written."""
+        """Arrays with rejected metadata are neither opened nor created."""
         for members in self.refused:
             with pytest.raises(MetadataValidationError) as caught:
                 zarr.open_array(self._store(members))
@@ -139,13 +139,13 @@ class HooksTests:
     # --- names ---
 
     def test_supplied_names_resolve(self) -> None:
-        """The code that ``supplied`` promises is there, and makes what the document asks for."""
+        """The hooks supply code for the definitions in ``supplied``."""
         for extension_point, definition in self.supplied:
             read = ExtensionDefinition.from_json(definition)
             assert create_extension(extension_point, read, "kit") is not None
 
     def test_other_names_are_not_supplied(self, plugin: object) -> None:
-        """``zarr_supply_extension`` gives a class or None for any name, always the same."""
+        """``zarr_supply_extension`` returns a class or None for any name, always the same."""
 
         def check(case: tuple[str, str, dict[str, Any]]) -> None:
             extension_point, name, configuration = case
@@ -163,7 +163,7 @@ class HooksTests:
         )
 
     def test_selection_ignores_provider_order(self, plugin: object) -> None:
-        """``zarr_select_provider`` gives one of them or None, whichever comes first."""
+        """``zarr_select_provider`` returns one of the providers or None, for any order."""
         ours = {self.name, type(plugin).__module__.partition(".")[0].replace("_", "-")}
         distributions = sorted({*ours, "acme-codecs", "other", "zarr-codecs"})
         for extension_point in _EXTENSION_POINTS:
@@ -186,7 +186,7 @@ class HooksTests:
                 assert not several, f"it depends on the order: {several[0]}"
 
     def test_chosen_fallback_is_valid(self, plugin: object) -> None:
-        """``zarr_choose_fallback`` gives one of them or None."""
+        """``zarr_choose_fallback`` returns one of the fallbacks or None."""
         unknown = ExtensionDefinition("acme.unknown", {"a": 1})
         some = [ExtensionDefinition(name) for name in ("int16", "float32", "r24", "acme.other")]
         for count in range(1, len(some) + 1):
@@ -198,7 +198,7 @@ class HooksTests:
             assert found is None or found in some[:count], f"{found!r} is not one of the fallbacks"
 
     def test_extension_used_accepts_any_call(self, plugin: object) -> None:
-        """``zarr_extension_used`` fails at nothing; many nodes are opened at once."""
+        """``zarr_extension_used`` does not fail for any arguments, in any thread."""
 
         def tell(number: int) -> None:
             for extension_point in (*_EXTENSION_POINTS, "extension", "chunk_memory_layout"):
@@ -215,7 +215,7 @@ class HooksTests:
 
 
 def _call(plugin: object, hook: str, **arguments: Any) -> Any:
-    """What a hook answers, given the arguments that it takes; None if it is not there."""
+    """The result of a hook for the arguments that it accepts; None if it does not exist."""
     function = getattr(plugin, hook, None)
     if function is None:
         return None

@@ -1,4 +1,4 @@
-"""Damaged bytes, wrong configurations: what no extension may fall over."""
+"""Damaged bytes and invalid configurations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 JUNK: tuple[JSON, ...] = (
     {"no such thing": None}, ["junk", [None]], "\0 no such thing", -(2**70), 1.5, True, None,
 )  # fmt: skip
-"""JSON values of every type, none of which means anything."""
+"""Invalid JSON values of every type."""
 
 
 def damaged(data: bytes) -> Iterator[tuple[str, bytes]]:

@@ -1,4 +1,4 @@
-"""Further members of metadata."""
+"""Additional fields of metadata."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ class MetadataExtensionTests(ExtensionTests):
     may_be_left_out = True
 
     nodes: ClassVar[Sequence[Literal["array", "group"]]] = ("array", "group")
-    """What may have the member; it is refused for others."""
+    """Types of nodes that can have the field; it is rejected for others."""
 
     arguments: ClassVar[Mapping[str, Any]] = {"shape": (4, 3), "dtype": "int16"}
-    """Arguments of ``create_array`` for an array that the configurations fit."""
+    """Arguments of ``create_array`` for an array that is valid with the configurations."""
 
     contradictions: ClassVar[Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]] = ()
-    """Members that are right by themselves, each with arguments of an array that they do not fit."""
+    """Valid fields, each with the arguments of an array for which it is invalid."""
 
     def array(self, configuration: Mapping[str, Any]) -> Any:
-        """A small array in memory that has the member; a group, if arrays may not."""
+        """A small array in memory with the field; a group, if arrays cannot have it."""
         return self._node(self.nodes[0]).update_additional_fields({self.name: {**configuration}})
 
     def _node(self, node_type: str) -> Any:
@@ -57,7 +57,7 @@ class MetadataExtensionTests(ExtensionTests):
     # --- the object ---
 
     def test_metadata_is_not_modified(self, configuration: Mapping[str, Any]) -> None:
-        """``check`` gives a list of problems for any valid document, and changes none."""
+        """``check`` returns a list of problems for any valid metadata, and does not change it."""
         made = self.make(configuration)
         assert isinstance(made, MetadataExtension)
         for document in some_documents():
@@ -69,7 +69,7 @@ class MetadataExtensionTests(ExtensionTests):
             check_problems(found)
 
     def test_inapplicable_node_raises(self, configuration: Mapping[str, Any]) -> None:
-        """A group with what describes arrays, or the other way round."""
+        """A field for arrays is rejected for groups, and vice versa."""
         made = self.make(configuration)
         for document in some_documents():
             if document["node_type"] not in self.nodes:
@@ -79,7 +79,7 @@ class MetadataExtensionTests(ExtensionTests):
     # --- nodes ---
 
     def test_nodes_with_extension_open(self, configuration: Mapping[str, Any]) -> None:
-        """It is written and read again, whether or not others must understand it."""
+        """The field is written and read for both values of ``must_understand``."""
         for node_type in self.nodes:
             for flag in ({}, {"must_understand": False}, {"must_understand": True}):
                 member = {**configuration, **flag}
@@ -88,7 +88,7 @@ class MetadataExtensionTests(ExtensionTests):
                 assert again.metadata.additional_fields == {self.name: member}
 
     def test_elements_are_unchanged(self, configuration: Mapping[str, Any]) -> None:
-        """Chunks of an array that has it are those of one that has not."""
+        """The chunks of arrays with and without the field are equal."""
         if "array" not in self.nodes:
             return
         plain, array = self._node("array"), self.array(configuration)
@@ -100,7 +100,7 @@ class MetadataExtensionTests(ExtensionTests):
         assert all(bytes(plain.store.get(key)) == bytes(array.store.get(key)) for key in chunks)
 
     def test_contradictory_metadata_raises(self) -> None:
-        """What does not fit the array is an error, and is not written."""
+        """A field that contradicts the array raises, and nothing is written."""
         for member, arguments in self.contradictions:
             array = zarr.create_array(**{**self.arguments, **arguments})
             before = documents.read(array.store)
@@ -110,7 +110,7 @@ class MetadataExtensionTests(ExtensionTests):
             assert documents.read(array.store) == before
 
     def test_metadata_is_preserved(self, configuration: Mapping[str, Any]) -> None:
-        """Changing an attribute changes nothing else: flags, order of members."""
+        """Changing an attribute preserves flags and order of members."""
         for node_type in self.nodes:
             for flag in ({}, {"must_understand": False}, {"must_understand": True}):
                 node = self._node(node_type)

@@ -1,4 +1,4 @@
-"""What code that judges metadata documents is given, what it may answer."""
+"""Metadata for tests of code that checks metadata, and checks of its results."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def some_documents() -> Iterator[dict[str, Any]]:
 
 
 def check_problems(found: Iterable[Any]) -> list[ValidationProblem]:
-    """Fail unless all is a ValidationProblem that says something about a place."""
+    """Fail unless all items are a ValidationProblem with a message and a pointer."""
     problems = list(found)
     for problem in problems:
         assert isinstance(problem, ValidationProblem), f"{problem!r} is no ValidationProblem"

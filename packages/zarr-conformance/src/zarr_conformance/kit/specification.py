@@ -1,4 +1,4 @@
-"""What the text of a registered extension demands, shown by the corpus."""
+"""Cases of the corpus for registered extensions."""
 
 from __future__ import annotations
 

@@ -32,10 +32,10 @@ class StorageTransformerTests(ExtensionTests):
     may_be_left_out = True
 
     shape: ClassVar[tuple[int, ...]] = (10, 7)
-    """The shape of the arrays, cut into chunks of 4 in each dimension."""
+    """The shape of the arrays, with chunks of length 4 in each dimension."""
 
     detects_damage = False
-    """Whether reading notices any change of what is stored."""
+    """Whether reading detects all changes of stored values."""
 
     def array(self, configuration: Mapping[str, Any]) -> zarr.Array:
         """A small array in memory that is stored through the transformer."""
@@ -63,7 +63,7 @@ class StorageTransformerTests(ExtensionTests):
     # --- the store that the array sees ---
 
     def test_chunk_value_round_trip(self, configuration: Mapping[str, Any]) -> None:
-        """Whole, in parts, after replacing and erasing."""
+        """Values are read whole and in parts, also after they are replaced and erased."""
         _, store = self._transformed(configuration)
         keys = self._keys()
         for number, key in enumerate(keys):
@@ -90,7 +90,7 @@ class StorageTransformerTests(ExtensionTests):
         assert list(store.list_prefix(PREFIX)) == []
 
     def test_other_keys_are_not_changed(self, configuration: Mapping[str, Any]) -> None:
-        """What lies outside the prefix of the array's chunks stays as it is."""
+        """Keys outside the prefix of the chunks are not changed."""
         behind, store = self._transformed(configuration)
         behind.set("foo/zarr.json", b"{}")
         behind.set("other/c/0", b"other")
@@ -107,7 +107,7 @@ class StorageTransformerTests(ExtensionTests):
     # --- arrays ---
 
     def test_array_round_trip(self, configuration: Mapping[str, Any]) -> None:
-        """Whole and in parts, by whoever opens them later."""
+        """Arrays are written and read, whole and in parts, also after they are opened again."""
         array = self.array(configuration)
         values = np.arange(array.size, dtype="int32").reshape(array.shape) + 1
         array[...] = values
@@ -121,7 +121,7 @@ class StorageTransformerTests(ExtensionTests):
         assert not np.any(array[...])
 
     def test_damaged_value_raises(self, configuration: Mapping[str, Any]) -> None:
-        """What is cut or flipped gives an error of this library, or numbers."""
+        """Truncated and changed values raise errors of the library or decode to elements."""
         array = self.array(configuration)
         values = np.arange(array.size, dtype="int32").reshape(array.shape) + 1
         array[...] = values

@@ -33,7 +33,7 @@ class StoreTests(StoreValueTests, StoreKeyTests, StoreChangeTests):
     """
 
     name: ClassVar[str | None] = None
-    """The scheme of its URLs, the name of its entry point; None for a store without."""
+    """The scheme of its URLs, which is the name of its entry point; None if it has none."""
 
     def test_is_installed(self) -> None:
         """An entry point provides the scheme without conflicts."""
@@ -41,7 +41,7 @@ class StoreTests(StoreValueTests, StoreKeyTests, StoreChangeTests):
             check_installed("store", self.name)
 
     def test_url_opens_store(self, store: Store) -> None:
-        """``open`` finds the store by the URL that it gives for itself."""
+        """``open`` finds the store by its URL."""
         if self.name is None:
             return
         store.set("zarr.json", b'{"zarr_format": 3, "node_type": "group"}')
@@ -54,7 +54,7 @@ class StoreTests(StoreValueTests, StoreKeyTests, StoreChangeTests):
         found.close()
 
     def test_hierarchy_round_trip(self, store: Any) -> None:
-        """Groups and arrays are written, changed in part, listed, read by another object."""
+        """Groups and arrays are written, changed, listed, and read through another object."""
         root = zarr.create_group(store, attributes={"title": "kit"})
         values = np.arange(300, dtype="int32").reshape(20, 15)
         array = root.create_array("a/field", data=values, chunks=(6, 4), compressors=None)

@@ -1,4 +1,4 @@
-"""What the tests of stores share: a new store for each test."""
+"""The common part of the tests for stores: a new store for each test."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 class StoreCase(ABC):
-    """How to make an empty store, how to open it again, what it can do."""
+    """How to create and open a store, and its capabilities."""
 
     can_erase = True
     """Keys can be removed."""
 
     key_may_be_prefix = True
-    """A key may be the beginning of another: ``a`` and ``a/b``; no directory can do that."""
+    """A key can be a directory of another: ``a`` and ``a/b``; not in file systems."""
 
     pickles = True
     """A store that is writable can be pickled."""
@@ -30,15 +30,15 @@ class StoreCase(ABC):
     """``A`` and ``a`` are two keys."""
 
     examples = 30
-    """How many examples hypothesis tries in each test."""
+    """Number of examples of each Hypothesis test."""
 
     @abstractmethod
     def make(self, tmp_path: Path) -> Store:
-        """A new empty store, its place below ``tmp_path`` if it needs one."""
+        """A new empty store, below ``tmp_path`` if it needs a directory."""
 
     @abstractmethod
     def again(self, store: Store, *, read_only: bool) -> Store:
-        """Another object for the same place."""
+        """Another object for the same location."""
 
     @pytest.fixture
     def store(self, tmp_path: Path) -> Iterator[Store]:
@@ -55,5 +55,5 @@ class StoreCase(ABC):
 
 
 def filled(size: int, byte: int) -> memoryview:
-    """Memory of so many bytes, all of one value."""
+    """A buffer of this number of bytes, all of one value."""
     return memoryview(bytearray([byte]) * size)

@@ -1,4 +1,4 @@
-"""Keys of stores: which are refused, how they are listed."""
+"""Keys of stores: validation and listing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GOOD_KEYS = (
 
 
 class StoreKeyTests(StoreCase):
-    """No key leads out of the store, every key can be found again."""
+    """Keys cannot leave the store, and all keys are listed."""
 
     # --- keys ---
 

@@ -16,7 +16,7 @@ VALUES = (b"", b"x", bytes(range(256)) * 9, b"\0" * 5000)
 
 
 class StoreValueTests(StoreCase):
-    """What goes in comes out."""
+    """Values are read as they were written."""
 
     # --- values ---
 
