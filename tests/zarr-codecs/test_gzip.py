@@ -20,8 +20,8 @@ def library(request, monkeypatch):
     """With the optional library, and as if it were not installed."""
     if request.param == "zlib":
         monkeypatch.setitem(sys.modules, "deflate", None)
-        monkeypatch.delitem(sys.modules, "zarr_codecs.libdeflate", raising=False)
-        monkeypatch.delattr(zarr_codecs, "libdeflate", raising=False)
+        monkeypatch.delitem(sys.modules, "zarr_codecs._libdeflate", raising=False)
+        monkeypatch.delattr(zarr_codecs, "_libdeflate", raising=False)
     else:
         pytest.importorskip("deflate")
     _deflate.libdeflate.cache_clear()
@@ -167,7 +167,7 @@ def test_impossible_expected_size_allocates_no_memory(library, at_most):
 
 
 @pytest.mark.parametrize("level", [-1, 10, 5.0, True, "5", None])
-def test_refuses_level(level):
+def test_rejects_level(level):
     with pytest.raises(ValueError, match="level must be an integer from 0 to 9"):
         GzipCodec(level)
 

@@ -220,3 +220,11 @@ def test_a_grid_that_does_not_fit():
         with pytest.raises(MetadataValidationError, match="/chunk_grid"):
             make(lengths=lengths)
         assert message
+
+
+def test_the_lengths_of_a_huge_number_of_chunks_are_refused():
+    array = zarr.create_array(shape=(10**9, 4), chunks=1, dtype="int8")
+    for name in ("read_chunk_sizes", "write_chunk_sizes"):
+        with pytest.raises(ValueError, match="1,000,000,000 x 4 chunks.*use chunks or shards"):
+            getattr(array, name)
+    assert array.chunks == (1, 1)

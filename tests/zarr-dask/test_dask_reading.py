@@ -64,6 +64,21 @@ def test_blocks_are_whole_stored_objects(layout):
     assert blocks == ((100,), (90,))
 
 
+def test_a_huge_number_of_chunks():
+    array = zarr.create_array({}, shape=(10**9, 2), chunks=1, dtype="i1")
+    array[5] = 3
+    with pytest.raises(ValueError, match=r"2,000,000,000 blocks, 1,000,000,000 x 2; .*chunks="):
+        zarr_dask.from_zarr(array, chunks=None)
+    assert zarr_dask.from_zarr(array, chunks=(10**8, -1)).numblocks == (10, 1)
+    with dask.config.set({"array.chunk-size": "256 MiB"}):
+        x = zarr_dask.from_zarr(array)  # blocks of many chunks
+    assert x.npartitions <= 16
+    array = zarr.create_array({}, shape=(10**3,) * 3, chunks=1, dtype="i1")
+    x = zarr_dask.from_zarr(array, chunks=None)  # Dask needs the lengths per dimension only
+    assert x.npartitions == 10**9
+    assert x[5, 5, :2].compute().tolist() == [0, 0]
+
+
 def test_stored_objects_are_read_once():
     store = CountingStore(zarr.MemoryStore())
     array = stored(store, **LAYOUTS["shards"])

@@ -16,6 +16,7 @@ from zarr_core.errors import NodeExistsError
 from zarr_core.extension import StoreError, StoreReadOnlyError
 from zarr_dask.alignment import align_blocks, check_alignment
 from zarr_dask.block_lengths import edges_of
+from zarr_transfer import ChunkEdges
 
 VALUES = np.arange(100 * 90).reshape(100, 90)
 
@@ -167,6 +168,16 @@ def test_invalid_arguments():
         zarr_dask.to_zarr(blocks(100), readable)
 
 
+def test_writing_to_a_huge_number_of_chunks_does_not_enumerate_them():
+    array = zarr.create_array({}, shape=10**15, chunks=1, dtype="i1")
+    x = da.ones(20, chunks=10, dtype="i1")
+    zarr_dask.to_zarr(x, array, region=slice(10**14, 10**14 + 20))
+    assert array.nchunks_initialized == 20
+    coarse = zarr.create_array({}, shape=10**15, chunks=10**4, dtype="i1")
+    with pytest.raises(ValueError, match="the aligned region is 100000000000000:100000000010000"):
+        zarr_dask.to_zarr(x, coarse, region=slice(10**14, 10**14 + 20))
+
+
 def test_memory_stores_are_not_sent_to_processes():
     array = zarr.create_array(shape=(100, 90), chunks=50, dtype="i8")
     for store in (da.store, zarr_dask.to_zarr):
@@ -191,11 +202,12 @@ lengths = st.lists(st.integers(1, 9), min_size=1, max_size=8).map(tuple)
 def test_aligned_blocks_share_no_stored_object(given_blocks, stored, start):
     stored = (*stored, max(0, start + sum(given_blocks) - sum(stored)) or 1)
     where = (slice(start, start + sum(given_blocks)),)
-    (wanted,) = align_blocks([given_blocks], where, [stored])
+    edges = ChunkEdges.at_edges(sum(stored), stored)
+    (wanted,) = align_blocks([given_blocks], where, [edges])
     assert sum(wanted) == sum(given_blocks)
     assert min(wanted) > 0
     assert set(edges_of(wanted, start)[1:-1]) <= set(edges_of(stored))
-    assert align_blocks([wanted], where, [stored]) == (wanted,)
+    assert align_blocks([wanted], where, [edges]) == (wanted,)
     if wanted != given_blocks:
         with pytest.raises(ValueError, match="are not aligned"):
-            check_alignment([given_blocks], [wanted], [stored], "chunks")
+            check_alignment([given_blocks], [wanted], [edges], "chunks")

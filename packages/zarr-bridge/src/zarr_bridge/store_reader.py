@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from zarr_core.extension import ByteReader, StoreReadError, ValueReplacedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from zarr_bridge.stores import ZarrPythonStore
+    from zarr_core.extension import Buffer, Store
 
 
 class RangeReader(ByteReader):
@@ -21,16 +21,25 @@ class RangeReader(ByteReader):
 
     Parameters
     ----------
-    store : ZarrPythonStore
+    store : Store
         Store of the value.
+    get_ranges : callable
+        Returns the bytes of ranges, each given by key, start and stop; None for a missing key.
     key : str
         Key of the value.
     size : int
         Length of the value, in bytes.
     """
 
-    def __init__(self, store: ZarrPythonStore, key: str, size: int) -> None:
+    def __init__(
+        self,
+        store: Store,
+        get_ranges: Callable[[list[tuple[str, int, int]]], list[Buffer | None]],
+        key: str,
+        size: int,
+    ) -> None:
         self._store = store
+        self._get_ranges = get_ranges
         self._key = key
         self._size = size
         self.max_concurrency = store.max_concurrency
@@ -51,7 +60,7 @@ class RangeReader(ByteReader):
                     self._key,
                 )
         ranges = [(self._key, start, start + len(buffer)) for start, buffer in parts]
-        values = self._store.get_ranges(ranges)
+        values = self._get_ranges(ranges)
         for (start, buffer), value in zip(parts, values, strict=True):
             if self.replaced or value is None:
                 raise ValueReplacedError(
@@ -73,12 +82,10 @@ class Readers:
         self._open: defaultdict[str, weakref.WeakSet[RangeReader]] = defaultdict(weakref.WeakSet)
         self._guard = threading.Lock()
 
-    def open(self, store: ZarrPythonStore, key: str, size: int) -> RangeReader:
-        """Return a new reader."""
-        reader = RangeReader(store, key, size)
+    def add(self, key: str, reader: RangeReader) -> None:
+        """Add a new reader of a key."""
         with self._guard:
             self._open[key].add(reader)
-        return reader
 
     @contextmanager
     def invalidating(self, key: str) -> Iterator[None]:

@@ -31,7 +31,7 @@ from zarr_core.tools import LocalStore, key_lock
 
 from zarr_bridge.calls import buffer_of, bytes_of
 from zarr_bridge.specs import PROTOTYPE
-from zarr_bridge.store_reader import Readers
+from zarr_bridge.store_reader import RangeReader, Readers
 from zarr_bridge.store_secrets import check_no_credentials
 
 if TYPE_CHECKING:
@@ -170,7 +170,9 @@ class ZarrPythonStore(Store):
         if size is None:
             return None
         if size > _SMALL_VALUE and self.max_concurrency is not None:
-            return self._readers.open(self, key, size)
+            reader = RangeReader(self, self.get_ranges, key, size)
+            self._readers.add(key, reader)
+            return reader
         value = self.get(key)
         return None if value is None else BufferByteReader(value)
 

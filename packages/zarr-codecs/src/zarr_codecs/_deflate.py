@@ -94,7 +94,7 @@ class DeflateCodec(BytesToBytesCodec):
             None if the data is anything else, or no library supports it.
         """
         library = libdeflate()
-        return None if library is None else library.decompress(data, size, self.container)
+        return None if library is None else library.decompress(data, size, self.container is GZIP)
 
     def iter_decoded(self, data: Buffer) -> Iterator[bytes]:
         """Decompress all streams incrementally."""
@@ -128,7 +128,7 @@ class DeflateCodec(BytesToBytesCodec):
 def libdeflate() -> ModuleType | None:
     """Return the module that uses libdeflate; None if it is not installed."""
     try:
-        from zarr_codecs import libdeflate  # optional dependency
+        from zarr_codecs import _libdeflate  # optional dependency
     except ImportError:
         return None
-    return libdeflate
+    return _libdeflate

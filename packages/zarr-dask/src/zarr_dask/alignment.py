@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from zarr_dask.block_lengths import edges_of, regular, snap
+from zarr_dask.block_lengths import edges_of, is_edge, part_lengths, regular, regular_edges, snap
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from zarr_core import Array
+    from zarr_transfer import ChunkEdges
 
     from zarr_dask.block_lengths import Lengths
 
 Region = tuple[slice, ...]
-
-
-def stored_lengths(array: Array) -> tuple[Lengths, ...]:
-    """Return the lengths of the stored objects: shards, or chunks without sharding."""
-    return tuple(lengths or (0,) for lengths in array.write_chunk_sizes)
 
 
 def normalize_region(given: Any, shape: tuple[int, ...], blocks: tuple[int, ...]) -> Region:
@@ -69,7 +64,7 @@ def normalize_region(given: Any, shape: tuple[int, ...], blocks: tuple[int, ...]
 
 
 def align_blocks(
-    blocks: Sequence[Lengths], region: Region, stored: Sequence[Lengths]
+    blocks: Sequence[Lengths], region: Region, stored: Sequence[ChunkEdges]
 ) -> tuple[Lengths, ...]:
     """Return block lengths such that no two blocks share a stored object.
 
@@ -79,8 +74,8 @@ def align_blocks(
         Lengths of the existing blocks along each dimension.
     region : tuple of slice
         The region to write.
-    stored : sequence of tuple of int
-        Lengths of the stored objects.
+    stored : sequence of ChunkEdges
+        Edges of the stored objects along each dimension.
 
     Returns
     -------
@@ -95,13 +90,12 @@ def align_blocks(
     )
 
 
-def _fits(lengths: Lengths, start: int, stored: Lengths) -> bool:
-    inner = edges_of(lengths, start)[1:-1]
-    return set(inner) <= set(edges_of(stored))
+def _fits(lengths: Lengths, start: int, stored: ChunkEdges) -> bool:
+    return all(is_edge(stored, edge) for edge in edges_of(lengths, start)[1:-1])
 
 
 def check_alignment(
-    blocks: Sequence[Lengths], wanted: Sequence[Lengths], stored: Sequence[Lengths], what: str
+    blocks: Sequence[Lengths], wanted: Sequence[Lengths], stored: Sequence[ChunkEdges], what: str
 ) -> None:
     """Raise an error if blocks are not aligned.
 
@@ -115,7 +109,7 @@ def check_alignment(
         return
     remedy = ", ".join(f"{d}: {_shown(wanted[d])}" for d in wrong)
     block_lengths = ", ".join(f"{d}: {_shown(blocks[d])}" for d in wrong)
-    object_lengths = ", ".join(f"{d}: {_shown(stored[d])}" for d in wrong)
+    object_lengths = ", ".join(f"{d}: {_shown_edges(stored[d])}" for d in wrong)
     raise ValueError(
         f"blocks of lengths {{{block_lengths}}} are not aligned with {what} of lengths "
         f"{{{object_lengths}}}: two tasks would write to the same stored object. "
@@ -123,7 +117,7 @@ def check_alignment(
     )
 
 
-def check_region_edges(region: Region, stored: Sequence[Lengths], what: str) -> None:
+def check_region_edges(region: Region, stored: Sequence[ChunkEdges], what: str) -> None:
     """Raise an error if a region starts or ends within stored objects.
 
     Raises
@@ -131,17 +125,22 @@ def check_region_edges(region: Region, stored: Sequence[Lengths], what: str) -> 
     ValueError
         With the dimension and the smallest aligned region that contains the region.
     """
-    for dimension, (part, lengths) in enumerate(zip(region, stored, strict=True)):
-        edges = edges_of(lengths)
-        if part.start == part.stop or {part.start, part.stop} <= set(edges):
+    for dimension, (part, edges) in enumerate(zip(region, stored, strict=True)):
+        wrong = [at for at in (part.start, part.stop) if not is_edge(edges, at)]
+        if part.start == part.stop or not wrong:
             continue
-        start = max(edge for edge in edges if edge <= part.start)
-        stop = min(edge for edge in edges if edge >= part.stop)
+        start = edges[edges.part_of(part.start)].start
+        stop = edges[edges.part_of(part.stop - 1)].stop
         raise ValueError(
             f"the region {part.start}:{part.stop} of dimension {dimension} starts or ends within "
-            f"{what} of lengths {_shown(lengths)}; the aligned region is {start}:{stop}. "
+            f"{what} of lengths {_shown_edges(edges)}; the aligned region is {start}:{stop}. "
             "Pass partial_edges=True if no other process writes to these at the same time"
         )
+
+
+def _shown_edges(edges: ChunkEdges) -> str:
+    one = regular_edges(edges)
+    return _shown(part_lengths(edges)) if one is None else str(one)
 
 
 def _shown(lengths: Lengths) -> str:

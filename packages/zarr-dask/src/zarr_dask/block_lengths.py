@@ -2,16 +2,58 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from itertools import accumulate, pairwise
 from math import prod
 from typing import TYPE_CHECKING
 
+from zarr_transfer import ChunkEdges, Chunking
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from zarr_core import Array
+
 Lengths = tuple[int, ...]
-"""The lengths of blocks or stored objects along one dimension."""
+"""The lengths of blocks along one dimension."""
+
+MAX_BLOCKS = 10**7
+"""The maximum number of blocks along all dimensions, whose lengths Dask keeps in tuples."""
+
+
+def stored_edges(array: Array) -> tuple[ChunkEdges, ...]:
+    """Return the edges of the stored objects: shards, or chunks without sharding."""
+    return Chunking.of(array).stored
+
+
+def block_lengths(edges: Sequence[ChunkEdges], array: Array) -> tuple[Lengths, ...]:
+    """Return the lengths of blocks as Dask requires them.
+
+    Raises
+    ------
+    ValueError
+        If there are more than :data:`MAX_BLOCKS` along the dimensions.
+    """
+    counts = [along.count for along in edges]
+    if sum(counts) > MAX_BLOCKS:
+        raise ValueError(
+            f"{array!r} would have {prod(counts):,} blocks, {' x '.join(map('{:,}'.format, counts))}; "
+            f"Dask keeps the length of each along a dimension, and at most {MAX_BLOCKS:,} are "
+            "supported: pass chunks= with larger blocks"
+        )
+    return tuple(map(part_lengths, edges))
+
+
+def part_lengths(edges: ChunkEdges) -> Lengths:
+    """Return the length of each part; ``(0,)`` without parts, as in Dask."""
+    if edges.starts is not None:
+        return lengths_of([*edges.starts, edges.size]) or (0,)
+    whole, rest = divmod(edges.size, edges.length)
+    return (edges.length,) * whole + ((rest,) if rest or not whole else ())
+
+
+def is_edge(edges: ChunkEdges, at: int) -> bool:
+    """Return whether a part starts or ends at an element."""
+    return at in (0, edges.size) or edges[edges.part_of(at)].start == at
 
 
 def edges_of(lengths: Lengths, start: int = 0) -> list[int]:
@@ -24,20 +66,20 @@ def lengths_of(edges: Sequence[int]) -> Lengths:
     return tuple(after - before for before, after in pairwise(edges))
 
 
-def gather(stored: Sequence[Lengths], elements: int) -> tuple[Lengths, ...]:
+def gather(stored: Sequence[ChunkEdges], elements: int) -> tuple[ChunkEdges, ...]:
     """Combine stored objects into blocks.
 
     Parameters
     ----------
-    stored : sequence of tuple of int
-        Lengths of the stored objects along each dimension.
+    stored : sequence of ChunkEdges
+        Edges of the stored objects along each dimension.
     elements : int
         The maximum number of elements per block, unless a stored object has more.
 
     Returns
     -------
-    tuple of tuple of int
-        Lengths of the blocks.
+    tuple of ChunkEdges
+        Edges of the blocks.
 
     Notes
     -----
@@ -45,33 +87,23 @@ def gather(stored: Sequence[Lengths], elements: int) -> tuple[Lengths, ...]:
 
     Examples
     --------
-    >>> gather([(10, 10, 10, 5), (4,) * 8], 320)
-    ((20, 15), (16, 16))
+    >>> edges = gather([ChunkEdges(35, 10), ChunkEdges(32, 4)], 320)
+    >>> [part_lengths(along) for along in edges]
+    [(20, 15), (16, 16)]
     """
-    sizes = [sum(lengths) for lengths in stored]
-    block = [max(lengths, default=1) for lengths in stored]
+    sizes = [along.size for along in stored]
+    block = [along.length for along in stored]
     while True:
-        left = [-(-size // max(1, length)) for size, length in zip(sizes, block, strict=True)]
+        left = [-(-size // length) for size, length in zip(sizes, block, strict=True)]
         for dimension in sorted(range(len(block)), key=lambda d: -left[d]):
             if left[dimension] > 1 and 2 * prod(block) <= elements:
                 block[dimension] *= 2
                 break
         else:
-            return tuple(map(join, stored, block))
+            return tuple(along.joined(most) for along, most in zip(stored, block, strict=True))
 
 
-def join(lengths: Lengths, most: int) -> Lengths:
-    """Combine adjacent lengths up to a maximum length."""
-    joined: list[int] = []
-    for length in lengths:
-        if joined and joined[-1] + length <= most:
-            joined[-1] += length
-        else:
-            joined.append(length)
-    return tuple(joined)
-
-
-def snap(blocks: Lengths, start: int, stored: Lengths) -> Lengths:
+def snap(blocks: Lengths, start: int, stored: ChunkEdges) -> Lengths:
     """Move the edges of blocks to the nearest edges of stored objects.
 
     Parameters
@@ -80,8 +112,8 @@ def snap(blocks: Lengths, start: int, stored: Lengths) -> Lengths:
         Lengths of the blocks.
     start : int
         The start of the first block in the stored array.
-    stored : tuple of int
-        Lengths of the stored objects.
+    stored : ChunkEdges
+        Edges of the stored objects.
 
     Returns
     -------
@@ -90,27 +122,31 @@ def snap(blocks: Lengths, start: int, stored: Lengths) -> Lengths:
 
     Examples
     --------
-    >>> snap((3, 3, 3, 3), 0, (4, 4, 4))
+    >>> snap((3, 3, 3, 3), 0, ChunkEdges(12, 4))
     (4, 4, 4)
-    >>> snap((5, 5, 2), 2, (4, 4, 4, 4))
+    >>> snap((5, 5, 2), 2, ChunkEdges(16, 4))
     (6, 4, 2)
-    >>> snap((6, 6, 6), 0, (4, 4, 4, 4, 2))
+    >>> snap((6, 6, 6), 0, ChunkEdges(18, 4))
     (8, 8, 2)
     """
-    size, one, whole = sum(blocks), regular(blocks), regular(stored)
+    size, one, whole = sum(blocks), regular(blocks), regular_edges(stored)
     if one and whole and start % whole == 0:  # the new blocks can have one length too
         length = max(1, (2 * one + whole) // (2 * whole)) * whole
         return lengths_of([*range(start, start + size, length), start + size])
     edges = edges_of(blocks, start)
     first, last = edges[0], edges[-1]
-    candidates = [edge for edge in edges_of(stored) if first < edge < last]
     chosen = {first, last}
     for edge in edges[1:-1]:
-        if candidates:
-            at = bisect_left(candidates, edge)
-            near = candidates[max(0, at - 1) : at + 1]
+        part = stored[stored.part_of(edge)]
+        near = [other for other in (part.start, part.stop) if first < other < last]
+        if near:
             chosen.add(min(near, key=lambda other: (abs(other - edge), -other)))
     return lengths_of(sorted(chosen)) or blocks
+
+
+def regular_edges(edges: ChunkEdges) -> int | None:
+    """Return the common length of parts, as :func:`regular`."""
+    return edges.length if edges.starts is None else regular(part_lengths(edges))
 
 
 def regular(lengths: Lengths) -> int | None:

@@ -9,8 +9,7 @@ from zarr_core import Array, open_array
 from zarr_transfer import Chunking
 
 from zarr_dask import _dask
-from zarr_dask.alignment import stored_lengths
-from zarr_dask.block_lengths import gather
+from zarr_dask.block_lengths import MAX_BLOCKS, block_lengths, gather, stored_edges
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,20 +57,27 @@ def from_zarr(
     ------
     NodeNotFoundError, NodeTypeError
         If the array does not exist.
+    ValueError
+        If there are more than 10,000,000 blocks along the dimensions, because Dask keeps the
+        length of each.
     """
     if isinstance(source, Array) and path is None:
         array = source
     else:
         array = open_array(source, "r", path=path, storage_options=storage_options, **options)
+    stored = stored_edges(array)
     if chunks is None:
-        blocks = stored_lengths(array)
+        blocks = block_lengths(stored, array)
     elif isinstance(chunks, str) and chunks == "auto":
-        blocks = gather(
-            stored_lengths(array), _dask.target_block_nbytes() // Chunking.of(array).item_size
-        )
+        elements = _dask.target_block_nbytes() // Chunking.of(array).item_size
+        blocks = block_lengths(gather(stored, elements), array)
     else:
+        few = sum(along.count for along in stored) <= MAX_BLOCKS
         blocks = _dask.normalize_chunks(
-            chunks, shape=array.shape, dtype=array.dtype, previous_chunks=stored_lengths(array)
+            chunks,
+            shape=array.shape,
+            dtype=array.dtype,
+            previous_chunks=block_lengths(stored, array) if few else None,
         )
     return _dask.from_array(
         array,

@@ -15,9 +15,8 @@ from zarr_dask.alignment import (
     check_alignment,
     check_region_edges,
     normalize_region,
-    stored_lengths,
 )
-from zarr_dask.block_lengths import regular
+from zarr_dask.block_lengths import regular, stored_edges
 from zarr_dask.sources import check_not_source
 
 if TYPE_CHECKING:
@@ -123,7 +122,7 @@ def to_zarr(
     if array.read_only:
         raise StoreReadOnlyError('opened for reading only; open it with mode="r+"', repr(array))
     where = normalize_region(region, array.shape, blocks.shape)
-    stored = stored_lengths(array)
+    stored = stored_edges(array)
     what = "shards" if array.shards else "chunks"
     if not partial_edges:
         check_region_edges(where, stored, what)

@@ -9,11 +9,11 @@ import re
 from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar
 
+from zarr_core.cache import Cache
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import MetadataError, MetadataValidationError, NodeNotFoundError
 from zarr_core.formats.additional_fields import understanding
 from zarr_core.formats.lookup import formats_conflicting_with
-from zarr_core.formats.metadata_cache import MetadataCache
 from zarr_core.interfaces.format import Format, M, store_new
 from zarr_core.interfaces.metadata_document import read_metadata, read_metadata_from
 from zarr_core.metadata.array import ArrayMetadata
@@ -42,7 +42,7 @@ _EXTENSION_POINTS = (
     "storage_transformers",
 )
 
-_known: MetadataCache[bytes] = MetadataCache()
+_known: Cache[bytes, NodeMetadata] = Cache(1 << 20, largest=1 << 16)  # bytes of documents
 
 
 class V3(Format):
@@ -70,7 +70,7 @@ class V3(Format):
         parsed = parse_stored(document, where)
         if has_version_uri(parsed):
             return None
-        return _known.keep(document, len(document), self.from_json(parsed, where))
+        return _known.keep(document, self.from_json(parsed, where), len(document))
 
     def from_json(self, document: JSON, where: str) -> NodeMetadata:
         """Read a ``zarr.json``."""

@@ -40,6 +40,9 @@ if TYPE_CHECKING:
     NDArray = np.ndarray[Any, Any]
 
 
+_MAX_LENGTHS = 10**7
+
+
 class Array(Node[ArrayMetadata]):
     """An array of chunks in a store.
 
@@ -107,24 +110,51 @@ class Array(Node[ArrayMetadata]):
 
     @property
     def read_chunk_sizes(self) -> tuple[tuple[int, ...], ...]:
-        """Lengths of all chunks along each dimension; of inner chunks if there are shards."""
+        """Lengths of all chunks along each dimension; of inner chunks if there are shards.
+
+        Raises
+        ------
+        ValueError
+            If there are more than 10,000,000 lengths: use :attr:`chunks`.
+        """
         stored = self.stored
         if not stored.is_sharded:
             return self.write_chunk_sizes
+        inner = stored.inner_codecs.decoded.shape
+        self._check_lengths(
+            [-(-size // length) for size, length in zip(self.shape, inner, strict=True)]
+        )
         return tuple(
             (length,) * (size // length) + ((size % length,) if size % length else ())
-            for size, length in zip(self.shape, stored.inner_codecs.decoded.shape, strict=True)
+            for size, length in zip(self.shape, inner, strict=True)
         )
 
     @property
     def write_chunk_sizes(self) -> tuple[tuple[int, ...], ...]:
-        """Lengths of all stored objects along each dimension; the last ends with the array."""
-        return tuple(axis.sizes() for axis in self.stored.axes)
+        """Lengths of all stored objects along each dimension; the last ends with the array.
+
+        Raises
+        ------
+        ValueError
+            If there are more than 10,000,000 lengths: use :attr:`shards` or :attr:`chunks`.
+        """
+        axes = self.stored.axes
+        self._check_lengths([axis.count for axis in axes])
+        return tuple(axis.sizes() for axis in axes)
+
+    def _check_lengths(self, counts: Sequence[int]) -> None:
+        if sum(counts) > _MAX_LENGTHS:
+            raise ValueError(
+                f"{self.stored.location} has {' x '.join(map('{:,}'.format, counts))} chunks, too "
+                f"many to return the length of each (at most {_MAX_LENGTHS:,}); use chunks or shards"
+            )
 
     @property
     def _stored_shape(self) -> tuple[Any, ...]:
         stored = self.stored
-        return stored.codecs.decoded.shape if stored.resolved.is_uniform else self.write_chunk_sizes
+        if stored.resolved.is_uniform:
+            return stored.codecs.decoded.shape
+        return tuple(axis.sizes() for axis in stored.axes)
 
     @property
     def fill_value(self) -> Any:
