@@ -30,3 +30,19 @@ def test_a_thin_slab_of_large_raw_chunks_reads_little(tmp_path, sizes, threads):
     with config.set(threads=threads):
         assert (array[300] == data[300]).all()
     assert sum(sizes) == data[300].nbytes
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "bool", ">i4"])
+@pytest.mark.parametrize("share", [0.01, 0.5, 0.999])
+def test_masks_of_chunks_without_compression(dtype, share):
+    array = zarr.create_array(shape=(300, 200), chunks=(128, 90), dtype=dtype, compressors=None)
+    random = np.random.default_rng(0)
+    expected = random.integers(0, 2, (300, 200)).astype(dtype)
+    array[...] = expected
+    mask = random.random((300, 200)) < share
+    mask[200:] = False
+    mask[0, 0] = True
+    np.testing.assert_array_equal(array[mask], expected[mask])
+    array[mask] = 0
+    expected[mask] = 0
+    np.testing.assert_array_equal(array[...], expected)

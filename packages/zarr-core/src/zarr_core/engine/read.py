@@ -35,7 +35,7 @@ import numpy as np
 from zarr_core.engine.scratch import scratch
 from zarr_core.errors import ChunkDecodeError, CodecError, MissingChunkError, ValueReplacedError
 from zarr_core.interfaces.byte_reader import ByteRange
-from zarr_core.interfaces.selection import BasicIndexer
+from zarr_core.interfaces.selection import BasicIndexer, MaskIndexer
 from zarr_core.selection.projection import chunk_count, numpy_index, project, project_keys
 from zarr_core.threads import parallel_for
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from zarr_core.engine.prepared_chain import PreparedCodecChain
     from zarr_core.engine.stored_chunks import StoredChunks
     from zarr_core.interfaces.byte_reader import Buffer, ByteReader
-    from zarr_core.interfaces.selection import MaskIndexer, Selection
+    from zarr_core.interfaces.selection import Selection
     from zarr_core.interfaces.store import Store
     from zarr_core.selection.projection import ChunkProjection, KeyedProjection
 
@@ -56,6 +56,7 @@ THREADS_PAY_NBYTES = 1 << 16
 
 _UINT8 = np.dtype(np.uint8)  # NumPy takes a tenth of a microsecond to find it
 _BATCH = 16  # small chunks per task of a thread
+_DENSE = 16  # one selected element in so many: all are read
 _ATTEMPTS = 5  # to read a value that is being replaced
 _MAX_BUFFER_NBYTES = 1 << 24  # larger buffers are not reused
 
@@ -277,6 +278,12 @@ def _read_partial(
 ) -> bool:
     """Let the codec read what it needs."""
     codecs = reader.codecs
+    if (
+        isinstance(selection, MaskIndexer)
+        and codecs.inner_codecs is None
+        and selection.shape[0] * _DENSE >= selection.mask.size
+    ):
+        return reader.read_decoded(reader, key, selection, out)
     part = codecs.full_selection if selection is None else selection
     return _read_open(
         reader.store, key, codecs.prefetch, lambda value: codecs.partial_decode(value, part, out)

@@ -21,7 +21,7 @@ from zarr_core.interfaces.selection import (
     MaskIndexer,
     OrthogonalIndexer,
 )
-from zarr_core.selection.parse import canonical, expanded, in_bounds, is_integer, slice_bounds
+from zarr_core.selection.items import canonical, expanded, in_bounds, is_integer, slice_bounds
 from zarr_core.selection.parsed_selection import ParsedSelection
 
 if TYPE_CHECKING:
