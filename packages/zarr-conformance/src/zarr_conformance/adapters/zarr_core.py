@@ -132,7 +132,7 @@ def _create_array(request: Mapping[str, Any]) -> Any:
     """Create an array with the arguments that a user would pass."""
     document = request["document"]
     common = {
-        "name": request["path"] or None,
+        "path": request["path"] or None,
         "shape": document["shape"],
         "attributes": document.get("attributes"),
         "zarr_format": request["zarr_format"],
