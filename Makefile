@@ -17,7 +17,7 @@ COVERING := tests/registry_rules/ tests/zarr-core/
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 
 # The tests of zarr-core need few packages; `make pytest` installs no more if PYTEST names only them.
-CORE := $(addprefix packages/zarr-,core codecs conformance copy dtypes formats grids sharding stores)
+CORE := $(addprefix packages/zarr-,core codecs conformance display dtypes formats grids sharding stores transfer)
 TESTS := $(strip $(foreach word,$(PYTEST),$(if $(findstring /,$(word)),$(word))))
 OTHER_TESTS := $(filter-out tests/zarr-core tests/zarr-core/%,$(TESTS))
 ONLY_CORE := $(and $(TESTS),$(if $(OTHER_TESTS),,yes))

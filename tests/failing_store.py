@@ -1,7 +1,7 @@
 """A store that fails at its k-th call, under the name that the tests of this repository use."""
 
 from zarr_stores.faults import FaultyStore
-from zarr_stores.observed import READS
+from zarr_stores.observer import READS
 
 __all__ = ["READS", "FailingStore"]
 

@@ -121,7 +121,7 @@ class ServerStoreContract(StoreContract):
 
     # --- who may know what ---
 
-    def test_no_secret_is_told(self, caplog):
+    def test_secrets_are_hidden(self, caplog):
         caplog.set_level(logging.DEBUG)
         store = self.with_secret()
         said = [repr(store), str(store), store.url]
@@ -139,7 +139,7 @@ class ServerStoreContract(StoreContract):
         assert store == self.with_secret()
 
     @pytest.mark.parametrize("sign", ["/", "?", "#", "@", "/1?x=", ":"])
-    def test_a_secret_that_is_not_escaped_is_not_told(self, sign):
+    def test_unescaped_secret_is_not_shown(self, sign):
         for text in (f"me:{sign}s3cr", f"me:12{sign}s3cr", f"me:s3cr{sign}12"):
             for rest in ("host/0", "host:12/0", "[::1", "host:port/0"):
                 try:
@@ -163,7 +163,7 @@ class ServerStoreContract(StoreContract):
         assert (copy, copy.max_concurrency, copy._timeout) == (store, 3, 7.0)
         assert self.at(unique()).max_concurrency == self.kind.max_concurrency
 
-    def test_an_unknown_option_is_refused(self):
+    def test_an_unknown_option_is_rejected(self):
         with pytest.raises(StoreError, match="unknown option: colour"):
             self.at(unique(), colour=1)
 
@@ -350,7 +350,7 @@ class ServerStoreContract(StoreContract):
         with pytest.raises(StoreReadError, match="a/"):
             list(store.list_prefix("a/"))
 
-    def test_what_was_acknowledged_outlives_kills(self, store, server):
+    def test_acknowledged_values_survive_kills(self, store, server):
         """Writers go on while the server is killed twice; they wait, and lose nothing."""
         said = [[], []]
         failed = []

@@ -36,7 +36,7 @@ def test_nothing_stands_in_the_way_of_zarr_python(name):
 
 
 @pytest.mark.parametrize("name", PROJECTS)
-def test_what_a_package_says_of_itself(name):
+def test_package_metadata(name):
     project = PROJECTS[name]
     assert project["requires-python"] == ">=3.11"
     assert project["license"] == "MIT"

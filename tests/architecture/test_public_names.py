@@ -31,7 +31,7 @@ NAMES = {
         SubchunkCodec ValidationProblem ValueReplacedError ZarrError check_key check_prefix
     """,
     "zarr_core.tools": """
-        CHECKPOINT_NAME ChunkProjection CodecChain ConsolidatedMetadata KeyOrder MetadataCache
+        CHECKPOINT_NAME Cache ChunkProjection CodecChain ConsolidatedMetadata KeyOrder
         Node PreparedCodecChain Progress ProgressReporter Rollback Schema StoredArray StoredGroup WrapperReader
         allow_reserved_names check_attributes check_reserved_names codec_definition
         concurrent_map conflicting_format create_ancestors data_type_for erase_documents
@@ -45,8 +45,8 @@ NAMES = {
         strictjson take thread_count understanding walk
     """,
     "zarr_transfer": """
-        Budget Checkpoint Chunking ConversionError ConversionPlan ConversionStep CopyExecutor
-        CopyResult ElementsDifferError KeyPair RechunkPlan RechunkStage Region convert copy
+        Budget Checkpoint Chunking ConversionError CopyExecutor CopyPlan CopyResult CopyStep
+        ElementsDifferError KeyPair RechunkPlan RechunkStage Region convert copy
         copy_all copy_store intermediate_array intermediate_path keeps_missing_chunks move
         plan_conversion plan_stages read_region regions_of remove_documents rename
         supports_intermediate write_region
@@ -124,7 +124,7 @@ def type_errors(tmp_path_factory):
     return told
 
 
-def test_unknown_names_are_refused():
+def test_unknown_names_are_rejected():
     import zarr_core
 
     with pytest.raises(AttributeError, match="no attribute 'opne'"):
@@ -145,7 +145,7 @@ def test_the_settings_stay_the_settings():
 
 
 @pytest.mark.parametrize("name", ["ArrayMetadata", "GroupMetadata", "hookimpl"])
-def test_what_few_extensions_need_is_loaded_when_it_is_asked_for(name):
+def test_rarely_used_names_are_loaded_lazily(name):
     from zarr_core import extension
 
     assert getattr(extension, name) is not None

@@ -67,7 +67,7 @@ def test_exceptions_to_the_tools_have_reasons():
     assert not without
 
 
-def test_no_file_names_a_place_of_one_machine():
+def test_no_file_contains_machine_paths():
     top = (file for file in ROOT.iterdir() if file.suffix in TEXT or file.name == "Makefile")
     everything = [*files(*FOLDERS, suffixes=TEXT), *top, ROOT / ".ci" / "run"]
     found = {

@@ -38,7 +38,7 @@ IMPORTED_BY = {
     "fsspec": {"zarr_stores.fsspec_location"},
     "h5py": {"zarr_import._h5py"},
     "icechunk": {"zarr_bridge.icechunk"},
-    "logging": {"zarr_stores.logged"},
+    "logging": {"zarr_stores.log"},
     "multiprocessing": set(),
 }
 # Imported where they are used and at no other time.
@@ -155,5 +155,5 @@ def test_the_name_of_a_plugin_costs_nothing(package):
 
 
 @pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.name)
-def test_type_checkers_are_told_of_the_types(package):
+def test_type_checkers_find_the_types(package):
     assert (package / "py.typed").read_text() == ""

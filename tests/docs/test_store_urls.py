@@ -38,7 +38,7 @@ def test_a_url_in_the_documents_is_accepted(url):
     assert problem(url) == ""
 
 
-def test_there_are_urls_and_wrong_ones_are_found():
+def test_invalid_urls_are_found():
     assert {url.partition(":")[0] for url in URLS} == {*STORES}
     assert problem("redis://localhost:6379/0/prefix")
     assert problem("postgresql://localhost/database/table")

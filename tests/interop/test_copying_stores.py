@@ -87,7 +87,7 @@ def test_keys_are_renamed_or_removed(tmp_path, kind):
     assert set(contents(where)) == {".zgroup", ".zattrs"}
 
 
-def test_what_a_zip_archive_cannot_do(tmp_path):
+def test_operations_that_zip_does_not_support(tmp_path):
     source = fill(place("memory", tmp_path / "old"))
     archive = tmp_path / "a.zip"
     zarr.copy_store(source, archive)

@@ -72,7 +72,7 @@ def test_both_ways(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", STORES)
-def test_what_is_new_here_is_read_there(tmp_path, name):
+def test_zarr_python_reads_new_features(tmp_path, name):
     python = library_for(name)
     kind, file = STORES[name]
     with kind(tmp_path / file) as store:

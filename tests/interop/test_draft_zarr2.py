@@ -142,7 +142,7 @@ zarr.consolidate_metadata(store, metadata_key="meta/root/consolidated/.zmetadata
 """
 
 
-def test_its_consolidated_metadata_are_no_node(python, tmp_path):
+def test_consolidated_metadata_is_not_a_node(python, tmp_path):
     old_libraries.run(python, CONSOLIDATE, tmp_path)
     assert (tmp_path / "meta/root/consolidated/.zmetadata").exists()
     root = zarr.open_group(tmp_path)

@@ -74,7 +74,7 @@ def test_the_table_has_everything_that_is_registered() -> None:
     assert len({str(row) for row in ROWS}) == len(ROWS)
 
 
-def test_what_goes_wrong_has_a_reason() -> None:
+def test_errors_have_a_reason() -> None:
     for row in ROWS:
         words = {word for each in row.cells.values() for word in (each.now, each.before)}
         assert bool(row.why) or words <= {YES, NO, ""}, row
@@ -85,7 +85,7 @@ def test_the_columns_are_the_peers() -> None:
 
 
 @each_row
-def test_what_is_written_is_read(row: Row, place: Path) -> None:
+def test_write_read_round_trip(row: Row, place: Path) -> None:
     """By this library itself: what the elements are compared with below is right."""
     for form in forms(row.kind, row.name):
         array = form.create(place / form.label)

@@ -105,7 +105,7 @@ def test_others_read_what_we_create(
 
 @pytest.mark.parametrize("layout", ["edges2d", "nested"])
 @pytest.mark.parametrize("data_type", ["int16", "float64"])
-def test_chunks_that_one_left_out(peer: Peer, data_type: str, layout: str, tmp_path: Path) -> None:
+def test_omitted_chunks(peer: Peer, data_type: str, layout: str, tmp_path: Path) -> None:
     sharding = "start" if layout == "nested" else None
     item = interop_matrix.Combination(data_type, "zstd", layout, sharding)
     expected = np.full(item.shape, item.fill_scalar)

@@ -121,13 +121,13 @@ def test_a_group_has_its_children_and_attributes(opened, name, path):
 
 
 @pytest.mark.parametrize(("name", "path"), REFUSED)
-def test_what_must_be_refused_is_refused(opened, name, path):
+def test_invalid_input_is_rejected(opened, name, path):
     # Its neighbours are read; see above.
     with pytest.raises(zarr_core.errors.ZarrError):
         opened(name, path)
 
 
-def test_pickled_objects_are_refused_unless_allowed(place_of):
+def test_pickled_objects_are_rejected_unless_allowed(place_of):
     place = place_of("v2/zarr-python-2.18/pickles")
     with pytest.raises(zarr_core.errors.ExtensionError, match="pickle"):
         zarr_core.open(place, mode="r", path="pickled")

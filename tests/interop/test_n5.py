@@ -87,7 +87,7 @@ def read_by_tensorstore(tensorstore, place):
 
 
 @pytest.mark.parametrize("name", COMPRESSIONS)
-def test_what_tensorstore_compressed_is_read_and_changed(tensorstore, tmp_path, name):
+def test_tensorstore_data_is_read_and_changed(tensorstore, tmp_path, name):
     values = values_of("i2")
     written_by_tensorstore(tensorstore, tmp_path, values, COMPRESSIONS[name])
     document = (tmp_path / "attributes.json").read_text()
@@ -171,7 +171,7 @@ def written_by_zarr(tmp_path_factory):
     return folder
 
 
-def test_what_zarr_python_compressed_is_read_and_changed(written_by_zarr):
+def test_zarr_python_data_is_read_and_changed(written_by_zarr):
     root = zarr_core.open(written_by_zarr / "N5Store")["codecs"]
     assert set(root) == set(WRITTEN_BY_ZARR)
     changed = values_of("i4")

@@ -275,7 +275,7 @@ def test_xarray_appends_to_it(tmp_path, version, write, append):
 
 
 @pytest.mark.usefixtures("silent")
-def test_what_zarr_compat_stores_is_what_zarr_python_stores(tmp_path):
+def test_zarr_compat_stores_the_same_as_zarr_python(tmp_path):
     from zarr_compat import api
 
     def write(library, path):

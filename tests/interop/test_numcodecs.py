@@ -128,7 +128,7 @@ def test_inside_of_shards(tmp_path):
     assert (zarr.open_array(tmp_path)[...] == NUMBERS.astype("i4")).all()
 
 
-def test_delta_of_another_dtype_is_refused(tmp_path):
+def test_delta_of_another_dtype_is_rejected(tmp_path):
     # zarr-python takes the bytes for other numbers.
     zarr.create_array(
         tmp_path, shape=SHAPE, chunks=CHUNKS, dtype="i4", filters=[theirs.Delta(dtype="i2")]

@@ -47,7 +47,7 @@ CASES: dict[str, tuple[str, float, list[Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_parts_and_what_nobody_wrote(name: str, tmp_path: Path) -> None:
+def test_parts_and_missing_chunks(name: str, tmp_path: Path) -> None:
     dtype, fill, filters, serializer = CASES[name]
     array = zarr_core.create_array(
         tmp_path, shape=SHAPE, chunks=(8, 10), dtype=dtype, fill_value=fill,

@@ -184,7 +184,7 @@ def made(array: Stored, place: Path) -> zarr_core.Array:
     return zarr_core.open_array(place, mode="r+")
 
 
-def test_what_no_library_knows_is_here() -> None:
+def test_extensions_without_other_implementation() -> None:
     alone = {
         (row.kind, row.name) for row in rows() if all(cell.now == NO for cell in row.cells.values())
     }

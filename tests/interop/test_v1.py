@@ -53,7 +53,7 @@ def values_of(dtype):
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_what_we_write_is_read(tmp_path, reader):
+def test_written_data_is_read_by_peers(tmp_path, reader):
     python = need(reader)
     expected = {}
 
@@ -110,7 +110,7 @@ def test_fill_values_that_we_write_are_read(tmp_path, reader):
 
 @pytest.mark.parametrize("writer", READERS)
 @pytest.mark.parametrize("compression", ["blosc", "zlib"])
-def test_what_we_change_is_read_again(tmp_path, writer, compression):
+def test_changes_are_read_by_peers(tmp_path, writer, compression):
     python = need(writer)
     program = """
 import sys, numpy as np, zarr

@@ -214,7 +214,7 @@ def write_anew(form: str, store: Path, cases: Any, separate: bool) -> dict[str, 
         if reader != "zarr3" or not BEYOND_ZARR_3.match(name)
     ],
 )
-def test_old_libraries_read_what_we_make_anew(answer, form, reader, name):
+def test_old_libraries_read_recreated_arrays(answer, form, reader, name):
     values = NEW[form][0][name][0]
     read = answer(form, reader, name)
     assert "error" not in read

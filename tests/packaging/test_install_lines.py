@@ -59,7 +59,7 @@ def test_the_extras_take_compatible_versions():
 
 
 @pytest.mark.parametrize("name", PROJECTS)
-def test_the_supported_versions_of_python_are_told(name):
+def test_supported_python_versions_are_reported(name):
     told = {
         line.rpartition(" ")[2] for line in PROJECTS[name]["classifiers"] if "Python ::" in line
     }
@@ -90,7 +90,7 @@ def unknown_extras(text):
     ]
 
 
-def test_every_extra_that_is_told_of_exists():
+def test_documented_extras_exist():
     wrong = {
         str(file.relative_to(ROOT)): found
         for file in TELLING
@@ -227,7 +227,7 @@ def test_install_lines_cover_what_snippets_name(page):
         ("pip install 'zarr-core[complete]'", []),
     ],
 )
-def test_what_a_line_does_not_cover_is_found(line, expected):
+def test_uncovered_line_is_found(line, expected):
     pytest.importorskip("h5py")
     python = "import h5py, zarr_dask\nzarr.create_array(shape=4, compressors='gzip')\n"
     page = f"# Page\n\n```\n{line}\n```\n\n```python\n{python}```\n"

@@ -77,7 +77,7 @@ def wheels(dist):
     return {file.name.split("-")[0]: file for file in dist.glob("*.whl")}
 
 
-def test_there_is_one_wheel_a_package(wheels):
+def test_one_wheel_for_each_package(wheels):
     assert set(wheels) == {package.name.replace("-", "_") for package in PACKAGES}
 
 
@@ -98,7 +98,7 @@ def test_a_wheel_has_what_the_sources_have(wheels, package):
     assert any(entry.endswith("LICENSE") for entry in information)
 
 
-def test_there_is_one_source_distribution_a_package(dist):
+def test_one_source_distribution_for_each_package(dist):
     assert {file.name.split("-")[0] for file in dist.glob("*.tar.gz")} == {
         package.name.replace("-", "_") for package in PACKAGES
     }

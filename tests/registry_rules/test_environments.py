@@ -167,7 +167,7 @@ def test_neither_order_of_installation_nor_of_the_path_changes_anything(acme, tm
     assert run(REPORT, *places[::-1]) == EXPECTED
 
 
-def test_what_the_error_says_is_what_helps(acme, tmp_path):
+def test_advice_of_the_error_works(acme, tmp_path):
     for wheel_ in acme:
         unpack(wheel_, tmp_path)
     program = """
@@ -264,7 +264,7 @@ class Extension(V3):
     ("made", "read"),
     [("1 / 0", "pass"), ("pass", "1 / 0"), ("pass", "return 5")],
 )
-def test_nor_is_a_format_that_fails_when_it_is_asked(made, read, tmp_path):
+def test_failing_format_is_isolated(made, read, tmp_path):
     lines = {"format": {"acme.x": "acme_0:Extension"}}
     source = FORMAT.format(made=made, read=read)
     unpack(wheel(tmp_path / "w", "acme-0", lines, {"acme_0.py": source}), tmp_path / "site")
@@ -281,7 +281,7 @@ except zarr.errors.ExtensionLoadError as error:
 
 @pytest.mark.parametrize("kind", ["format", "store", "codec", "data_type", "chunk_grid"])
 @pytest.mark.parametrize("trouble", ["broken", "in conflict"])
-def test_a_plugin_in_trouble_is_in_nobodys_way(kind, trouble, tmp_path):
+def test_broken_plugin_affects_only_its_names(kind, trouble, tmp_path):
     for number in range(1 if trouble == "broken" else 2):
         module = f"acme_{number}"
         lines = {kind: {"acme.x": f"{module}:Extension"}}

@@ -45,7 +45,7 @@ def test_it_works(installed, tmp_path, shards):
         assert bytes(byte ^ 7 for byte in stored) == data[:10].tobytes()
 
 
-def test_what_is_wrong_with_its_configuration_has_a_place(installed):
+def test_configuration_error_has_pointer(installed):
     wrong = {"name": "acme.xor", "configuration": {"kee": 7}}
     with pytest.raises(zarr.errors.ExtensionConfigurationError, match="/codecs/1/configuration"):
         zarr.create_array(shape=3, compressors=wrong)

@@ -44,7 +44,7 @@ def each(name, cells):
     )
 
 
-def test_the_table_has_all_kinds_and_cases():
+def test_table_has_all_extension_points_and_cases():
     rules = rows("rules.txt")
     assert {rule[1] for rule in rules} == set(EXTENSION_POINTS)
     assert {rule[2] for rule in rules} == {name for name, _ in rows("cases.txt")}
@@ -157,7 +157,7 @@ def _flags(text):
 
 @pytest.mark.parametrize("state", ["left out", "ignored", "known"])
 @pytest.mark.parametrize("line", rows("left_out.txt"), ids=lambda line: line[0])
-def test_what_an_array_still_does(line, state, site):
+def test_array_remains_usable(line, state, site):
     operation, expected = line[0], line[1 + ["left out", "ignored", "known"].index(state)]
     store = _array(state, site)
     array, said = _opened(store)

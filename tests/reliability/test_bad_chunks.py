@@ -134,7 +134,7 @@ CASES = {name: rest for name, *rest in cases()}
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_damaged_chunk_is_said_to_be_and_harms_no_other(tmp_path, case):
+def test_damaged_chunk_is_reported_and_others_are_read(tmp_path, case):
     codecs, bad, error = CASES[case]
     good = encoded(codecs)
     array = stored(tmp_path, metadata(codecs), {"c/0": good, "c/1": bad, "c/2": good})
@@ -171,7 +171,7 @@ def test_two_gzip_members_are_one_chunk(tmp_path):
 
 @pytest.mark.parametrize("octet", [2, 255])
 @pytest.mark.parametrize("codecs", ["raw", "gzip", "crc32c"])
-def test_a_byte_that_is_no_bool(tmp_path, codecs, octet):
+def test_a_byte_that_is_not_a_bool(tmp_path, codecs, octet):
     values = bytes([1, 0]) * (SIZE // 2)
     bad = values[:-1] + bytes([octet])
     array = stored(

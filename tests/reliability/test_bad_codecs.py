@@ -174,7 +174,7 @@ DECODING = [(kind, name) for kind in KINDS for name in wrong(kind, False)]
 
 
 @pytest.mark.parametrize(("kind", "name"), ENCODING)
-def test_what_is_encoded_wrongly_is_not_stored(made, kind, name):
+def test_wrong_encoder_results_are_not_stored(made, kind, name):
     array, cls = made(kind)
     before = dict(array.store._mapping)
     cls.encode_with = staticmethod(wrong(kind, True)[name])
@@ -189,7 +189,7 @@ def test_what_is_encoded_wrongly_is_not_stored(made, kind, name):
 
 
 @pytest.mark.parametrize(("kind", "name"), DECODING)
-def test_what_is_decoded_wrongly_is_not_believed(made, kind, name):
+def test_wrong_decoder_results_are_rejected(made, kind, name):
     array, cls = made(kind)
     before = dict(array.store._mapping)
     cls.decode_with = staticmethod(wrong(kind, False)[name])
@@ -224,7 +224,7 @@ def test_a_codec_may_give_another_byte_order(made, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_codec_that_changes_its_input_harms_nobody(made, kind):
+def test_codec_that_changes_its_input_is_isolated(made, kind):
     array, cls = made(kind)
     cls.encode_with = staticmethod(
         mutating_array if issubclass(cls, Arrays | Serial) else mutating_bytes

@@ -146,7 +146,7 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_documents_that_are_none(name):
+def test_invalid_documents(name):
     refused(MetadataError, array=TEXTS[name], match=r"meta/a\.array\.json")
 
 
@@ -188,7 +188,7 @@ def test_values_that_are_none(name, pointer, value):
     refused((MetadataError, ExtensionError, CodecError), entry, array, name)
 
 
-def test_pickled_objects_are_refused():
+def test_pickled_objects_are_rejected():
     array = {
         **OLD,
         "data_type": {"extension": "TODO: object array protocol URL", "type": "|O"},
@@ -242,7 +242,7 @@ def test_paths_stay_inside(path):
     assert len(list(store.list())) == 2
 
 
-def test_keys_of_strangers_are_no_nodes():
+def test_unmanaged_keys_are_not_nodes():
     store = store_of()
     for key in ("meta/.array.json", "meta/...group.json", "meta/b.txt"):
         store.set(key, b"{}")
@@ -289,7 +289,7 @@ def places(value, path=()):
 @given(st.sampled_from(sorted(GOOD)), st.data())
 @settings(max_examples=60)
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_any_value_anywhere_is_read_or_refused(name, data):
+def test_any_value_anywhere_is_read_or_rejected(name, data):
     documents = copy.deepcopy(list(GOOD[name]))
     path = data.draw(st.sampled_from([place for place in places(documents) if place[1:]]))
     inner = documents

@@ -164,7 +164,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_a_wrong_document_is_refused_and_nothing_else_happens(tmp_path, case):
+def test_a_wrong_document_is_rejected_and_nothing_else_happens(tmp_path, case):
     metadata, error, saying = REFUSED[case]
     node = tmp_path / "array"
     with pytest.raises(error) as caught:

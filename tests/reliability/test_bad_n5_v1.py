@@ -81,7 +81,7 @@ def stored(kind, document):
         ({"compression": {"type": "zstd", "level": 99}}, ["/compression/level"]),
     ],
 )
-def test_documents_of_n5_that_are_refused(changes, pointers):
+def test_documents_of_n5_that_are_rejected(changes, pointers):
     with pytest.raises(MetadataValidationError) as caught:
         zarr_core.open(stored("n5", N5 | changes))
     assert [problem.pointer for problem in caught.value.problems] == pointers
@@ -96,13 +96,13 @@ def test_an_array_of_n5_without_a_member_is_not_taken_for_a_group(missing):
 
 
 @pytest.mark.parametrize("old", ["zip", 1, ""])
-def test_compressions_of_version_0_of_n5_that_are_refused(old):
+def test_compressions_of_version_0_of_n5_that_are_rejected(old):
     document = {name: value for name, value in N5.items() if name != "compression"}
     with pytest.raises(MetadataValidationError, match="/compressionType"):
         zarr_core.open(stored("n5", document | {"compressionType": old}))
 
 
-def test_a_compression_that_nobody_knows_is_named():
+def test_unknown_compression_is_named():
     for compression in ({"type": "jpeg", "quality": 3}, {"type": "odd", "id": "odd"}):
         with pytest.raises(UnknownExtensionError, match=compression["type"]):
             zarr_core.open(stored("n5", N5 | {"compression": compression}))
@@ -143,7 +143,7 @@ def test_a_compression_that_nobody_knows_is_named():
         ({"order": "A"}, ["/order"]),
     ],
 )
-def test_documents_of_version_1_that_are_refused(changes, pointers):
+def test_documents_of_version_1_that_are_rejected(changes, pointers):
     with pytest.raises(MetadataValidationError) as caught:
         zarr_core.open(stored("v1", V1 | changes))
     assert [problem.pointer for problem in caught.value.problems] == pointers
@@ -193,7 +193,7 @@ def arrays(kind):
 
 
 @pytest.mark.parametrize("kind", ["n5", "v1"])
-def test_chunks_that_were_cut_are_told_and_the_others_read(kind):
+def test_chunks_that_were_cut_are_reported_and_the_others_read(kind):
     for store, key in arrays(kind):
         whole = bytes(store.get(key))
         array = zarr_core.open(store)

@@ -186,20 +186,20 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_cannot_be_a_shard_is_refused_at_opening(tmp_path, case):
+def test_invalid_shard_shape_is_rejected_at_opening(tmp_path, case):
     with pytest.raises(CodecChainError, match="/codecs") as caught:
         stored(tmp_path, document(shape=[192], chunk_grid=regular(64), codecs=REFUSED[case]))
     assert str(tmp_path) in str(caught.value)
     assert list(everything(tmp_path)) == ["zarr.json"]
 
 
-def test_inner_codecs_that_are_no_chain_are_refused_at_opening(tmp_path):
+def test_inner_codecs_that_are_not_chain_are_rejected_at_opening(tmp_path):
     with pytest.raises(ExtensionConfigurationError, match="codecs must be any") as caught:
         stored(tmp_path, metadata(inner=[codec("crc32c")]))
     assert "/codecs/0/configuration" in str(caught.value)
 
 
-def test_unknown_inner_codecs_are_refused_at_opening(tmp_path):
+def test_unknown_inner_codecs_are_rejected_at_opening(tmp_path):
     with pytest.raises(zarr.errors.UnknownExtensionError, match=r"acme\.nothing") as caught:
         stored(tmp_path, metadata(inner=[codec("bytes"), codec("acme.nothing")]))
     assert "/codecs/0/configuration/codecs/1" in str(caught.value)
@@ -207,7 +207,7 @@ def test_unknown_inner_codecs_are_refused_at_opening(tmp_path):
 
 
 @pytest.mark.parametrize("count", [2**40, 2**60])
-def test_an_index_of_many_tebibytes_is_refused_at_opening(tmp_path, count):
+def test_an_index_of_many_tebibytes_is_rejected_at_opening(tmp_path, count):
     with pytest.raises(CodecChainError, match="inner chunks"):
         stored(
             tmp_path,

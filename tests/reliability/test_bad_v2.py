@@ -183,7 +183,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_wrong_documents_are_refused(name):
+def test_wrong_documents_are_rejected(name):
     text, error, message = REFUSED[name]
     with pytest.raises(error, match=message) as caught:
         opened(text)
@@ -243,12 +243,12 @@ def test_a_compressed_chunk_that_claims_too_much():
     ("text", "message"),
     [("{}", "/zarr_format: is missing"), ('{"zarr_format": 3}', "must be 2"), ("[", "expecting")],
 )
-def test_wrong_groups_are_refused(text, message):
+def test_wrong_groups_are_rejected(text, message):
     with pytest.raises((MetadataValidationError, MetadataDecodeError), match=message):
         zarr.open(zarr.MemoryStore({".zgroup": text.encode()}))
 
 
-def test_attributes_alone_are_no_node():
+def test_attributes_alone_are_not_a_node():
     with pytest.raises(NodeNotFoundError):
         zarr.open(zarr.MemoryStore({".zattrs": b"{}"}))
 

@@ -68,7 +68,7 @@ def same(one, other) -> bool:
 @pytest.mark.parametrize(
     "dtype", ["?", "i1", "i2", "u8", "f2", "f4", "f8", "c8", "c16", "V3", "V16"]
 )
-def test_every_bit_comes_back(dtype, endian, layout):
+def test_every_bit_round_trips(dtype, endian, layout):
     options = dict(LAYOUTS[layout])
     if np.dtype(dtype).itemsize > 1 and not dtype.startswith("V"):
         options["serializer"] = {"name": "bytes", "configuration": {"endian": endian}}

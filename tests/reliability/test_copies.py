@@ -233,7 +233,7 @@ def test_keys_that_are_renamed(zarr_format, when):
 
 @pytest.mark.parametrize("zarr_format", [2, 3])
 @pytest.mark.parametrize("work", ["delete", "rmdir"])
-def test_what_is_half_removed_is_not_taken_for_whole(zarr_format, work):
+def test_partly_removed_node_is_not_valid(zarr_format, work):
     for fail_at in range(1, 300):
         inner = build(zarr_format)
         store = FailingStore(inner, fail_at, "before", forever=True)
@@ -264,7 +264,7 @@ def test_another_node_that_looks_alike_is_not_taken_for_the_moved_one():
     assert is_whole(root.store, "x")
 
 
-def test_what_is_left_without_a_node_is_removed_only_if_it_was_moved():
+def test_orphaned_keys_are_removed_only_if_moved():
     root = zarr.open_group(build())
     zarr.copy(root["g"], root, "x")
     root.store.erase("g/zarr.json")
@@ -279,7 +279,7 @@ def test_what_is_left_without_a_node_is_removed_only_if_it_was_moved():
         root.move("g", "x")
 
 
-def test_what_is_stored_during_a_move_is_not_lost():
+def test_values_stored_during_a_move_are_kept():
     class Busy(zarr.MemoryStore):
         def set(self, key, value):
             super().set(key, value)

@@ -186,7 +186,7 @@ def usable(node: Any, mapping: dict[str, bytes]) -> None:
 
 
 @pytest.mark.parametrize("name", ["overwrite", "delete array", "clear"])
-def test_what_an_interrupted_removal_leaves_is_not_taken_for_new(name):
+def test_interrupted_removal_leaves_no_valid_node(name):
     operation = OPERATIONS[name]
     _, _, _, calls = attempt(operation, None, "before")
     refused = 0
@@ -208,7 +208,7 @@ def test_what_an_interrupted_removal_leaves_is_not_taken_for_new(name):
 
 @pytest.mark.parametrize("name", ["attribute", "attributes replaced", "grow", "append"])
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_an_object_shows_what_it_showed_before_its_change_failed(name, when):
+def test_failed_change_leaves_the_object_unchanged(name, when):
     operation = OPERATIONS[name]
     _, _, _, calls = attempt(operation, None, when)
     for fail_at in range(1, calls + 1):

@@ -50,7 +50,7 @@ ERRORS = [
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
-def test_a_failing_read_is_no_missing_chunk(layout, error):
+def test_a_failing_read_is_not_a_missing_chunk(layout, error):
     store = Broken()
     array = make(store, layout)
     store.error = error
@@ -118,7 +118,7 @@ def test_chunks_of_fill_are_stored_where_missing_ones_are_errors_if_asked(tmp_pa
     assert array.nchunks_initialized == 2
 
 
-def test_opening_fails_for_what_cannot_be_read_and_makes_nothing(tmp_path):
+def test_opening_fails_for_what_cannot_be_read_and_creates_nothing(tmp_path):
     with pytest.raises(NodeNotFoundError):
         zarr.open(tmp_path / "misspelt")
     assert not (tmp_path / "misspelt").exists()

@@ -116,7 +116,7 @@ def test_half_a_body_is_never_a_value(store, direct, proxy):
     assert direct.get("n") is None
 
 
-def test_refused_connections(store, proxy):
+def test_rejected_connections(store, proxy):
     with proxy.refusing():
         for call in (
             lambda: store.get("k"),
@@ -148,7 +148,7 @@ def test_a_server_that_hangs(s3_server, direct, store, proxy):
     [faults.ignore_range(), faults.wrong_range(7), faults.wrong_range(0, -7), faults.wrong_length(-7)],
     ids=["everything", "moved", "short", "cut"],
 )  # fmt: skip
-def test_another_part_than_was_asked_for_is_refused(store, proxy, fault, read):
+def test_another_part_than_was_asked_for_is_rejected(store, proxy, fault, read):
     proxy.inject(fault, method="GET")
     with pytest.raises(StoreReadError, match="'k'"):
         READS[read](store)
@@ -177,7 +177,7 @@ def test_a_key_that_goes_between_list_and_get(store, proxy):
     assert store.get_partial_values([("k", ByteRange(0))]) == [None]
 
 
-def test_objects_that_are_no_keys(s3_server, direct):
+def test_objects_that_are_not_keys(s3_server, direct):
     """Others may have put anything into the bucket: nothing leads out, nothing is hidden."""
     import http.client
 
@@ -219,7 +219,7 @@ def test_reads_are_repeated(patient, proxy, fault, read):
 
 
 @pytest.mark.parametrize("fault", [faults.denied(), faults.answer(400)], ids=["403", "400"])
-def test_what_cannot_become_better_is_not_repeated(patient, proxy, fault):
+def test_permanent_errors_are_not_retried(patient, proxy, fault):
     proxy.inject(fault, times=faults.FOREVER)
     with pytest.raises(StoreReadError):
         patient.get("k")
@@ -252,7 +252,7 @@ def test_no_fault_is_taken_for_a_missing_chunk(s3_server, direct, store, proxy):
         assert np.array_equal(array[...], values)
 
 
-def test_a_bucket_that_is_not_there(s3_server):
+def test_missing_bucket(s3_server):
     store = s3_store(s3_server, place="s3://nothing-here/at/all")
     for call in (
         lambda: store.get("k"),

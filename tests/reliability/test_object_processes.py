@@ -78,13 +78,13 @@ def test_no_attribute_is_lost(place):
     assert len(zarr.open_array(place).attrs) == PROCESSES * THREADS * PER_THREAD
 
 
-def test_a_node_is_made_by_one(place):
+def test_a_node_is_created_by_one(place):
     zarr.create_group(place)
     lines = together(place, "create")
     assert sorted(int(line.split()[1]) for line in lines) == list(range(PER_THREAD))
 
 
-def test_what_was_acknowledged_outlives_a_killed_server(own_server):
+def test_acknowledged_values_survive_a_killed_server(own_server):
     """A server killed while it is written to keeps all values of which it said so."""
     server = own_server(SeaweedServer)
     store = s3_store(server)

@@ -94,7 +94,7 @@ BEFORE = {
 }
 
 
-def test_what_went_in_is_not_done_again(at, proxy):
+def test_completed_work_is_not_repeated(at, proxy):
     direct = at()
     for retries in (FEW_RETRIES, NO_RETRIES):
         store = at(proxy, retries)
@@ -110,7 +110,7 @@ def test_what_went_in_is_not_done_again(at, proxy):
     assert len(proxy.traffic.faults) == 4 * len(AFTERWARDS)
 
 
-def test_what_did_not_go_in_is_done(at, proxy):
+def test_overflow_is_processed(at, proxy):
     direct, store = at(), at(proxy)
     for fault in BEFORE.values():
         direct.set("n", b"5")
@@ -122,7 +122,7 @@ def test_what_did_not_go_in_is_done(at, proxy):
 
 
 @pytest.mark.parametrize("retries", [NO_RETRIES, FEW_RETRIES], ids=["hasty", "patient"])
-def test_what_cannot_be_found_out_is_said(at, proxy, retries):
+def test_unknown_facts_are_reported(at, proxy, retries):
     direct = at()
     direct.set("n", b"5")
     proxy.inject(faults.lose_answer(), method="PUT")

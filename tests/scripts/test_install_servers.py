@@ -72,7 +72,7 @@ def test_a_machine_without_npm(install):
     assert "npm is not installed. Install Node.js with npm" in problem
 
 
-def test_npm_that_works_is_no_problem(install):
+def test_npm_that_works_is_not_a_problem(install):
     assert install("from_npm", npm="exit 0") == []
 
 

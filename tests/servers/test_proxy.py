@@ -175,13 +175,13 @@ def test_a_lost_answer_was_given(proxy, http_server, connect):
         assert (http_server.root / f"dav/lost-{number}").exists() == written
 
 
-def test_what_was_done_is_denied(proxy, http_server, client):
+def test_lost_success_is_handled(proxy, http_server, client):
     proxy.inject(faults.deny_having_done(502))
     assert client.ask("PUT", "/dav/denied", b"written")[0] == 502
     assert (http_server.root / "dav/denied").read_bytes() == b"written"
 
 
-def test_a_proxy_that_refuses(proxy, client):
+def test_a_proxy_that_rejects(proxy, client):
     assert client.ask()[0] == 200
     with proxy.refusing():
         with pytest.raises(ConnectionResetError):

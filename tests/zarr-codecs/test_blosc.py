@@ -241,7 +241,7 @@ def test_typesize_is_not_needed_without_shuffling():
         {"blocksize": True},
     ],
 )
-def test_refuses_setting(settings):
+def test_rejects_setting(settings):
     (name,) = settings
     with pytest.raises(ValueError, match=f"^{name} must be"):
         BloscCodec(**settings)

@@ -105,7 +105,7 @@ def test_takes_any_buffer_and_does_not_change_it(codec, kind, size):
     ("size", "promised"),
     [(0, 1), (1, 0), (1, 2), (2400, 0), (2400, 2399), (2400, 2401), (5, 10**5)],
 )
-def test_refuses_another_length_than_promised(codec, size, promised):
+def test_rejects_another_length_than_promised(codec, size, promised):
     encoded = codec.encode((bytes(range(240)) * 10)[:size], None)
     with pytest.raises(ChunkDecodeError):
         codec.decode_into(encoded, memoryview(bytearray(promised)))
@@ -124,7 +124,7 @@ def test_rejects_every_truncation(codec):
 
 @codecs
 @pytest.mark.parametrize("tail", [b"\0", b"garbage that is no frame"])
-def test_refuses_bytes_after_the_end(codec, tail):
+def test_rejects_bytes_after_the_end(codec, tail):
     content = bytes(range(100))
     with pytest.raises(ChunkDecodeError):
         codec.decode_into(bytes(codec.encode(content, None)) + tail, memoryview(bytearray(100)))

@@ -176,7 +176,7 @@ def test_unknown_codecs():
     optional = {"name": "acme.unknown", "must_understand": False}
     definition = ExtensionDefinition("conditional", {"codecs": [optional, GZIP]})
     codec = create_extension("codec", definition)
-    assert [it.name for it in codec.skipped] == ["acme.unknown"]
+    assert [it.name for it in codec.ignored] == ["acme.unknown"]
     assert codec.decode(b"\2" + bytes(GzipCodec(1).encode(b"abc", None)), 3) == b"abc"
     with pytest.raises(
         ChunkDecodeError, match="'acme.unknown' was applied to the chunk, but it is unknown"

@@ -203,7 +203,7 @@ def test_damage_is_an_error_of_the_chunk(far):
 
 
 @pytest.mark.parametrize("name", ["far_picture", "far_one_way", "far_words"])
-def test_chunks_of_another_size_are_refused(far, name):
+def test_chunks_of_another_size_are_rejected(far, name):
     store = zarr.MemoryStore()
     dtype = "string" if name == "far_words" else "int16"
     array = zarr.create_array(

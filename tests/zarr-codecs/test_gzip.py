@@ -167,7 +167,7 @@ def test_impossible_expected_size_allocates_no_memory(library, at_most):
 
 
 @pytest.mark.parametrize("level", [-1, 10, 5.0, True, "5", None])
-def test_refuses_level(level):
+def test_rejects_level(level):
     with pytest.raises(ValueError, match="level must be an integer from 0 to 9"):
         GzipCodec(level)
 

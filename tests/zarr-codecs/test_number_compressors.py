@@ -78,7 +78,7 @@ def test_no_cut_gives_other_numbers(codec, dtype):
 
 
 @cases
-def test_another_chunk_is_refused(at_most, codec, dtype):
+def test_another_chunk_is_rejected(at_most, codec, dtype):
     encoded = bytes(codec.encode(*both((NUMBERS + 400).astype(dtype))))
     for other in (np.zeros((7, 5, 7), dtype), np.zeros((7, 5, 5), dtype)):
         with at_most(200_000), pytest.raises(ChunkDecodeError):
@@ -119,12 +119,12 @@ def both(array):
     ],
     ids=str,
 )
-def test_refuses_chunks(codec, dtype, shape):
+def test_rejects_chunks(codec, dtype, shape):
     with pytest.raises(ValueError, match="only .* supported"):
         codec.check(plain_representation(np.zeros(shape, dtype)))
 
 
-def test_refuses_settings():
+def test_rejects_settings():
     with pytest.raises(ValueError, match="mode must be"):
         ZfpyCodec(1)
     with pytest.raises(ValueError, match="requires delta_encoding_order"):

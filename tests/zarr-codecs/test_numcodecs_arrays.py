@@ -221,7 +221,7 @@ def test_labels_and_elements_with_null_characters(dtype):
     ]
 
 
-def test_categorize_none_and_numbers_are_no_label():
+def test_categorize_none_and_numbers_are_not_a_label():
     array = np.array(["a", None, 1, 2.5], object)
     assert CategorizeCodec(["a"], "|O").encode(array, representation(array)).tolist() == [
         1,
@@ -266,7 +266,7 @@ def test_byte_order_of_the_configuration_is_ignored(mark):
     ],
     ids=repr,
 )
-def test_refuses_other_elements_than_it_is_configured_for(codec, dtype):
+def test_rejects_other_elements_than_it_is_configured_for(codec, dtype):
     with pytest.raises(ValueError, match="the codec is configured for dtype"):
         codec.encoded_representation(representation(np.zeros(3, dtype)))
 

@@ -171,7 +171,7 @@ def test_lists_of_another_depth():
 
 @pytest.mark.parametrize("elements", [["a", "b"], [1, None], [2**70, 1], [{}, 1], [[1], [2]]])
 @pytest.mark.parametrize("shape", [(2,), (2, 1)])
-def test_elements_that_are_no_integers(elements, shape):
+def test_elements_that_are_not_integers(elements, shape):
     decoded = plain_representation(np.empty(shape, "i4"))
     elements = [[element] for element in elements] if len(shape) > 1 else elements
     text = json.dumps([*elements, np.dtype("i4").str, shape])
@@ -281,7 +281,7 @@ def test_pickled_objects_that_do_not_match_the_chunk(content):
 
 
 @pytest.mark.parametrize("protocol", [-1, 6, 2.0, None])
-def test_pickle_refuses_protocol(protocol):
+def test_pickle_rejects_protocol(protocol):
     with pytest.raises(ValueError, match="protocol must be an integer from 0 to 5"):
         PickleCodec(protocol)
 

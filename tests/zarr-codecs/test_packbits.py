@@ -90,7 +90,7 @@ def test_small_numbers(name, bits, width):
         assert back.tobytes() == array.tobytes()
 
 
-def test_sign_is_extended_within_the_bits_there_are():
+def test_sign_extension():
     array = np.array([0b0111, 0b0010], np.uint8).view(data_type("int4").numpy_dtype)
     _, back = round_trip(PackbitsCodec("none", 0, 1), array)
     assert back.view(np.uint8).tolist() == [0b1111, 0b1110]

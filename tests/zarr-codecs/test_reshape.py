@@ -56,7 +56,7 @@ def test_shapes(sizes, decoded, encoded):
     ],
     ids=str,
 )
-def test_refuses_chunks_that_cannot_have_the_shape(sizes, decoded, message):
+def test_rejects_chunks_that_cannot_have_the_shape(sizes, decoded, message):
     with pytest.raises(CodecChainError, match=message):
         chain(ReshapeCodec(sizes), np.zeros(decoded))
 

@@ -93,7 +93,7 @@ def test_no_members_change_nothing():
     assert codec.to_configuration() == {}
 
 
-def test_infinity_and_nan_stay_and_nothing_else_becomes_them():
+def test_infinity_and_nan_are_preserved():
     codec = made("scale_offset", scale=10)
     assert (
         str(

@@ -109,7 +109,7 @@ def test_rejects_invalid_permutations(order):
         TransposeCodec(order)
 
 
-def test_refuses_a_chunk_of_another_rank():
+def test_rejects_a_chunk_of_another_rank():
     with pytest.raises(ValueError, match="is for 2 dimensions, but the chunk has 3"):
         TransposeCodec([1, 0]).encoded_representation(
             ArrayRepresentation(SHAPE, None, np.zeros(()))

@@ -104,7 +104,7 @@ def test_count_that_is_not_the_chunk_s(at_most, codec, array, theirs, count):
 
 
 @cases
-def test_chunk_of_more_elements_than_there_are_bytes(at_most, codec, array, theirs):
+def test_chunk_with_more_elements_than_bytes(at_most, codec, array, theirs):
     decoded = plain_representation(np.broadcast_to(array[:1], (2**31,)))
     with at_most(100_000), pytest.raises(ChunkDecodeError, match="too few for 2147483648 elements"):
         codec.decode(struct.pack("<II", 2**31, 0), decoded)
@@ -198,14 +198,14 @@ def test_byte_order_of_arrays_is_kept():
     assert [part.dtype.str for part in codec.decode(encoded, decoded)] == [">u2", ">u2"]
 
 
-def test_refuses_arrays_of_more_dimensions():
+def test_rejects_arrays_of_more_dimensions():
     array = objects([np.zeros((2, 2), "<i4")])
     with pytest.raises(CodecError, match="a one-dimensional array"):
         VlenArrayCodec("<i4").encode(array, plain_representation(array))
 
 
 @pytest.mark.parametrize("dtype", ["|O", "i4,O", "nothing", "|S0"])
-def test_refuses_dtype(dtype):
+def test_rejects_dtype(dtype):
     with pytest.raises(ValueError, match="dtype"):
         VlenArrayCodec(dtype)
 
@@ -223,7 +223,7 @@ def test_refuses_dtype(dtype):
     ],
     ids=repr,
 )
-def test_refuses_elements(codec, dtype, name):
+def test_rejects_elements(codec, dtype, name):
     with pytest.raises(ValueError, match="only .* are supported"):
         codec.check(plain_representation(np.zeros(2, dtype), name))
 

@@ -165,13 +165,13 @@ def test_wrong_header_of_valid_blocks_raises(library):
 
 
 @pytest.mark.parametrize("level", [-131073, 23, 3.0, True, "3", None])
-def test_refuses_level(level):
+def test_rejects_level(level):
     with pytest.raises(ValueError, match="level must be an integer from -131072 to 22"):
         ZstdCodec(level)
 
 
 @pytest.mark.parametrize("checksum", [0, 1, "true", None])
-def test_refuses_checksum(checksum):
+def test_rejects_checksum(checksum):
     with pytest.raises(ValueError, match="checksum must be true or false"):
         ZstdCodec(3, checksum)
 

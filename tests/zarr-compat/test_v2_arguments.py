@@ -78,7 +78,7 @@ def test_all_codecs_at_once():
     assert [codec.name for codec in array.codecs] == ["bytes", "gzip", "crc32c"]
 
 
-def test_what_asks_for_nothing_else_than_is_done_is_accepted():
+def test_arguments_without_effect_are_accepted():
     words = {"cache_attrs": True, "cache_metadata": True, "partial_decompress": False}
     array = zarr.create(4, **words, meta_array=None, chunk_store=None)
     assert zarr.open(array.store, cache_attrs=True, synchronizer=None).shape == (4,)
@@ -97,12 +97,12 @@ def test_what_asks_for_nothing_else_than_is_done_is_accepted():
     ],
 )
 @pytest.mark.parametrize("make", [lambda **word: zarr.create(4, **word), zarr.open_group])
-def test_what_cannot_be_is_refused_with_what_to_do(word, value, instead, make):
+def test_impossible_requests_raise_with_advice(word, value, instead, make):
     with pytest.raises(TypeError, match=instead):
         make(**{word: value})
 
 
-def test_both_names_of_one_thing_are_refused():
+def test_both_names_of_one_thing_are_rejected():
     with pytest.raises(TypeError, match="pass compressors only"):
         zarr.create(4, compressor=None, compressors="gzip")
 

@@ -152,12 +152,12 @@ def failed_tests(pytester, kit, number, old, new, only=""):
 @pytest.mark.parametrize(
     "number", range(len(MUTANTS)), ids=lambda n: f"{MUTANTS[n][0]}-{n}-{MUTANTS[n][3]}"
 )
-def test_a_mistake_is_found_where_it_is_looked_for(number, pytester):
+def test_planted_mistake_is_found(number, pytester):
     kit, old, new, expected = MUTANTS[number]
     assert expected in failed_tests(pytester, kit, number, old, new, expected)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kit", SOURCES)
-def test_without_a_mistake_nothing_fails(kit, pytester):
+def test_unchanged_template_passes(kit, pytester):
     assert failed_tests(pytester, kit, f"good_{len(kit)}", "", "") == set()

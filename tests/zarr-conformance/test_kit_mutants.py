@@ -184,12 +184,12 @@ def install(folder):
 @pytest.mark.parametrize(
     "number", range(len(MUTANTS)), ids=lambda n: f"{MUTANTS[n][0]}-{n}-{MUTANTS[n][3]}"
 )
-def test_a_mistake_is_found_where_it_is_looked_for(number, pytester):
+def test_planted_mistake_is_found(number, pytester):
     kind, old, new, expected = MUTANTS[number]
     assert expected in failed_tests(pytester, kind, number, old, new, expected)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", sorted({mutant[0] for mutant in MUTANTS}))
-def test_without_a_mistake_nothing_fails(kind, pytester):
+def test_unchanged_template_passes(kind, pytester):
     assert failed_tests(pytester, kind, f"good{len(kind)}", "", "") == set()

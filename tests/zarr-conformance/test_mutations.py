@@ -344,7 +344,7 @@ def test_numbers_that_are_rounded_are_caught():
     assert "v3-core/array" not in survivors(RoundsNumbers, tells("attributes"))
 
 
-def test_another_place_is_remarked_and_is_no_failure():
+def test_another_place_is_remarked_and_is_not_a_failure():
     adapter = PointsAtTheDocument()
     pointed = [case for case in CASES if refuses(case) and case.expect.pointers]
     assert len(pointed) > 50
@@ -353,7 +353,7 @@ def test_another_place_is_remarked_and_is_no_failure():
         assert (verdict.grade, verdict.remark != "") == ("pass", True), case.id
 
 
-def test_another_category_is_remarked_and_is_no_failure():
+def test_another_category_is_remarked_and_is_not_a_failure():
     def concerned(case):
         if case.operation == "validate":  # which raises nothing
             return False
@@ -389,7 +389,7 @@ Ends().serve()
         ("hoard = [bytearray(1 << 20) for _ in range(4 << 10)]", "memory"),
     ],
 )
-def test_whatever_ends_it_is_caught_whatever_was_expected(how, outcome, tmp_path):
+def test_every_termination_is_caught(how, outcome, tmp_path):
     wanted = (refuses, reads, creates, updates)
     cases = [next(case for case in CASES if concerned(case)) for concerned in wanted]
     build(tmp_path / "corpus", cases)

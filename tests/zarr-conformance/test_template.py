@@ -94,13 +94,13 @@ def test_existing_directories_are_not_overwritten(tmp_path, capsys):
     assert (folder / "README.md").read_text() == "mine"
 
 
-def test_every_kind_of_extension_has_a_template():
+def test_every_extension_point_has_a_template():
     assert {extension_point.replace("-", "_") for extension_point in EXTENSION_POINTS} == set(
         zarr_core.registry.extension_points.EXTENSION_POINTS
     )
 
 
-def test_unknown_kind(capsys):
+def test_unknown_extension_point(capsys):
     with pytest.raises(SystemExit):
         main(["new", "hook", "acme.x"])
     refusal = capsys.readouterr().err
@@ -112,7 +112,7 @@ def test_unknown_kind(capsys):
         assert extension_point in help_text
 
 
-def test_kinds_with_underscores(tmp_path):
+def test_extension_points_with_underscores(tmp_path):
     assert main(["new", "chunk_key_encoding", "acme.x", "--into", str(tmp_path)]) == 0
     project = tomllib.loads((tmp_path / "acme-x" / "pyproject.toml").read_text())["project"]
     assert list(project["entry-points"]) == ["zarr_core.chunk_key_encoding"]

@@ -18,7 +18,7 @@ def array():
     return zarr.array(np.arange(12, dtype="int16").reshape(4, 3), chunks=2)
 
 
-def test_what_it_says_of_itself():
+def test_repr_and_attributes():
     array = zarr.create_array(
         shape=(5, 6), chunks=(2, 3), shards=(4, 3), dtype=">f4", fill_value=1.5,
         attributes={"a": 1}, dimension_names=["y", "x"], compressors="gzip",
@@ -157,7 +157,7 @@ def test_the_token_says_what_is_read(array):
     assert hash(array.__dask_tokenize__())
 
 
-def test_what_dask_asks_of_an_array_like(array):
+def test_dask_array_protocol(array):
     # from_array: attributes, the meta from an empty selection, tuples of slices.
     for name in ("shape", "dtype", "ndim", "chunks", "shards"):
         getattr(array, name)

@@ -113,7 +113,7 @@ def test_fields_are_written_and_the_others_stay(places):
     np.testing.assert_array_equal(places[...], beside)
 
 
-def test_fields_that_are_not_there_are_refused(places):
+def test_fields_that_are_not_there_are_rejected(places):
     for use in (
         lambda: places["z"],
         lambda: places["x", "z"],

@@ -242,7 +242,7 @@ def test_every_kind_of_selection_takes_out():
         np.testing.assert_array_equal(out, expected)
 
 
-def test_what_cannot_receive_a_result_is_refused_before_anything_is_read():
+def test_invalid_out_raises_before_reading():
     from counting_store import CountingStore
 
     store = CountingStore(zarr.MemoryStore())
@@ -369,7 +369,7 @@ def test_threads_change_nothing(threads, shards):
         np.testing.assert_array_equal(array.oindex[rows, 4:], beside[rows, 4:])
 
 
-def test_what_is_not_an_index_says_what_to_use():
+def test_invalid_index_error_has_advice():
     array = zarr.create_array(shape=(4, 4, 4), dtype="int8")
     with pytest.raises(SelectionError, match="oindex .* vindex"):
         array[[0, 1], :, [0, 1, 2]]
@@ -383,7 +383,7 @@ def test_what_is_not_an_index_says_what_to_use():
         array.blocks[::2]
 
 
-def test_a_selection_that_no_memory_holds_is_refused():
+def test_a_selection_that_no_memory_holds_is_rejected():
     array = zarr.create_array(shape=(2**60, 8), chunks=(2**10, 8), dtype="int64")
     with pytest.raises(SelectionError, match="read a part of it"):
         array[...]

@@ -112,7 +112,7 @@ def test_numpy_values_become_json(node):
         ({"a": {"b": b"bytes"}}, "/attributes/bad/a/b"),
     ],
 )
-def test_a_refused_value_leaves_everything_as_it_was(node, value, message):
+def test_a_rejected_value_leaves_everything_as_it_was(node, value, message):
     with pytest.raises(AttributeValueError, match=message) as caught:
         node.attrs["bad"] = value
     assert isinstance(caught.value, TypeError)
@@ -142,7 +142,7 @@ def test_a_failed_write_leaves_the_object_usable():
     assert (stored(array), array.shape) == ({"a": 3}, (6,))
 
 
-def test_what_is_handed_out_is_a_copy(node):
+def test_returned_values_are_copies(node):
     mine = {"deep": [1]}
     node.attrs["value"] = mine
     mine["deep"].append(2)

@@ -40,7 +40,7 @@ def test_nothing_objectionable_is_written(tmp_path):
     assert dict(group.attrs) == dict(zarr.open(tmp_path).attrs) == {"open": 1}
 
 
-def test_what_is_stored_already_is_refused_when_it_is_opened(tmp_path):
+def test_stored_invalid_array_is_rejected_at_opening(tmp_path):
     zarr.create_array(tmp_path / "a", shape=3, attributes=SECRET)
     zarr.create_group(tmp_path / "g", attributes=SECRET)
     plugin = NoSecrets()

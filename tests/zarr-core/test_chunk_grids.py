@@ -74,7 +74,7 @@ def test_an_array_that_is_almost_too_long():
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (1, 2, 3)])
-def test_another_number_of_dimensions_is_refused(shape):
+def test_another_number_of_dimensions_is_rejected(shape):
     with pytest.raises(ValueError, match="do not fit an array of shape"):
         RegularGrid((2, 2)).axes(shape)
 
@@ -89,7 +89,7 @@ def test_chunks_have_a_length(lengths):
     "configuration",
     [{}, {"chunk_shape": 2}, {"chunk_shape": [0]}, {"chunk_shape": [2.0]}, {"chunk_shape": [True]}],
 )
-def test_other_configurations_are_refused(configuration):
+def test_other_configurations_are_rejected(configuration):
     with pytest.raises(ExtensionConfigurationError, match="/configuration/chunk_shape"):
         RegularGrid.from_definition(ExtensionDefinition("regular", configuration))
 

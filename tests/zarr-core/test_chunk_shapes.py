@@ -94,7 +94,7 @@ def test_forms_of_shards(shards, expected):
         ("auto", 0, "at least 1"),
     ],
 )
-def test_what_is_no_shape_of_chunks(chunks, shards, message):
+def test_invalid_chunk_shape(chunks, shards, message):
     with pytest.raises(ValueError, match=message):
         chunk_and_shard_shape((10, 20), 1, chunks, shards)
 

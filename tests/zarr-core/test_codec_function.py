@@ -59,7 +59,7 @@ def test_a_missing_argument_is_named(name):
     assert pointers & {f"/configuration/{member}" for member in REQUIRED[name]}
 
 
-def test_an_unknown_name_is_refused_with_similar_names():
+def test_an_unknown_name_is_rejected_with_similar_names():
     with pytest.raises(UnknownExtensionError, match=r"'gzipp'.*'gzip'"):
         zarr.codec("gzipp", level=9)
 

@@ -53,13 +53,13 @@ def test_every_change_is_a_new_version(config):
         {"providers": {"codec.gzip": ""}},
     ],
 )
-def test_values_that_mean_nothing_are_refused_and_change_nothing(config, changes):
+def test_values_that_mean_nothing_are_rejected_and_change_nothing(config, changes):
     with pytest.raises(ValueError, match=next(iter(changes))):
         config.set(**changes)
     assert config.settings == Settings()
 
 
-def test_unknown_settings_are_refused_with_the_known_ones(config):
+def test_unknown_settings_are_rejected_with_the_known_ones(config):
     with pytest.raises(TypeError, match="thread; must be one of .*threads"):
         config.set(thread=2)
 
@@ -73,7 +73,7 @@ def test_the_environment_is_read_at_first_use(config, monkeypatch):
     assert config.settings.disabled_plugins == {"x", "y"}
 
 
-def test_a_choice_in_the_environment_that_chooses_nothing_is_refused(config, monkeypatch):
+def test_empty_setting_in_the_environment_is_rejected(config, monkeypatch):
     monkeypatch.setenv("ZARR_CORE_PROVIDERS", "codec.gzip")
     with pytest.raises(ValueError, match="'codec.gzip'.*ZARR_CORE_PROVIDERS="):
         config.settings  # noqa: B018 - read at first use
@@ -85,7 +85,7 @@ def test_nonsense_in_the_environment_names_its_variable(config, monkeypatch):
         config.settings  # noqa: B018 - a property that reads the environment
 
 
-def test_the_kinds_are_those_of_the_registry():
+def test_extension_points_match_the_registry():
     everyone_is_asked = {"hooks", "bridge"}
     assert set(_EXTENSION_POINTS) == set(EXTENSION_POINTS) - everyone_is_asked
 

@@ -37,7 +37,7 @@ def document(store, path):
     return json.loads(bytes(store.get(f"{path}/zarr.json")))
 
 
-def test_what_is_written(store):
+def test_written_metadata(store):
     member = json.loads(bytes(store.get("zarr.json")))["consolidated_metadata"]
     assert (member["kind"], member["must_understand"]) == ("inline", False)
     assert list(member["metadata"]) == ["a", "g", "g/h", "g/h/b"]
@@ -69,7 +69,7 @@ def test_everything_is_found_by_one_read(store):
     assert store.keys("get_into") == ["a/c/0", "a/c/1"] or store.count() > 1
 
 
-def test_open_consolidated_opens_for_writing_unless_told_otherwise(store):
+def test_open_consolidated_opens_for_writing_by_default(store):
     group = zarr.open_consolidated(store)
     assert not group.read_only
     group["a"].attrs["note"] = "changed"
@@ -230,7 +230,7 @@ def test_concurrent_changes_leave_the_copies_in_step(store, handles):
     assert len(zarr.open(store, path="a").attrs) == 7
 
 
-def test_copies_that_nobody_should_have_written(store):
+def test_invalid_consolidated_metadata(store):
     whole = json.loads(bytes(store.get("zarr.json")))
     copies = whole["consolidated_metadata"]["metadata"]
     for path in ("../out", "a//b", "", "__reserved", "g/./x"):

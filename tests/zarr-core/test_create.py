@@ -51,7 +51,7 @@ def test_shapes(shape, expected):
         ((2, 2**63), MetadataValidationError, "/shape/1"),
     ],
 )
-def test_what_is_no_shape(shape, error, message):
+def test_invalid_shape(shape, error, message):
     store = CountingStore(zarr.MemoryStore())
     with pytest.raises(error, match=message):
         zarr.create_array(store, shape=shape)
@@ -216,7 +216,7 @@ def test_chunk_key_encodings(given, key):
 
 
 @pytest.mark.parametrize("given", [{"separator": "."}, {"name": "v2", "sep": "."}, 5, {"name": 5}])
-def test_what_is_no_chunk_key_encoding(given):
+def test_invalid_chunk_key_encoding(given):
     with pytest.raises((TypeError, ValueError), match="chunk.key.encoding"):
         zarr.create_array(shape=1, chunk_key_encoding=given)
 
@@ -288,7 +288,7 @@ def test_chunks_without_a_document_do_not_become_those_of_a_new_array():
     assert new[...].tolist() == [0, 0, 0, 0]
 
 
-def test_what_may_be_no_chunk_is_not_removed_by_overwriting():
+def test_overwriting_keeps_keys_that_are_not_chunks():
     like = {"name": "a", "shape": (4, 4), "chunks": 2, "chunk_key_encoding": "v2"}
     group = zarr.create_group()
     group.create_array(**like)[...] = 1
@@ -320,7 +320,7 @@ def test_of_several_makers_one_succeeds(tmp_path):
     assert (len(made), len(refused)) == (1, 4)
 
 
-def test_what_a_call_was_given_holds_for_that_array_alone():
+def test_override_of_a_call_applies_to_one_array():
     from zarr_core.extension import BytesToBytesCodec
 
     class Flip(BytesToBytesCodec):

@@ -70,7 +70,7 @@ def test_only_arguments_of_a_codec_are_its_configuration():
     assert document(array)["codecs"][1]["configuration"] == {"level": 3}
 
 
-def test_a_codec_without_a_configuration_is_refused():
+def test_a_codec_without_a_configuration_is_rejected():
     class Silent(BytesToBytesCodec):
         def __init__(self, level):
             self.level = level

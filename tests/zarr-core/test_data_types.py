@@ -71,7 +71,7 @@ def test_other_dtypes_have_none(dtype):
     assert all(cls.from_numpy(np.dtype(dtype)) is None for cls in set(CLASSES.values()))
 
 
-def test_numbers_that_others_have_registered_are_no_raw_bytes():
+def test_numbers_that_others_have_registered_are_not_raw_bytes():
     """To NumPy they are of kind V, without fields."""
     dtypes = [ml_dtypes.bfloat16, ml_dtypes.int4, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2]
     for dtype in map(np.dtype, dtypes):
@@ -84,13 +84,13 @@ def test_byte_order_matters_for_numbers_of_several_bytes():
 
 
 @pytest.mark.parametrize("name", CLASSES)
-def test_a_configuration_is_refused(name):
+def test_a_configuration_is_rejected(name):
     with pytest.raises(ExtensionConfigurationError, match="/configuration/unit: is not a member"):
         CLASSES[name].from_definition(ExtensionDefinition(name, {"unit": "m"}))
 
 
 @pytest.mark.parametrize("cls", [Integer, Floating, Complex])
-def test_other_names_are_refused(cls):
+def test_other_names_are_rejected(cls):
     with pytest.raises(ValueError, match="unknown data type 'int128'"):
         cls("int128")
 

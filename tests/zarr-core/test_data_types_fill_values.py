@@ -178,7 +178,7 @@ REFUSED = {
 @pytest.mark.parametrize(
     ("name", "form"), [(name, form) for name in REFUSED for form in REFUSED[name]]
 )
-def test_other_forms_are_refused(name, form):
+def test_other_forms_are_rejected(name, form):
     with pytest.raises(ValueError, match=name):
         data_type(name).fill_value_from_json(form)
 
@@ -267,12 +267,12 @@ def test_values_that_users_give(name, value, expected):
         ("r16", np.int16(1)),
     ],
 )
-def test_values_that_do_not_fit_are_refused(name, value):
+def test_values_that_do_not_fit_are_rejected(name, value):
     with pytest.raises(ValueError, match=rf"{name}|must be"):
         data_type(name).cast(value)
 
 
-def test_arrays_of_several_values_are_refused():
+def test_arrays_of_several_values_are_rejected():
     for name in ("bool", "int32"):
         with pytest.raises(ValueError, match="requires"):
             data_type(name).cast(np.array([1, 2]))
@@ -312,7 +312,7 @@ def test_raw_bytes_that_users_give(value):
     assert data_type("r16").cast(0).tobytes() == b"\0\0"
 
 
-def test_what_is_given_is_copied():
+def test_arguments_are_copied():
     given = np.array(1.5)
     kept = data_type("float64").cast(given)
     given[()] = 2

@@ -84,7 +84,7 @@ def test_a_broken_plugin_hides_no_other(install):
         parse_data_type("datetime64[s]")
 
 
-def test_what_a_data_type_would_lose_is_refused(install):
+def test_lossy_dtype_is_rejected(install):
     install(
         "acme-picky",
         {"data_type": {"acme.picky": "acme_picky:Picky"}},
@@ -120,7 +120,7 @@ def test_byte_order_of_fields(fields, expected):
     assert parse_data_type(fields)[1] == expected
 
 
-def test_what_is_assigned_is_made_elements_by_the_data_type():
+def test_assigned_values_are_converted_by_the_data_type():
     """Before NumPy casts it: whole, wherever it is written, but not a field by itself."""
 
     class Halves(RawBits):

@@ -103,7 +103,7 @@ def test_a_text_is_rounded_once(text, name, value):
     st.integers(17, 60),
     st.booleans(),
 )
-def test_texts_beside_half_ways_are_rounded_once(name, bits, side, digits, negative):
+def test_texts_next_to_half_ways_are_rounded_once(name, bits, side, digits, negative):
     dtype = data_type(name).numpy_dtype
     unsigned = np.dtype(f"u{dtype.itemsize}")
     largest = int(np.asarray(np.finfo(dtype).max).view(unsigned))
@@ -144,7 +144,7 @@ def test_numbers_are_floats_to_users_and_keep_their_text_when_written():
     assert type(copy.deepcopy(document)["a"]) is float
 
 
-def test_a_broken_surrogate_beside_a_text_is_escaped():
+def test_a_broken_surrogate_next_to_a_text_is_escaped():
     document = strictjson.loads('["\\ud800", 2049.0000000000000000001]')
     assert strictjson.encode(document) == b'[\n  "\\ud800",\n  2049.0000000000000000001\n]'
 
@@ -158,7 +158,7 @@ def test_short_texts_without_exponent_need_no_text(text):
         assert number.as_integer_ratio()[0].bit_length() > 25 or Fraction(text) == Fraction(number)
 
 
-def test_numbers_are_identical_if_their_texts_say_the_same():
+def test_numbers_with_equal_text_are_identical():
     def identical(one, other):
         return strictjson.identical(strictjson.loads(one), strictjson.loads(other))
 

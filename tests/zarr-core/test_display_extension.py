@@ -103,7 +103,7 @@ def test_a_node_keeps_the_display_with_which_it_is_opened(root):
     )  # fmt: skip
 
 
-def test_an_object_that_is_no_display_is_refused():
+def test_an_object_that_is_not_a_display_is_rejected():
     with pytest.raises(TypeError, match="is not a class derived from Display"):
         zarr.override_extensions({"display": {"default": int}}).__enter__()
 
@@ -128,7 +128,7 @@ def test_a_display_that_fails_is_reported_once(root, use):
     assert first is None or first.split() == repr(root.info).split()
 
 
-def test_an_interrupt_is_no_failure_of_the_display(root):
+def test_an_interrupt_is_not_a_failure_of_the_display(root):
     class Interrupted(Short):
         def html(self, shown):
             raise KeyboardInterrupt

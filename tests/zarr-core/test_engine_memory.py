@@ -132,7 +132,7 @@ def test_objects_are_compared_as_such():
     "other",
     [0, False, -0.0, "", b"", None, np.nan, [], [1, 2], np.zeros(2), np.zeros(0), {"a": 1}, ...],
 )
-def test_objects_of_another_kind_are_no_fill(fill, other):
+def test_objects_of_another_kind_are_not_a_fill(fill, other):
     if type(fill) is not type(other) or repr(fill) != repr(other):
         # As the first, as the last: arrays would be ambiguous, lists of another length.
         assert not fill_test(np.array(fill, object))(objects(fill, other))

@@ -69,7 +69,7 @@ class Kept(zarr.MemoryStore):
 
 
 @pytest.mark.parametrize("part", [np.s_[:2, :3], np.s_[0, 0]])
-def test_what_becomes_empty_is_stored_where_keys_stay(part):
+def test_emptied_chunks_are_stored_if_keys_cannot_be_erased(part):
     array = zarr.create_array(
         Kept(), shape=(4, 6), chunks=(2, 3), dtype="i4", fill_value=5, compressors=None
     )
@@ -82,6 +82,6 @@ def test_what_becomes_empty_is_stored_where_keys_stay(part):
     assert sorted(array.store.list()) == ["c/0/0", "zarr.json"]
 
 
-def test_chunks_beyond_all_addresses_are_refused():
+def test_chunks_beyond_all_addresses_are_rejected():
     with pytest.raises(CodecChainError, match="more than can be addressed"):
         zarr.create_array(shape=(4,), chunks=(2**62,), dtype="f8")

@@ -130,7 +130,7 @@ USES = {
 
 @pytest.mark.parametrize("use", USES)
 @pytest.mark.parametrize("base", PLACES)
-def test_what_is_whole_works(base, use):
+def test_undamaged_nodes_work(base, use):
     kind, member = PLACES[base]
     with zarr.override_extensions({kind: {NAME: base}}):
         USES[use](zarr.open_array(stored(member), mode="r+"))
@@ -198,7 +198,7 @@ def test_so_is_the_lack_of_a_result(base, method):
 
 @pytest.mark.parametrize("method", ["resolve", "to_configuration"])
 @pytest.mark.parametrize("does", [fails, nothing])
-def test_so_is_a_codec_that_fails_when_an_array_is_made(method, does):
+def test_failing_codec_is_isolated_at_creation(method, does):
     failing = type("Failing", (Octets,), {method: does})
     said = "KeyError: 'oops'" if does is fails else "returned None"
     with zarr.override_extensions({"codec": {NAME: failing}}):

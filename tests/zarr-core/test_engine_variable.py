@@ -116,7 +116,7 @@ def make(place, kind, **arguments):
 
 @pytest.mark.parametrize("compressors", [None, "acme.doubled"])
 @pytest.mark.parametrize("threads", [1, 3])
-def test_values_come_back(place, kind, shards, compressors, threads):
+def test_values_round_trip(place, kind, shards, compressors, threads):
     with zarr.config.set(threads=threads):
         array = make(place, kind, shards=shards, compressors=compressors)
         assert array.chunks == (4, 3)
@@ -203,7 +203,7 @@ def test_shapes_change(place, kind):
     assert array[9].tolist() == ["end"] * 7
 
 
-def test_what_is_written_is_cast(kind):
+def test_written_values_are_cast(kind):
     array = make(zarr.MemoryStore(), kind, shape=2, chunks=2)
     array[...] = np.array(["ab", "c"], "U2")
     assert array[...].tolist() == ["ab", "c"]
@@ -216,7 +216,7 @@ def test_what_is_written_is_cast(kind):
     assert out.tolist() == ["same", "same"]
 
 
-def test_what_was_read_is_nobody_elses(kind):
+def test_read_values_are_not_shared(kind):
     array = make(zarr.MemoryStore(), kind, data=VALUES, shape=None)
     first = array[...]
     first[...] = "changed"
@@ -269,7 +269,7 @@ def test_decoding_to_other_strings_is_a_failure_of_the_codec():
         array[...]
 
 
-def test_the_bytes_codec_refuses_them(kind):
+def test_the_bytes_codec_rejects_them(kind):
     with pytest.raises(CodecChainError, match="fixed size only"):
         make(zarr.MemoryStore(), kind, serializer="bytes")
 

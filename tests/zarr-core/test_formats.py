@@ -111,7 +111,7 @@ def test_a_draft_of_version_3_is_named(version, path):
         (["a/x.zarr/zarr.json"], "a hierarchy is opened by its own path"),
     ],
 )
-def test_what_is_there_instead_is_said(keys, sentence):
+def test_existing_node_type_is_reported(keys, sentence):
     with pytest.raises(NodeNotFoundError, match=sentence):
         read_node(MemoryStore(dict.fromkeys(keys, b"")), "a")
 
@@ -173,7 +173,7 @@ def test_an_unknown_format_says_what_to_install():
         format_named(2)
 
 
-def test_what_names_no_format_is_said_to_be_none():
+def test_document_without_format_is_reported():
     with pytest.raises(TypeError, match="number or the name of a format"):
         zarr.create_array(shape=3, zarr_format=zarr.MemoryStore)
 
@@ -187,7 +187,7 @@ class FaultyStore(MemoryStore):
 
 @pytest.mark.parametrize("mode", [None, "r", "r+", "a"])
 @pytest.mark.parametrize("zarr_format", [None, 3])
-def test_a_foreign_error_of_a_store_is_not_blamed_on_a_format(mode, zarr_format):
+def test_unexpected_store_error_is_not_attributed_to_a_format(mode, zarr_format):
     with pytest.raises(StoreReadError) as caught:
         zarr.open_array(FaultyStore(), mode, path="a", zarr_format=zarr_format)
     assert "ModuleNotFoundError: No module named 'acme_client'" in str(caught.value)
@@ -196,7 +196,7 @@ def test_a_foreign_error_of_a_store_is_not_blamed_on_a_format(mode, zarr_format)
     assert isinstance(caught.value.__cause__, ModuleNotFoundError)
 
 
-def test_a_foreign_error_of_a_store_is_not_hidden_by_the_search_for_other_formats():
+def test_unexpected_store_error_is_not_hidden_by_format_detection():
     class Faulty(MemoryStore):
         def get(self, key):
             if key == ".zarray":

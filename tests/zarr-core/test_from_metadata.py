@@ -32,7 +32,7 @@ def test_settings_hold_for_it():
     assert len(list(store.list())) == 4
 
 
-def test_metadata_of_groups_are_refused():
+def test_metadata_of_groups_are_rejected():
     with pytest.raises(NodeTypeError, match="that of a group"):
         zarr.array_from_metadata(None, GroupMetadata())
 

@@ -47,7 +47,7 @@ def put(store, name, **members):
     store.set(f"{name}/zarr.json", json.dumps(document).encode())
 
 
-def test_a_member_that_must_be_understood_is_refused(store):
+def test_a_member_that_must_be_understood_is_rejected(store):
     put(store, "a", units={"unit": "m"})
     with pytest.raises(UnsupportedFieldError, match="/units"):
         zarr.open(store, path="a")
@@ -72,7 +72,7 @@ def test_a_plugin_makes_it_understood(store):
     assert json.loads(store.get("a/zarr.json"))["units"] == {"unit": "m"}
 
 
-def test_what_was_understood_once_is_refused_without_the_plugin(store):
+def test_extension_is_rejected_after_the_plugin_is_removed(store):
     put(store, "a", units={"unit": "m"})
     zarr.open(store, path="a", extensions=WITH)
     with pytest.raises((UnsupportedFieldError, UnknownExtensionError), match="units"):
@@ -117,7 +117,7 @@ def test_members_are_set_and_removed_on_nodes(store):
     assert "note" in json.loads(store.get("zarr.json"))
 
 
-def test_a_format_without_further_members_refuses_them(store):
+def test_a_format_without_further_members_rejects_them(store):
     array = zarr.create_array(store, shape=3, zarr_format=2)
     with pytest.raises(MetadataValidationError, match="does not support additional fields"):
         array.update_additional_fields({"note": {"must_understand": False}})
@@ -135,7 +135,7 @@ def test_a_plugin_may_object(store, must_understand):
 
 
 @pytest.mark.parametrize("member", [{"unit": ""}, {"length": 1}, "m", None])
-def test_what_is_wrong_is_said_where_it_is(store, member):
+def test_error_has_location(store, member):
     put(store, "a", units=member)
     with pytest.raises(ExtensionConfigurationError) as caught:
         zarr.open(store, path="a", extensions=WITH)
@@ -150,7 +150,7 @@ def test_what_is_wrong_is_said_where_it_is(store, member):
         (lambda: "abc", "check returned 'a', which is not a ValidationProblem"),
     ],
 )
-def test_an_extension_that_fails_is_told_with_its_member(store, answer, said):
+def test_an_extension_that_fails_is_reported_with_its_member(store, answer, said):
     put(store, "a", units={"unit": "m"})
 
     class Failing(Units):

@@ -226,7 +226,7 @@ def test_requiring_members(root):
 
 
 @pytest.mark.parametrize("kind", ["memory", "directory"])
-def test_those_who_require_the_same_all_get_it(kind, tmp_path):
+def test_concurrent_require_returns_one_node(kind, tmp_path):
     store = zarr.MemoryStore() if kind == "memory" else zarr.LocalStore(tmp_path / "g")
     root = zarr.create_group(store)
     failures, barrier = [], threading.Barrier(8)

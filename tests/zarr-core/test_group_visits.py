@@ -62,7 +62,7 @@ def test_a_group_is_a_dictionary(root):
     assert "m" not in root
 
 
-def test_what_is_new_goes_into_a_store_that_cannot_remove_anything():
+def test_creating_in_a_store_without_erase():
     class Archive(zarr.MemoryStore):
         supports_erasing = False
 
@@ -88,7 +88,7 @@ def test_a_group_closes_its_store():
     assert closed == [group.store]
 
 
-def test_a_group_is_opened_or_made_anew(tmp_path):
+def test_a_group_is_opened_or_recreated(tmp_path):
     zarr.group(tmp_path / "g").attrs["a"] = 1
     assert zarr.group(tmp_path / "g").attrs["a"] == 1
     assert zarr.group(tmp_path / "g", overwrite=True).attrs.asdict() == {}

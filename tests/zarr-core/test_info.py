@@ -54,7 +54,7 @@ def test_whether_damage_is_noticed():
 
 
 @pytest.mark.parametrize("shards", [None, (4, 4)])
-def test_what_is_stored(shards):
+def test_stored_bytes(shards):
     array = zarr.create_array(
         shape=(10, 6), chunks=(2, 2), shards=shards, dtype="int32", compressors=None
     )

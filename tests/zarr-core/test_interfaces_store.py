@@ -54,7 +54,7 @@ def test_repr():
 
 
 @pytest.mark.parametrize("prefix", ["", "nothing/"])
-def test_erase_prefix_of_a_read_only_store_is_refused(prefix):
+def test_erase_prefix_of_a_read_only_store_is_rejected(prefix):
     Named().erase_prefix(prefix)
     with pytest.raises(StoreReadOnlyError):
         Named(read_only=True).erase_prefix(prefix)

@@ -143,7 +143,7 @@ def test_moving(root, function):
 
 
 @pytest.mark.parametrize("how", ["erase", "move", "rename", "copy_store", "rmdir"])
-def test_what_is_seen_after_any_interruption_is_whole(acme, how):
+def test_state_after_interruption_is_consistent(acme, how):
     work = {
         "erase": lambda store, _: zarr.open_group(store, "r+").__delitem__("g"),
         "move": lambda store, _: zarr.open_group(store, "r+").move("g", "new/place"),
@@ -185,7 +185,7 @@ def test_documents_of_all_installed_formats():
     assert [key for key in others if order.is_document(key)] == []
 
 
-def test_a_document_that_makes_a_node_comes_after_those_beside_it():
+def test_a_document_that_makes_a_node_comes_after_those_next_to_it():
     values, steps = KeyOrder([format_named("v2")]).to_write(
         ["a/.zarray", "a/.zattrs", "a/0", ".zgroup", ".zattrs", "zarr.json"]
     )
@@ -193,7 +193,7 @@ def test_a_document_that_makes_a_node_comes_after_those_beside_it():
     assert steps == [["a/.zattrs"], ["a/.zarray"], [".zattrs"], [".zgroup"]]
 
 
-def test_documents_beside_the_folder_of_a_node():
+def test_documents_next_to_the_folder_of_a_node():
     class Beside(Format):
         detection_keys: ClassVar = ("{}.node",)
 

@@ -33,7 +33,7 @@ def test_numpy_scalars_are_attributes():
 
 
 @pytest.mark.parametrize("opener", [zarr.open, zarr.open_group, zarr.open_consolidated, zarr.load])
-def test_a_misspelt_path_makes_no_empty_group(opener, tmp_path):
+def test_a_misspelt_path_creates_no_empty_group(opener, tmp_path):
     with pytest.raises(NodeNotFoundError):
         opener(tmp_path / "typo")
     assert os.listdir(tmp_path) == []
@@ -145,7 +145,7 @@ def test_everything_shows_itself():
         {"dtype": np.dtypes.Float32DType()},
     ],
 )
-def test_what_users_type_is_understood(options):
+def test_user_input_is_parsed(options):
     array = zarr.create_array(shape=(10, 20), **{"dtype": "float32", **options})
     array[...] = 1
     assert array[...].sum() == 200
@@ -157,7 +157,7 @@ def test_numcodecs_objects_are_understood():
     assert array[...].tolist() == list(range(50))
 
 
-def test_what_numpy_users_expect_works():
+def test_numpy_protocols():
     array = zarr.array(np.arange(6).reshape(2, 3))
     assert len(array) == 2
     assert array[::-1, ::-2].tolist() == [[5, 3], [2, 0]]

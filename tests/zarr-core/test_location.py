@@ -92,7 +92,7 @@ def test_options_go_with_urls(tmp_path):
 
 
 @pytest.mark.parametrize("place", [5, b"path", object(), ["a"], Path, {"a"}])
-def test_what_is_no_place(place):
+def test_invalid_location(place):
     with pytest.raises(StoreError, match="cannot open a store from"):
         resolve_store_path(place)
 
@@ -192,7 +192,7 @@ def test_objects_of_other_libraries(boxes, monkeypatch, tmp_path):
         resolve_store_path(Thing({}), storage_options={"a": 1})
 
 
-def test_nobody_is_asked_about_objects_of_others(boxes):
+def test_unrelated_objects_do_not_load_stores(boxes):
     import acme_box
 
     for place in (UserDict(), Path("x"), None, {}, "x"):
@@ -207,7 +207,7 @@ def test_a_store_can_be_asked_for_by_its_name(boxes):
     assert resolve_store_path("box+a+b://b/k", storage_options={"x": 1})[0].given[1] == {"x": 1}
 
 
-def test_a_name_that_is_no_suffix(boxes, tmp_path):
+def test_a_name_that_is_not_a_suffix(boxes, tmp_path):
     import acme_box
 
     acme_box.BasicIndexer.is_for = classmethod(lambda cls, path: path.endswith("yes.box"))
@@ -234,7 +234,7 @@ def test_chains_of_urls_are_for_fsspec():
             assert resolve_store_path(url)[0]._mapping == {"url": url}
 
 
-def test_what_would_take_an_object_is_said():
+def test_installable_store_for_object_is_reported():
     for module, distribution in (
         ("zarr.abc.store", "zarr-bridge"),
         ("fsspec.mapping", "zarr-stores"),
@@ -252,7 +252,7 @@ def test_paths_that_break_the_grammar():
         resolve_store_path({}, 5)
 
 
-def test_a_message_about_an_unknown_scheme_tells_no_secret():
+def test_unknown_scheme_error_hides_secrets():
     with pytest.raises(zarr.errors.UnknownExtensionError) as caught:
         zarr.open("nobodys://me:pass@word/slash@host/place?token=hidden")
     assert "host/place" in str(caught.value)
@@ -300,7 +300,7 @@ def test_the_home_directory_of_a_user_is_expanded():
         ("c:\\data\\x", "a path on a Windows drive"),
     ],
 )
-def test_misspelt_places_are_refused(home, text, reason):
+def test_misspelt_places_are_rejected(home, text, reason):
     for use in (
         zarr.open,
         zarr.open_group,

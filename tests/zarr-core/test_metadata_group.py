@@ -20,7 +20,7 @@ GROUPS = {
 
 
 @pytest.mark.parametrize("name", GROUPS)
-def test_what_was_read_comes_back_to_the_letter(name):
+def test_read_metadata_round_trip_is_exact(name):
     metadata = GroupMetadata.from_json(GROUPS[name])
     assert json.dumps(metadata.to_json()) == json.dumps(GROUPS[name])
     assert json.dumps(json.loads(metadata.to_bytes())) == json.dumps(GROUPS[name])

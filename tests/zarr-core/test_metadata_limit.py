@@ -44,7 +44,7 @@ def test_a_document_within_the_limit_is_read(limited):
         ("draft", "zarr.json", MANY),
     ],
 )
-def test_every_format_refuses_large_documents(zarr_format, key, document, limited):
+def test_every_format_rejects_large_documents(zarr_format, key, document, limited):
     store = zarr.MemoryStore()
     if zarr_format == "v1":
         zarr.create_array(store, shape=2, dtype="i2", zarr_format="v1")
@@ -119,7 +119,7 @@ def test_an_open_document_is_limited_too(limited):
         read_metadata_from(store.open_value("large"), "large")
 
 
-def test_nothing_here_is_still_said_of_a_large_document_of_another_kind(limited):
+def test_large_unrelated_document_is_not_a_node(limited):
     store = zarr.MemoryStore({"zarr.json.bak": b" " * 2 * LIMIT})
     with pytest.raises(NodeNotFoundError):
         zarr.open(store, "r")

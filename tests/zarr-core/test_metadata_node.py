@@ -29,7 +29,7 @@ def test_valid_documents_are_read(file):
 
 
 @pytest.mark.parametrize("file", BY_STAGE["document"], ids=lambda file: file.stem)
-def test_invalid_documents_are_refused_with_every_place(file):
+def test_invalid_documents_are_rejected_with_every_place(file):
     example = json.loads(file.read_bytes())
     with pytest.raises((MetadataValidationError, UnsupportedFieldError)) as caught:
         parse_node(json.dumps(example["document"]).encode(), "s3://bucket/a zarr.json")
@@ -44,7 +44,7 @@ def test_invalid_documents_are_refused_with_every_place(file):
     BY_STAGE["configuration"] + BY_STAGE["fill_value"] + BY_STAGE["resolution"],
     ids=lambda file: file.stem,
 )
-def test_what_only_an_extension_can_judge_is_read_as_data(file):
+def test_fields_of_extensions_are_read_as_data(file):
     example = json.loads(file.read_bytes())
     metadata = parse_node(json.dumps(example["document"]).encode())
     assert json.dumps(metadata.to_json()) == json.dumps(example["document"])
@@ -60,7 +60,7 @@ def test_unknown_members_alone_have_an_error_of_their_own(file):
         parse_node(json.dumps(json.loads(file.read_bytes())["document"]).encode())
 
 
-def test_unknown_members_beside_other_problems_are_reported_with_them():
+def test_unknown_members_next_to_other_problems_are_reported_with_them():
     example = json.loads((EXAMPLES / "invalid" / "many-problems.json").read_bytes())
     with pytest.raises(MetadataValidationError) as caught:
         parse_node(json.dumps(example["document"]).encode())
@@ -71,7 +71,7 @@ def test_unknown_members_beside_other_problems_are_reported_with_them():
 @pytest.mark.parametrize(
     "data", [b"", b"{", b'{"zarr_format": 3, "zarr_format": 3}', b"[" * 100_000]
 )
-def test_what_is_no_json_is_refused(data):
+def test_invalid_json_is_rejected(data):
     with pytest.raises(MetadataDecodeError, match=r"memory://x zarr\.json"):
         parse_node(data, "memory://x zarr.json")
 

@@ -69,7 +69,7 @@ def test_forms_are_listed_by_their_titles():
     assert problem.message == "must have one of these forms: a name, an object with a name; not 5"
 
 
-def test_a_constant_says_enough():
+def test_constant_repr():
     [problem] = explain("3", {"type": "integer", "const": 3})
     assert problem.message == 'must be 3, not "3"'
     [problem] = explain(3.0, {"type": "integer", "const": 3})

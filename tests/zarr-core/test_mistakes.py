@@ -23,7 +23,7 @@ from zarr_core.errors import (
 
 
 @pytest.mark.parametrize("given", [[1, 2], [[["a", "b"], "c"]], "ab", 5])
-def test_attributes_that_are_not_a_mapping_are_refused(given):
+def test_attributes_that_are_not_a_mapping_are_rejected(given):
     group = zarr.create_group(attributes={"kept": 1})
     store = {}
     for use in (
@@ -65,7 +65,7 @@ def test_missing_members_of_a_configuration_are_named(options, members):
 
 
 @pytest.mark.parametrize("function", [zarr.copy, zarr.move, zarr.copy_all])
-def test_sources_that_are_not_nodes_are_refused(function, tmp_path):
+def test_sources_that_are_not_nodes_are_rejected(function, tmp_path):
     for source in ("a", Path("a"), zarr.MemoryStore()):
         with pytest.raises(
             NodeTypeError, match=r"must be an array or a group; pass zarr_core\.open\("
@@ -94,7 +94,7 @@ def test_hdf5_files_are_not_locations(tmp_path):
 
 
 @pytest.mark.parametrize("given", [{"id": "zlib"}, "nonsense", 5])
-def test_casts_to_something_that_is_not_a_dtype_are_refused(given):
+def test_casts_to_something_that_is_not_a_dtype_are_rejected(given):
     array = zarr.create_array(data=np.arange(4))
     for cast in (array.astype, array.view):
         with pytest.raises(TypeError, match="is not a NumPy dtype"):
@@ -185,7 +185,7 @@ def test_values_that_cannot_be_stored_name_the_array(array, value, kind, reason)
     assert array[0].tolist() == list(range(10))
 
 
-def test_data_of_several_lengths_is_refused():
+def test_data_of_several_lengths_is_rejected():
     with pytest.raises(ValueError, match="cannot convert .* nested sequences must have the same"):
         zarr.create_array({}, data=[[1, 2], [3]])
 
@@ -208,7 +208,7 @@ def test_errors_of_the_values_themselves_are_unchanged(array):
         {"data": np.array(["a", None], dtype=object)},
     ],
 )
-def test_python_objects_are_refused_with_what_to_use(options):
+def test_python_objects_are_rejected_with_what_to_use(options):
     with pytest.raises(
         MetadataValidationError, match=r"/data_type: .*dtype=str for text"
     ) as caught:
@@ -217,7 +217,7 @@ def test_python_objects_are_refused_with_what_to_use(options):
 
 
 @pytest.mark.parametrize(("wide", "advice"), [("g", "float64"), ("G", "complex128")])
-def test_wide_floats_are_refused_without_advice_to_install_what_is_installed(wide, advice):
+def test_wide_floats_are_rejected_without_advice_to_install_what_is_installed(wide, advice):
     dtype = np.dtype(wide)
     if dtype.itemsize <= np.dtype(advice).itemsize:
         pytest.skip("no wide floats on this machine")
@@ -281,13 +281,13 @@ def test_opening_nothing_asks_for_a_location(mode):
 
 
 @pytest.mark.parametrize("words", ["chunks", "shards"])
-def test_chunks_by_dimension_name_are_refused_with_what_to_pass(words):
+def test_chunks_by_dimension_name_are_rejected_with_what_to_pass(words):
     with pytest.raises(ValueError, match=rf"as a tuple in the order .*{words}=\("):
         zarr.create_array({}, shape=(2, 2), dtype="i4", **{words: {"y": 2}})
 
 
 @pytest.mark.parametrize("given", [np.arange(4), [1, 2], (1, 2)])
-def test_elements_given_as_the_location_are_refused_with_what_to_pass(given):
+def test_elements_given_as_the_location_are_rejected_with_what_to_pass(given):
     with pytest.raises(TypeError, match="pass elements as data="):
         zarr.create_array(given)
     with pytest.raises(StoreError, match="cannot open a store from .*pass elements as data="):

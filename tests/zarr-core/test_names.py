@@ -31,7 +31,7 @@ def test_names_that_the_specification_permits(name):
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_names_that_are_refused(name):
+def test_names_that_are_rejected(name):
     assert not names.is_node_name(name)
     with pytest.raises(NodeNameError):
         names.check_node_name(name)
@@ -74,7 +74,7 @@ def test_paths_have_one_form(path, expected):
 
 
 @pytest.mark.parametrize("path", ["a/../b", "./a", "../a", "a\\..\\b", "a//.", "//.."])
-def test_paths_that_could_mean_something_else_are_refused(path):
+def test_paths_that_could_mean_something_else_are_rejected(path):
     with pytest.raises(NodeNameError):
         names.normalise_path(path)
 

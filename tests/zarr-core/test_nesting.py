@@ -35,7 +35,7 @@ def _files(path: Path) -> dict[str, bytes]:
         ("a/g", "a.link", "g/new"),
     ],
 )
-def test_a_copy_that_overlaps_its_source_is_refused(
+def test_a_copy_that_overlaps_its_source_is_rejected(
     tmp_path: Path, source: str, dest: str, name: str | None
 ) -> None:
     before = _made(tmp_path / "a")
@@ -60,7 +60,7 @@ def test_members_are_not_copied_onto_themselves(tmp_path: Path) -> None:
     assert _files(tmp_path / "a") == before
 
 
-def test_neighbours_with_the_same_beginning_are_no_relatives(tmp_path: Path) -> None:
+def test_neighbours_with_the_same_beginning_are_not_relatives(tmp_path: Path) -> None:
     one, other = zarr.LocalStore(tmp_path / "a"), zarr.LocalStore(tmp_path / "ab")
     assert not is_within_location(other, "", one, "")
     assert not is_within_location(one, "b", zarr.LocalStore(tmp_path), "a/bc")

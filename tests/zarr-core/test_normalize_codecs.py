@@ -20,7 +20,7 @@ def names(definitions):
     return [definition.name for definition in definitions]
 
 
-def test_what_a_maker_gets_who_says_nothing():
+def test_defaults_of_new_arrays():
     chain = normalize_codecs.parse_codec_chain("auto", "auto", "auto", "big", INT32)
     assert chain == [ExtensionDefinition("bytes", {"endian": "big"}), ZSTD]
     with zarr.config.set(disabled_plugins={"*"}):
@@ -104,7 +104,7 @@ def test_numcodecs(config, expected):
     assert normalize_codecs.parse_codec(config) == expected
 
 
-def test_what_another_library_says_of_its_codec_goes_first():
+def test_entry_point_of_another_library_takes_precedence():
     assert normalize_codecs.parse_codec(Wrapped({"id": "lz4"})).configuration == {"acceleration": 2}
 
 

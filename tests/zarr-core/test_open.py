@@ -30,7 +30,7 @@ def place(tmp_path):
 @pytest.mark.parametrize("opener", OPENERS)
 @pytest.mark.parametrize("mode", [None, "r", "r+"])
 @pytest.mark.parametrize("name", ["typo", "typo.zarr", "typo.zip", "a/b/c"])
-def test_a_misspelt_path_is_an_error_that_makes_nothing(opener, mode, name, tmp_path):
+def test_a_misspelt_path_is_an_error_that_creates_nothing(opener, mode, name, tmp_path):
     with pytest.raises(NodeNotFoundError, match="no Zarr array or group here"):
         opener(tmp_path / name, mode)
     with pytest.raises(LookupError):
@@ -208,7 +208,7 @@ def test_a_damaged_node_is_neither_opened_nor_replaced(place):
 
 
 @pytest.mark.parametrize("place_kind", ["memory", "directory"])
-def test_of_several_that_open_what_is_not_there_one_makes_it(place_kind, tmp_path):
+def test_concurrent_open_creates_one_node(place_kind, tmp_path):
     for attempt in range(5):
         store = (
             zarr.MemoryStore()
@@ -234,7 +234,7 @@ def test_of_several_that_open_what_is_not_there_one_makes_it(place_kind, tmp_pat
         assert zarr.open(store, path="a/b")[...].tolist() == [1, 2, 3, 4, 5, 6]
 
 
-def test_what_is_in_the_way_of_a_new_node():
+def test_keys_that_block_a_new_node():
     array = zarr.create_array(shape=3)
     for make in (
         lambda: zarr.open(array.store, "a", path="below"),
@@ -248,7 +248,7 @@ def test_what_is_in_the_way_of_a_new_node():
     assert sorted(array.store.list()) == ["zarr.json"]
 
 
-def test_unknown_extensions_that_need_not_be_understood_are_left_out_with_one_warning():
+def test_unknown_extensions_that_need_not_be_understood_are_ignored_with_one_warning():
     array = zarr.create_array(shape=4, chunks=2, dtype="uint8", compressors=None)
     array[...] = 5
     document = json.loads(bytes(array.store.get("zarr.json")))

@@ -100,7 +100,7 @@ def test_a_message_does_not_repeat_long_text(error):
     assert pickle.loads(pickle.dumps(error)).args == error.args
 
 
-def test_a_message_says_how_many_problems_it_leaves_out():
+def test_message_counts_omitted_problems():
     problems = [
         ValidationProblem(f"/m{number}", "is not a member here") for number in range(16_000)
     ]

@@ -54,7 +54,7 @@ def test_nothing_less_than_both_words_chooses_it(x, choice):
     assert "it is provided by acme, acme-fast[isal], acme-fast[zlib_ng]." in str(caught.value)
 
 
-def test_alone_it_is_not_used_but_mentioned(install, codec_source):
+def test_alternative_is_listed_but_not_used(install, codec_source):
     install("fast", {"codec.isal": {"x": "fast:Codec"}}, {"fast.py": codec_source})
     with pytest.raises(UnknownExtensionError) as caught:
         found()
@@ -64,7 +64,7 @@ def test_alone_it_is_not_used_but_mentioned(install, codec_source):
     assert found("fast[isal]") == "fast"
 
 
-def test_what_the_core_has_may_have_an_alternative(install, codec_source):
+def test_core_extension_can_have_an_alternative(install, codec_source):
     install("fast", {"codec.isal": {"bytes": "fast:Codec"}}, {"fast.py": codec_source})
     assert found(name="bytes") == "zarr_core.codecs.bytes"
     assert found("fast[isal]", name="bytes") == "fast"
@@ -84,7 +84,7 @@ def test_switched_off_with_its_distribution(x, off):
         found("acme-fast[isal]")
 
 
-def test_a_library_that_is_not_there_is_named_with_what_installs_it(install):
+def test_missing_library_error_has_install_command(install):
     lines = {"codec.isal": {"x": "fast:Codec"}}
     install("acme-fast", lines, {"fast.py": "import not_installed_at_all"}, version="2.0")
     with pytest.raises(ExtensionLoadError, match=r"pip install 'acme-fast\[isal\]'") as caught:
@@ -118,7 +118,7 @@ def test_its_class_stands_for_the_name(x):
         assert name_of("codec", resolve.find("codec", "x")) == "x"
 
 
-def test_what_is_all_called_has_no_alternatives(install):
+def test_hooks_and_bridges_have_no_alternatives(install):
     install("acme", {"hooks.fast": {"a": "acme"}, "bridge.fast": {"b": "acme:b"}})
     assert not {"hooks", "bridge"} & discovery.scan().alternatives.keys()
     assert registry.alternatives("hooks", "a") == ()

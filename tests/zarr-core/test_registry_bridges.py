@@ -55,14 +55,14 @@ def bridged(install):
     return write
 
 
-def test_what_another_library_would_find_is_found_and_adapted(bridged):
+def test_extensions_of_another_library_are_adapted(bridged):
     bridged([("far", "foreign:Foreign", "far-away")])
     codec = create_extension("codec", ExtensionDefinition("far"))
     assert codec.encode(b"\0", None) == b"\5"
     assert find("codec", "far").__name__ == "far of far-away"
 
 
-def test_nobody_asks_before_a_name_is_missing(bridged):
+def test_bridges_are_called_only_for_missing_names(bridged):
     bridged([("bytes", "foreign:Foreign", "far-away"), ("crc32c", "broken:X", "far-away")])
     assert find("codec", "bytes").__module__ == "zarr_core.codecs.bytes"
     assert find("codec", "crc32c").__module__ == "zarr_codecs.crc32c"  # not replaced
@@ -144,7 +144,7 @@ def test_similar_names_are_among_the_hints(bridged):
 
 
 @pytest.mark.parametrize("offered", ["[1 / 0]", "[('x',)]", "None"])
-def test_a_bridge_that_fails_hinders_nobody(bridged, offered):
+def test_failing_bridge_affects_only_itself(bridged, offered):
     bridged([("far", "foreign:Foreign", "far-away")])
     bridged(offered, name="acme-broken", module="collapsed")
     with pytest.warns(UserWarning, match="collapsed of acme-broken 1.0"):

@@ -61,7 +61,7 @@ def test_an_older_copy_of_a_distribution_is_hidden_like_its_modules(install, tmp
     assert [line.version for line in scanned("codec", "acme.x")] == ["2.0"]
 
 
-def test_so_is_a_newer_one_by_an_older_that_had_no_entry_points(install, tmp_path, monkeypatch):
+def test_newer_distribution_is_hidden_by_an_older_one(install, tmp_path, monkeypatch):
     install("acme-x", {"codec": {"acme.x": "acme:X"}}, version="2.0")
     (tmp_path / "site").rename(tmp_path / "later")
     monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path / "later")])

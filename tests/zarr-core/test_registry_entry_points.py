@@ -82,7 +82,7 @@ def test_an_egg_info_that_is_a_file_has_no_entry_points(tmp_path, path):
     assert found() == []
 
 
-def test_a_finder_of_somebody_else_is_asked(tmp_path, path, monkeypatch):
+def test_additional_finder_is_used(tmp_path, path, monkeypatch):
     place = unpacked(tmp_path, "wheel")
 
     class Finder:
@@ -121,7 +121,7 @@ def test_the_current_folder_is_the_empty_part(tmp_path, path, monkeypatch):
     assert found() == ["Acme.X 1.5 (acme:X)"]
 
 
-def test_a_folder_that_is_there_twice_counts_once(tmp_path, path):
+def test_duplicate_path_entries_count_once(tmp_path, path):
     place = unpacked(tmp_path, "wheel")
     path(place, place, f"{place}/.")
     assert found() == ["Acme.X 1.5 (acme:X)"]
@@ -153,7 +153,7 @@ def test_lines_mean_what_they_mean_to_importlib_metadata(text, tmp_path):
 
 
 @pytest.mark.parametrize("text", ["a = b", "[g]\nno equals sign", "[g\na = b"])
-def test_what_is_no_such_file_is_refused(text):
+def test_files_of_other_formats_are_rejected(text):
     with pytest.raises(ValueError, match="is not a valid line of entry_points.txt"):
         list(entry_points.lines(text))
 
@@ -173,7 +173,7 @@ def test_this_environment_is_read_as_importlib_metadata_reads_it():
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_metadata_without_a_name_is_said(packed, tmp_path, path):
+def test_metadata_without_a_name_is_reported(packed, tmp_path, path):
     place = unpacked(tmp_path / "site", "wheel")
     (place / "Acme.X-1.5.dist-info" / "METADATA").write_text("Version: 1\n\nName: of no use\n")
     path(_packed(place, tmp_path / "a.zip") if packed else place)

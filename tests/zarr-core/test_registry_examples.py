@@ -67,7 +67,7 @@ def site(tmp_path_factory):
     return target
 
 
-def test_a_stranger_can_use_them(site):
+def test_third_party_can_use_the_examples(site):
     environment = {"PYTHONPATH": str(site)}
     names = [name for _, name in POINTS]
     subprocess.run([sys.executable, "-c", USE, *names], check=True, env=environment)
@@ -102,7 +102,7 @@ def test_their_own_tests_pass(site):
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if COMMANDS[name]])
-def test_what_readers_are_told_to_type_works(name, site, tmp_path):
+def test_readme_commands_work(name, site, tmp_path):
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {"PYTHONPATH": str(site), "PATH": path}
     subprocess.run(["sh", "-ec", COMMANDS[name]], check=True, env=environment, cwd=tmp_path)

@@ -24,7 +24,7 @@ def test_a_known_type_needs_no_fallback():
     assert (data_type.numpy_dtype, used) == ("int64", None)
 
 
-def test_the_first_known_fallback_is_used_and_said_once():
+def test_first_known_fallback_is_used_with_one_warning():
     with pytest.warns(UserWarning, match="'acme.datetime' is not installed.*read as 'int64'"):
         data_type, used = create_data_type(DATETIME, [UNHEARD, INT64, RAW], "s /a")
     assert (data_type.numpy_dtype, used) == ("int64", INT64)
@@ -34,7 +34,7 @@ def test_the_first_known_fallback_is_used_and_said_once():
         create_data_type(DATETIME, [INT64], "s /b")
 
 
-def test_silently_if_the_settings_say_so():
+def test_fallback_warning_can_be_disabled():
     with config.set(fallback="use"), warnings.catch_warnings(action="error"):
         assert create_data_type(DATETIME, [RAW])[1] is RAW
 
@@ -45,7 +45,7 @@ def test_without_a_known_fallback_the_type_is_unknown(fallbacks):
         create_data_type(DATETIME, fallbacks, "s", "/data_type")
 
 
-def test_not_at_all_if_the_settings_say_so():
+def test_fallback_can_be_disabled():
     with config.set(fallback="error"), pytest.raises(UnknownExtensionError):
         create_data_type(DATETIME, [INT64])
 

@@ -33,7 +33,7 @@ def test_well_known_names_say_what_to_install(kind, name, distribution):
         assert f"pip install --upgrade {distribution}" in install_hint(kind, name)
 
 
-def test_codecs_of_numcodecs_may_be_anybodys():
+def test_codecs_of_third_parties_for_numcodecs():
     with config.set(disabled_plugins={"*"}):
         assert "numcodecs.codecs" in install_hint("codec", "numcodecs.far")
         assert "numcodecs.codecs" not in install_hint("codec", "gzip")
@@ -45,14 +45,14 @@ def test_other_names_say_how_they_would_be_found():
     assert "zarr_core.override_extensions({'codec': {'acme.x': ...}})" in hint
 
 
-def test_what_is_left_out_on_purpose_says_why():
+def test_exceptions_have_a_reason():
     hint = install_hint("codec", "numcodecs.pickle")
     assert "can execute arbitrary code" in hint
     assert "zarr_core.override_extensions({'codec': {'numcodecs.pickle': PickleCodec}})" in hint
     assert "pip install" not in hint
 
 
-def test_what_is_switched_off_is_said():
+def test_disabled_plugin_is_reported():
     with config.set(disabled_plugins={"zarr-codecs"}):
         assert "which the setting disabled_plugins disables" in install_hint("codec", "gzip")
         assert "do not disable it" in install_hint("codec", "pcodec")

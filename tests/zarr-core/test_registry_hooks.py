@@ -50,7 +50,7 @@ class Supplier:
 # --- supply ---
 
 
-def test_code_is_supplied_for_names_that_nobody_provides(register):
+def test_code_is_supplied_for_unknown_names(register):
     register(Supplier())
     assert resolve.create_extension("codec", ExtensionDefinition("any.x", PLAIN)) == BytesCodec(
         "little"
@@ -60,14 +60,14 @@ def test_code_is_supplied_for_names_that_nobody_provides(register):
         resolve.find("codec", "other.x")
 
 
-def test_what_somebody_provides_is_not_asked_for(register, install, codec_source):
+def test_provided_names_do_not_call_hooks(register, install, codec_source):
     register(Supplier())
     install("acme", {"codec": {"any.x": "acme:Codec"}}, {"acme.py": codec_source})
     assert resolve.find("codec", "any.x").__module__ == "acme"
 
 
 @pytest.mark.parametrize("answer", [7, int, BytesCodec()])
-def test_something_else_than_a_class_of_the_kind_is_an_error(register, answer):
+def test_supplied_class_of_another_extension_point_raises(register, answer):
     register(Supplier(answer))
     with pytest.raises(ExtensionLoadError, match="a zarr_supply_extension hook"):
         resolve.create_extension("codec", ExtensionDefinition("any.x", must_understand=False))
@@ -155,7 +155,7 @@ def test_objections_are_collected(register):
     assert hooks.check_metadata("s", {"a": 1}) == [ValidationProblem("/a", "s 1")]
 
 
-def test_hooks_are_told_of_what_is_used(register):
+def test_hooks_observe_used_extensions(register):
     class Observer:
         def __init__(self):
             self.seen = []
@@ -208,7 +208,7 @@ def test_a_misspelt_hook_is_an_error_at_once(plugin):
     assert hooks.check_metadata("s", {}) == []  # and was not registered
 
 
-def test_hooks_that_nobody_marked_are_an_error_at_once():
+def test_unmarked_hooks_raise():
     class Unmarked:
         def zarr_check_metadata(self):
             return None
@@ -252,7 +252,7 @@ def installed_hooks(install, source, distribution="acme-hooks"):
     install(distribution, {"hooks": {"acme": f"{module}:Hooks"}}, {f"{module}.py": source})
 
 
-def test_installed_hooks_are_made_once(install):
+def test_installed_hooks_are_created_once(install):
     installed_hooks(install, HOOKS.format(name="zarr_check_metadata"))
     assert hooks.check_metadata("here", {}) == [ValidationProblem("/a", "from here")]
     with config.set(threads=1):
@@ -281,7 +281,7 @@ def zarr_check_metadata(where):
         "class Hooks:\n    def __init__(self): raise SystemExit",
     ],
 )
-def test_hooks_that_fail_to_load_are_left_out_with_one_warning(install, source):
+def test_hooks_that_fail_to_load_are_ignored_with_one_warning(install, source):
     installed_hooks(install, source, "broken-hooks")
     installed_hooks(install, HOOKS.format(name="zarr_check_metadata"))
     with pytest.warns(UserWarning, match=r"hooks of broken-hooks 1\.0 .* are ignored"):
@@ -359,7 +359,7 @@ def test_objections_that_are_none_are_named_as_a_fault_of_the_hook(register, ans
         hooks.check_metadata("s", {"a": 1})
 
 
-def test_what_a_hook_changes_in_a_document_changes_nothing(register):
+def test_hook_cannot_change_the_document(register):
     register(Checking(lambda document: document["attributes"]["units"].clear()))
     document = {"attributes": {"units": ["m"]}}
     hooks.check_metadata("s", document)

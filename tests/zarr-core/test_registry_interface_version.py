@@ -45,7 +45,7 @@ def test_the_current_version_may_be_declared(two_plugins, codec_source):
     assert "interface_version" not in array.metadata.codecs[1].configuration
 
 
-def test_a_newer_class_is_refused_and_others_are_not_affected(two_plugins, codec_source):
+def test_a_newer_class_is_rejected_and_others_are_not_affected(two_plugins, codec_source):
     two_plugins(planted(codec_source, NEWER))
     with pytest.raises(ExtensionLoadError) as caught:
         zarr.codec("acme.x")
@@ -67,14 +67,14 @@ def test_a_newer_class_is_refused_and_others_are_not_affected(two_plugins, codec
     assert broken["acme.other"] is None
 
 
-def test_a_newer_distribution_is_refused_without_importing_it(two_plugins):
+def test_a_newer_distribution_is_rejected_without_importing_it(two_plugins):
     two_plugins("raise SystemExit('imported')", {"interface_version": {f"{NEWER}": "acme"}})
     with pytest.raises(ExtensionLoadError, match=f"requires version {NEWER} .* Upgrade zarr-core;"):
         find("codec", "acme.x")
     assert find("codec", "acme.other").__name__ == "Codec"
 
 
-def test_a_version_that_is_no_longer_supported_is_refused(two_plugins, codec_source, monkeypatch):
+def test_a_version_that_is_no_longer_supported_is_rejected(two_plugins, codec_source, monkeypatch):
     two_plugins(planted(codec_source, 1))
     monkeypatch.setattr(extension_points, "OLDEST_INTERFACE_VERSION", 2)
     monkeypatch.setattr(extension_points, "INTERFACE_VERSION", 3)

@@ -40,13 +40,13 @@ def stranger(install):
 
 
 @pytest.mark.parametrize("does", ["return cls()", "raise KeyError('oops')", "return 5"])
-def test_a_stranger_changes_no_array_of_a_well_known_type(stranger, does):
+def test_third_party_data_type_does_not_change_known_types(stranger, does):
     stranger(does)
     assert data_type_for(np.dtype("M8[s]")).to_definition().name == "numpy.datetime64"
     assert data_type_for(np.dtype("U3")).to_definition().name == "fixed_length_utf32"
 
 
-def test_a_stranger_stores_what_nobody_else_does(stranger):
+def test_third_party_data_type_is_used_if_no_other_accepts(stranger):
     stranger("return cls() if dtype.char == 'g' else None")
     assert data_type_for(np.dtype("g")).to_definition().name == "a.date"
 
@@ -58,7 +58,7 @@ def test_a_stranger_stores_what_nobody_else_does(stranger):
         ("return 5", "from_numpy returned int, not a DataType"),
     ],
 )
-def test_a_stranger_that_fails_is_named(stranger, does, said):
+def test_failing_third_party_data_type_is_named(stranger, does, said):
     stranger(does)
     with pytest.raises(UnknownExtensionError, match=rf"Not tried: .*a 1\.0.*{said}"):
         data_type_for(np.dtype("g"))

@@ -4,7 +4,7 @@ import pytest
 from zarr_core.registry.extension_points import EXTENSION_POINTS, get_extension_point
 
 
-def test_the_kinds():
+def test_extension_point_names():
     assert set(EXTENSION_POINTS) == {
         "codec",
         "data_type",
@@ -31,7 +31,7 @@ def test_every_interface_is_an_abstract_class(extension_point):
     )
 
 
-def test_only_these_kinds_may_be_left_out():
+def test_ignorable_extension_points():
     assert {
         name: extension_point.unknown
         for name, extension_point in EXTENSION_POINTS.items()
@@ -44,7 +44,7 @@ def test_only_these_kinds_may_be_left_out():
     }
 
 
-def test_an_unknown_kind_is_named_with_those_there_are():
+def test_unknown_extension_point_raises():
     with pytest.raises(ValueError, match=r"'codecs'.*expected one of codec, data_type"):
         get_extension_point("codecs")
 

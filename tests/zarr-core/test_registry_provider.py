@@ -10,7 +10,7 @@ def provider(target, name="acme", extension_point="codec"):
     return Provider(extension_point, name, target, "acme-dist", "2.0")
 
 
-def test_it_says_who_it_is():
+def test_identity_is_reported():
     line = provider("acme.mod:Outer.Inner [extra]")
     assert line.origin == "acme-dist 2.0"
     assert str(line) == "acme-dist 2.0 (acme.mod:Outer.Inner [extra])"
@@ -51,7 +51,7 @@ def test_it_loads_a_class_within_a_class(install, codec_source):
         ),
     ],
 )
-def test_whatever_is_wrong_becomes_one_error(install, source, reason):
+def test_all_problems_become_one_error(install, source, reason):
     install("acme-dist", {}, {"acme.py": source})
     with pytest.raises(ExtensionLoadError) as caught:
         provider("acme:Codec").load()

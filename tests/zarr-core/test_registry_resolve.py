@@ -29,7 +29,7 @@ def acme(install, codec_source):
     install("acme", {"codec": {"acme.x": "acme:Codec"}}, {"acme.py": codec_source})
 
 
-def test_a_codec_is_made_from_its_definition(acme):
+def test_a_codec_is_created_from_its_definition(acme):
     codec = resolve.create_extension("codec", define("acme.x", key=7))
     assert codec.key == 7
     assert type(codec) is resolve.find("codec", "acme.x") is sys.modules["acme"].Codec
@@ -55,7 +55,7 @@ def test_aliases_lead_to_one_class(install, codec_source):
 
 
 @pytest.mark.parametrize("kind", [kind for kind in EXTENSION_POINTS if kind != "hooks"])
-def test_an_unknown_name_is_left_out_only_where_the_kind_allows_it(kind):
+def test_unknown_name_is_ignored_only_if_permitted(kind):
     with pytest.raises(UnknownExtensionError) as caught:
         resolve.create_extension(kind, define("acme.unheard"), "store /a", "/x/0")
     assert caught.value.extension_point == kind
@@ -74,7 +74,7 @@ def test_the_error_offers_similar_names(acme):
         resolve.find("codec", "acme.xx")
 
 
-def test_an_unknown_kind_is_refused():
+def test_unknown_extension_point_is_rejected():
     with pytest.raises(ValueError, match="unknown extension point 'codecs'"):
         resolve.find("codecs", "gzip")
 
@@ -83,7 +83,7 @@ def test_an_unknown_kind_is_refused():
 
 
 @pytest.mark.parametrize("optional", [False, True])
-def test_known_but_broken_is_never_left_out(install, optional):
+def test_known_but_broken_is_never_ignored(install, optional):
     install("acme", {"codec": {"acme.x": "acme:Codec"}}, {"acme.py": "1 / 0"})
     with pytest.raises(ExtensionLoadError, match=r"acme 1\.0 as acme:Codec.*ZeroDivisionError"):
         resolve.create_extension("codec", define("acme.x", optional))
@@ -91,7 +91,7 @@ def test_known_but_broken_is_never_left_out(install, optional):
 
 
 @pytest.mark.parametrize("optional", [False, True])
-def test_known_but_wrongly_configured_is_never_left_out(install, codec_source, optional):
+def test_known_but_wrongly_configured_is_never_ignored(install, codec_source, optional):
     schema = {"properties": {"key": {"maximum": 9}}, "additionalProperties": False}
     install(
         "acme",
@@ -121,7 +121,7 @@ def test_known_but_wrongly_configured_is_never_left_out(install, codec_source, o
         ("RecursionError('deep')", "RecursionError: deep"),
     ],
 )
-def test_what_the_code_raises_becomes_a_configuration_error(install, codec_source, raised, message):
+def test_exception_becomes_a_configuration_error(install, codec_source, raised, message):
     source = f"{codec_source}\n    @classmethod\n    def from_definition(cls, d): raise {raised}\n"
     install("acme", {"codec": {"acme.x": "acme:Codec"}}, {"acme.py": source})
     with pytest.raises(ExtensionConfigurationError) as caught:
@@ -131,7 +131,7 @@ def test_what_the_code_raises_becomes_a_configuration_error(install, codec_sourc
     assert caught.value.__cause__ is not None
 
 
-def test_an_unexpected_member_is_refused_without_a_schema_too(acme):
+def test_an_unexpected_member_is_rejected_without_a_schema_too(acme):
     with pytest.raises(ExtensionConfigurationError, match="unexpected keyword argument 'kee'"):
         resolve.create_extension("codec", define("acme.x", kee=1))
 
@@ -197,7 +197,7 @@ def test_a_new_definition_may_leave_members_to_the_code_and_so_may_those_inside(
             resolve.create_extension("codec", definition, "s /a")
 
 
-def test_what_an_extension_objects_to_itself_is_placed_in_the_document(install, codec_source):
+def test_problem_of_an_extension_has_a_pointer(install, codec_source):
     source = f"""{codec_source}
     @classmethod
     def from_definition(cls, definition):
@@ -213,7 +213,7 @@ def test_what_an_extension_objects_to_itself_is_placed_in_the_document(install, 
     assert [str(item) for item in caught.value.problems] == ["/codecs/0/configuration/a: is odd"]
 
 
-def test_something_else_than_an_extension_is_refused(install, codec_source):
+def test_non_extension_is_rejected(install, codec_source):
     source = f"{codec_source}\n    @classmethod\n    def from_definition(cls, d): return 7\n"
     install("acme", {"codec": {"acme.x": "acme:Codec"}}, {"acme.py": source})
     with pytest.raises(ExtensionLoadError, match="from_definition returned 7"):
@@ -255,7 +255,7 @@ def test_the_settings_choose(rivals, choice, module):
         resolve.find("codec", "x")
 
 
-def test_a_choice_that_nobody_meets_is_an_error(rivals):
+def test_setting_without_provider_raises(rivals):
     with config.set(providers={"codec.x": "acme-three", "codec.bytes": "acme-three"}):
         with pytest.raises(UnknownExtensionError, match=r"selects 'acme-three'.*acme-one"):
             resolve.create_extension("codec", define("x", optional=True))
@@ -280,7 +280,7 @@ def test_one_distribution_that_offers_two_is_in_conflict_with_itself(install, co
         resolve.find("codec", "x")
 
 
-def test_nobody_takes_the_place_of_what_core_has_unless_chosen(install, codec_source):
+def test_core_extensions_are_replaced_only_by_settings(install, codec_source):
     names = {"codec": {"bytes": "pretender:Codec"}, "data_type": {"r24": "pretender:Nothing"}}
     install("pretender", names, {"pretender.py": codec_source})
     assert resolve.find("codec", "bytes").__module__ == "zarr_core.codecs.bytes"
@@ -311,7 +311,7 @@ def test_a_disabled_plugin_is_as_if_not_installed(rivals):
 # --- the scope comes first ---
 
 
-def test_what_the_call_was_given_comes_first(rivals, acme):
+def test_override_takes_precedence(rivals, acme):
     from zarr_core.codecs.bytes import BytesCodec
 
     given = {"codec": {"x": BytesCodec, "acme.x": BytesCodec}}
@@ -324,7 +324,7 @@ def test_what_the_call_was_given_comes_first(rivals, acme):
 # --- state ---
 
 
-def test_the_state_changes_with_whatever_may_change_a_result(install, codec_source):
+def test_cache_key_changes_with_results(install, codec_source):
     from zarr_core.codecs.bytes import BytesCodec
 
     class Looking:

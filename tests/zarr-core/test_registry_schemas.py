@@ -109,7 +109,7 @@ DEMANDING = {
 
 
 @pytest.mark.parametrize("configuration", [{}, {"level": 1}, {"mode": "x"}])
-def test_what_is_given_for_a_new_array_need_not_be_complete(install, configuration):
+def test_definition_of_a_new_array_can_be_incomplete(install, configuration):
     install("acme-dist", {}, {"acme/__init__.py": "", FILE: json.dumps(DEMANDING)})
     definition = ExtensionDefinition("acme.x", configuration)
     assert schemas.problems(LINE, definition, "")

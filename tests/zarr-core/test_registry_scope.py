@@ -57,7 +57,7 @@ def test_one_thread_does_not_see_the_block_of_another():
         ({"hooks": {"a": Other}}, ValueError, "register_hooks"),
     ],
 )
-def test_what_is_no_extension_of_the_kind_is_refused(mapping, error, message):
+def test_invalid_override_raises(mapping, error, message):
     with pytest.raises(error, match=message), override_extensions(mapping):
         pass
     assert scope.current() == {}

@@ -129,7 +129,7 @@ def test_they_are_removed(store):
     assert [*store.list()] == ["zarr.json"]
 
 
-def test_they_are_overwritten_as_they_are_no_new_names(store):
+def test_they_are_overwritten_as_they_are_not_new_names(store):
     group = zarr.open_group(store, "r+")
     with pytest.raises(NodeExistsError):
         group.create_array("__v", shape=1)
@@ -161,7 +161,7 @@ def creations(group):
 
 @pytest.mark.parametrize("name", ["__", "__x", "__x/y", "g/__x", "a/__x/y", "g/__x/__y"])
 @pytest.mark.parametrize("how", creations(zarr.create_group({})))
-def test_new_ones_are_refused_unless_they_are_asked_for(how, name):
+def test_new_ones_are_rejected_unless_they_are_asked_for(how, name):
     group = zarr.create_group({})
     group["ok"] = np.arange(3)
     group.create_group("g")
@@ -203,7 +203,7 @@ def test_a_copy_may_not_have_a_new_one():
         assert not [*dest.list()]
 
 
-def test_what_is_no_name_at_all_stays_none():
+def test_invalid_names_are_none():
     format_ = format_named("v3")
     for name in ("__a\0", "__a\\b", "__\ud800", "...", "zarr.json", ""):
         assert not format_.is_valid_name(name)

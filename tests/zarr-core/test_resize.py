@@ -25,7 +25,7 @@ SHAPES = st.tuples(st.integers(0, 9), st.integers(0, 9))
     shards=st.sampled_from([None, (6, 4)]),
     fill=st.sampled_from([0, 7]),
 )
-def test_what_was_cut_off_does_not_come_back(shapes, shards, fill):
+def test_shrinking_discards_elements(shapes, shards, fill):
     array = zarr.create_array(
         shape=shapes[0], chunks=(3, 2), shards=shards, dtype="int16", fill_value=fill
     )
@@ -82,7 +82,7 @@ def test_growing_costs_one_document_and_shrinking_what_is_cut_off():
     assert not store.count("update", "set", "erase", "list_prefix")
 
 
-def test_reading_only_is_refused_before_anything_happens():
+def test_reading_only_is_rejected_before_anything_happens():
     store = CountingStore(zarr.MemoryStore())
     zarr.create_array(store, data=np.arange(10), chunks=2)
     array = zarr.open(store, "r")
@@ -142,7 +142,7 @@ def test_append_along_any_axis():
     assert line.shape == (14,)
 
 
-def test_what_cannot_be_appended_is_refused():
+def test_invalid_append_raises():
     array = zarr.array(np.zeros((3, 4)))
     for data, axis, message in (
         (np.zeros((3, 5)), 0, r"shape \(3, 5\) along axis 0"),
@@ -158,7 +158,7 @@ def test_what_cannot_be_appended_is_refused():
 
 
 @pytest.mark.parametrize("handles", ["one", "many"])
-def test_those_who_append_at_once_get_places_of_their_own(handles, tmp_path):
+def test_concurrent_appends_do_not_overlap(handles, tmp_path):
     store = zarr.LocalStore(tmp_path / "a")
     shared = zarr.create_array(store, shape=0, chunks=4, dtype="int32")
 

@@ -116,7 +116,7 @@ def test_an_array_whose_values_cannot_be_stored_is_removed_with_its_groups(zarr_
     assert np.array_equal(zarr.open_array(store, path="a/b/x")[...], VALUES)
 
 
-def test_other_keys_beside_a_new_array_are_kept():
+def test_other_keys_next_to_a_new_array_are_kept():
     store = zarr.MemoryStore({"notes.txt": b"mine", "c/readme": b"mine", "sub/zarr.json": b"{}"})
     before = contents_of(store)
     with pytest.raises(StoreError):
@@ -141,7 +141,7 @@ def test_groups_that_others_use_by_now_are_kept_and_named():
     assert "'/a/b'" not in notes
 
 
-def test_what_overwrite_has_removed_is_named():
+def test_error_names_what_overwrite_removed():
     store = zarr.MemoryStore(dict(EXISTING))
     with pytest.raises(StoreError) as info:
         zarr.create_array(FullStore(store), path="a/other", data=VALUES, overwrite=True)
@@ -152,7 +152,7 @@ def test_what_overwrite_has_removed_is_named():
     assert notes_of(info.value) == ""
 
 
-def test_what_a_failed_removal_leaves_is_named():
+def test_failed_removal_names_remaining_keys():
     class Stuck(FullStore):
         def erase(self, key):
             raise StoreError("permission denied", self, key)
@@ -252,7 +252,7 @@ def test_rollbacks_nest():
     assert [path for path, _ in zarr.open_group(store).members()] == ["mine"]
 
 
-def test_what_is_complete_stays():
+def test_complete_values_are_kept():
     store, v3 = zarr.MemoryStore(), format_named(3)
     metadata = zarr.create_array(shape=3).metadata
 

@@ -135,7 +135,7 @@ def test_configurations_of_invalid_documents_do_not(file):
 
 
 @pytest.mark.parametrize("file", examples("invalid", "fill_value"), ids=lambda file: file.stem)
-def test_fill_values_of_invalid_documents_are_refused(file):
+def test_fill_values_of_invalid_documents_are_rejected(file):
     example = json.loads(file.read_bytes())
     metadata = parse_node(json.dumps(example["document"]).encode())
     with pytest.raises(ValueError, match=metadata.data_type.name):

@@ -77,7 +77,7 @@ def opened(shape) -> zarr.Array:
 @example(((3, 2), ([], [7])), None)
 @example(((0, 1), (..., np.zeros(0, bool))), None)
 @example(((2, 3, 4), (slice(None, None, -1), np.ones((3, 4), bool))), None)
-def test_reading_and_writing_are_numpys_or_refused_with_what_to_use(case, data):
+def test_reading_and_writing_are_numpys_or_rejected_with_what_to_use(case, data):
     shape, index = case
     array, expected = opened(shape), numbered(shape)
     try:
@@ -142,7 +142,7 @@ def test_a_boolean_selects_the_element_of_an_array_without_dimensions():
         array[np.array(False)]
 
 
-def test_fields_of_records_are_selected_beside_arrays():
+def test_fields_of_records_are_selected_next_to_arrays():
     records = np.zeros((2, 3, 4), [("x", "i4"), ("y", "f8")])
     records["x"] = numbered((2, 3, 4))
     array = zarr.create_array({}, data=records)

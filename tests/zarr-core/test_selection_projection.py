@@ -313,6 +313,13 @@ def test_take_and_put_mix_slices_with_several_arrays():
     assert (target[[3, 0]][:, 1:5:2][:, :, [5, 2]] == 7).all()
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_many_points_of_a_chunk(order):
+    array = np.asarray(np.arange(6 * 7 * 8).reshape(6, 7, 8), order=order)
+    index = tuple(np.random.default_rng(0).integers(0, size, 1000) for size in array.shape)
+    np.testing.assert_array_equal(take(array, CoordinateIndexer(index)), array[index])
+
+
 def test_steps_longer_than_chunks_skip_chunks():
     axis = Even(100, 10)
     assert [part.chunk_coord for part in project_dimension(slice(5, 100, 30), axis)] == [0, 3, 6, 9]

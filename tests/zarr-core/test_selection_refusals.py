@@ -72,7 +72,7 @@ def test_bad_index_arrays_are_explained(parse, index, message):
 
 
 @pytest.mark.parametrize("parse", [basic, orthogonal])
-def test_a_boolean_is_no_integer(parse):
+def test_a_boolean_is_not_an_integer(parse):
     with pytest.raises(SelectionError, match="bool"):
         parse(True, (3, 4))
 
@@ -88,13 +88,13 @@ def test_a_boolean_is_no_integer(parse):
     ],
     ids=repr,
 )
-def test_arrays_that_do_not_fit_together_are_refused_with_what_to_use(index):
+def test_arrays_that_do_not_fit_together_are_rejected_with_what_to_use(index):
     with pytest.raises(IndexError):
         np.zeros((2, 3, 4))[index]
     with pytest.raises(SelectionError, match=r"oindex.*vindex|too many"):
         fancy(index, (2, 3, 4))
 
 
-def test_too_many_points_are_refused():
+def test_too_many_points_are_rejected():
     with pytest.raises(SelectionError, match=r"do not fit into memory.*oindex.*vindex"):
         fancy(([0, 1], slice(None), [0, 1]), (2, 2**60, 2))

@@ -84,7 +84,7 @@ def test_one_need_not_stand_in_a_list(store):
         zarr.create_array(shape=4, storage_transformers="acme.unknown")
 
 
-def test_a_transformer_refuses_arrays_that_it_does_not_fit(store):
+def test_a_transformer_rejects_arrays_that_it_does_not_fit(store):
     zarr.create_array(store, shape=(4, 4), storage_transformers=[by("x", ndim=2)])
     with pytest.raises(MetadataValidationError, match="/storage_transformers/1: for 1 dim") as it:
         zarr.create_array(
@@ -106,7 +106,7 @@ class Said(Mark):
         raise AssertionError("codecs say the same")
 
 
-def test_what_codecs_can_say_is_left_to_them(store):
+def test_codecs_report_their_own_errors(store):
     transformers = [{"name": "acme.said", "configuration": {"mark": "big"}}, by("2")]
     with zarr.override_extensions({"storage_transformer": {"acme.said": Said}}):
         array = zarr.create_array(
@@ -124,7 +124,7 @@ def test_what_codecs_can_say_is_left_to_them(store):
             )
 
 
-def test_an_unknown_one_is_left_out_if_it_need_not_be_understood(store):
+def test_unknown_extension_is_ignored_if_permitted(store):
     zarr.create_array(store, shape=4, dtype="u1", storage_transformers=[by("x")])[:] = 5
     document = json.loads(store.get("zarr.json"))
     unknown = {"name": "acme.unknown", "must_understand": False}

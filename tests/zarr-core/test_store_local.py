@@ -63,7 +63,7 @@ def test_nothing_is_created_before_something_is_written(store):
     assert not os.path.exists(os.path.join(store.path, "other"))
 
 
-def test_a_file_is_no_store(tmp_path):
+def test_a_file_is_not_a_store(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(StoreError, match="not a directory"):
         LocalStore(tmp_path / "file")
@@ -134,7 +134,7 @@ def test_equal_if_the_same_directory(tmp_path):
 
 
 @pytest.mark.parametrize("key", [".x.zarr-lock", ".zarr-partial", "a/.b.1-2.zarr-partial/c"])
-def test_names_of_the_store_itself_are_refused(store, key):
+def test_names_of_the_store_itself_are_rejected(store, key):
     for call in (
         lambda: store.set(key, b""),
         lambda: store.update(key, lambda reader: b""),
@@ -173,7 +173,7 @@ def test_files_that_cannot_be_keys_are_not_listed(store):
 # --- writing ---
 
 
-def test_nothing_is_left_beside_the_values(store):
+def test_nothing_is_left_next_to_the_values(store):
     store.set("a/k", b"v")
     store.update("a/k", lambda reader: b"w")
     store.update("a/l", lambda reader: None)
@@ -233,7 +233,7 @@ def test_permissions_follow_the_umask(store):
     assert os.stat(os.path.join(store.path, "a")).st_mode & 0o777 == 0o750
 
 
-def test_a_file_system_without_locks_is_said_and_survived(store, monkeypatch):
+def test_file_system_without_locks_is_reported(store, monkeypatch):
     def refuse(descriptor, operation):
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
 
@@ -340,7 +340,7 @@ def test_the_memory_of_directories_is_bounded(store, monkeypatch):
 
 
 @pytest.mark.parametrize("operation", ["get", "exists", "getsize", "generation", "open_value"])
-def test_keys_that_cannot_be_encoded_are_refused(tmp_path, operation):
+def test_keys_that_cannot_be_encoded_are_rejected(tmp_path, operation):
     store = LocalStore(tmp_path)
     for key in ("\ud800", "a/\ud800"):
         with pytest.raises(StoreKeyError, match="cannot be encoded"):

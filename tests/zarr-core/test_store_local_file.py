@@ -21,7 +21,7 @@ from zarr_core.errors import StoreError
         (b"", "is a file, not a directory"),
     ],
 )
-def test_files_are_told_by_their_first_bytes(tmp_path, start, sentence):
+def test_files_are_reported_by_their_first_bytes(tmp_path, start, sentence):
     path = tmp_path / "something"
     path.write_bytes(start)
     for mode in ("r", "a", "w"):
@@ -30,7 +30,7 @@ def test_files_are_told_by_their_first_bytes(tmp_path, start, sentence):
     assert path.read_bytes() == start
 
 
-def test_a_file_of_numpy_is_told(tmp_path):
+def test_numpy_file_is_reported(tmp_path):
     np.save(tmp_path / "x.npy", np.arange(3))
     with pytest.raises(StoreError, match=r"array of NumPy.*numpy\.load"):
         zarr.open(tmp_path / "x.npy")

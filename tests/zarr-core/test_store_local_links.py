@@ -41,7 +41,7 @@ def test_links_that_stay_inside_are_followed(linked):
 
 
 @pytest.mark.parametrize("key", ["out/k", "out/none", "in/up/out/k"])
-def test_links_that_leave_the_store_are_refused(linked, key):
+def test_links_that_leave_the_store_are_rejected(linked, key):
     for call in (
         linked.get,
         linked.exists,

@@ -43,7 +43,7 @@ ODD = ("directory", "fifo", "zero", "dangling", "circle", "outside", "socket", "
 
 
 @pytest.mark.parametrize("key", ODD)
-def test_what_is_no_value_is_neither_read_nor_taken_for_a_missing_one(odd, key):
+def test_non_value_is_neither_read_nor_missing(odd, key):
     if not os.path.lexists(os.path.join(odd.path, key)):
         pytest.skip("only root can make a device")
     for call in (
@@ -64,7 +64,7 @@ def test_what_is_no_value_is_neither_read_nor_taken_for_a_missing_one(odd, key):
 
 
 @pytest.mark.parametrize("key", ODD[1:])
-def test_what_is_no_value_is_replaced_and_erased_without_being_touched(odd, key):
+def test_non_value_is_replaced_and_erased(odd, key):
     before = os.stat("/etc/passwd")
     odd.set(key, b"new")
     assert odd.get(key) == b"new"

@@ -120,7 +120,7 @@ def test_values_that_are_arrays(held, value):
 
 
 @pytest.mark.parametrize("held", [np.array([b"text", None]), Boxed(np.array(["text"], object)), 5])
-def test_pointers_are_no_values(held):
+def test_pointers_are_not_values(held):
     with pytest.raises(StoreReadError, match="bytes are needed"):
         MappingStore({"k": held}).get("k")
 
@@ -142,7 +142,7 @@ class ReadOnly(Mapping):
 
 
 @pytest.mark.parametrize("kind", [ReadOnly, types.MappingProxyType])
-def test_what_cannot_be_written_to_is_read_only(kind):
+def test_unwritable_locations_are_read_only(kind):
     values = {}
     zarr.create_array(values, data=np.arange(6), chunks=2)
     store = MappingStore(kind(values))

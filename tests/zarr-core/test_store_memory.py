@@ -79,14 +79,14 @@ def test_other_buffers_in_the_mapping_are_copied_out(held):
 
 
 @pytest.mark.parametrize("held", ["text", None, 7, object()])
-def test_what_is_no_buffer_is_not_taken_for_a_missing_value(held):
+def test_invalid_buffer_is_not_a_missing_value(held):
     store = MemoryStore({"a/k": held})
     for call in (store.get, store.getsize, store.open_value):
         with pytest.raises(StoreReadError, match=r"a/k.*bytes are needed"):
             call("a/k")
 
 
-def test_keys_of_the_mapping_that_are_no_keys_are_not_listed():
+def test_keys_of_the_mapping_that_are_not_keys_are_not_listed():
     store = MemoryStore({"../x": b"", "/abs": b"", "": b"", 7: b"", "good": b"", "a/": b""})
     assert list(store.list()) == ["good"]
     assert store.list_dir("") == (["good"], [])

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import zarr_core as zarr
+from zarr_core.codecs.bytes import BytesCodec
 from zarr_core.engine.resolved_metadata import resolve_metadata
 from zarr_core.engine.stored_array import StoredArray
 from zarr_core.errors import MissingChunkError
@@ -30,7 +31,9 @@ def test_an_array_has_what_is_stored_of_it():
 def test_it_is_read_and_written_without_an_array():
     array = array_of()
     format_ = format_named("v3")
-    stored = StoredArray(array.store, "a/b", format_, resolve_metadata(array.metadata, "here"))
+    stored = StoredArray(
+        array.store, "a/b", format_, array.metadata, resolve_metadata(array.metadata, "here")
+    )
     request = parse.basic((slice(1, 4), slice(None)), (5, 6))
     values = np.arange(18, dtype="int16").reshape(3, 6)
     stored.write(request.selection, values)
@@ -109,8 +112,46 @@ def test_extensions_of_the_block_are_kept():
     assert zarr.open_array(store, path="a/b").stored.extensions == {}
 
 
-def test_what_is_public_of_an_array_cannot_be_set():
+def test_public_attributes_are_read_only():
     array = array_of()
     for name in ("store", "path", "metadata"):
         with pytest.raises(AttributeError):
             setattr(array, name, None)
+
+
+def test_arrays_with_equal_metadata_share_the_resolved_metadata():
+    group = zarr.create_group({})
+    first = group.create_array("a", shape=(6,), chunks=(2,), dtype="f4", attributes={"n": 1})
+    other = group.create_array("b", shape=(6,), chunks=(2,), dtype="f4")
+    longer = group.create_array("c", shape=(9,), chunks=(2,), dtype="f4")
+    assert group["a"].stored.resolved is group["b"].stored.resolved
+    assert first.stored.resolved is other.stored.resolved
+    assert longer.stored.resolved is not first.stored.resolved
+    assert longer.stored.codecs is first.stored.codecs
+    assert [array.stored.axes[0].count for array in (first, longer)] == [3, 5]
+    assert group["a"].attrs == {"n": 1}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"dtype": "f8"}, {"fill_value": -0.0}, {"chunks": (3,)}, {"serializer": BytesCodec("big")}],
+)
+def test_arrays_with_different_extensions_share_no_codecs(change):
+    options = {"shape": (6,), "chunks": (2,), "dtype": "f4", "fill_value": 0.0}
+    first, other = zarr.create_array({}, **options), zarr.create_array({}, **options | change)
+    assert first.stored.resolved is not other.stored.resolved
+    assert first.stored.codecs is not other.stored.codecs
+
+
+def test_an_override_does_not_affect_equal_metadata_outside():
+    store = array_of().store
+
+    class Other(BytesCodec):
+        pass
+
+    before = zarr.open_array(store, path="a/b")
+    inside = zarr.open_array(store, path="a/b", extensions={"codec": {"bytes": Other}})
+    after = zarr.open_array(store, path="a/b")
+    assert type(inside.stored.codecs.array_to_bytes) is Other
+    assert after.stored.resolved is before.stored.resolved
+    assert inside.stored.resolved is not before.stored.resolved

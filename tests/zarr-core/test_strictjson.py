@@ -35,7 +35,7 @@ def problems_of(data, error=MetadataDecodeError):
 
 @settings(max_examples=100)
 @given(DOCUMENTS)
-def test_what_is_written_is_read_again(document):
+def test_write_read_round_trip(document):
     again = strictjson.loads(strictjson.dumps(document))
     assert strictjson.identical(again, document)
     assert json.dumps(again) == json.dumps(document)  # the order of members too
@@ -132,7 +132,7 @@ def test_every_kind_of_text_is_read(data):
 
 
 @pytest.mark.parametrize("data", [b"", b"  ", b'{"a": 1', b"{'a': 1}", b"[1,]", b"[1] 2", b"nul"])
-def test_damaged_text_is_refused_with_its_position(data):
+def test_damaged_text_is_rejected_with_its_position(data):
     [(pointer, message)] = problems_of(data)
     assert pointer == ""
     assert "line 1, column" in message or message == "the document is empty"
@@ -145,13 +145,13 @@ def test_repeated_keys_are_named_with_their_place():
     ]
 
 
-def test_a_repeated_key_whose_value_is_dropped_is_refused_still():
+def test_a_repeated_key_whose_value_is_dropped_is_rejected_still():
     # The first value, which the parser drops, is the one with another fault in it.
     assert ("/a", "the key 'a' is repeated") in problems_of(b'{"a": {"b": NaN}, "a": 1}')
 
 
 @pytest.mark.parametrize("token", ["NaN", "Infinity", "-Infinity"])
-def test_tokens_that_are_not_json_are_refused(token):
+def test_tokens_that_are_not_json_are_rejected(token):
     [(pointer, message)] = problems_of(f'{{"attributes": [0, {{"a/b": {token}}}]}}')
     assert pointer == "/attributes/1/a~1b"
     assert message.startswith(f"{token} is not valid JSON")
@@ -159,23 +159,23 @@ def test_tokens_that_are_not_json_are_refused(token):
     assert strictjson.loads(f'["{token}"]') == [token]
 
 
-def test_what_breaks_behind_a_refused_token_is_told_too():
+def test_errors_after_a_rejected_token_are_reported():
     [(pointer, message)] = problems_of('{"fill_value": NaN, "codecs": [}')
     assert pointer == ""
     assert message == "expecting value (line 1, column 32, character 31)"
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-8-sig"])
-def test_other_encodings_are_refused(encoding):
+def test_other_encodings_are_rejected(encoding):
     problems_of('{"zarr_format": 3}'.encode(encoding))
 
 
-def test_latin_1_is_refused_with_its_byte():
+def test_latin_1_is_rejected_with_its_byte():
     assert problems_of(b'{"unit": "\xb0C"}') == [("", "not UTF-8 at byte 10")]
 
 
 @pytest.mark.parametrize("opening", ["[", '{"a":', '[{"a":'])
-def test_deep_nesting_is_refused(opening):
+def test_deep_nesting_is_rejected(opening):
     [(_, message)] = problems_of(opening * 100_000)
     assert message == "arrays and objects are nested more than 256 deep"
 
@@ -187,12 +187,12 @@ def test_nesting_up_to_the_limit_is_read():
     problems_of("[" * (depth + 1) + "]" * (depth + 1))
 
 
-def test_brackets_in_strings_and_side_by_side_are_no_nesting():
+def test_brackets_in_strings_and_side_by_side_are_not_nesting():
     assert strictjson.loads(json.dumps(["[" * 1000 + '"\\'])) == ["[" * 1000 + '"\\']
     assert len(strictjson.loads("[" + ",".join(["[]"] * 1000) + "]")) == 1000
 
 
-def test_a_full_stack_is_no_bare_recursion_error():
+def test_a_full_stack_is_not_a_bare_recursion_error():
     depth = strictjson.MAX_DEPTH - 1
     text = "[" * depth + "]" * depth
     outcomes = []
@@ -217,13 +217,13 @@ def _frames():
     return count
 
 
-def test_an_integer_of_thousands_of_digits_is_refused():
+def test_an_integer_of_thousands_of_digits_is_rejected():
     assert problems_of(b'{"shape": [-' + b"7" * 5000 + b"]}") == [
         ("/shape/0", "an integer of 5000 digits is too large")
     ]
 
 
-def test_a_number_that_would_become_infinite_is_refused():
+def test_a_number_that_would_become_infinite_is_rejected():
     assert problems_of(b'{"a": [1e308, 1e309]}') == [
         ("/a/1", "1e309 is beyond the range of 64-bit floating-point numbers")
     ]
@@ -270,7 +270,7 @@ def test_values_of_numpy_become_plain(value, expected):
         ({"a": {1, 2}}, "/a"),
     ],
 )
-def test_values_without_json_form_are_refused_with_their_place(value, pointer):
+def test_values_without_json_form_are_rejected_with_their_place(value, pointer):
     with pytest.raises(MetadataValidationError) as caught:
         strictjson.dumps(value, "attributes")
     assert [problem.pointer for problem in caught.value.problems] == [pointer]
@@ -282,7 +282,7 @@ def test_all_values_without_json_form_are_reported():
     assert [problem.pointer for problem in caught.value.problems] == ["/a", "/b"]
 
 
-def test_a_value_within_itself_is_refused():
+def test_a_value_within_itself_is_rejected():
     loop = []
     loop.append(loop)
     with pytest.raises(MetadataValidationError, match="within themselves"):

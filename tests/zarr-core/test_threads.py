@@ -105,7 +105,7 @@ def test_whether_threads_pay_is_tried(seconds, pieces, several, monkeypatch):
     assert (len(set(seen)) > 1) is several
 
 
-def test_tasks_are_made_as_late_as_possible():
+def test_tasks_are_created_as_late_as_possible():
     def work(task):
         if task == 5:
             raise ZeroDivisionError

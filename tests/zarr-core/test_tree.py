@@ -53,7 +53,7 @@ def test_a_long_tree_is_cut(root):
     assert lines[-1] == "... more than 500 nodes"
 
 
-def test_what_is_damaged_is_shown_by_its_name(root):
+def test_damaged_nodes_are_shown_by_name(root):
     root.store.set("b/c/zarr.json", b"{")
     lines = repr(root.tree()).splitlines()
     assert len(lines) < len(WHOLE.splitlines())

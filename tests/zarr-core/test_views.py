@@ -52,7 +52,7 @@ def test_a_view_is_lazy_and_only_to_be_read(array):
         view.resize(3)
 
 
-def test_a_view_of_elements_of_another_length_is_refused(array):
+def test_a_view_of_elements_of_another_length_is_rejected(array):
     with pytest.raises(TypeError, match="item sizes"):
         array.view("i8")
 

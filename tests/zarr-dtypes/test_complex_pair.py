@@ -79,7 +79,7 @@ def test_forms_of_fill_values():
 
 
 @pytest.mark.parametrize("part", ["bfloat16", "float16", "float8_e4m3"])
-def test_what_users_give(part):
+def test_arguments(part):
     made = made_of(part)
     expected = pair(made, 1.5, -2)
     forms = [

@@ -65,13 +65,13 @@ def test_fill_values_are_exact(count, unit):
 @pytest.mark.parametrize(
     "value", [1.0, True, None, "nat", "0", "2020-01-01", 2**63, -(2**63) - 1, [0], {}]
 )
-def test_what_is_no_fill_value(value):
+def test_invalid_fill_value(value):
     for data_type in (DateTime64("s"), TimeDelta64("s")):
         with pytest.raises(ValueError, match=r'64 must be "NaT" or an integer'):
             data_type.fill_value_from_json(value)
 
 
-def test_no_time_is_what_nobody_wrote():
+def test_unwritten_times_are_not_a_time():
     array = zarr.create_array(shape=3, dtype="M8[s]")
     assert array.metadata.fill_value == "NaT"
     assert np.isnat(array[...]).all()
@@ -117,7 +117,7 @@ def test_fill_values_that_users_give(given_, dtype, count):
         ("5", "m8[s]"), (["2020", "2021"], "M8[Y]"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_held_is_refused(given_, dtype):
+def test_oversized_values_are_rejected(given_, dtype):
     with pytest.raises(MetadataValidationError, match="/fill_value"):
         zarr.create_array(shape=1, dtype=dtype, fill_value=given_)
 

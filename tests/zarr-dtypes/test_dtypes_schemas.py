@@ -119,7 +119,7 @@ def test_forms_of_fill_values(name):
         ("structured", {"fields": [["x", "int8", [2]]]}),
     ],
 )
-def test_refused(name, configuration):
+def test_rejected(name, configuration):
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(configuration, schema_of(name))
     with pytest.raises(zarr_core.errors.ExtensionConfigurationError):

@@ -23,7 +23,7 @@ def test_numpy(order):
 
 @settings(max_examples=40, deadline=None)
 @given(texts=st.lists(TEXT, min_size=1, max_size=9), order=st.sampled_from("<>"))
-def test_strings_come_back(texts, order):
+def test_strings_round_trip(texts, order):
     values = np.array(texts, f"{order}U4")
     array = zarr.create_array(data=values, chunks=4, fill_value=texts[0].rstrip("\0"))
     assert array[...].tolist() == values.tolist()
@@ -46,24 +46,24 @@ def test_a_byte_order_is_needed():
 
 
 @pytest.mark.parametrize("value", ["abcd", "abc\0", 3, None, ["a"], b"abc"])
-def test_what_is_no_fill_value(value):
+def test_invalid_fill_value(value):
     with pytest.raises(ValueError, match="fixed_length_utf32"):
         FixedLengthUTF32(3).fill_value_from_json(value)
 
 
 @pytest.mark.parametrize("value", ["abcd", 1, b"abc", "\ud800", 0.0, True])
-def test_what_users_cannot_give(value):
+def test_rejected_arguments(value):
     with pytest.raises(MetadataValidationError, match="/fill_value"):
         zarr.create_array(shape=1, dtype="U3", fill_value=value)
 
 
-def test_what_users_can_give():
+def test_accepted_arguments():
     for value in ("ab", np.str_("ab"), np.array("ab"), "ab\0\0\0"):
         assert zarr.create_array(shape=1, dtype="U3", fill_value=value)[0] == "ab"
     assert zarr.zeros(2, dtype="U3")[...].tolist() == ["", ""]
 
 
-def test_code_points_that_there_are_not():
+def test_invalid_code_points():
     array = zarr.create_array(shape=2, dtype="<U1", compressors=None, chunks=1)
     array.store.set("c/0", b"\xff\xff\xff\xff")
     array.store.set("c/1", b"\xff\xff\xff")

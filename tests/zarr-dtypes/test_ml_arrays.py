@@ -43,7 +43,7 @@ def same(left, right):
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("name", NAMES)
-def test_elements_come_back(name, layout):
+def test_elements_round_trip(name, layout):
     values = values_of(name)
     for order in ("little", "big"):
         array = zarr.create_array(
@@ -96,7 +96,7 @@ def test_types_of_one_byte_have_no_byte_order():
 
 
 @pytest.mark.parametrize("name", ["bfloat16", "float8_e4m3", "float8_e5m2", "float4_e2m1fn"])
-def test_a_chunk_is_left_out_only_if_it_is_the_fill_value_bit_by_bit(name):
+def test_a_chunk_is_omitted_only_if_it_is_the_fill_value_bit_by_bit(name):
     dtype = np.dtype(getattr(ml_dtypes, name))
     negative = np.array(1 << (3 if name == "float4_e2m1fn" else 8 * dtype.itemsize - 1),
                         f"u{dtype.itemsize}").view(dtype)  # fmt: skip
@@ -170,7 +170,7 @@ def test_other_types_do_not_import_it():
 
 
 @pytest.mark.parametrize("name", ["bfloat16", "int4", "complex_float8_e5m2"])
-def test_what_to_do_without_it(name):
+def test_advice_if_not_installed(name):
     message = run(
         "import sys, zarr_core as zarr\n"
         "from zarr_core.errors import ExtensionLoadError\n"

@@ -20,7 +20,7 @@ def test_numpy():
 
 @settings(max_examples=40, deadline=None)
 @given(items=st.lists(st.binary(max_size=5), min_size=1, max_size=9))
-def test_bytes_come_back(items):
+def test_bytes_round_trip(items):
     values = np.array(items, "S5")
     array = zarr.create_array(data=values, chunks=4, fill_value=items[0])
     assert array[...].tobytes() == values.tobytes()
@@ -42,12 +42,12 @@ def test_fill_values_in_json():
 @pytest.mark.parametrize(
     "value", ["AQIDBAU=", "not base64", "AQI", [256], [1.0], [True], 5, None, {}, "ä"]
 )
-def test_what_is_no_fill_value(value):
+def test_invalid_fill_value(value):
     with pytest.raises(ValueError, match="null_terminated_bytes"):
         NullTerminatedBytes(4).fill_value_from_json(value)
 
 
-def test_what_users_give():
+def test_arguments():
     for value in (b"ab", "ab", np.bytes_(b"ab"), bytearray(b"ab"), np.array(b"ab")):
         assert zarr.create_array(shape=1, dtype="S3", fill_value=value)[0] == b"ab"
     assert zarr.zeros(2, dtype="S3")[...].tolist() == [b"", b""]

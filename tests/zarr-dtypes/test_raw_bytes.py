@@ -9,7 +9,7 @@ from zarr_dtypes.raw_bytes import RawBytes
 THREE = {"name": "raw_bytes", "configuration": {"length_bytes": 3}}
 
 
-def test_elements_come_back():
+def test_elements_round_trip():
     values = np.frombuffer(bytes(range(30)), "V3")
     array = zarr.create_array(shape=10, dtype=THREE, chunks=4, fill_value=b"\0\1\2")
     assert array.dtype == "V3"
@@ -32,12 +32,12 @@ def test_fill_values_in_json():
 
 
 @pytest.mark.parametrize("value", ["AAE=", "AAECAw==", "", [0, 1], [0, 1, 256], 0, None, "a b"])
-def test_what_is_no_fill_value(value):
+def test_invalid_fill_value(value):
     with pytest.raises(ValueError, match="raw_bytes"):
         RawBytes(3).fill_value_from_json(value)
 
 
-def test_what_users_give():
+def test_arguments():
     for value in (b"abc", bytearray(b"abc"), np.void(b"abc"), np.bytes_(b"abc")):
         assert zarr.create_array(shape=1, dtype=THREE, fill_value=value)[...].tobytes() == b"abc"
     assert zarr.zeros(1, dtype=THREE)[...].tobytes() == b"\0\0\0"

@@ -103,7 +103,7 @@ def test_numbers_are_rounded_as_ml_dtypes_rounds(name, number):
 
 @settings(max_examples=300)
 @given(st.sampled_from(sorted(LAYOUTS)), st.data())
-def test_texts_beside_half_ways_are_rounded_once(name, data):
+def test_texts_next_to_half_ways_are_rounded_once(name, data):
     numbers = sorted({it for it in all_numbers(name) if 0 < it < math.inf})
     low, high = data.draw(st.sampled_from(list(pairwise(numbers))))
     side = data.draw(st.sampled_from([1, 0, -1]))
@@ -184,7 +184,7 @@ def test_hexadecimal_bits(name):
 
 @pytest.mark.parametrize("name", ["bfloat16", "float8_e4m3fnuz", "float4_e2m1fn"])
 @pytest.mark.parametrize("value", [None, True, [], [1.0], {}, "1", "nan", "inf", "", "AAA="])
-def test_what_is_no_fill_value(name, value):
+def test_invalid_fill_value(name, value):
     with pytest.raises(ValueError, match=f"fill value of type {name}"):
         SmallFloat(name).fill_value_from_json(value)
 
@@ -231,7 +231,7 @@ def test_beyond_the_range(name, largest):
                 made.fill_value_from_json(value)
 
 
-def test_what_users_give():
+def test_arguments():
     made = SmallFloat("bfloat16")
     payload = np.array(0xFF81, "u2").view(ml_dtypes.bfloat16)
     swapped = payload.astype(payload.dtype.newbyteorder("S"))

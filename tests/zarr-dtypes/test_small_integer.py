@@ -33,7 +33,7 @@ def test_fill_values(name, limits):
 
 
 @pytest.mark.parametrize("value", [1.0, "1", "0x1", True, None, [1], {}])
-def test_what_is_no_fill_value(value):
+def test_invalid_fill_value(value):
     with pytest.raises(ValueError, match="fill value of type int4 must be an integer"):
         SmallInteger("int4").fill_value_from_json(value)
 
@@ -41,7 +41,7 @@ def test_what_is_no_fill_value(value):
 @pytest.mark.parametrize(
     "value", [0.5, 1j, "1", b"1", None, [1], np.zeros(1, "i1"), np.void(b"a"), float("nan")]
 )
-def test_what_users_cannot_give(value):
+def test_rejected_arguments(value):
     with pytest.raises(ValueError, match="int4 requires an integer"):
         SmallInteger("int4").cast(value)
 
@@ -84,7 +84,7 @@ def test_bits_above_the_number_stand_for_nothing(name):
     assert np.array_equal(given.view("u1"), octets)
 
 
-def test_python_numbers_that_do_not_fit_are_refused():
+def test_python_numbers_that_do_not_fit_are_rejected():
     array = zarr.create_array(shape=4, dtype="int4", chunks=2)
     for value in (8, -9, [0, 1, 2, 8], 2**70, 8.0, 1e300, float("nan"), float("-inf")):
         with pytest.raises(SelectionError, match=r"out of range for int4 \(-8 to 7"):

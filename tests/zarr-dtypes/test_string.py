@@ -14,7 +14,7 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 
 
 @pytest.mark.parametrize("dtype", [str, "str", "string", np.str_, STRINGS, "U", np.dtype("U")])
-def test_what_means_strings_of_any_length(dtype):
+def test_dtypes_of_variable_length_strings(dtype):
     array = zarr.create_array(shape=(2, 2), dtype=dtype)
     assert array.metadata.data_type.to_json() == "string"
     assert array.metadata.fill_value == ""
@@ -24,7 +24,7 @@ def test_what_means_strings_of_any_length(dtype):
     assert array[...].tolist() == [["a", "ä𝄞" * 50], ["", ""]]
 
 
-def test_strings_that_may_be_missing_are_refused():
+def test_strings_that_may_be_missing_are_rejected():
     with pytest.raises(ExtensionConfigurationError, match="missing value"):
         data_type_for(np.dtypes.StringDType(na_object=None))
     assert data_type_for(np.dtypes.StringDType(coerce=False)) == String()
@@ -37,7 +37,7 @@ def test_strings_that_may_be_missing_are_refused():
     fill=TEXT,
     shards=st.booleans(),
 )
-def test_strings_come_back(texts, chunk, fill, shards):
+def test_strings_round_trip(texts, chunk, fill, shards):
     values = np.array(texts, STRINGS)
     array = zarr.create_array(
         data=values, chunks=chunk, shards=2 * chunk if shards else None, fill_value=fill
@@ -50,12 +50,12 @@ def test_strings_come_back(texts, chunk, fill, shards):
 
 
 @pytest.mark.parametrize("value", [0, None, ["a"], True, "\ud800", {}])
-def test_what_is_no_fill_value(value):
+def test_invalid_fill_value(value):
     with pytest.raises(ValueError, match="string|surrogates"):
         String().fill_value_from_json(value)
 
 
-def test_what_users_give():
+def test_arguments():
     for value in ("ab", np.str_("ab"), np.array("ab"), np.array("ab", STRINGS)):
         assert zarr.create_array(shape=1, dtype=str, fill_value=value)[0] == "ab"
     assert zarr.zeros(2, dtype=str)[...].tolist() == ["", ""]
@@ -86,7 +86,7 @@ def test_names_of_python_objects_must_be_said():
         np.array(["a", np.nan], np.dtypes.StringDType(na_object=np.nan)),
     ],
 )
-def test_what_is_missing_becomes_no_text(missing):
+def test_missing_values_are_not_text(missing):
     array = zarr.create_array(shape=2, dtype="string")
     with pytest.raises(ValueError, match="is not a string.*replace missing values"):
         array[...] = missing
@@ -96,7 +96,7 @@ def test_what_is_missing_becomes_no_text(missing):
 
 
 @pytest.mark.parametrize("fill", ["", "\0", "a", "a\0", "a\0\0", "\0a"])
-def test_null_characters_are_told_apart(fill):
+def test_null_characters_are_reported_apart(fill):
     # NumPy compares no further than to the first, and leaves them out at the end of a str.
     texts = ["", "\0", "\0\0", "a", "a\0", "a\0\0", "\0a", "\0a\0"]
     array = zarr.create_array(shape=len(texts), dtype="string", chunks=1, fill_value=fill)

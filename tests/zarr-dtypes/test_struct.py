@@ -71,7 +71,7 @@ def test_whether_there_is_a_byte_order(fields, expected):
 @pytest.mark.parametrize("order", "<>")
 @settings(max_examples=10, deadline=None)
 @given(octets=arrays.arrays("u1", 5 * 7 * RECORD.itemsize))
-def test_records_come_back(order, layout, octets):
+def test_records_round_trip(order, layout, octets):
     values = octets.view(RECORD).reshape(5, 7)
     array = zarr.create_array(
         shape=(5, 7), dtype=RECORD.newbyteorder(order), compressors=None, **layout
@@ -132,7 +132,7 @@ def test_a_fill_value_of_packed_bytes_is_little_endian():
         (None, "an object"),
     ],
 )
-def test_what_is_no_fill_value(value, message):
+def test_invalid_fill_value(value, message):
     with pytest.raises(ValueError, match=message):
         made(field("a", "int16"), field("b", "uint8")).fill_value_from_json(value)
 
@@ -149,7 +149,7 @@ def test_what_is_no_fill_value(value, message):
     ],
     ids=["tuple", "list", "dict", "void", "swapped", "scalar"],
 )
-def test_what_users_give(value):
+def test_arguments(value):
     array = zarr.create_array(shape=1, dtype=RECORD, fill_value=value)
     assert array.metadata.fill_value == {
         "id": 3, "p": {"x": 1.5, "s": "YQ=="}, "at": "NaT", "u": "ä",
@@ -166,7 +166,7 @@ def test_zero():
 
 
 @pytest.mark.parametrize("value", [(1,), {"id": 1}, 1, (1.5, (0, b""), 0, ""), "x", [(), 2, 3, 4]])
-def test_what_users_cannot_give(value):
+def test_rejected_arguments(value):
     with pytest.raises(MetadataValidationError, match="/fill_value"):
         zarr.create_array(shape=1, dtype=RECORD, fill_value=value)
 
@@ -238,7 +238,7 @@ def test_fields_that_nothing_stores():
         ),
     ],
 )
-def test_definitions_that_are_refused(fields, pointer, message):
+def test_definitions_that_are_rejected(fields, pointer, message):
     with pytest.raises(ExtensionConfigurationError, match=message) as caught:
         made(*fields)
     assert "the array" in str(caught.value)

@@ -7,7 +7,7 @@ import zarr_core as zarr
 
 @pytest.mark.parametrize("order", "<>")
 @pytest.mark.parametrize("layout", [{"chunks": 3}, {"chunks": 2, "shards": 4}])
-def test_durations_come_back(order, layout):
+def test_durations_round_trip(order, layout):
     values = np.array([-5, 0, 5, 2**62, -(2**63), 7, 1], "i8").view("m8[25s]")
     array = zarr.create_array(data=values.astype(f"{order}m8[25s]"), **layout)
     assert array.metadata.data_type.configuration == {"unit": "s", "scale_factor": 25}

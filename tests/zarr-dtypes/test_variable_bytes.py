@@ -10,7 +10,7 @@ from zarr_dtypes.variable_bytes import VariableBytes
 
 
 @pytest.mark.parametrize("dtype", [bytes, "bytes", "variable_length_bytes", np.bytes_, "S"])
-def test_what_means_bytes_of_any_length(dtype):
+def test_dtypes_of_variable_length_bytes(dtype):
     array = zarr.create_array(shape=(2, 2), dtype=dtype)
     assert array.metadata.data_type.to_json() == "bytes"
     assert array.metadata.fill_value == ""
@@ -29,7 +29,7 @@ def test_what_means_bytes_of_any_length(dtype):
     fill=st.binary(max_size=9),
     shards=st.booleans(),
 )
-def test_bytes_come_back(items, chunk, fill, shards):
+def test_bytes_round_trip(items, chunk, fill, shards):
     values = np.empty(len(items), object)
     values[:] = items
     array = zarr.create_array(
@@ -51,12 +51,12 @@ def test_fill_values_in_json():
 
 
 @pytest.mark.parametrize("value", [0, None, [256], "A", "not base64", True, {}, [[1]]])
-def test_what_is_no_fill_value(value):
+def test_invalid_fill_value(value):
     with pytest.raises(ValueError, match="a fill value of type bytes must be a base64 string"):
         VariableBytes().fill_value_from_json(value)
 
 
-def test_what_users_give():
+def test_arguments():
     for value in (b"ab", np.bytes_(b"ab"), bytearray(b"ab"), memoryview(b"ab"), np.array(b"ab")):
         assert zarr.create_array(shape=1, dtype=bytes, fill_value=value)[0] == b"ab"
     assert zarr.zeros(2, dtype=bytes)[...].tolist() == [b"", b""]
@@ -65,7 +65,7 @@ def test_what_users_give():
             zarr.create_array(shape=1, dtype=bytes, fill_value=value)
 
 
-def test_what_is_no_bytes_is_refused_where_it_is_written():
+def test_writing_non_bytes_raises():
     array = zarr.create_array(shape=2, dtype=bytes)
     with pytest.raises(CodecError, match="vlen-bytes"):
         array[0] = "text"

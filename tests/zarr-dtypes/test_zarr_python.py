@@ -178,7 +178,7 @@ def test_our_fill_values(tmp_path, dtype, fill):
 
 
 @pytest.mark.parametrize("dtype", [*FIXED, "str", "variable_length_bytes"])
-def test_what_new_arrays_hold_is_the_same(tmp_path, dtype):
+def test_contents_of_new_arrays_are_equal(tmp_path, dtype):
     theirs = zarr.create_array(tmp_path / "theirs", shape=2, dtype=dtype)
     ours = zarr_core.create_array(tmp_path / "ours", shape=2, dtype=dtype)
     assert same(ours[...], np.asarray(theirs[...]))

@@ -152,7 +152,7 @@ AS_BEFORE = [
 
 
 @pytest.mark.parametrize(("dtype", "filters"), AS_BEFORE)
-def test_what_version_3_cannot_have_runs_as_before(dtype, filters):
+def test_arguments_without_version_3_form_are_unchanged(dtype, filters):
     assert read(dtype, filters) == as_before(dtype, *filters)
     assert read(dtype, filters, ZLIB) == as_before(dtype, *filters, ZLIB)
     turned = [("transpose", {"order": [1, 0]})]
@@ -173,7 +173,7 @@ UNFIT = [
 
 
 @pytest.mark.parametrize(("dtype", "config", "pointer"), UNFIT)
-def test_filters_for_other_elements_are_refused(dtype, config, pointer):
+def test_filters_for_other_elements_are_rejected(dtype, config, pointer):
     with pytest.raises(MetadataValidationError) as caught:
         read(dtype, [config])
     assert [problem.pointer for problem in caught.value.problems] == [pointer]
@@ -240,7 +240,7 @@ def test_pickle_is_never_hidden_within_another_codec(dtype, filters, compressor)
         ([["a", "<i4"], ["b", ">i4"]], None, ZLIB, "F"),
     ],
 )
-def test_what_is_read_is_written_back(dtype, filters, compressor, order):
+def test_read_metadata_round_trip(dtype, filters, compressor, order):
     read_one = read_dtype(dtype, object_codec=object_codec(filters, compressor))
     codecs = read_chain(read_one, order, 2, filters, compressor)
     array = metadata().replace(data_type=read_one.data_type, codecs=codecs)
@@ -281,7 +281,7 @@ def test_the_checksum_of_version_3_is_numcodecs():
         ([LITTLE, ("transpose", {"order": [1, 0]})], "/codecs/1"),
     ],
 )
-def test_what_version_2_has_no_words_for(codecs, pointer):
+def test_not_representable_in_version_2(codecs, pointer):
     with pytest.raises(MetadataValidationError) as caught:
         write_chain(metadata(*codecs))
     assert caught.value.problems[0].pointer == pointer

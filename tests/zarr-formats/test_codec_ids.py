@@ -32,7 +32,7 @@ def test_defaults_of_numcodecs_are_filled_in():
     assert definition({"id": "zstd"}).configuration == {"level": 1, "checksum": False}
 
 
-def test_members_that_frames_do_not_need_are_left_out():
+def test_members_that_frames_do_not_need_are_omitted():
     assert definition({"id": "gzip", "level": 5, "useZlib": False}).configuration == {"level": 5}
 
 

@@ -131,7 +131,7 @@ def test_the_only_format_is_indexed():
         open_a(sharded(storage_transformers=[sharding(2, 2, type="morton")]))
 
 
-def test_unknown_transformers_are_refused():
+def test_unknown_transformers_are_rejected():
     with pytest.raises(UnknownExtensionError, match=EXTENSION):
         open_a(array_store(storage_transformers=[{"extension": EXTENSION, "type": "x"}]))
 
@@ -239,7 +239,7 @@ def test_codec_and_transformer_read_the_same(dimensions, name, written_by_codec)
     values = ramp(shape) + 1
     metadata = (by_codec, by_transformer) if written_by_codec else (by_transformer, by_codec)
     writer, reader = (
-        StoredArray(store, "a", format_, resolve_metadata(item, "test")) for item in metadata
+        StoredArray(store, "a", format_, item, resolve_metadata(item, "test")) for item in metadata
     )
     everything = parse.basic((), tuple(shape))
     writer.write(everything.selection, everything.broadcast(values))

@@ -63,7 +63,7 @@ def test_other_forms_of_the_uri_are_read(uri):
     "uri",
     [f"{SPEC}codecs/gzip/2.0", f"{SPEC}codecs/zstd/1.0", EXTENSION, f"{SPEC}codecs/bytes/1.0"],
 )
-def test_unknown_codecs_are_refused(uri):
+def test_unknown_codecs_are_rejected(uri):
     with pytest.raises(UnknownExtensionError, match=uri):
         open_a(array_store(codecs=[{"type": uri}]))
 
@@ -105,7 +105,7 @@ def test_blosc(shuffle, dtype, expected):
     "wrong",
     [{"shuffle": 3}, {"shuffle": "shuffle"}, {"cname": "zip"}, {"clevel": 10}, {"colour": 1}],
 )
-def test_configurations_of_blosc_that_are_refused(wrong):
+def test_configurations_of_blosc_that_are_rejected(wrong):
     with pytest.raises(
         (ExtensionConfigurationError, MetadataValidationError), match=next(iter(wrong))
     ):
@@ -240,7 +240,7 @@ def test_codecs_of_other_uris_are_written():
         assert open_a(store)[...].tolist() == ramp((4, 6)).tolist()
 
 
-def test_what_is_written():
+def test_written_metadata():
     store = store_of({}, None)
     zarr.create_array(
         store, path="a", data=ramp((4, 6), ">i4"), chunks=(2, 3), zarr_format="draft", order="F",

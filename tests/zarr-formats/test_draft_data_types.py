@@ -192,7 +192,7 @@ def test_later_minor_versions_of_an_extension_are_understood():
         ("U2", extension("string", "{}U2", fallback="r64")),
     ],
 )
-def test_what_is_written_of_numpy_data_types(order, code, expected):
+def test_written_numpy_data_types(order, code, expected):
     dtype = np.dtype(f"{order}{code}")
     store = store_of({}, None)
     array = zarr.create_array(
@@ -210,7 +210,7 @@ def test_what_is_written_of_numpy_data_types(order, code, expected):
     assert open_a(store)[...].tobytes() == array[...].tobytes() == some(array.dtype).tobytes()
 
 
-def test_what_is_written_of_a_structure():
+def test_written_structure():
     dtype = np.dtype([("n", "<U2"), ("in", [("s", "S3"), ("v", "V2")])])
     store = store_of({}, None)
     zarr.create_array(store, path="a", shape=4, dtype=dtype, zarr_format="draft")
@@ -222,7 +222,7 @@ def test_what_is_written_of_a_structure():
     assert open_a(store)[...].tobytes() == values.tobytes()
 
 
-def test_data_types_without_word_are_refused():
+def test_data_types_without_word_are_rejected():
     for dtype in ("string", "M8[10s]"):
         with pytest.raises(MetadataError, match="/data_type"):
             zarr.create_array(store_of({}, None), shape=4, dtype=dtype, zarr_format="draft")

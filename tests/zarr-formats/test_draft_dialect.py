@@ -68,7 +68,7 @@ ZARRITA_ARRAY = {
 }
 
 
-def test_what_zarrita_wrote():
+def test_zarrita_data_is_read():
     store = store_of(
         {KEY: ZARRITA_ARRAY, "meta/root/g.group.json": {"extensions": [], "attributes": None}},
         DIALECT,
@@ -175,7 +175,7 @@ def test_data_types_that_are_none(name):
         ("V3", {"extension": "TODO: structured array protocol URL", "type": [["", "|V3"]]}),
     ],
 )
-def test_what_is_written_of_data_types(dtype, written):
+def test_written_data_types(dtype, written):
     values = np.zeros((4, 6), dtype)
     values[0, 0] = b"abc" if dtype == "V3" else "x" if values.dtype.kind in "SU" else 1
     array, document = made(data=values, dtype=dtype)
@@ -219,7 +219,7 @@ def test_a_compressor_may_be_missing_or_null():
 @pytest.mark.parametrize(
     "uri", [f"{SPEC}codec/zip/1.0", EXTENSION, f"{SPEC}codec/", f"{SPEC}codec/endian/1.0"]
 )
-def test_unknown_compressors_are_refused(uri):
+def test_unknown_compressors_are_rejected(uri):
     with pytest.raises(UnknownExtensionError, match=uri):
         open_a(dialect_store(compressor={"codec": uri, "configuration": {}}))
 
@@ -269,7 +269,7 @@ def test_fill_values_are_those_of_version_2(dtype, fill_value, expected):
         ({"compressors": [{"name": "crc32c"}, {"name": "urn:x"}]}, "urn:x"),
     ],
 )
-def test_what_the_dialect_has_no_words_for_is_refused(options, pointer):
+def test_unsupported_by_the_dialect_raises(options, pointer):
     with pytest.raises((MetadataError, ExtensionError), match=pointer):
         made(**options)
 

@@ -140,7 +140,7 @@ def test_values_of_members_are_checked(member, value):
         open_a(array_store(**{member: value}))
 
 
-def test_every_problem_is_told():
+def test_every_problem_is_reported():
     with pytest.raises(MetadataValidationError) as caught:
         open_a(array_store(shape=[-1, 6], chunk_memory_layout="A", extensions=...))
     assert {problem.pointer for problem in caught.value.problems} == {
@@ -218,7 +218,7 @@ def test_an_edge_is_filled_with_the_fill_value():
 # --- what is not changed stays ---
 
 
-def test_what_is_not_changed_is_written_as_it_was():
+def test_unchanged_metadata_is_preserved():
     odd = {
         "attributes": {"z": 1, "a": [1.0, 1]},
         "fill_value": "0x00000007",
@@ -271,7 +271,7 @@ def test_arrays_pickle():
         ({"filters": [{"name": "transpose", "configuration": {"order": [0, 1]}}]}, "/codecs/0"),
     ],
 )
-def test_what_the_text_has_no_words_for_is_refused(options, pointer):
+def test_unsupported_by_the_draft_raises(options, pointer):
     store = store_of({}, None)
     given = {"shape": (4, 6), "chunks": (2, 3), "zarr_format": "draft", **options}
     with pytest.raises(MetadataError, match=pointer):
@@ -288,7 +288,7 @@ def test_a_fill_value_is_always_stored():
         format_named("draft").to_json(undefined)
 
 
-def test_consolidated_metadata_are_refused():
+def test_consolidated_metadata_are_rejected():
     store = store_of({"meta/g.group.json": {"attributes": {}}}, TEXT)
     with pytest.raises(MetadataError, match="does not support consolidated metadata"):
         zarr.consolidate_metadata(store)
@@ -339,7 +339,7 @@ def turned(metadata):
         ({"chunk_key_encoding": ExtensionDefinition("n5")}, "/chunk_key_encoding: .*c0/0"),
     ],
 )
-def test_metadata_of_other_formats_are_refused(change, pointer):
+def test_metadata_of_other_formats_are_rejected(change, pointer):
     metadata = metadata_of()
     change = {key: value(metadata) if callable(value) else value for key, value in change.items()}
     with pytest.raises(MetadataValidationError, match=pointer):
@@ -350,7 +350,7 @@ def test_metadata_of_other_formats_are_refused(change, pointer):
 @pytest.mark.parametrize(
     "document", [{"zarr.json": {}}, [], "x", None, {"array": {}, "minor": "1"}]
 )
-def test_node_documents_of_other_formats_are_refused(name, document):
+def test_node_documents_of_other_formats_are_rejected(name, document):
     with pytest.raises(MetadataError):
         format_named(name).from_json(document, "token")
 

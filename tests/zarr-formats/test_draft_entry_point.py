@@ -32,7 +32,7 @@ def test_the_entry_point_tells_the_format(entry):
     assert array[0, 0] == 0
 
 
-def test_without_an_entry_point_there_is_no_hierarchy():
+def test_missing_root_document_raises():
     store = store_of({"meta/a.array.json": ARRAY}, None)
     with pytest.raises(NodeNotFoundError):
         open_a(store)
@@ -48,7 +48,7 @@ def test_members_are_required(entry, member):
 
 @pytest.mark.parametrize("version", ["4.0", "2.9", "30.0"])
 @pytest.mark.parametrize("entry", FORMATS.values())
-def test_another_major_version_is_refused(entry, version):
+def test_another_major_version_is_rejected(entry, version):
     uri = entry["zarr_format"].replace("3.0", version)
     with pytest.raises(MetadataValidationError, match=f"is version {version}, .*must be version 3"):
         open_a(array_store({**entry, "zarr_format": uri}))
@@ -57,7 +57,7 @@ def test_another_major_version_is_refused(entry, version):
 @pytest.mark.parametrize(
     "uri", ["http://example.org/core/3.0", f"{SPEC}core", f"{SPEC}core/3", f"{SPEC}core/3.0/x"]
 )
-def test_other_specifications_are_refused(uri):
+def test_other_specifications_are_rejected(uri):
     with pytest.raises(MetadataValidationError, match="must be the URI of a Zarr core"):
         open_a(array_store({**TEXT, "zarr_format": uri}))
 
@@ -72,7 +72,7 @@ def test_minor_versions_may_have_what_is_not_known():
 
 
 @pytest.mark.parametrize("entry", FORMATS.values())
-def test_unknown_members_are_refused(entry):
+def test_unknown_members_are_rejected(entry):
     with pytest.raises(UnsupportedFieldError, match="/colour"):
         open_a(array_store({**entry, "colour": "blue"}))
 
@@ -122,7 +122,7 @@ def test_suffixes_that_cannot_be_part_of_a_key(suffix):
         open_a(array_store({**TEXT, "metadata_encoding": encoding}))
 
 
-def test_other_encodings_are_refused():
+def test_other_encodings_are_rejected():
     encoding = {"extension": EXTENSION, "type": "xml", "metadata_key_suffix": ".xml"}
     with pytest.raises(UnknownExtensionError, match=EXTENSION):
         open_a(array_store({**TEXT, "metadata_encoding": encoding}))
@@ -147,7 +147,7 @@ def test_an_extension_that_need_not_be_understood_is_ignored_and_kept(entry):
 
 
 @pytest.mark.parametrize("entry", FORMATS.values())
-def test_an_extension_that_must_be_understood_is_refused(entry):
+def test_an_extension_that_must_be_understood_is_rejected(entry):
     extension = {"extension": EXTENSION, "must_understand": True}
     store = array_store({**entry, "extensions": [extension]})
     for use in (open_a, zarr.open_group):

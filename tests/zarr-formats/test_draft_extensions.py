@@ -23,7 +23,7 @@ def test_an_extension_that_need_not_be_understood_is_ignored_and_kept():
     assert document_of(array.store, "meta/a.array.json")["extensions"] == [extension]
 
 
-def test_an_extension_that_must_be_understood_is_refused():
+def test_an_extension_that_must_be_understood_is_rejected():
     store = array_store(extensions=[{"extension": EXTENSION, "must_understand": True}])
     with pytest.raises(UnknownExtensionError, match=EXTENSION):
         open_a(store)
@@ -60,7 +60,7 @@ def test_configurations_of_extensions_are_any_json(configuration):
     assert rewritten.additional_fields == metadata.additional_fields
 
 
-def test_two_extensions_of_one_name_are_refused():
+def test_two_extensions_of_one_name_are_rejected():
     extension = {"extension": EXTENSION, "must_understand": False}
     with pytest.raises(MetadataValidationError, match="/extensions/1: is a duplicate"):
         open_a(array_store(extensions=[extension, extension]))

@@ -76,7 +76,7 @@ def test_the_warning_comes_once():
         open_a(store)
 
 
-def test_the_policy_error_refuses():
+def test_the_policy_error_rejects():
     with config.set(fallback="error"), pytest.raises(UnknownExtensionError, match=EXTENSION):
         open_a(unknown("int32"))
 
@@ -86,13 +86,13 @@ def test_the_policy_use_is_silent():
         assert open_a(unknown("int32")).dtype == "int32"
 
 
-def test_without_a_known_fallback_the_array_is_refused():
+def test_without_a_known_fallback_the_array_is_rejected():
     for fallbacks in (("int33",), ("int33", {"extension": EXTENSION, "type": 1}), ([],)):
         with pytest.raises(UnknownExtensionError, match=EXTENSION):
             open_a(unknown(*fallbacks))
 
 
-def test_what_is_read_as_something_else_is_not_written():
+def test_fallback_array_is_not_written():
     store = unknown("int32")
     with config.set(fallback="use"):
         array = open_a(store, mode="r+")

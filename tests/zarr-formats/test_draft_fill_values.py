@@ -116,7 +116,7 @@ def test_digits_are_complete(name, value):
         ("r80000000", "0x00"),
     ],
 )
-def test_what_is_no_value_of_the_type(name, value):
+def test_invalid_value_of_the_type(name, value):
     with pytest.raises(MetadataError, match="/fill_value"):
         open_a(array_store(data_type=name, fill_value=value))
 
@@ -136,7 +136,7 @@ def test_what_is_no_value_of_the_type(name, value):
         ("V200", bytes(range(200)), "0x" + bytes(range(200)).hex()),
     ],
 )
-def test_what_is_written(dtype, value, written):
+def test_written_metadata(dtype, value, written):
     store = store_of({}, None)
     array = zarr.create_array(
         store, path="a", shape=2, dtype=dtype, fill_value=value, zarr_format="draft"
@@ -190,7 +190,7 @@ def test_extensions_read_their_own(name, kind, value, expected):
     assert metadata_of(data_type=described, fill_value=None).fill_value_undefined
 
 
-def test_where_there_is_none_all_chunks_are_stored():
+def test_without_fill_value_all_chunks_are_stored():
     described = {"extension": f"{SPEC}extensions/data-types/datetime/1.0", "type": "<M8[s]"}
     array = open_a(array_store(data_type=described, fill_value=None))
     assert array.fill_value is None

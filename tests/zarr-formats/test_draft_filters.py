@@ -60,7 +60,7 @@ def test_filters_are_written_there():
 
 
 @pytest.mark.parametrize("value", [None, [], "butterworth", {"id": "delta"}, ["delta"], 5])
-def test_an_attribute_of_that_name_that_is_no_list_of_codecs(value):
+def test_an_attribute_of_that_name_that_is_not_a_list_of_codecs(value):
     store = dialect_store(attributes={"filters": value})
     array = open_a(store)
     assert array.attrs["filters"] == value
@@ -81,7 +81,7 @@ def test_users_cannot_take_the_name():
         made(attributes={"filters": "x"})
 
 
-def test_codecs_without_id_are_refused():
+def test_codecs_without_id_are_rejected():
     with pytest.raises(MetadataValidationError, match="/attributes/filters/1/id"):
         open_a(dialect_store(attributes={"filters": [FILTERS[0], {"dtype": "<i4"}]}))
     with pytest.raises(MetadataValidationError, match="/attributes/filters/0/dtype"):

@@ -108,7 +108,7 @@ def test_all_nodes(name):
     assert sorted(members) == ["a", "a/b", "a/b/c", "a/e", "d", "f"]
 
 
-def test_a_prefix_that_holds_nothing_is_no_group(name, tmp_path):
+def test_a_prefix_that_holds_nothing_is_not_a_group(name, tmp_path):
     zarr.create_array(tmp_path, path="a/b", shape=2, zarr_format=name)
     zarr.open_group(tmp_path)["a"]
     (tmp_path / META[name] / "empty").mkdir()
@@ -153,7 +153,7 @@ def test_damaged_documents_are_named(name):
 # --- making ---
 
 
-def test_no_groups_are_made_to_lead_to_a_node(name):
+def test_no_groups_are_created_to_lead_to_a_node(name):
     store = store_of({}, None)
     zarr.create_array(store, path="a/b/c", shape=2, zarr_format=name)
     zarr.create_group(store, path="a/d/e")
@@ -188,14 +188,14 @@ def test_attributes_make_an_implied_group_explicit(name):
     assert dict(zarr.open_group(store).attrs) == {"y": 2}
 
 
-def test_nothing_is_made_below_an_array(name):
+def test_nothing_is_created_below_an_array(name):
     store = hierarchy(name, ["a"])
     for path in ("a/b", "a/b/c"):
         with pytest.raises(NodeExistsError, match="no node can be created below it"):
             zarr.create_group(store, path=path)
 
 
-def test_what_is_there_is_not_overwritten_unless_asked(name):
+def test_existing_nodes_are_not_overwritten_by_default(name):
     store = hierarchy(name, ["a", "g/b"], ["g"])
     for path in ("a", "g"):
         with pytest.raises(NodeExistsError):
@@ -224,7 +224,7 @@ def test_overwriting_removes_nothing_else(name):
 
 
 @pytest.mark.parametrize("key", [".zgroup", ".zarray", "attributes.json", "meta", "zarr.json"])
-def test_the_root_of_another_hierarchy_is_refused(name, key):
+def test_the_root_of_another_hierarchy_is_rejected(name, key):
     store = store_of({}, None)
     value = {"zarr_format": 3, "node_type": "group"} if key == "zarr.json" else {"zarr_format": 2}
     store.set(key, json.dumps(value).encode())
@@ -233,7 +233,7 @@ def test_the_root_of_another_hierarchy_is_refused(name, key):
     assert list(store.list()) == [key]
 
 
-def test_the_other_draft_is_refused():
+def test_the_other_draft_is_rejected():
     for one, other in (NAMES, NAMES[::-1]):
         with pytest.raises(NodeExistsError):
             format_named(one).create(hierarchy(other), "a", GroupMetadata())

@@ -135,7 +135,7 @@ def test_names_that_only_the_final_version_reserves():
     assert sorted(zarr.open_group(store)) == ["__x", "zarr.json"]
 
 
-def test_what_an_older_text_put_below_root_is_a_group_of_that_name():
+def test_group_called_root_of_an_older_text():
     store = store_of({"meta/root/foo.array.json": ARRAY})
     store.set("data/root/foo/c0/0", ramp((2, 3)).tobytes())
     assert sorted(zarr.open_group(store)) == ["root"]
@@ -169,7 +169,7 @@ def test_the_example_of_the_text():
 
 
 @pytest.mark.parametrize("configuration", [{"separator": "-"}, {"scalar": "0"}, {"colour": 1}])
-def test_configurations_that_are_refused(configuration):
+def test_configurations_that_are_rejected(configuration):
     with pytest.raises(ExtensionConfigurationError):
         create_extension("chunk_key_encoding", ExtensionDefinition("v3_draft", configuration))
     if "colour" not in configuration:
@@ -187,7 +187,7 @@ def test_the_definition():
     }
 
 
-def test_consolidated_metadata_of_zarr_python_are_no_node():
+def test_consolidated_metadata_of_zarr_python_are_not_a_node():
     store = store_of(
         {"meta/root/a.array.json": OLD_ARRAY, "meta/root/consolidated/.zmetadata": {}}, DIALECT
     )

@@ -126,7 +126,7 @@ DTYPES = ["?", "<i4", ">u2", ">f8", "<c8", "S3", ">U2", "<M8[s]", ">m8[D]", "V2"
     st.integers(0, 2**32 - 1),
 )
 @settings(max_examples=60)
-def test_arrays_come_back(name, dimensions, dtype, order, separator, sharded, seed):
+def test_arrays_round_trip(name, dimensions, dtype, order, separator, sharded, seed):
     shape, chunks, counts = (tuple(item[n] for item in dimensions) for n in range(3))
     dtype = np.dtype(dtype)
     values = np.random.default_rng(seed).integers(0, 2 if dtype == "?" else 99, shape)
@@ -148,7 +148,7 @@ def test_arrays_come_back(name, dimensions, dtype, order, separator, sharded, se
 
 @given(NAMES, st.dictionaries(st.sampled_from(["a", "a/b", "a/b/c", "d", "d/e"]), st.booleans()))
 @settings(max_examples=40)
-def test_hierarchies_come_back(name, nodes):
+def test_hierarchies_round_trip(name, nodes):
     """Arrays and explicit groups, none below an array."""
     arrays = [path for path, is_array in nodes.items() if is_array]
     nodes = {

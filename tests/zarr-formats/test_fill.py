@@ -143,7 +143,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("text", "value"), REFUSED)
-def test_what_is_no_value_is_refused_at_its_place(text, value):
+def test_invalid_value_error_has_pointer(text, value):
     with pytest.raises(MetadataValidationError) as caught:
         fill_from_v2(value, read_dtype(text), "/here")
     assert [problem.pointer for problem in caught.value.problems] == ["/here"]
@@ -179,7 +179,7 @@ def test_complex_numbers_are_pairs():
 
 @settings(max_examples=60)
 @given(st.data())
-def test_any_bits_come_back(data):
+def test_any_bits_round_trip(data):
     dtype = read_dtype(
         data.draw(
             st.sampled_from(["<i2", ">u4", "<f4", ">f8", "<c8", "|S5", "|V7", "<M8[us]", RECORD])

@@ -88,7 +88,7 @@ def test_mode_1_has_the_number_of_elements():
         (header(2, 0), 2),
     ],
 )
-def test_headers_that_are_refused(data, ndim):
+def test_headers_that_are_rejected(data, ndim):
     with pytest.raises(ChunkDecodeError):
         read_header(data, ndim)
 
@@ -138,12 +138,12 @@ def test_a_smaller_block_is_filled_up():
         header(4, 2),
     ],
 )
-def test_sizes_that_do_not_fit_are_refused(stored):
+def test_sizes_that_do_not_fit_are_rejected(stored):
     with pytest.raises(ChunkDecodeError):
         BlockCodec([BIG]).decode(stored, chunk((2, 4)))
 
 
-def test_a_shape_that_no_header_can_say_is_refused():
+def test_a_shape_that_no_header_can_say_is_rejected():
     with pytest.raises(ValueError, match="no room"):
         BlockCodec([BIG]).check(chunk((2**32,)))
 
@@ -181,14 +181,14 @@ def bound(codecs, name="n5.block", dtype="u2", shape=(2, 4)):
         ["bytes"],
     ],
 )
-def test_codecs_that_n5_does_not_have_are_refused(codecs):
+def test_codecs_that_n5_does_not_have_are_rejected(codecs):
     with pytest.raises(ValueError, match=r"big|endian|bytes"):
         bound(codecs)
 
 
 @pytest.mark.parametrize("codecs", [[], [BIG, GZIP, GZIP], [GZIP], [3], [{"configuration": {}}]])
 @pytest.mark.parametrize("name", ["n5.block", "n5_default"])
-def test_configurations_that_are_refused(name, codecs):
+def test_configurations_that_are_rejected(name, codecs):
     with pytest.raises((ExtensionConfigurationError, CodecChainError, ValueError)):
         bound(codecs, name)
 

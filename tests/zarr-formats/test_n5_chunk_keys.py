@@ -23,7 +23,7 @@ def test_keys(chunk, key):
     [("", 0), ("1", 0), ("0/0", 1), ("0", 2), ("01/0", 2), ("-1/0", 2), ("0//0", 2), ("a/0", 2),
      ("0.0", 2), ("٣/0", 2), ("attributes.json", 1), ("0/", 2)],
 )  # fmt: skip
-def test_what_is_no_key(key, ndim):
+def test_invalid_key(key, ndim):
     assert N5Encoding().decode(key, ndim) is None
 
 

@@ -30,7 +30,7 @@ def written(metadata):
     return N5().to_json(metadata)["attributes.json"]
 
 
-def test_what_a_document_means():
+def test_metadata_of_document():
     metadata = read(DOCUMENT)
     assert metadata.shape == (5, 4, 3)
     assert metadata.data_type.name == "uint16"
@@ -63,7 +63,7 @@ def test_what_a_document_means():
         {},
     ],
 )
-def test_what_is_not_changed_is_written_as_it_was(document):
+def test_unchanged_metadata_is_preserved(document):
     metadata = read(document)
     assert json.dumps(written(metadata)) == json.dumps(document)
     changed = metadata.replace(attributes=metadata.attributes | {"new": 1})
@@ -190,14 +190,14 @@ def test_codecs_that_n5_does_not_have(codec):
          "/chunk_grid/configuration/chunk_shape"),
     ],
 )  # fmt: skip
-def test_what_n5_cannot_say_is_refused(options, pointer):
+def test_unsupported_by_n5_raises(options, pointer):
     options = {"shape": (4, 4), "chunks": (2, 2), "dtype": "u2", **options}
     with pytest.raises(MetadataValidationError) as caught:
         zarr_core.create_array(zarr_format="n5", **options)
     assert [problem.pointer for problem in caught.value.problems] == [pointer]
 
 
-def test_every_problem_is_told():
+def test_every_problem_is_reported():
     with pytest.raises(MetadataValidationError) as caught:
         zarr_core.create_array(
             zarr_format="n5", shape=(4,), dtype="bool", fill_value=True, compressors="crc32c"
@@ -225,13 +225,13 @@ def test_every_problem_is_told():
         ({"chunk_memory_layout": ExtensionDefinition("x")}, "/chunk_memory_layout"),
     ],
 )
-def test_metadata_that_are_refused(changes, pointer):
+def test_metadata_that_are_rejected(changes, pointer):
     with pytest.raises(MetadataValidationError) as caught:
         written(read(DOCUMENT).replace(**changes))
     assert [problem.pointer for problem in caught.value.problems] == [pointer]
 
 
-def test_blocks_are_told_without_their_codecs():
+def test_blocks_are_reported_without_their_codecs():
     blocks = read(DOCUMENT).replace(document=None, codecs=(ExtensionDefinition("n5.block"),))
     assert written(blocks)["compression"] == {"type": "raw"}
 
@@ -239,12 +239,12 @@ def test_blocks_are_told_without_their_codecs():
 @pytest.mark.parametrize(
     "document", [None, [], "x", {"attributes.json": []}, {"attributes.json": None}]
 )
-def test_what_no_node_has_for_documents(document):
+def test_metadata_keys_of_no_node(document):
     with pytest.raises(MetadataValidationError, match="is an object"):
         N5().from_json(document, "here")
 
 
-def test_members_without_words_are_refused():
+def test_members_without_words_are_rejected():
     extra = read(DOCUMENT).replace(document=None, additional_fields={"extra": {}})
     with pytest.raises(MetadataValidationError, match="/extra"):
         written(extra)

@@ -39,7 +39,7 @@ def make(store, name, **options):
     return zarr_core.create_array(store, path=name, **options)
 
 
-def test_an_array_is_made_filled_changed(store):
+def test_an_array_is_created_filled_changed(store):
     array = make(store, "a/b", attributes={"unit": "m"})
     assert document(store, "a/b") == {
         "dimensions": [5, 7],
@@ -87,7 +87,7 @@ def test_the_root_says_that_it_is_n5(store):
     assert document(store) == {"n5": "2.0.0", "title": "t"}
 
 
-def test_an_array_at_the_root_says_so_too(store):
+def test_array_at_the_root_is_detected(store):
     make(store, "")
     assert document(store)["n5"] == "2.0.0"
     array = zarr_core.open(store)
@@ -128,7 +128,7 @@ def test_nodes_pickle(tmp_path):
     assert dict(group["a"].attrs) == {"x": 1, "y": 2}
 
 
-def test_chunks_are_no_groups(store):
+def test_chunks_are_not_groups(store):
     make(store, "a")
     for path in ("a/0", "a/0/0", "a/0/0/x"):
         with pytest.raises(NodeNotFoundError):
@@ -179,7 +179,7 @@ def test_new_members_are_n5_too(store):
     assert other.metadata.chunk_key_encoding.name == "n5"
 
 
-def test_overwriting_spares_what_is_no_node(store):
+def test_overwriting_spares_what_is_not_a_node(store):
     root = zarr_core.create_group(store, zarr_format="n5")
     root.create_array("g/a", data=VALUES)
     store.set("g/notes.txt", b"mine")
@@ -198,7 +198,7 @@ def test_overwriting_spares_what_is_no_node(store):
 # --- what is no N5 ---
 
 
-def test_folders_are_no_groups(tmp_path):
+def test_folders_are_not_groups(tmp_path):
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "file.txt").write_text("text")
     with pytest.raises(NodeNotFoundError):
@@ -211,7 +211,7 @@ def test_folders_are_no_groups(tmp_path):
     assert list(zarr_core.open(tmp_path)) == ["sub"]
 
 
-def test_an_array_alone_makes_no_groups_of_the_folders_above(tmp_path):
+def test_an_array_alone_creates_no_groups_of_the_folders_above(tmp_path):
     (tmp_path / "a" / "b").mkdir(parents=True)
     (tmp_path / "a" / "b" / "attributes.json").write_text(json.dumps(ARRAY))
     assert zarr_core.open(tmp_path / "a" / "b").shape == (4,)
@@ -234,7 +234,7 @@ def test_nodes_of_other_formats_are_left_to_them(store, mark):
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b'{"dimensions": [1]'])
-def test_a_damaged_document_is_told_unless_another_format_is_there(store, content):
+def test_a_damaged_document_is_reported_unless_another_format_is_there(store, content):
     put(store, "", content)
     with pytest.raises(MetadataDecodeError):
         zarr_core.open(store)
@@ -245,7 +245,7 @@ def test_a_damaged_document_is_told_unless_another_format_is_there(store, conten
 
 
 @pytest.mark.parametrize("content", [b"[]", b"3", b'"text"', b"null"])
-def test_json_that_is_no_object_is_not_ours(store, content):
+def test_json_that_is_not_an_object_is_not_ours(store, content):
     put(store, "", content)
     with pytest.raises(NodeNotFoundError):
         zarr_core.open(store)
@@ -267,7 +267,7 @@ def test_nothing_is_consolidated(store):
         zarr_core.consolidate_metadata(store)
 
 
-def test_without_listing_there_are_no_implied_groups(store):
+def test_implicit_groups_need_listing(store):
     put(store, "", {})
     put(store, "a/b", ARRAY)
     store.supports_listing = False
@@ -276,7 +276,7 @@ def test_without_listing_there_are_no_implied_groups(store):
         zarr_core.open(store, path="a")
 
 
-def test_those_who_set_attributes_at_once_lose_none(store):
+def test_concurrent_attribute_changes_lose_nothing(store):
     put(store, "", {})
     put(store, "group/array", ARRAY)
     for path in ("group", "group/array"):
@@ -286,7 +286,7 @@ def test_those_who_set_attributes_at_once_lose_none(store):
         assert len(zarr_core.open(store, path=path).attrs) == 8
 
 
-def test_of_those_who_make_an_array_at_once_one_does(store):
+def test_concurrent_creation_has_one_winner(store):
     def attempt(_):
         try:
             return make(store, "a", write_data=False) is not None
@@ -308,7 +308,7 @@ def test_nodes_that_are_gone_are_missed(store):
     assert list(root) == []
 
 
-def test_what_is_damaged_can_be_replaced(store):
+def test_damaged_values_can_be_replaced(store):
     root = zarr_core.create_group(store, zarr_format="n5")
     root.create_array("a", data=VALUES)
     store.set("a/attributes.json", b"{")

@@ -26,7 +26,7 @@ def piece(content, *, method=0x10, level=6, length=None, hashed=None, magic=b"LZ
 END = struct.pack("<8sBIII", b"LZ4Block", 0x16, 0, 0, 0)
 
 
-def test_what_java_writes_is_read():
+def test_java_data_is_read():
     stream = piece(b"first") + piece(b"second") + END
     assert bytes(N5Lz4Codec().decode(stream, 11)) == b"firstsecond"
     # A literal run of 1, then a match of 15 bytes at distance 1, then a last literal run of 5.
@@ -36,7 +36,7 @@ def test_what_java_writes_is_read():
     assert bytes(N5Lz4Codec().decode(stream, 21)) == content
 
 
-def test_what_is_written_has_the_layout_of_java():
+def test_written_bytes_have_the_java_layout():
     stream = bytes(N5Lz4Codec(blockSize=64).encode(CONTENT, None))
     start, sizes = 0, []
     while True:
@@ -54,7 +54,7 @@ def test_what_is_written_has_the_layout_of_java():
     assert sizes == [64] * 9 + [24]
 
 
-def test_what_does_not_shrink_is_stored():
+def test_incompressible_data_is_stored():
     content = bytes(range(200))
     stream = bytes(N5Lz4Codec().encode(content, None))
     assert stream[8] & 0xF0 == 0x10
@@ -114,7 +114,7 @@ def test_a_wrong_hash_is_noticed():
     [{}, {"blockSize": 63}, {"blockSize": 1 << 26}, {"blockSize": "64"},
      {"blockSize": 64, "acceleration": 1}, {"level": 1}],
 )  # fmt: skip
-def test_configurations_that_are_refused(configuration):
+def test_configurations_that_are_rejected(configuration):
     with pytest.raises(ExtensionConfigurationError):
         create_extension("codec", ExtensionDefinition("n5.lz4", configuration), "here", "/codecs/0")
 

@@ -103,7 +103,7 @@ def test_a_refresh_sees_another_order():
 
 
 @pytest.mark.parametrize("order", ["A", "K", 1])
-def test_other_orders_are_refused(order):
+def test_other_orders_are_rejected(order):
     with pytest.raises(ValueError, match='order must be "C" or "F"'):
         made(order=order)
     with pytest.raises(ValueError, match='order must be "C" or "F"'):
@@ -112,7 +112,7 @@ def test_other_orders_are_refused(order):
 
 @pytest.mark.parametrize("zarr_format", [2, 3])
 @pytest.mark.parametrize("turned", [(2, 1, 0), (1, 0, 2)])
-def test_order_f_beside_a_transpose_filter_is_refused(zarr_format, turned):
+def test_order_f_next_to_a_transpose_filter_is_rejected(zarr_format, turned):
     store = {}
     filters = [{"name": "transpose", "configuration": {"order": list(turned)}}]
     with pytest.raises(CodecChainError, match=r'order="F" adds a transpose codec.*remove one'):

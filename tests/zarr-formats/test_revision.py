@@ -36,7 +36,7 @@ def test_nothing_changed():
     assert list(written) == list(RAW)
 
 
-def test_what_changed_is_written_in_its_place():
+def test_changes_are_written_in_place():
     written = revise(RAW, OLD, OLD.replace(shape=(5,)), PARTS, "here")
     assert list(written.items()) == [("foo", 1), ("length", 5), ("fill", "one"), ("extra", None)]
 
@@ -55,7 +55,7 @@ def test_a_new_document():
     assert revise(None, None, OLD, PARTS, "here") == {"length": 4, "fill": 1}
 
 
-def test_every_problem_is_told():
+def test_every_problem_is_reported():
     parts = (PARTS[0], Part(("fill_value",), (), refuse), Part(("codecs",), (), refuse))
     with pytest.raises(MetadataValidationError) as caught:
         revise(None, None, OLD, parts, "here")

@@ -78,7 +78,7 @@ def test_an_array_of_version_1_is_alone_in_its_store(place):
 
 
 @pytest.mark.parametrize("name", ["v1", "v2", "v3"])
-def test_a_wrong_version_in_a_document_is_said(place, name):
+def test_a_wrong_version_in_a_document_is_reported(place, name):
     array = zarr.create_array(place, shape=3, zarr_format=name)
     document = array.stored.format.documents("")[0]
     content = json.loads(array.store.get(document))
@@ -98,7 +98,7 @@ def test_circles_of_links_in_a_hierarchy_end(place, name):
     assert copy["a"][...].tolist() == [0, 1, 2]
 
 
-def test_what_a_data_type_is_is_shown(place):
+def test_data_type_is_shown(place):
     group = zarr.create_group(place, zarr_format=2)
     shown = {
         "i4": "int32",

@@ -87,7 +87,7 @@ def test_dates_have_units(code, unit):
 @pytest.mark.parametrize(
     "text", ["<M8", "<m8", "<M8[]", "<M8[generic]", "<M8[0ns]", "<M8[x]", "<M8[ 1s]"]
 )
-def test_dates_without_units_are_refused(text):
+def test_dates_without_units_are_rejected(text):
     with pytest.raises(MetadataValidationError) as caught:
         read_dtype(text)
     assert caught.value.problems[0].pointer == "/dtype"
@@ -114,7 +114,7 @@ def test_text_and_bytes():
         (None, "v2.object"),
     ],
 )
-def test_what_objects_are_the_codec_says(codec, name):
+def test_codec_determines_the_object_type(codec, name):
     dtype = read_dtype("|O", object_codec=codec)
     assert dtype.data_type.name == name
     assert dtype.item_size is None
@@ -208,7 +208,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_is_no_data_type_is_refused_at_its_place(name):
+def test_invalid_data_type_error_has_pointer(name):
     value, below = REFUSED[name]
     with pytest.raises(MetadataValidationError) as caught:
         read_dtype(value, "/here")
@@ -221,7 +221,7 @@ def test_a_missing_byte_order_is_pointed_out():
         read_dtype("i4")
 
 
-def test_all_problems_are_told():
+def test_all_problems_are_reported():
     with pytest.raises(MetadataValidationError) as caught:
         read_dtype([["a", "i4"], ["b", "<f8"], [1, "<f8"], ["b", "|O"]])
     assert [p.pointer for p in caught.value.problems] == ["/dtype/0/1", "/dtype/2", "/dtype/3/1"]
@@ -240,7 +240,7 @@ def test_all_problems_are_told():
         ExtensionDefinition("null_terminated_bytes", {"length_bytes": 2**30}),
     ],
 )
-def test_what_has_no_typestr(definition):
+def test_data_types_without_typestr(definition):
     with pytest.raises(ValueError, match=r"."):
         write_dtype(definition, "little")
 
@@ -253,7 +253,7 @@ def test_the_older_form_of_fields():
 
 @settings(max_examples=60)
 @given(st.recursive(simple, fields, max_leaves=6))
-def test_what_is_read_has_numpys_size_and_is_written_back(value):
+def test_sizes_match_numpy_and_round_trip(value):
     dtype = read_dtype(value)
     assert dtype.item_size == dtype.numpy_dtype().itemsize <= LARGEST
     # The model's data type lays an element out alike.

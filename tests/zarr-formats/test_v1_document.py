@@ -38,7 +38,7 @@ def fill_of(**changes):
     return data_type.fill_value_from_json(metadata.fill_value)
 
 
-def test_what_a_document_means():
+def test_metadata_of_document():
     metadata = read()
     assert metadata.shape == (20, 30)
     assert metadata.data_type.name == "int32"
@@ -103,7 +103,7 @@ def test_the_order_is_that_of_blosc_alone():
         {"compression": "blosc", "compression_opts": BLOSC["compression_opts"] | {"cname": "zstd"}},
     ],
 )
-def test_what_is_not_changed_is_written_as_it_was(changes):
+def test_unchanged_metadata_is_preserved(changes):
     metadata = read(**changes)
     document = {"meta": META | changes, "attrs": {"a": 1}}
     assert json.dumps(V1().to_json(metadata)) == json.dumps(document)
@@ -209,7 +209,7 @@ def test_fill_values_that_are_none(dtype, value):
         ({"dtype": [("a", "i4"), ("b", "i4")], "fill_value": (1, 2)}, "/fill_value"),
     ],
 )  # fmt: skip
-def test_what_version_1_cannot_say_is_refused(options, pointer):
+def test_unsupported_by_version_1_raises(options, pointer):
     options = {"shape": (4, 4), "chunks": (2, 2), "dtype": "i4", **options}
     with pytest.raises(MetadataValidationError) as caught:
         zarr_core.create_array(zarr_format=1, **options)
@@ -225,29 +225,29 @@ def test_what_version_1_cannot_say_is_refused(options, pointer):
         ({"additional_fields": {"x": 1}}, "/x"),
     ],
 )
-def test_metadata_that_are_refused(changes, pointer):
+def test_metadata_that_are_rejected(changes, pointer):
     with pytest.raises(MetadataValidationError) as caught:
         V1().to_json(read().replace(document=None, **changes))
     assert [problem.pointer for problem in caught.value.problems] == [pointer]
 
 
-def test_text_of_any_length_is_refused():
+def test_text_of_any_length_is_rejected():
     with pytest.raises(MetadataValidationError):
         zarr_core.create_array(zarr_format=1, shape=(2,), dtype="string", serializer="vlen-utf8")
 
 
-def test_fields_that_are_arrays_are_refused():
+def test_fields_that_are_arrays_are_rejected():
     with pytest.raises(MetadataValidationError, match="fields that are arrays"):
         zarr_core.create_array(zarr_format=1, shape=(2,), dtype=[("a", "i4"), ("b", "i2", (2,))])
 
 
 @pytest.mark.parametrize("document", [None, [], {}, {"attrs": {}}])
-def test_what_no_node_has_for_documents(document):
+def test_metadata_keys_of_no_node(document):
     with pytest.raises(MetadataValidationError, match="meta"):
         V1().from_json(document, "here")
 
 
-def test_there_are_no_groups():
+def test_groups_are_not_supported():
     with pytest.raises(MetadataValidationError, match="no groups"):
         zarr_core.create_group(zarr_format=1)
     with pytest.raises(MetadataValidationError, match="no groups"):
@@ -258,7 +258,7 @@ def test_there_are_no_groups():
     "content", [None, 1, [], {}, {"zarr_format": 2}, {"zarr_format": True}, {"zarr_format": "1"},
                 {"zarr_format": 1.0}],
 )  # fmt: skip
-def test_what_is_not_version_1(content):
+def test_metadata_of_other_versions(content):
     assert not is_version_1(content)
     assert is_version_1(META)
 

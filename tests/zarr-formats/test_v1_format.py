@@ -45,7 +45,7 @@ def content(store, key):
 
 
 @pytest.mark.parametrize("path", ["", "a", "a/b"])
-def test_an_array_is_made_filled_changed(store, path):
+def test_an_array_is_created_filled_changed(store, path):
     prefix = f"{path}/" if path else ""
     array = make(store, path, attributes={"unit": "m"}, fill_value=9)
     assert content(store, f"{prefix}meta") == {
@@ -131,7 +131,7 @@ def test_an_array_is_replaced_only_if_asked(store):
     assert store.exists("b/notes.txt")
 
 
-def test_there_are_no_groups(store):
+def test_groups_are_not_supported(store):
     make(store, "a/b")
     for path in ("", "a"):
         with pytest.raises(NodeNotFoundError):
@@ -160,7 +160,7 @@ def test_a_meta_that_is_far_too_large_is_not_ours(store):
         zarr_core.open(store)
 
 
-def test_what_is_damaged_can_be_replaced(store):
+def test_damaged_values_can_be_replaced(store):
     make(store, "a")
     store.set("a/meta", bytes(store.get("a/meta"))[:-2])
     with pytest.raises(MetadataDecodeError):
@@ -174,7 +174,7 @@ def test_keys_below_meta_are_not_ours(store):
         zarr_core.open(store, zarr_format=1)
 
 
-def test_a_damaged_meta_is_told(store):
+def test_a_damaged_meta_is_reported(store):
     data = json.dumps(META).encode()
     for cut in (20, len(data) - 1):
         store.set("meta", data[:cut])
@@ -195,7 +195,7 @@ def test_the_array_that_is_gone_is_missed(store):
     assert content(store, "attrs") == {}
 
 
-def test_those_who_change_something_at_once_lose_nothing(store):
+def test_concurrent_changes_lose_nothing(store):
     make(store, "a", chunks=(1, 5))
     arrays = [zarr_core.open(store, path="a") for _ in range(8)]
 
@@ -211,7 +211,7 @@ def test_those_who_change_something_at_once_lose_nothing(store):
     assert sorted(array[7:, 0].tolist()) == list(range(50, 58))
 
 
-def test_a_refused_change_changes_nothing(store):
+def test_a_rejected_change_changes_nothing(store):
     array = make(store)
     before = {key: bytes(store.get(key)) for key in store.list()}
     with pytest.raises(MetadataValidationError):

@@ -45,7 +45,7 @@ def test_nodes_have_their_documents():
     }
 
 
-def test_what_was_read_is_written_as_it_was():
+def test_read_metadata_is_preserved():
     found = read_consolidated(DOCUMENT, "here")
     written = write_consolidated(found, OWN)
     assert written == DOCUMENT
@@ -78,7 +78,7 @@ def test_changes_of_the_group_itself_reach_its_copy():
         ({**DOCUMENT, "metadata": {"a/.zarray": 1}}, "/metadata/a~1.zarray"),
     ],
 )
-def test_documents_that_are_none(document, pointer):
+def test_invalid_documents(document, pointer):
     with pytest.raises(MetadataValidationError) as caught:
         read_consolidated(document, "here")
     assert [problem.pointer for problem in caught.value.problems] == [pointer]
@@ -164,7 +164,7 @@ def test_groups_on_disk_pickle_with_their_copies(tmp_path):
     assert again["a"][2] == 2
 
 
-def test_tokens_that_are_no_json(store):
+def test_tokens_that_are_not_json(store):
     text = store[".zmetadata"].replace(b'"m"', b"NaN")
     store[".zmetadata"] = text
     assert np.isnan(zarr.open_group(store, "r")["b"].attrs["unit"])

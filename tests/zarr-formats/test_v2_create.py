@@ -82,7 +82,7 @@ def test_structured_types():
     assert array[1]["b"]["d"] == b"x"
 
 
-def test_what_is_chosen_if_nothing_is_said():
+def test_defaults():
     array, document = create(shape=(10,), chunks=5, dtype="i2")
     assert document == {
         "chunks": [5],
@@ -205,7 +205,7 @@ def test_an_undefined_fill_value_keeps_every_chunk():
     assert json.loads(bytes(store.get(".zarray")))["fill_value"] is None
 
 
-def test_groups_that_lead_to_a_node_are_made():
+def test_groups_that_lead_to_a_node_are_created():
     store = zarr.MemoryStore()
     zarr.create_array(store, path="foo/bar/baz", shape=1, dtype="i1", zarr_format=2)
     assert {".zgroup", "foo/.zgroup", "foo/bar/.zgroup", "foo/bar/baz/.zarray"} == set(store.list())
@@ -233,7 +233,7 @@ def test_members_of_a_group_have_its_format():
         ({"filters": [{"name": "transpose", "configuration": {"order": [1, 0, 2]}}], "shape": (4, 4, 4), "chunks": (2, 2, 2)}, "/codecs/0/configuration/order"),
     ],
 )  # fmt: skip
-def test_what_version_2_does_not_have(options, pointer):
+def test_unsupported_by_version_2(options, pointer):
     options = {"shape": (4, 4), "chunks": (2, 2), "dtype": "i2", **options}
     store = zarr.MemoryStore()
     with pytest.raises(MetadataValidationError) as caught:
@@ -254,7 +254,7 @@ def test_unknown_codecs():
 
 @settings(max_examples=40, deadline=None)
 @given(st.data())
-def test_any_array_comes_back(data):
+def test_any_array_round_trips(data):
     simple = st.sampled_from(["|b1", ">i2", "<u8", "<f2", ">f8", ">c8", "<M8[ms]", ">m8[D]", "|V3"])
     record = st.lists(simple, min_size=1, max_size=3).map(
         lambda types: [(f"f{number}", *part) for number, part in enumerate(zip(types, strict=True))]

@@ -126,16 +126,16 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("name", "value", "below"), REFUSED)
-def test_wrong_members_are_refused_at_their_place(name, value, below):
+def test_wrong_members_are_rejected_at_their_place(name, value, below):
     assert f"/{name}{below}" in pointers(array(**{name: value}))
 
 
 @pytest.mark.parametrize("document", [None, [], "x", 2, {}])
-def test_documents_that_are_none(document):
+def test_invalid_documents(document):
     assert pointers(document)
 
 
-def test_all_problems_are_told():
+def test_all_problems_are_reported():
     document = array(zarr_format=1, shape=[1], dtype="x", order="Z", filters=3, compressor=...)
     assert set(pointers(document)) >= {
         "/zarr_format", "/chunks", "/dtype", "/order", "/filters", "/compressor",
@@ -170,7 +170,7 @@ def test_attributes_that_were_stored_stay_though_they_are_empty():
 
 @settings(max_examples=60)
 @given(arrays(), st.none() | st.just({"a": float("nan")}))
-def test_what_was_read_is_written_as_it_was(document, attributes):
+def test_read_metadata_is_preserved(document, attributes):
     metadata = read_array(document, attributes, "here")
     written = write_array(metadata, "here")
     assert strictjson.identical(written[".zarray"], document)
@@ -190,7 +190,7 @@ def test_one_change_changes_one_member(document):
 
 @settings(max_examples=60)
 @given(arrays())
-def test_a_document_written_anew_means_the_same(document):
+def test_a_document_rewritten_means_the_same(document):
     metadata = read_array(document, None, "here")
     written = write_array(metadata.replace(document=None), "there")[".zarray"]
     again = read_array(written, None, "there")
@@ -212,14 +212,14 @@ def test_a_document_written_anew_means_the_same(document):
         ({"data_type": ExtensionDefinition("float32"), "fill_value": "0x7fc00001"}, "/fill_value"),
     ],
 )
-def test_what_version_2_cannot_say_is_refused(changes, pointer):
+def test_unsupported_by_version_2_raises(changes, pointer):
     with pytest.raises(MetadataValidationError) as caught:
         write_array(read().replace(document=None, **changes), "there")
     assert caught.value.where == "there"
     assert [problem.pointer for problem in caught.value.problems] == [pointer]
 
 
-def test_all_that_cannot_be_said_is_told():
+def test_all_unsupported_fields_are_reported():
     changed = read().replace(
         document=None,
         dimension_names=("x", "y"),
@@ -234,7 +234,7 @@ def test_all_that_cannot_be_said_is_told():
     }  # fmt: skip
 
 
-def test_metadata_of_another_format_are_written_anew():
+def test_metadata_of_another_format_are_rewritten():
     metadata = read().replace(document={"zarr_format": 3, "shape": [9]})
     assert isinstance(metadata, ArrayMetadata)
     assert write_array(metadata, "there")[".zarray"]["shape"] == [6, 4]
@@ -251,7 +251,7 @@ def test_groups():
     assert write_group(GroupMetadata(), "here") == {".zgroup": {"zarr_format": 2}}
 
 
-def test_what_others_put_into_groups_is_kept():
+def test_unmanaged_keys_in_groups_are_kept():
     document = {"foo": 1, "zarr_format": 2}
     written = write_group(read_group(document, None, None, "here"), "here")
     assert list(written[".zgroup"].items()) == [("foo", 1), ("zarr_format", 2)]

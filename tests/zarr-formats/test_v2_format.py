@@ -104,7 +104,7 @@ def test_damaged_documents_are_named(values, error, message):
         FORMAT.read(memory(values), "a")
 
 
-def test_tokens_that_are_no_json_are_read():
+def test_tokens_that_are_not_json_are_read():
     store = memory(
         {
             ".zarray": stored(array(dtype="<f4", fill_value=float("nan"))),
@@ -251,7 +251,7 @@ def test_a_change_that_fails_changes_nothing(written):
     assert written.changes == []
 
 
-def test_tokens_that_are_no_json_survive_a_change(written):
+def test_tokens_that_are_not_json_survive_a_change(written):
     written.set("a/.zattrs", b'{"a": [NaN, -Infinity]}')
     zarr.open(written, path="a").attrs["b"] = 1
     assert "NaN" in bytes(written.get("a/.zattrs")).decode()
@@ -392,7 +392,7 @@ def test_overwriting_works_across_versions(old, new):
 
 
 @pytest.mark.parametrize("version", [2, 3])
-def test_what_is_part_of_no_node_is_not_overwritten(version):
+def test_unmanaged_keys_are_not_overwritten(version):
     for key in ("x/.zarray.txt", "x/0.0", "y/0.x", "y/notes", "y/0/.x"):
         store = memory({"y/.zarray": stored(array()), "y/0.0": bytes(24), key: b""})
         with pytest.raises(NodeExistsError, match="not part of a Zarr node"):

@@ -101,6 +101,6 @@ def test_version_3_has_no_objects():
         zarr.create_array(shape=3, dtype=object, filters=[numcodecs.JSON()], zarr_format=3)
 
 
-def test_pickle_is_refused_unless_it_is_allowed():
+def test_pickle_is_rejected_unless_it_is_allowed():
     with pytest.raises(UnknownExtensionError, match="pickle"):
         zarr.create_array(shape=3, dtype=object, filters=[numcodecs.Pickle()], zarr_format=2)

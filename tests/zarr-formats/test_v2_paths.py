@@ -78,7 +78,7 @@ def test_members_are_direct_children(store):
     assert [path for path, _ in root.members(max_depth=None)] == ["foo", "foo/bar"]
 
 
-def test_what_names_may_be(store):
+def test_valid_names(store):
     version_2 = V2()
     assert all(
         map(version_2.is_valid_name, ("a", ".a", "...", "__x", "zarr.json", "a b", "\u03a9"))

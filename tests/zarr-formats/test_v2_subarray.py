@@ -65,7 +65,7 @@ def test_configurations_that_are_none(configuration):
 
 @settings(max_examples=30, deadline=None)
 @given(st.binary(min_size=22 * 6, max_size=22 * 6), st.sampled_from("CF"))
-def test_records_with_sub_arrays_come_back(data, order):
+def test_records_with_sub_arrays_round_trip(data, order):
     assert RECORD.itemsize == 22
     native = RECORD.newbyteorder("=")
     values = np.frombuffer(data, RECORD).astype(native).reshape(2, 3)

@@ -65,12 +65,12 @@ def test_unknown_inner_codec_raises():
 def test_unknown_inner_codec_with_must_understand_false_is_ignored():
     unknown = {"name": "acme.none", "must_understand": False}
     codec = make(codecs=[BYTES, unknown])
-    assert [it.name for it in codec.skipped] == ["acme.none"]
+    assert [it.name for it in codec.ignored] == ["acme.none"]
     assert codec.to_configuration()["codecs"][1] == unknown
     # A chain with such a shard reports it, so that the array is read-only.
     outer = {"name": "sharding_indexed", "configuration": configuration(codecs=[BYTES, unknown])}
     chain = CodecChain.from_definitions([ExtensionDefinition.from_json(outer)])
-    assert [it.name for it in chain.skipped] == ["acme.none"]
+    assert [it.name for it in chain.ignored] == ["acme.none"]
 
 
 def test_invalid_inner_configuration_raises_even_if_must_understand_is_false():
@@ -180,12 +180,12 @@ def test_compressed_index_error_names_the_codec(rep):
     assert "crc32c'" not in message
 
 
-def test_sharded_index_is_refused(rep):
+def test_sharded_index_is_rejected(rep):
     inner = {"name": "sharding_indexed", "configuration": configuration(chunk_shape=[1, 1, 1])}
     assert "sharding_indexed" in refused(make(index_codecs=[inner]), rep((4, 4)))
 
 
-def test_index_of_terabytes_is_refused_before_any_memory_is_taken(rep):
+def test_index_of_terabytes_is_rejected_before_any_memory_is_taken(rep):
     codec = make(chunk_shape=[1, 1])
     assert "17592186044416 bytes" in refused(codec, rep((2**20, 2**20)))
 
@@ -234,7 +234,7 @@ def test_schema_and_its_examples_are_valid():
     ],
     ids=str,
 )
-def test_schema_refuses(changes):
+def test_schema_rejects(changes):
     with pytest.raises(ExtensionConfigurationError):
         make(**changes)
 

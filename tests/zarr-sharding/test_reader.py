@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,6 +18,7 @@ from zarr_core.extension import (
     StoreReadError,
 )
 from zarr_sharding import reader as reading
+from zarr_sharding import shard as shard_module
 from zarr_sharding.codec import ShardingCodec
 
 EMPTY = 2**64 - 1
@@ -369,7 +372,7 @@ def test_selections_agree_with_numpy(rep, counting, data):
         np.testing.assert_array_equal(read(codec, decoded, reader, selection), expected)
 
 
-def test_plans_of_many_inner_chunks_are_made_in_windows(rep, counting, monkeypatch):
+def test_plans_of_many_inner_chunks_are_created_in_windows(rep, counting, monkeypatch):
     monkeypatch.setattr(reading, "WINDOW", 7)
     decoded = rep((10, 10), "uint8")
     codec = ShardingCodec((1, 2), ["bytes", "crc32c"])
@@ -399,3 +402,124 @@ def test_empty_selection_reads_nothing(large, counting):
     reader = counting(data)
     assert read(codec, decoded, reader, box((3, 3), (0, 256))).shape == (0, 256)
     assert not reader.reads
+
+
+# --- nested shards ---
+
+LITTLE = {"name": "bytes", "configuration": {"endian": "little"}}
+INDEX_CODECS = [
+    [LITTLE],
+    [LITTLE, "crc32c"],
+    [{"name": "bytes", "configuration": {"endian": "big"}}],
+    [{"name": "transpose", "configuration": {"order": [2, 1, 0]}}, LITTLE, "crc32c"],
+]
+
+
+def halved(side, codecs, **options):
+    """Shards of 2 x 2 shards, down to inner chunks of one element."""
+    codec = None
+    inner = 1
+    while inner < side:
+        codec = ShardingCodec((inner, inner), codecs if codec is None else [codec], **options)
+        inner *= 2
+    return codec
+
+
+@pytest.mark.parametrize("codecs", [["bytes"], ["bytes", "crc32c"]])
+@pytest.mark.parametrize("index_codecs", INDEX_CODECS)
+@pytest.mark.parametrize("location", ["start", "end"])
+def test_nested_shards_with_empty_inner_chunks(rep, counting, codecs, index_codecs, location):
+    decoded = rep((16, 16), "int16", 5)
+    codec = halved(16, codecs, index_codecs=index_codecs, index_location=location)
+    codec = codec.resolve(decoded)
+    values = np.arange(256, dtype=np.int16).reshape(16, 16)
+    values[4:, :8] = values[9, 9] = values[0, 1] = 5
+    data = b"".join(codec.encode(values, decoded))
+    np.testing.assert_array_equal(codec.decode(data, decoded), values)
+    for reader in (BufferByteReader(data), counting(data)):
+        out = read(codec, decoded, reader, box((0, 16), (0, 16)))
+        np.testing.assert_array_equal(out, values)
+
+
+def test_calls_for_nested_shards_grow_with_their_number(rep):
+    def calls_per_shard(side):
+        decoded = rep((side, side), "uint8")
+        codec = halved(side, ["bytes"])
+        data = b"".join(codec.encode(np.ones(decoded.shape, np.uint8), decoded))
+        codec.decode(data, decoded)  # prepares the codecs
+        calls = 0
+
+        def count(frame, event, argument):
+            nonlocal calls
+            calls += event in ("call", "c_call")
+
+        sys.setprofile(count)
+        try:
+            codec.decode(data, decoded)
+        finally:
+            sys.setprofile(None)
+        return calls / ((side * side - 1) // 3)
+
+    assert calls_per_shard(64) < 30
+    assert calls_per_shard(64) < calls_per_shard(16)
+
+
+@pytest.mark.parametrize("level", [0, 1, 2])
+def test_damaged_nested_index_names_the_inner_chunks(rep, level):
+    decoded = rep((8, 8), "uint8")
+    codec = halved(8, ["bytes"])
+    values = np.arange(1, 65, dtype=np.uint8).reshape(8, 8)
+    data = bytearray(b"".join(codec.encode(values, decoded)))
+    # The last inner chunk of the last inner chunk ends just before the indices.
+    data[len(data) - 68 * level - 1] ^= 1
+    coordinates = r"inner chunk \(1, 1\): " * level
+    with pytest.raises(ChunkDecodeError, match=rf"\): {coordinates}shard index: "):
+        codec.decode(bytes(data), decoded)
+
+
+@pytest.mark.parametrize("entry", [(0, 10**6), (10**6, 1), (2**64 - 1, 1), (2**63, 2**63)])
+def test_invalid_entry_of_a_nested_shard_names_the_inner_chunk(rep, reindexed, index_of, entry):
+    decoded, inner_decoded = rep((4, 4), "uint8"), rep((2, 2), "uint8")
+    inner = ShardingCodec((1, 1))
+    codec = ShardingCodec((2, 2), [inner])
+    values = np.arange(1, 17, dtype=np.uint8).reshape(4, 4)
+    data = b"".join(codec.encode(values, decoded))
+    offset, size = index_of(codec, decoded, data)[1].tolist()
+    part = data[offset : offset + size]
+    entries = index_of(inner, inner_decoded, part)
+    entries[2] = entry
+    part = reindexed(inner, inner_decoded, part, entries)
+    data = data[:offset] + part + data[offset + size :]
+    with pytest.raises(
+        ChunkDecodeError, match=r"chunk: inner chunk \(0, 1\): shard index: .*\(1, 0\)"
+    ):
+        codec.decode(data, decoded)
+
+
+def test_nested_shard_that_is_too_short_raises(rep, index_of, reindexed):
+    decoded = rep((4, 4), "uint8")
+    codec = ShardingCodec((2, 2), [ShardingCodec((1, 1))])
+    data = b"".join(codec.encode(np.ones((4, 4), np.uint8), decoded))
+    entries = index_of(codec, decoded, data)
+    entries[3, 1] = 5
+    with pytest.raises(
+        ChunkDecodeError, match=r"chunk: inner chunk \(1, 1\): the shard has 5 bytes"
+    ):
+        codec.decode(reindexed(codec, decoded, data, entries), decoded)
+
+
+def test_nested_shard_without_dimensions(rep):
+    decoded = rep((), "uint8")
+    codec = ShardingCodec((), [ShardingCodec(())])
+    data = b"".join(codec.encode(np.array(7, np.uint8), decoded))
+    assert codec.decode(data, decoded) == 7
+
+
+def test_nested_shards_with_many_innermost_chunks(rep, monkeypatch):
+    monkeypatch.setattr(shard_module, "WINDOW", 20)
+    decoded = rep((16, 16), "uint8")
+    codec = halved(16, ["bytes"])
+    values = np.arange(256, dtype=np.uint8).reshape(16, 16)
+    data = b"".join(codec.encode(values, decoded))
+    np.testing.assert_array_equal(codec.decode(data, decoded), values)
+    assert codec._shard(decoded).flat is None

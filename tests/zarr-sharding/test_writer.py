@@ -370,7 +370,7 @@ def test_changes_agree_with_numpy(rep, counting, seed, chain, location, dtype, w
                 assert len(data) == len(whole)  # compact, and nothing empty is kept
 
 
-def test_plans_of_many_inner_chunks_are_made_in_windows(rep, monkeypatch):
+def test_plans_of_many_inner_chunks_are_created_in_windows(rep, monkeypatch):
     monkeypatch.setattr(writing, "WINDOW", 7)
     decoded = rep((10, 10), "uint8")
     codec = ShardingCodec((1, 2))

@@ -166,7 +166,7 @@ def test_moves_are_visible_immediately(tmp_path):
     assert list(store.list()) == ["b/k"]
 
 
-def test_a_negative_size_is_refused():
+def test_a_negative_size_is_rejected():
     with pytest.raises(StoreError, match="max_bytes"):
         LRUCacheStore(MemoryStore(), -1)
 

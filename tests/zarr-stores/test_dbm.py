@@ -70,13 +70,13 @@ if has("dbm.ndbm"):
         test_prefetch_does_not_limit_reads = None
         test_generation_changes_with_value = None
 
-        def test_an_empty_value_is_refused(self, store):
+        def test_an_empty_value_is_rejected(self, store):
             with pytest.raises(StoreError, match="empty"):
                 store.set("k", b"")
             assert list(store.list()) == []
 
 
-def test_every_kind_was_tried():
+def test_every_store_was_tested():
     if missing := [name for name in ("gnu", "ndbm") if not has(f"dbm.{name}")]:
         pytest.skip(f"this Python was built without dbm.{', dbm.'.join(missing)}")
 

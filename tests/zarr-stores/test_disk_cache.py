@@ -479,7 +479,7 @@ def test_clear_removes_only_cached_values(inner, tmp_path):
 # --- a cache that cannot be used ---
 
 
-def test_a_full_disk_is_no_error(inner, tmp_path, monkeypatch):
+def test_a_full_disk_is_not_an_error(inner, tmp_path, monkeypatch):
     value = os.urandom(200_000)
     inner.set("k", value)
     store = cached(inner, tmp_path)
@@ -501,7 +501,7 @@ def test_a_full_disk_is_no_error(inner, tmp_path, monkeypatch):
     assert store.cache_info().errors >= 3
 
 
-def test_no_permission_is_no_error(inner, tmp_path):
+def test_no_permission_is_not_an_error(inner, tmp_path):
     inner.set("k", b"v" * 1000)
     (tmp_path / "cache").write_bytes(b"a file is in the way")
     store = cached(inner, tmp_path, keep_missing=True)

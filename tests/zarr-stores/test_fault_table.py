@@ -55,9 +55,9 @@ TABLE = {
     "connection refused": {
         **each(LOCAL, NO_LINE),
         **each(SERVERS, "servers::test_a_server_that_is_not_there"),
-        "object": "faults::test_refused_connections",
+        "object": "faults::test_rejected_connections",
         "http": "object::test_errors_contain_no_signed_urls",
-        "fsspec": "flight::test_s3_refused_connections_are_not_missing_values",
+        "fsspec": "flight::test_s3_rejected_connections_are_not_missing_values",
     },
     "reset in the middle of a body": {
         **each(LOCAL, NO_LINE),
@@ -69,7 +69,7 @@ TABLE = {
     "the answer to a change is lost": {
         **each(LOCAL, NO_LINE),
         **each(SERVERS, "servers::test_a_change_is_made_once_wherever_the_line_breaks"),
-        "object": "updates::test_what_went_in_is_not_done_again",
+        "object": "updates::test_completed_work_is_not_repeated",
         "http": HTTP_READS,
         "fsspec": "flight::test_s3_faults_are_retried_or_reported",
     },
@@ -94,8 +94,8 @@ TABLE = {
         "zip": "zip::test_every_flipped_byte_is_harmless_or_noticed",
         **each(DATABASES, "the libraries check their files"),
         **each(SERVERS, "frames of their protocols, which the libraries check"),
-        "object": "faults::test_another_part_than_was_asked_for_is_refused",
-        "http": "faults::test_another_part_than_was_asked_for_is_refused",
+        "object": "faults::test_another_part_than_was_asked_for_is_rejected",
+        "http": "faults::test_another_part_than_was_asked_for_is_rejected",
         "fsspec": "flight::test_s3_faults_are_retried_or_reported",
     },
     "permission denied": {
@@ -103,10 +103,10 @@ TABLE = {
         "zip": "places::test_errors_name_the_archive_and_the_key",
         **each(DATABASES, "databases::test_a_permission_error_is_not_a_missing_database"),
         "redis": "redis::test_a_password",
-        "mongodb": "servers::test_no_secret_is_told",
+        "mongodb": "servers::test_secrets_are_hidden",
         "postgresql": "postgresql::test_missing_privileges_raise",
         "sftp": "sftp::test_rejected_logins_raise",
-        "object": "faults::test_what_cannot_become_better_is_not_repeated",
+        "object": "faults::test_permanent_errors_are_not_retried",
         "http": SAME,
         "fsspec": "flight::test_s3_faults_are_retried_or_reported",
     },
@@ -145,14 +145,14 @@ TABLE = {
         "fsspec": "as the library beneath says",
     },
     "a place that does not exist": {
-        "directory": "missing::test_opening_fails_for_what_cannot_be_read_and_makes_nothing",
+        "directory": "missing::test_opening_fails_for_what_cannot_be_read_and_creates_nothing",
         "zip": "zip::test_opening_creates_nothing",
         **each(DATABASES, "databases::test_reading_creates_nothing"),
         "redis": "redis::test_a_missing_database_raises",
         "mongodb": "servers::test_reading_creates_nothing",
         "postgresql": "postgresql::test_a_missing_database_raises",
         "sftp": "servers::test_reading_creates_nothing",
-        "object": "faults::test_a_bucket_that_is_not_there",
+        "object": "faults::test_missing_bucket",
         "http": "object::test_arrays_are_read_by_http",
         "fsspec": "flight::test_s3_errors_name_the_problem",
     },
@@ -161,19 +161,19 @@ TABLE = {
         "zip": "zip::test_complete_values_of_a_killed_writer_are_recovered",
         **each(("sqlite", "lmdb"), "databases::test_a_killed_writer_loses_no_acknowledged_value"),
         "dbm": "dbm::test_values_survive_a_killed_process",
-        **each(SERVERS, "servers::test_what_was_acknowledged_outlives_kills"),
-        "object": "processes::test_what_was_acknowledged_outlives_a_killed_server",
+        **each(SERVERS, "servers::test_acknowledged_values_survive_kills"),
+        "object": "processes::test_acknowledged_values_survive_a_killed_server",
         "http": HTTP_READS,
         "fsspec": "as the file system does it",
     },
     "names of others that are no keys": {
-        "directory": "local::test_names_of_the_store_itself_are_refused",
+        "directory": "local::test_names_of_the_store_itself_are_rejected",
         "zip": "zip::test_entries_outside_the_archive_are_not_keys",
         **each(DATABASES, "foreign::test_foreign_names_in_databases"),
-        "redis": "redis::test_foreign_names_are_no_keys",
-        "mongodb": "mongodb::test_foreign_documents_are_no_keys",
+        "redis": "redis::test_foreign_names_are_not_keys",
+        "mongodb": "mongodb::test_foreign_documents_are_not_keys",
         "postgresql": "postgresql::test_the_table_can_be_used_by_others",
-        "sftp": "sftp::test_foreign_files_are_no_keys",
+        "sftp": "sftp::test_foreign_files_are_not_keys",
         "object": "foreign::test_foreign_objects",
         "http": "a server of files has none",
         "fsspec": "foreign::test_foreign_objects",
@@ -194,7 +194,7 @@ def names_in(file):
 
 
 @pytest.mark.parametrize("fault", TABLE)
-def test_every_fault_is_tried_with_every_kind(fault):
+def test_every_fault_is_tested_for_every_store(fault):
     row = TABLE[fault]
     assert set(row) == set(KINDS)
     for kind, told in row.items():

@@ -287,7 +287,7 @@ def test_s3_errors_name_the_problem(s3):
         store.get("k?versionId=5")
 
 
-def test_s3_refused_connections_are_not_missing_values():
+def test_s3_rejected_connections_are_not_missing_values():
     pytest.importorskip("s3fs")
     store = FsspecStore.from_url(
         "fsspec+s3://bucket/x", endpoint_url="http://127.0.0.1:9", key="access-1", secret="secret-1",

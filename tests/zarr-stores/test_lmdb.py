@@ -15,7 +15,7 @@ class TestLMDBStore(StoreContract):
         return LMDBStore(store.path, read_only=read_only)
 
 
-def test_a_key_of_512_bytes_is_refused(tmp_path):
+def test_a_key_of_512_bytes_is_rejected(tmp_path):
     store = LMDBStore(tmp_path / "s")
     store.set("é" * 255 + "k", b"v")
     with pytest.raises(StoreKeyError, match="511"):

@@ -55,7 +55,7 @@ def test_the_documents_are_those_of_zarr_python_2(store, collection):
     assert MongoDBStore("mongodb://localhost").url == "mongodb://localhost/mongodb_zarr"
 
 
-def test_what_zarr_python_2_writes_has_no_version(store, collection):
+def test_zarr_python_2_checksum_without_version(store, collection):
     store.set("k", b"v")
     first = store.generation("k")
     collection.replace_one({"key": "k"}, {"key": "k", "value": b"old"})
@@ -84,7 +84,7 @@ def test_a_document_has_at_most_16_mib(store):
     assert store.getsize("k") == 15 << 20
 
 
-def test_foreign_documents_are_no_keys(store, collection):
+def test_foreign_documents_are_not_keys(store, collection):
     foreign = [
         {"key": "../x"},
         {"key": "a//b"},
@@ -101,7 +101,7 @@ def test_foreign_documents_are_no_keys(store, collection):
             call("text")
 
 
-def test_a_collection_with_two_documents_for_a_key_says_so(store, collection):
+def test_duplicate_documents_for_a_key_raise(store, collection):
     collection.insert_many([{"key": "k", "value": b"1"}, {"key": "k", "value": b"2"}])
     with pytest.raises(StoreError, match="unique index"):
         store.set("other", b"v")

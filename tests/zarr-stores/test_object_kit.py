@@ -23,7 +23,7 @@ class ObjectContract(StoreContract):
         StoreContract.test_unusual_keys_are_valid(self, store, key)
 
     @pytest.mark.parametrize("key", ["x\ny", "a/\x01", "\x7f"], ids=ascii)
-    def test_keys_with_control_characters_are_refused(self, store, key):
+    def test_keys_with_control_characters_are_rejected(self, store, key):
         for call in (store.get, store.exists, store.open_value, store.erase):
             with pytest.raises(StoreKeyError):
                 call(key)

@@ -112,7 +112,7 @@ def test_a_small_value_is_read_once(store, direct, proxy):
     assert len(asked(proxy)) == 1
 
 
-def test_what_is_not_read_is_not_sent(store, direct, proxy):
+def test_unread_bytes_are_not_sent(store, direct, proxy):
     direct.set("k", bytes(5_000_000))
     with store.open_value("k", ByteRange(0)) as reader:
         assert reader.size == 5_000_000

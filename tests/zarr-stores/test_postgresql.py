@@ -107,7 +107,7 @@ def test_a_key_too_long_for_an_index_raises(store):
     assert list(store.list()) == []
 
 
-def test_a_value_beyond_the_limit_is_refused(store, monkeypatch):
+def test_a_value_beyond_the_limit_is_rejected(store, monkeypatch):
     monkeypatch.setattr("zarr_stores.postgresql._LARGEST", 1000)
     store.set("k", bytes(1000))
     for call in (

@@ -65,7 +65,7 @@ def test_a_prefix_is_not_a_pattern(redis_server, client):
             assert RedisStore(store.url) == store
 
 
-def test_foreign_names_are_no_keys(store, client):
+def test_foreign_names_are_not_keys(store, client):
     head = store.url.partition("prefix=")[2]
     for name in (b"", b"../x", b"a//b", b"\xff\xfe", b"a\\b"):
         client.set(head.encode() + b":" + name, b"v")
@@ -89,7 +89,7 @@ def test_a_failed_session_is_reused(store, client):
     assert client.llen(f"{head}:list") == 1
 
 
-def test_a_value_beyond_the_limit_is_refused(store, monkeypatch):
+def test_a_value_beyond_the_limit_is_rejected(store, monkeypatch):
     monkeypatch.setattr("zarr_stores.redis._LARGEST", 1000)
     store.set("k", bytes(1000))
     for call in (

@@ -31,7 +31,7 @@ def test_wrong_generators_are_described(name, tmp_path):
     assert "Error(" not in str(caught.value)
 
 
-def test_a_target_with_half_of_a_surrogate_pair_is_refused(tmp_path):
+def test_a_target_with_half_of_a_surrogate_pair_is_rejected(tmp_path):
     store = ReferenceStore({"a": ["x\ud800", 0, 5]}, root=str(tmp_path))
     for read in (store.get, store.open_value):
         with pytest.raises(StoreReadError, match="'a'.*half of a surrogate pair"):

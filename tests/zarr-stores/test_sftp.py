@@ -139,7 +139,7 @@ def test_links_within_are_followed_once(store, root):
         store.get("nowhere")
 
 
-def test_foreign_files_are_no_keys(store, root):
+def test_foreign_files_are_not_keys(store, root):
     store.set("k", b"v")
     (root / ".k.x1.zarr-partial").write_bytes(b"half")
     (root / "back\\slash").write_bytes(b"")

@@ -12,7 +12,7 @@ from waits import PATIENCE
 from zarr_core.extension import StoreError, StoreKeyError
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
-from zarr_stores.synchronized import SynchronizedStore
+from zarr_stores.synchronized_store import SynchronizedStore
 from zarr_stores.synchronizers import ProcessSynchronizer, ThreadSynchronizer
 
 pytest.importorskip("fasteners", reason="file locks need fasteners")
@@ -167,7 +167,7 @@ import sys, threading, time
 import zarr_core as zarr
 from zarr_core.extension import Store
 from zarr_core.stores.local import LocalStore
-from zarr_stores.synchronized import SynchronizedStore
+from zarr_stores.synchronized_store import SynchronizedStore
 from zarr_stores.synchronizers import ProcessSynchronizer
 
 class Files(Store):

@@ -74,7 +74,7 @@ class Mongo(MongoServer):
 
 
 @pytest.mark.parametrize("kind", [Redis, Postgres, Mongo])
-def test_a_server_is_trusted_or_refused(own_server, kind, tmp_path):
+def test_a_server_is_trusted_or_rejected(own_server, kind, tmp_path):
     server = own_server(kind)
     with server.store(server.data / "authority.pem") as store:
         array = zarr.create_array(store, data=np.arange(9), chunks=3)

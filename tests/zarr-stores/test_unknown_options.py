@@ -25,7 +25,7 @@ SECRET = "S3CR3TPW"
         ("sftp://host/x", "time_out", "timeout"),
     ],
 )
-def test_an_unknown_option_is_refused_with_similar_names(url, option, similar):
+def test_an_unknown_option_is_rejected_with_similar_names(url, option, similar):
     for given, options in ((url, {option: SECRET}), (f"{url}?{option}={SECRET}", {})):
         with pytest.raises(StoreError, match=f"unknown option: {option}") as caught:
             zarr.resolve_store_path(given, storage_options=options)
@@ -113,7 +113,7 @@ def test_durations_are_numbers_of_seconds_too(url):
 
 
 @pytest.mark.parametrize("value", [True, float("nan"), float("inf"), -1, [5]])
-def test_what_is_not_a_duration_is_refused_by_name(value):
+def test_invalid_duration_error_names_the_option(value):
     for options, name in (
         ({"timeout": value}, "timeout"),
         ({"client_options": {"read_timeout": value}}, "read_timeout"),

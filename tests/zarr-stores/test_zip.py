@@ -134,7 +134,7 @@ def test_an_empty_file_becomes_an_archive(path):
     assert zipfile.is_zipfile(path)
 
 
-def test_a_directory_is_no_archive(tmp_path):
+def test_a_directory_is_not_an_archive(tmp_path):
     with pytest.raises(StoreError, match="a directory"):
         ZipStore(tmp_path, mode="r").get("k")
     with pytest.raises(StoreError):

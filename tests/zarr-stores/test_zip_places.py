@@ -220,7 +220,7 @@ def test_which_archives_are_the_same(archive, tmp_path):
         pickle.dumps(ZipStore(file))
 
 
-def test_what_is_no_place(archive):
+def test_invalid_location(archive):
     for mode in ("w", "x"):
         with pytest.raises(StoreError, match="pass the path of a file"):
             ZipStore(io.BytesIO(archive), mode)

@@ -28,7 +28,7 @@ def version_2():
 
 @pytest.mark.parametrize("layout", [{}, {"chunks": (2, 6)}], ids=["copied", "decoded"])
 @pytest.mark.parametrize("kind", [FailingStore, FirstStore])
-def test_what_is_left_is_named_and_continued(kind, layout):
+def test_remains_are_named_and_resumed(kind, layout):
     counted = kind(zarr_core.MemoryStore())
     convert(version_2(), counted, dest_path="x/y", **layout)
     order = [key for operation, key in counted.calls if operation in ("set", "update")]
@@ -53,7 +53,7 @@ def test_what_is_left_is_named_and_continued(kind, layout):
         assert np.array_equal(there["two"][...], VALUES)
 
 
-def test_in_place_nobody_is_told_to_remove_anything():
+def test_in_place_conversion_gives_no_removal_advice():
     counted = FailingStore(version_2())
     convert(counted)
     for number in range(1, len(counted.calls) + 1):

@@ -9,7 +9,7 @@ import zarr_core as zarr
 from zarr_transfer import ConversionError, convert, plan_conversion
 
 FORMATS = sorted(
-    line.name for line in zarr.installed_extensions(load=False) if line.kind == "format"
+    line.name for line in zarr.installed_extensions(load=False) if line.extension_point == "format"
 )
 HIERARCHICAL = [name for name in FORMATS if name != "v1"]
 NUMBERS = np.arange(1, 57).reshape(7, 8)
@@ -178,14 +178,14 @@ def test_names_of_dimensions_go_where_the_format_has_a_place():
     assert dict(zarr.open(back)["named"].attrs) == attributes
 
 
-def test_names_that_have_no_place_are_told():
+def test_unrepresentable_names_are_reported():
     source = zarr.MemoryStore()
     zarr.create_array(source, data=NUMBERS, dimension_names=("y", None))
     made = plan_conversion(source, zarr.MemoryStore(), zarr_format=2)
     assert made.steps[0].notes == ("the dimension names ['y', None] are lost",)
 
 
-def test_unknown_members_are_left_out_and_told():
+def test_unknown_members_are_omitted_and_reported():
     source, dest = zarr.MemoryStore(), zarr.MemoryStore()
     zarr.create_array(source, data=NUMBERS, zarr_format=2)
     document = json.loads(bytes(source.get(".zarray"))) | {"mine": 1}

@@ -8,8 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import zarr_core as zarr
+from counting_store import CountingStore
 from failing_store import READS, FailingStore
 from zarr_core.errors import ZarrError
+from zarr_core.extension import StoreError
 from zarr_transfer import convert
 
 
@@ -176,3 +178,32 @@ def test_a_process_that_dies(stop, tmp_path):
     for name in "ab":
         assert np.array_equal(zarr.open(dest)[name][...], zarr.open(source)[name][...])
         assert zarr.open(dest)[name].shards == (6, 6)
+
+
+class WithoutMetadata(zarr.MemoryStore):
+    """Does not store metadata."""
+
+    def update(self, key, change):
+        if key.endswith("zarr.json"):
+            raise StoreError("the metadata cannot be stored", self, key)
+        super().update(key, change)
+
+
+def test_decoded_chunks_are_kept_until_the_metadata_is_stored():
+    source = zarr.create_array(data=np.arange(200), chunks=5).store
+    stored = {}
+    with pytest.raises(StoreError, match="cannot be stored"):
+        convert(source, WithoutMetadata(stored), chunks=4)
+    dest = CountingStore(zarr.MemoryStore(stored))
+    convert(source, dest, chunks=4)
+    assert not dest.keys("set")  # only metadata was missing
+    assert not [key for key in dest.list() if "copying" in key]
+    assert np.array_equal(zarr.open(dest)[...], np.arange(200))
+
+
+def test_the_checkpoint_of_a_complete_array_is_removed():
+    source, dest = zarr.create_array(data=np.arange(200), chunks=5).store, zarr.MemoryStore()
+    convert(source, dest, chunks=4)
+    dest.set(".copying", b"{}")
+    convert(source, dest, chunks=4)
+    assert not dest.exists(".copying")

@@ -61,7 +61,7 @@ def test_elements_stay_what_they_are(conversion):
     assert {key: bytes(source.get(key)) for key in source.list()} == before
 
 
-def test_what_is_there_already_is_no_reason_to_decode():
+def test_existing_values_do_not_cause_decoding():
     source = zarr.MemoryStore()
     zarr.create_array(source, data=np.arange(100), chunks=10, shards=20, compressors="gzip")
     gzip = {"name": "gzip", "configuration": {"level": 5}}
@@ -101,7 +101,7 @@ def test_another_fill_value_does_not_change_elements(monkeypatch):
     assert new[...].tolist() == [9] * 3 + [1] * 497
 
 
-def test_a_vast_empty_array_is_left_out():
+def test_a_vast_empty_array_is_omitted():
     """Of a petabyte, only the surroundings of what is stored are read."""
     source, dest = CountingStore(zarr.MemoryStore()), CountingStore(zarr.MemoryStore())
     array = zarr.create_array(source, shape=(10**8, 10**7), chunks=(100, 100), dtype="i1")

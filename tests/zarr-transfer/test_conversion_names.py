@@ -7,7 +7,7 @@ from zarr_transfer import convert
 from zarr_transfer.errors import ConversionError
 
 
-def test_a_misspelt_dimension_is_no_copy(tmp_path):
+def test_misspelt_dimension_raises(tmp_path):
     root = zarr.create_group(tmp_path / "a")
     root.create_array("t", data=np.arange(6), chunks=3, dimension_names=["time"])
     root.create_array("plain", data=np.arange(4), chunks=2)

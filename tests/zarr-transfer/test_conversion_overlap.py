@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     ("source", "dest", "dest_path"), [("a/g", "a", "g"), ("a", "a/g", None), ("a/g", "a", None)]
 )
 @pytest.mark.parametrize("options", [{"overwrite": True, "chunks": 2}, {"remove_source": True}])
-def test_an_overlap_is_refused(
+def test_an_overlap_is_rejected(
     tmp_path: Path, source: str, dest: str, dest_path: str | None, options: dict[str, Any]
 ) -> None:
     zarr.create_group(tmp_path / "a").create_array("g/x", data=np.arange(6), chunks=3)

@@ -69,7 +69,7 @@ def test_all_problems_come_at_once_and_before_anything_is_written():
         convert(source, zarr.MemoryStore(), zarr_format="n5", on_error="skip", remove_source=True)
 
 
-def test_what_is_there_is_not_overwritten_unless_asked():
+def test_existing_nodes_are_not_overwritten_by_default():
     source, dest = hierarchy(), zarr.MemoryStore()
     zarr.create_array(dest, path="x", data=np.zeros(3))
     with pytest.raises(ConversionError, match="/x: another node exists"):
@@ -91,7 +91,7 @@ def test_the_same_again_is_done_already():
     assert dest.count(*WRITES) == 0
 
 
-def test_a_group_that_says_nothing_is_no_obstacle():
+def test_group_without_attributes_does_not_block():
     source, dest = hierarchy(), zarr.create_group(zarr.MemoryStore())
     convert(source, dest)
     assert dict(zarr.open(dest.store).attrs) == {"a": 1}
@@ -100,7 +100,7 @@ def test_a_group_that_says_nothing_is_no_obstacle():
         convert(source, other)
 
 
-def test_groups_that_lead_to_the_destination_are_made():
+def test_groups_that_lead_to_the_destination_are_created():
     source, dest = hierarchy(), zarr.MemoryStore()
     convert(source["x"], dest, dest_path="far/below/x")
     assert np.array_equal(zarr.open(dest)["far/below/x"][...], source["x"][...])
@@ -111,7 +111,7 @@ def test_groups_that_lead_to_the_destination_are_made():
         convert(source["x"], dest, dest_path="far/below/x/y")
 
 
-def test_overlaps_are_refused():
+def test_overlaps_are_rejected():
     source = hierarchy()
     for dest_path in ("g/copy", "g"):
         with pytest.raises(ConversionError, match="overlap"):
@@ -149,7 +149,7 @@ def test_the_source_is_removed_only_if_asked_and_only_if_it_is_all_known():
     assert zarr.open(dest)["g/y"][4] == 4
 
 
-def test_consolidated_metadata_are_left_out():
+def test_consolidated_metadata_are_omitted():
     source, dest = hierarchy(), zarr.MemoryStore()
     zarr.consolidate_metadata(source)
     done = convert(source.store, dest)
@@ -194,7 +194,7 @@ def test_mistakes_of_the_caller():
         convert(readable, zarr.MemoryStore(read_only=True))
 
 
-def test_progress_is_told(capsys):
+def test_progress_is_reported(capsys):
     told: list[zarr.Progress] = []
     convert(hierarchy(), zarr.MemoryStore(), chunks=1, progress=told.append)
     assert (told[-1].node, told[-1].nodes) == (4, 4)
@@ -224,7 +224,7 @@ def test_numbers_that_json_does_not_have_become_strings():
     ]  # fmt: skip
 
 
-def test_nothing_is_put_below_a_group_that_is_left_out():
+def test_nothing_is_put_below_a_group_that_is_omitted():
     source, dest = zarr.MemoryStore(), zarr.MemoryStore()
     root = zarr.create_group(source, zarr_format=3)
     root.create_array("fine", data=np.zeros(2))

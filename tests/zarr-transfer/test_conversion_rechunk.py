@@ -99,7 +99,7 @@ def test_another_data_type():
         ([2**63], "i8", "such as 9223372036854775808"),
     ],
 )
-def test_what_does_not_fit_is_refused(values, dtype, why):
+def test_mismatched_copy_is_rejected(values, dtype, why):
     source = zarr.create_array(None, data=np.array(values))
     with pytest.raises(ElementsDifferError, match=why):
         convert(source, zarr.MemoryStore(), dtype=dtype)
@@ -119,7 +119,7 @@ def test_verifying_notices_what_a_codec_loses():
     assert not dest.exists("zarr.json")
 
 
-def test_memory_that_does_not_do_is_refused_before_anything_is_written():
+def test_memory_that_does_not_do_is_rejected_before_anything_is_written():
     source = zarr.create_array(
         None, shape=(2048, 2048), chunks=(2048, 1), dtype="f8", compressors=None
     )
@@ -161,7 +161,7 @@ def test_an_array_goes_on_where_it_was_stopped(long_array):
 
 
 @pytest.mark.parametrize("options", [{"chunks": (16, 8)}, {"compressors": "gzip"}])
-def test_another_layout_begins_anew(long_array, options):
+def test_another_layout_starts_over(long_array, options):
     store, values, first = long_array
     dest = zarr.MemoryStore()
     with pytest.raises(ZarrError):
@@ -238,7 +238,7 @@ def test_lengths_that_do_not_divide_each_other(tight, shape, chunks, new):
     assert np.array_equal(zarr.open(dest)[...], array[...])
 
 
-def test_where_nothing_can_be_removed_there_are_no_pieces(tight, tmp_path):
+def test_no_intermediate_arrays_without_erase(tight, tmp_path):
     array = planes()
     convert(array, tmp_path / "a.zip", chunks=(30, 4, 5))
     new = zarr.open(tmp_path / "a.zip")

@@ -52,7 +52,7 @@ def test_members_of_other_formats_are_problems(own, other):
         assert np.array_equal(zarr.open(again)["g/x"][...], VALUES)
 
 
-def test_in_place_members_that_have_the_format_already_are_no_problem():
+def test_converted_members_are_skipped_in_place():
     store = hierarchy(2)
     stranger(store, 3)
     assert not plan_conversion(store, source_format=2).problems
@@ -92,7 +92,7 @@ def test_other_keys_are_named_where_they_stay_behind(own):
 
 
 @pytest.mark.parametrize("own", FORMATS)
-def test_nothing_is_said_where_there_is_nothing(own):
+def test_empty_report_is_silent(own):
     store = hierarchy(own)
     zarr.consolidate_metadata(store) if own in (2, 3) else None
     done = plan_conversion(store, zarr.MemoryStore(), zarr_format=2 if own == 3 else 3)

@@ -97,7 +97,7 @@ def test_storage_transformers_that_codecs_cannot_replace():
         convert(source, zarr.MemoryStore(), zarr_format=2)
 
 
-def test_chunks_that_nobody_can_decode():
+def test_undecodable_chunks():
     source = zarr.MemoryStore()
     zarr.create_array(source, data=VALUES, compressors="zstd")
     source.set("zarr.json", bytes(source.get("zarr.json")).replace(b'"zstd"', b'"acme.unknown"'))
@@ -164,7 +164,7 @@ def test_a_sample_tells_whether_chunks_can_stay(dtype):
     assert not decodes(metadata(), metadata(dtype="f8"))
 
 
-def test_what_cannot_be_tried_is_decoded():
+def test_unprobed_chunks_are_decoded():
     strings = zarr.create_array(None, data=np.array(["a"], "T"), serializer="vlen-utf8").metadata
     assert not decodes(strings, strings)
     empty = zarr.create_array(None, shape=0, dtype="i1").metadata

@@ -74,7 +74,7 @@ def test_a_hierarchy_is_carried(source, tmp_path, layout):
 
 
 @pytest.mark.parametrize("layout", [{}, {"chunks": (2, 3)}], ids=str)
-def test_what_was_interrupted_goes_on(source, tmp_path, layout):
+def test_interrupted_operation_resumes(source, tmp_path, layout):
     array = source["x"]
     with pytest.raises(Interrupted):
         zarr.copy(array, tmp_path / "copy", executor=Packed(7), **layout)
@@ -87,7 +87,7 @@ def test_what_was_interrupted_goes_on(source, tmp_path, layout):
     assert len(again.moved) == (np.prod(copy.cdata_shape) - 7 if layout else 10)
 
 
-def test_chunks_of_another_layout_are_no_part_of_it(source, tmp_path):
+def test_chunks_of_another_layout_are_not_a_part_of_it(source, tmp_path):
     array = source["x"]
     with pytest.raises(Interrupted):
         zarr.copy(array, tmp_path / "copy", executor=Packed(7), chunks=(2, 3))
@@ -98,7 +98,7 @@ def test_chunks_of_another_layout_are_no_part_of_it(source, tmp_path):
     assert sorted(copy.store.list()) == ["c/0/0", "c/0/1", "c/1/0", "c/1/1", "zarr.json"]
 
 
-def test_what_is_left_of_it_can_be_removed_and_others_are_not(source, tmp_path):
+def test_removing_remains_keeps_other_keys(source, tmp_path):
     with pytest.raises(Interrupted):
         zarr.copy(source["x"], tmp_path / "copy", executor=Packed(7), chunks=(2, 3))
     copy = zarr.copy(source, tmp_path / "copy", overwrite=True)
@@ -110,7 +110,7 @@ def test_what_is_left_of_it_can_be_removed_and_others_are_not(source, tmp_path):
     assert (tmp_path / "other" / "notes.txt").exists()
 
 
-def test_a_thread_can_be_told_to_stay_alone():
+def test_in_one_thread():
     import threading
 
     seen = set()

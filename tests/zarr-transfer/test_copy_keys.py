@@ -82,13 +82,13 @@ def test_keys_that_are_there(root):
         ({"excludes": "^c/", "source_path": "b"}, "c/0 c/1 zarr.json"),  # whole keys are searched
     ],
 )
-def test_keys_that_are_left_out(root, options, expected):
+def test_keys_that_are_omitted(root, options, expected):
     target: dict[str, bytes] = {}
     zarr.copy_store(root.store, target, **options)
     assert sorted(target) == (sorted(root.store.list()) if expected is None else expected.split())
 
 
-def test_what_would_be_done(root):
+def test_dry_run(root):
     dest = {"p/c/1": b""}
     lines: list[str] = []
     done = zarr.copy_store(
@@ -163,7 +163,7 @@ def test_keys_are_renamed(root, requests):
     assert zarr.open(store, path="new/place/b")[...].tolist() == list(range(6))
 
 
-def test_what_cannot_be_renamed(root):
+def test_nodes_that_cannot_be_renamed(root):
     before = contents(root.store)
     for source, dest, error, message in (
         ("x", "y", NodeNotFoundError, "nothing to rename"),
@@ -248,7 +248,7 @@ def test_copies_never_replace_what_is_copied(tmp_path, source, dest, if_exists, 
     assert {key: bytes(store.get(key)) for key in there} == there
 
 
-def test_a_copy_below_its_source_is_made_again_without_itself():
+def test_a_copy_below_its_source_is_created_again_without_itself():
     store = zarr.MemoryStore({"a": b"1", "b/c": b"2"})
     for _ in range(2):
         zarr.copy_store(store, store, "", "saved", excludes="^saved/", if_exists="update")

@@ -42,7 +42,7 @@ def contents(store, prefix=""):
 # --- what is there already ---
 
 
-def test_what_is_missing_is_copied_and_the_rest_left():
+def test_only_missing_values_are_copied():
     source, dest = hierarchy(), hierarchy()
     del dest["g/empty"]
     dest["g/a"][...] = -1
@@ -68,7 +68,7 @@ def test_arrays_are_replaced_and_other_members_stay():
 
 
 @pytest.mark.parametrize("if_exists", ["replace", "skip"])
-def test_what_stands_in_the_way_of_another_kind(if_exists):
+def test_node_of_another_type_blocks(if_exists):
     source, dest = hierarchy(), zarr.create_group()
     dest.create_array("g", data=[1, 2])
     dest.create_group("b/below")
@@ -82,7 +82,7 @@ def test_what_stands_in_the_way_of_another_kind(if_exists):
         assert contents(dest.store) == contents(source.store)
 
 
-def test_to_replace_a_group_does_not_remove_what_belongs_to_nobody():
+def test_replacing_a_group_keeps_unmanaged_keys():
     source, dest = hierarchy(), zarr.create_group()
     dest.create_group("b")
     dest.store.set("b/thesis.txt", b"years of work")
@@ -122,7 +122,7 @@ def test_nothing_is_copied_if_a_member_is_there():
     assert contents(dest.store) == before
 
 
-def test_what_is_left_of_another_node_is_refused():
+def test_remains_of_another_node_are_rejected():
     source, dest = hierarchy(), zarr.MemoryStore()
     zarr.create_array(dest, path="g/a", data=[5])
     dest.erase("zarr.json")
@@ -153,7 +153,7 @@ def test_wrong_words():
 
 
 @pytest.mark.parametrize("compare", ["content", "size"])
-def test_what_an_interrupted_copy_has_left_is_not_copied_again(compare):
+def test_interrupted_copy_is_not_a_source(compare):
     source = hierarchy()
     dest = CountingStore(zarr.MemoryStore())
     zarr.copy(source["g"], dest)
@@ -233,7 +233,7 @@ def test_attributes():
     assert dict(dest["g/a"].attrs) == {}
 
 
-def test_copies_of_documents_that_would_be_wrong_are_left_out():
+def test_copies_of_documents_that_would_be_wrong_are_omitted():
     source = hierarchy()
     source.store.erase("g/readme.txt")
     zarr.consolidate_metadata(source.store)
@@ -260,7 +260,7 @@ def test_consolidated_metadata_of_the_destination_are_kept_in_step():
 # --- saying what is done ---
 
 
-def test_what_would_be_done():
+def test_dry_run():
     source, dest = hierarchy(), zarr.create_group()
     dest.create_array("b", data=[1])
     before = contents(dest.store)
@@ -320,7 +320,7 @@ def test_whoever_watches_may_stop_it(capsys):
 # --- formats, layouts ---
 
 
-def test_another_format_is_refused_with_what_to_do():
+def test_another_format_is_rejected_with_what_to_do():
     source = hierarchy(2)
     for dest in (zarr.create_group(), zarr.create_group().store):
         before = contents(dest.store if isinstance(dest, zarr.Group) else dest)
@@ -435,7 +435,7 @@ def is_chunk(method, key):
     return method == "set" and key.startswith("c/")
 
 
-def test_what_a_decoding_copy_left_does_not_stay():
+def test_remains_of_a_decoding_copy_are_removed():
     source = zarr.create_array(data=np.array([0, 0, 1, 1]), chunks=2, fill_value=0)
     dest = zarr.MemoryStore({"c/0": b"of an earlier attempt"})
     copy = zarr.copy(source, dest, chunks=1)
@@ -460,7 +460,7 @@ class Unlisted(zarr.MemoryStore):
     list_dir = list_prefix
 
 
-def test_what_cannot_be_listed_is_copied_if_its_documents_say_what_there_is():
+def test_unlistable_group_is_copied_by_its_metadata():
     root = hierarchy()
     zarr.consolidate_metadata(root.store)
     store = Unlisted(root.store._mapping, read_only=True)
@@ -576,12 +576,12 @@ def test_a_copy_that_lacks_anything_becomes_whole(tree, missing, requests):
     assert list(dest.list()) == []
 
 
-def test_what_is_copied_is_opened_first():
+def test_source_is_opened_first():
     with pytest.raises(NodeTypeError, match=r"'there.zarr'.*pass zarr_core\.open"):
         zarr.copy("there.zarr", {})
 
 
-def test_what_decoding_leaves_behind_is_said(tmp_path):
+def test_keys_not_copied_by_decoding_are_reported(tmp_path):
     """Where chunks are copied as they are, everything goes with them."""
     group = zarr.create_group(tmp_path / "source")
     group.create_array("a", data=np.arange(4), chunks=2)
@@ -601,7 +601,7 @@ def test_what_decoding_leaves_behind_is_said(tmp_path):
     zarr.copy(group, tmp_path / "chosen", chunks=4, only=lambda path: path == "a")
 
 
-def test_a_layout_that_is_refused_costs_nothing():
+def test_a_layout_that_is_rejected_costs_nothing():
     source, dest = hierarchy(), hierarchy()
     source.create_array("g/z", data=np.ones((2, 2)))
     dest["g/a"][...] = -1
@@ -642,7 +642,7 @@ def test_drafts_are_decoded_into_another_format():
     assert copied["g/a"][...].tolist() == list(range(6))
 
 
-def test_what_members_imply_does_not_stand_for_a_group():
+def test_implicit_group_is_not_a_group():
     source = zarr.create_group(zarr_format="n5", attributes={"title": "all"})
     source.create_array("a", data=np.arange(4), chunks=2)
     dest = zarr.MemoryStore()

@@ -38,7 +38,7 @@ def test_chosen_nodes_with_the_groups_that_lead_to_them(zarr_format):
     assert not [key for key in dest.list() if key.startswith(("g/a", "z/", "empty", "g/notes"))]
 
 
-def test_paths_are_told_from_the_source_on():
+def test_paths_are_relative_to_the_source():
     root, dest = hierarchy(), zarr.create_group()
     zarr.copy(root["g"], dest, "x", only=lambda path: path == "a")
     assert paths(dest) == {"x", "x/a"}
@@ -80,7 +80,7 @@ def test_a_node_is_removed_wherever_it_is(zarr_format, tmp_path):
         zarr.remove(tmp_path / "a.zarr")
 
 
-def test_what_is_no_node_stays():
+def test_unmanaged_keys_are_kept():
     root = hierarchy()
     root.store.set("g/notes.txt", b"mine")
     before = sorted(root.store.list())

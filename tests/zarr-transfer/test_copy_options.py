@@ -53,7 +53,7 @@ def test_a_copy_that_is_verified_is_the_same(array):
     assert np.array_equal(copy, array)
 
 
-def test_too_little_memory_is_refused_before_anything_is_written(array):
+def test_too_little_memory_is_rejected_before_anything_is_written(array):
     dest = zarr.MemoryStore()
     with pytest.raises(ValueError, match="needs at least"):
         zarr.copy(array, dest, chunks=(10, 10), max_memory=100)
@@ -82,7 +82,7 @@ def test_elements_that_do_not_fit_are_an_error_of_a_copy(array):
 
 
 @pytest.mark.parametrize("function", [zarr.copy, zarr.convert], ids=["copy", "convert"])
-def test_what_is_not_part_of_a_node_is_not_overwritten(array, function):
+def test_unmanaged_keys_are_not_overwritten(array, function):
     dest = zarr.MemoryStore({"notes.txt": b"mine"})
     with pytest.raises(NodeExistsError, match=r"'notes\.txt', which is not part of a node"):
         function(array, dest, chunks=(1, 5))

@@ -112,7 +112,7 @@ def test_memory_is_bounded(monkeypatch, size, most, known):
     assert source.most <= most
 
 
-def test_what_a_chunk_may_take():
+def test_chunk_memory_limit():
     assert largest_value(zarr.create_array(shape=(9, 9), chunks=(4, 5), dtype="f4").metadata) == 80
     assert largest_value(zarr.create_group().metadata) == 0
     metadata = zarr.create_array(shape=(9, 9), dtype="f4").metadata
@@ -155,7 +155,7 @@ def test_one_that_is_too_large_goes_alone():
     assert gate.used == 0
 
 
-def test_a_failure_leaves_nobody_waiting():
+def test_failure_wakes_all_waiting_threads():
     class Failing(zarr.MemoryStore):
         max_concurrency = 8
 

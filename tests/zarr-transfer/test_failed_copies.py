@@ -81,7 +81,7 @@ def failures(source, work, kind):
 
 
 @pytest.mark.parametrize("how", COPIES)
-def test_what_a_failed_copy_leaves_is_named_and_continued(source, how):
+def test_failed_copy_names_remains_and_resumes(source, how):
     seen = 0
     for again, store, notes in failures(source, COPIES[how], FailingStore):
         left = list(store.list())
@@ -102,7 +102,7 @@ def test_what_a_failed_copy_leaves_is_named_and_continued(source, how):
 
 
 @pytest.mark.parametrize("how", COPIES)
-def test_what_a_failed_copy_has_created_is_removed_where_metadata_come_first(source, how):
+def test_failed_copy_removes_created_nodes_if_metadata_is_first(source, how):
     seen = 0
     for _, store, notes in failures(source, COPIES[how], FirstStore):
         left = list(store.list())

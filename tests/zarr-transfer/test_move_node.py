@@ -48,7 +48,7 @@ def test_a_group_moves_with_everything_below_it(root):
     assert list(root["new/place"]) == ["empty"]
 
 
-def test_what_cannot_be_moved(root):
+def test_nodes_that_cannot_be_moved(root):
     before = contents(root.store)
     for source, dest, error, message in (
         ("x", "y", NodeNotFoundError, "'/x': no node to move"),
@@ -121,7 +121,7 @@ def test_a_copy_replaces_if_that_is_asked(root):
     assert copy[...].tolist() == [0, 1, 2, 3]
 
 
-def test_what_cannot_be_copied(root):
+def test_nodes_that_cannot_be_copied(root):
     with pytest.raises(NodeNameError, match="the root has no name"):
         zarr.copy(root, root["g"])
     for name, overwrite in (("g", False), ("g/x", False), ("g", True), ("", True)):
@@ -136,7 +136,7 @@ def test_what_cannot_be_copied(root):
     assert root["g/a"][...].tolist() == list(range(6))
 
 
-def test_arrays_nobody_here_can_decode_are_copied(root):
+def test_undecodable_arrays_are_copied(root):
     document = contents(root.store)["b/zarr.json"]
     document["codecs"].append({"name": "acme.secret", "must_understand": False})
     root.store.set("b/zarr.json", json.dumps(document).encode())
@@ -171,7 +171,7 @@ def test_a_directory_is_renamed(tmp_path):
     assert sorted(root) == ["a", "x"]
 
 
-def test_what_lies_at_the_new_place_is_not_lost(tmp_path):
+def test_values_at_the_destination_are_kept(tmp_path):
     root = zarr.create_group(tmp_path / "store")
     root.create_array("a", data=np.arange(4), chunks=(2,))
     (tmp_path / "store" / "b").mkdir()

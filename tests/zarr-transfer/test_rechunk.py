@@ -140,7 +140,7 @@ def test_memory_that_is_left_is_used_as_far_as_there_is_a_use_in_it():
     assert 32 <= stage.count <= 64
 
 
-def test_memory_that_is_not_firm_is_for_elements_beside_chunks_in_hand():
+def test_memory_that_is_not_firm_is_for_elements_next_to_chunks_in_hand():
     planes = layout((64, 512, 256), (1, 512, 256))
     shards = layout((64, 512, 256), (1, 128, 128), shards=(64, 256, 256))  # of 32 MiB
     with pytest.raises(ValueError, match=r"at least 96.1 MiB of memory.*limit is 64.0 MiB"):
@@ -151,14 +151,14 @@ def test_memory_that_is_not_firm_is_for_elements_beside_chunks_in_hand():
     assert stage.count == 2  # one stored object at a time
 
 
-def test_dimensions_of_a_thousand_million_chunks_are_no_lists():
+def test_huge_dimensions_are_not_lists():
     huge = layout((10**15, 4), (10**3, 4)), layout((10**15, 4), (10**6, 1))
     plan = plan_stages(*huge, Budget(64 * MIB))
     assert plan.stages[-1].count > 10**8
 
 
 @pytest.mark.parametrize("chunks", [(50, 10), (7, 13)])
-def test_of_sparse_arrays_only_what_is_stored_is_touched(chunks):
+def test_sparse_arrays_copy_only_stored_chunks(chunks):
     inner = zarr.MemoryStore()
     old = zarr.create_array(
         CountingStore(inner), shape=(500, 500), chunks=(10, 10), dtype="i4", fill_value=-3
@@ -183,7 +183,7 @@ def test_of_sparse_arrays_only_what_is_stored_is_touched(chunks):
     assert np.array_equal(new[...], old[...])
 
 
-def test_what_is_not_stored_has_to_be_written_where_it_is_read_as_something_else():
+def test_missing_chunks_are_written_if_fill_values_differ():
     old = zarr.create_array(None, shape=40, chunks=2, dtype="f8", fill_value=0.0)
     assert not keeps_missing_chunks(old, zarr.empty_like(old, fill_value=-0.0))
     assert keeps_missing_chunks(old, zarr.empty_like(old, dtype="f4"))

@@ -155,7 +155,7 @@ class ConditionalCodec(BytesToBytesCodec):
         )
 
     @property
-    def skipped(self) -> tuple[ExtensionDefinition, ...]:
+    def ignored(self) -> tuple[ExtensionDefinition, ...]:
         """Ignored codecs: unknown, with must_understand false."""
         definitions: Sequence[Any] = self.codecs
         return tuple(d for d, codec in zip(definitions, self._inner, strict=True) if codec is None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import strictjson
+from zarr_core.cache import Cache
 from zarr_core.engine.chain import CodecChain, codec_definition
 from zarr_core.engine.fill_value import fill_test as fill_value_test
 from zarr_core.engine.prepared_chain import PreparedCodecChain
@@ -15,7 +16,6 @@ from zarr_core.formats.additional_fields import understanding
 from zarr_core.formats.detect import conflicting_format, format_of_new, read_node
 from zarr_core.formats.key_order import KeyOrder, key_order
 from zarr_core.formats.lookup import format_named, formats_without
-from zarr_core.formats.metadata_cache import MetadataCache
 from zarr_core.formats.reserved_names import allow_reserved_names, check_reserved_names
 from zarr_core.formats.walk import walk
 from zarr_core.hierarchy.create_node import create_ancestors, make_room, occupied
@@ -60,11 +60,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CHECKPOINT_NAME",
+    "Cache",
     "ChunkProjection",
     "CodecChain",
     "ConsolidatedMetadata",
     "KeyOrder",
-    "MetadataCache",
     "Node",
     "PreparedCodecChain",
     "Progress",

@@ -126,9 +126,9 @@ class ShardingCodec(PartialEncodeCodec, SubchunkCodec):
         }
 
     @property
-    def skipped(self) -> tuple[ExtensionDefinition, ...]:
+    def ignored(self) -> tuple[ExtensionDefinition, ...]:
         """Ignored inner codecs: unknown, with must_understand false."""
-        return (*self._inner.skipped, *self._index.skipped)
+        return (*self._inner.ignored, *self._index.ignored)
 
     @property
     def byte_order(self) -> Literal["little", "big"] | None:
@@ -206,6 +206,7 @@ class ShardingCodec(PartialEncodeCodec, SubchunkCodec):
                 self._inner,
                 self._index,
                 self.index_location == "start",
+                _shard_of,
             )
         return shard
 
@@ -215,6 +216,14 @@ class ShardingCodec(PartialEncodeCodec, SubchunkCodec):
     def __reduce__(self) -> tuple[Any, ...]:
         # Without the cache; the codecs are resolved again.
         return type(self), (self.chunk_shape, self.codecs, self.index_codecs, self.index_location)
+
+
+def _shard_of(chain: PreparedCodecChain) -> Shard | None:
+    """Return the shards that codecs encode; None if they encode anything else."""
+    codec = chain.array_to_bytes
+    if isinstance(codec, ShardingCodec) and not chain.array_to_array and not chain.bytes_to_bytes:
+        return codec._shard(chain.decoded)  # noqa: SLF001 - of the same class
+    return None
 
 
 def _chain(codecs: CodecChain | Iterable[CodecLike]) -> CodecChain:

@@ -105,7 +105,7 @@ class IndexFormat:
             return self.read(reader).locate_one(number)
         low, high = self._bounds(reader.size)
         unpack = _LITTLE if self.chain.memory_dtype == "<u8" else _BIG
-        if self.chain.bytes_to_bytes:
+        if self.chain.decodes_bytes_into:
             try:
                 entries = self.chain.decode_bytes(self._stored(reader))
             except ChunkDecodeError as error:
@@ -119,6 +119,56 @@ class IndexFormat:
         if offset == nbytes == EMPTY:
             return None
         return self.read(reader).locate_one(number)  # raises the error
+
+    def read_several(
+        self, data: memoryview, starts: Numbers, stops: Numbers
+    ) -> tuple[Numbers, Numbers, np.ndarray[Any, np.dtype[np.bool_]]]:
+        """Read the indices of several shards in memory.
+
+        Parameters
+        ----------
+        data : memoryview
+            Memory with the shards.
+        starts, stops : ndarray of int
+            First byte of each shard, and the byte after its last one.
+
+        Returns
+        -------
+        offsets, sizes : ndarray of int
+            First byte and length of the inner chunks that are not empty, shard by shard.
+        stored : ndarray of bool, shape (shards, inner chunks)
+            Which inner chunks are not empty.
+
+        Raises
+        ------
+        ChunkDecodeError
+            If an index or an entry is damaged.
+        """
+        if (stops - starts < self.size).any():
+            raise ChunkDecodeError("a shard is shorter than its index")
+        first = (starts if self.at_start else stops - self.size).tolist()
+        indices = [data[at : at + self.size] for at in first]
+        entries: Entries
+        if self.chain.has_memory_layout:
+            decode = self.chain.decode_bytes
+            joined = b"".join([decode(index) for index in indices])
+            entries = np.frombuffer(joined, self.chain.memory_dtype or np.uint64)
+        else:
+            entries = np.concatenate([self.chain.decode(index) for index in indices])
+        offsets, sizes = np.moveaxis(entries.astype(np.uint64).reshape(len(first), -1, 2), 2, 0)
+        stored = (offsets != EMPTY) | (sizes != EMPTY)
+        low, high = self.size if self.at_start else 0, stops - starts
+        if not self.at_start:
+            high = high - self.size
+        limit = np.broadcast_to(high.astype(np.uint64)[:, None], stored.shape)[stored]
+        shards = np.broadcast_to(starts[:, None], stored.shape)[stored]
+        offsets, sizes = offsets[stored], sizes[stored]
+        # The sum of offset and length could overflow.
+        if (
+            (offsets < low) | (offsets > limit) | (sizes > limit - np.minimum(offsets, limit))
+        ).any():
+            raise ChunkDecodeError("an entry points beyond its shard or into its index")
+        return shards + offsets.astype(np.int64), sizes.astype(np.int64), stored
 
     def _bounds(self, size: int) -> tuple[int, int]:
         """Return the byte range for inner chunks in a shard of this size."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ from zarr_core.tools import CodecChain, PreparedCodecChain, create_extension
 from zarr_sharding.index import MAX_INNER_CHUNKS, IndexFormat
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from zarr_sharding.index import Numbers
 
@@ -54,6 +54,10 @@ class Shard:
     nested : bool
         Whether inner chunks are shards themselves, for which partial decoding is faster
         even for the whole inner chunk.
+    inner_shard : Shard or None
+        The inner chunks, if they are shards without other codecs.
+    flat : Shard or None
+        A shard with the innermost chunks as its inner chunks, if they are few.
     """
 
     shape: tuple[int, ...]
@@ -64,6 +68,8 @@ class Shard:
     index: IndexFormat
     fill_value: Array
     nested: bool
+    inner_shard: Shard | None = None
+    flat: Shard | None = None
 
     @property
     def size(self) -> int:
@@ -197,6 +203,7 @@ def prepare_shard(
     codecs: CodecChain,
     index_codecs: CodecChain,
     at_start: bool,
+    shard_of: Callable[[PreparedCodecChain], Shard | None],
 ) -> Shard:
     """Prepare the codecs for all shards of one shape.
 
@@ -210,6 +217,8 @@ def prepare_shard(
         Codecs of inner chunks and of the index.
     at_start : bool
         Whether the index is at the start.
+    shard_of : callable
+        Function that returns the shards that codecs of inner chunks encode, if they do.
 
     Raises
     ------
@@ -223,17 +232,43 @@ def prepare_shard(
             inner_shape, decoded.data_type, decoded.fill_value, decoded.write_empty_chunks
         )
     )
-    axes = tuple(InnerAxis(n, length) for n, length in zip(grid, inner_shape, strict=True))
-    return Shard(
+    inner_shard = shard_of(inner)
+    shard = Shard(
         shape=decoded.shape,
         inner_shape=inner_shape,
         grid=grid,
-        axes=axes,
+        axes=_axes(grid, inner_shape),
         inner=inner,
         index=index_format(grid, index_codecs, at_start),
         fill_value=decoded.fill_value,
         nested=inner.supports_partial_encode and inner.encoded_size is None,
+        inner_shard=inner_shard,
     )
+    return shard if inner_shard is None else replace(shard, flat=_flat(shard, inner_shard))
+
+
+def _flat(shard: Shard, inner_shard: Shard) -> Shard | None:
+    """Return a shard with the innermost chunks of nested shards as its inner chunks."""
+    if not shard.grid or (inner_shard.inner_shard is not None and inner_shard.flat is None):
+        return None
+    inner = inner_shard.flat or inner_shard
+    grid = tuple(n * count for n, count in zip(shard.grid, inner.grid, strict=True))
+    if prod(grid) > WINDOW:
+        return None
+    axes = _axes(grid, inner.inner_shape)
+    return replace(
+        inner,
+        shape=shard.shape,
+        grid=grid,
+        axes=axes,
+        index=shard.index,
+        inner_shard=None,
+        flat=None,
+    )
+
+
+def _axes(grid: tuple[int, ...], inner_shape: tuple[int, ...]) -> tuple[ChunkAxis, ...]:
+    return tuple(InnerAxis(n, length) for n, length in zip(grid, inner_shape, strict=True))
 
 
 def inner_grid(shape: tuple[int, ...], inner_shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from zarr_core.extension import ByteReader, StoreError, StoreReadError
 
 from zarr_stores._after_fork import register_after_fork
-from zarr_stores.observed import READS, ObservedStore
+from zarr_stores.observer import READS, ObservedStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, TypedDict, TypeVar
 
 from zarr_stores._after_fork import register_after_fork
-from zarr_stores.observed import ObservedStore
+from zarr_stores.observer import ObservedStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -159,6 +159,6 @@ class ProcessSynchronizer:
 
 
 def _synchronized(store: Store, synchronizer: Synchronizer) -> Store:
-    from zarr_stores.synchronized import SynchronizedStore  # circular import
+    from zarr_stores.synchronized_store import SynchronizedStore  # circular import
 
     return SynchronizedStore(store, synchronizer)

@@ -14,9 +14,8 @@ if TYPE_CHECKING:
     from zarr_transfer.checkpoint import Checkpoint
     from zarr_transfer.chunk_edges import ChunkEdges
     from zarr_transfer.conversion.convert import convert
-    from zarr_transfer.conversion.plan import plan_conversion
+    from zarr_transfer.conversion.plan_conversion import plan_conversion
     from zarr_transfer.conversion.remove_documents import remove_documents
-    from zarr_transfer.conversion.steps import ConversionPlan, ConversionStep
     from zarr_transfer.copy_executor import CopyExecutor, CopyResult, KeyPair
     from zarr_transfer.copy_keys import copy_store, rename
     from zarr_transfer.copy_nodes import copy, copy_all
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from zarr_transfer.errors import ConversionError, ElementsDifferError
     from zarr_transfer.intermediate import intermediate_array, intermediate_path
     from zarr_transfer.move_node import move
+    from zarr_transfer.plan import CopyPlan, CopyStep
     from zarr_transfer.rechunk import Budget, Chunking, RechunkPlan, RechunkStage, plan_stages
     from zarr_transfer.regions import Region
 
@@ -40,9 +40,8 @@ _HOMES = {
     "chunk_edges": ("ChunkEdges",),
     "conversion.convert": ("convert",),
     "errors": ("ConversionError", "ElementsDifferError"),
-    "conversion.plan": ("plan_conversion",),
+    "conversion.plan_conversion": ("plan_conversion",),
     "conversion.remove_documents": ("remove_documents",),
-    "conversion.steps": ("ConversionPlan", "ConversionStep"),
     "copy_executor": ("CopyExecutor", "CopyResult", "KeyPair"),
     "copy_keys": ("copy_store", "rename"),
     "copy_nodes": ("copy", "copy_all"),
@@ -55,6 +54,7 @@ _HOMES = {
     ),
     "intermediate": ("intermediate_array", "intermediate_path"),
     "move_node": ("move",),
+    "plan": ("CopyPlan", "CopyStep"),
     "rechunk": ("Budget", "Chunking", "RechunkPlan", "RechunkStage", "plan_stages"),
     "regions": ("Region",),
 }
@@ -66,10 +66,10 @@ __all__ = [
     "ChunkEdges",
     "Chunking",
     "ConversionError",
-    "ConversionPlan",
-    "ConversionStep",
     "CopyExecutor",
+    "CopyPlan",
     "CopyResult",
+    "CopyStep",
     "ElementsDifferError",
     "KeyPair",
     "RechunkPlan",

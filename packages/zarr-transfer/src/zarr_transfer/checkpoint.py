@@ -10,7 +10,6 @@ from zarr_core.errors import MetadataError
 from zarr_core.extension import StoreError
 from zarr_core.tools import CHECKPOINT_NAME, read_metadata, strictjson
 
-from zarr_transfer.stored import chunk_prefix, format_of, key_encoding_of
 from zarr_transfer.unmanaged import check_unmanaged
 
 if TYPE_CHECKING:
@@ -42,8 +41,8 @@ class Checkpoint:
 
     def __init__(self, source: Array, dest: Array, *more: JSON) -> None:
         work: list[JSON] = [
-            source.store.url, source.path, format_of(source).to_json(source.metadata),
-            format_of(dest).to_json(dest.metadata), *more,
+            source.store.url, source.path, source.stored.format.to_json(source.metadata),
+            dest.stored.format.to_json(dest.metadata), *more,
         ]  # fmt: skip
         self._work = sha256(strictjson.encode(work)).hexdigest()
         self._store = dest.store
@@ -90,7 +89,7 @@ class Checkpoint:
 
 def sidecar_key(array: Array, name: str = "") -> str:
     """Return the key of the checkpoint of an array, or of a temporary path beside it."""
-    return f"{checkpoint_key(chunk_prefix(array))}{name}"
+    return f"{checkpoint_key(array.stored.prefix)}{name}"
 
 
 def checkpoint_key(prefix: str) -> str:
@@ -105,8 +104,8 @@ def interrupted_keys(array: Array) -> list[str]:
     """
     if not array.store.supports_listing:
         return []
-    prefix, mark = chunk_prefix(array), sidecar_key(array)
-    decode = key_encoding_of(array).decode
+    prefix, mark = array.stored.prefix, sidecar_key(array)
+    decode = array.stored.resolved.key_encoding.decode
     keys = (
         key
         for key in array.store.list_prefix(prefix)

@@ -25,7 +25,6 @@ from zarr_transfer.copy_values import KeyCopier, all_same
 from zarr_transfer.destination import present_keys
 from zarr_transfer.log import logging_to, summary
 from zarr_transfer.spec import check_word, is_within
-from zarr_transfer.stored import format_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from zarr_core.extension import Store
     from zarr_core.tools import KeyOrder, Progress, StoreLike
 
-    from zarr_transfer.copy_values import Compare
+    from zarr_transfer.spec import Compare
 
 
 def copy_store(
@@ -234,7 +233,7 @@ def _incomplete_note(dest: Store, path: str, count: int, transfer: KeyCopier, re
 
 def _order(*places: StoreLike) -> KeyOrder:
     """Return the order of keys for all installed formats and that of a node."""
-    return key_order(next((format_of(it) for it in places if isinstance(it, Node)), None))
+    return key_order(next((it.stored.format for it in places if isinstance(it, Node)), None))
 
 
 def _prefix(path: str) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from zarr_core import Group, open_group
+from zarr_core import Group, open_group, override_extensions
 from zarr_core import open as open_node
 from zarr_core.errors import NodeExistsError, NodeNameError, NodeTypeError
 from zarr_core.extension import ArrayMetadata
 from zarr_core.tools import (
     Node,
+    ProgressReporter,
     Rollback,
     check_attributes,
     is_within_location,
@@ -18,22 +19,13 @@ from zarr_core.tools import (
     located,
     opened_store,
     quoted,
-    reporting,
 )
 
 from zarr_transfer.execute import execute, prepare_destination
 from zarr_transfer.log import logging_to, summary
-from zarr_transfer.plan import plan
-from zarr_transfer.reencode import drafts, reencode
+from zarr_transfer.plan_copy import plan_copy
 from zarr_transfer.sources import check_source, copied_nodes, read_source, spec_of
 from zarr_transfer.spec import CopyOptions
-from zarr_transfer.stored import (
-    check_writable,
-    extensions_of,
-    format_of,
-    update_consolidated,
-    where,
-)
 from zarr_transfer.unmanaged import unmanaged_keys
 
 if TYPE_CHECKING:
@@ -43,9 +35,7 @@ if TYPE_CHECKING:
     from zarr_core.tools import NodeMetadata, Progress, StoreLike
 
     from zarr_transfer.copy_executor import CopyExecutor, CopyResult
-    from zarr_transfer.copy_values import Compare
-    from zarr_transfer.plan import IfExists
-    from zarr_transfer.spec import CopySpec
+    from zarr_transfer.spec import Compare, CopySpec, IfExists
 
 
 @overload
@@ -170,9 +160,10 @@ def copy(
         only=only, compare=compare, dry_run=dry_run, max_memory=max_memory, verify=verify, progress=progress, log=log,
         executor=executor, layout=layout,
     )  # fmt: skip
+    _check_decodes(options)
     check_source(source)
     if isinstance(dest, Node):
-        check_writable(dest)
+        dest.check_writable()
         dest_path = dest_path or source.basename
         if not dest_path:
             raise NodeNameError("''", "the root has no name; pass dest_path")
@@ -184,19 +175,23 @@ def copy(
         ):
             where = located(store, path)
             raise NodeExistsError(where, f"the copy and its source {source.name!r} would overlap")
-        format_ = format_of(dest) if isinstance(dest, Node) else None
+        format_ = dest.stored.format if isinstance(dest, Node) else None
         spec = spec_of(source, store, path, format_, layout, overwrite=replaces)
         nodes = copied_nodes(spec, source, metadata, options)
         done, made = _copy(source, spec, nodes, options)
     if dry_run:
         return None
     if isinstance(dest, Node):
-        update_consolidated(dest, gone=[path], there=made)
+        dest.stored.record(gone=[path], there=made)
     copied = open_node(
-        store, "r+", path=path, zarr_format=spec.dest.format_.name, extensions=extensions_of(source)
+        store,
+        "r+",
+        path=path,
+        zarr_format=spec.dest.format_.name,
+        extensions=source.stored.extensions,
     )
     if done.skipped:  # consolidated metadata of an existing group may lack the new nodes
-        update_consolidated(copied, there=made)
+        copied.stored.record(there=made)
     return copied
 
 
@@ -226,17 +221,18 @@ def copy_all(source: Group, dest: StoreLike, **options: Any) -> CopyResult:
     NodeExistsError
         If one of the members exists, before anything is copied.
     """
-    asked = CopyOptions.from_arguments(options)
+    checked = CopyOptions.from_arguments(options)
+    _check_decodes(checked)
     check_source(source)
     if not isinstance(source, Group):
-        raise NodeTypeError(where(source), "is an array, not a group; copy it with copy()")
+        raise NodeTypeError(source.stored.location, "is an array, not a group; copy it with copy()")
     if isinstance(dest, Node) and not isinstance(dest, Group):
-        raise NodeTypeError(where(dest), "is an array, which cannot have members")
+        raise NodeTypeError(dest.stored.location, "is an array, which cannot have members")
     with opened_store(dest) as (store, path):
         metadata = read_source(source)
-        format_ = format_of(dest) if isinstance(dest, Node) else None
-        spec = spec_of(source, store, path, format_, asked.layout)
-        nodes = copied_nodes(spec, source, metadata, asked, members_only=True)
+        format_ = dest.stored.format if isinstance(dest, Node) else None
+        spec = spec_of(source, store, path, format_, checked.layout)
+        nodes = copied_nodes(spec, source, metadata, checked, members_only=True)
         within = is_within_location(store, path, source.store, source.path)
         same = within and is_within_location(source.store, source.path, store, path)
         for member, _ in nodes if within else ():
@@ -245,20 +241,20 @@ def copy_all(source: Group, dest: StoreLike, **options: Any) -> CopyResult:
                     located(store, spec.target(member)),
                     f"the copy and its source {'/' + member!r} would overlap",
                 )
-        if asked.dry_run:
-            return _copy(source, spec, nodes, asked)[0]
+        if checked.dry_run:
+            return _copy(source, spec, nodes, checked)[0]
         target = dest
-        attributes = {} if asked.without_attrs else metadata.attributes
-        if spec.source.format_.name == spec.dest.format_.name:  # stored NaN is kept
+        attributes = {} if checked.without_attrs else metadata.attributes
+        if spec.same_format:  # stored NaN is kept
             attributes = keep_nonfinite(attributes)
         with Rollback() as rollback:
             if not isinstance(target, Group):
                 with rollback.nested():
                     target = open_group(store, "a", path=path, zarr_format=spec.dest.format_.name)
-            check_writable(target)
-            attributes = check_attributes(attributes, where(target))
-            done, made = _copy(source, spec, nodes, asked)
-            update_consolidated(target, gone=made, there=made)
+            target.check_writable()
+            attributes = check_attributes(attributes, target.stored.location)
+            done, made = _copy(source, spec, nodes, checked)
+            target.stored.record(gone=made, there=made)
             if attributes:
                 target.attrs.update(attributes)
     return done
@@ -271,33 +267,31 @@ def _copy(
     options: CopyOptions,
 ) -> tuple[CopyResult, list[str]]:
     """Copy nodes; return the numbers, and the paths of all new nodes."""
-    with logging_to(options.log) as line:
-        planned = plan(
-            spec, nodes, options.if_exists, overwrite=options.overwrite, as_stored=not options.layout,
-            arrays_only=options.is_partial,
-        )  # fmt: skip
-        for step in planned.steps:
+    with logging_to(options.log) as line, override_extensions(source.stored.extensions):
+        plan = plan_copy(spec, nodes, options)
+        for step in plan.steps:
             shape = f" {step.metadata.shape}" if isinstance(step.metadata, ArrayMetadata) else ""
-            line(f"{'skip' if step.stays else 'copy'} /{step.source}{shape}")
+            verb = "skip" if step.cost == "nothing" else "copy"
+            line(f"{verb} /{spec.source.at(step.path)}{shape}")
         if options.layout and not options.is_partial:
             _warn_unmanaged(unmanaged_keys(spec, nodes), line)
-        arrays = drafts(planned, source, options) if options.layout else []
-        done, made = planned.counted(), []
+        done, made = plan.result(), []
         if not options.dry_run:
-            with Rollback() as rollback:
-                made = prepare_destination(planned, rollback, 'copy again with if_exists="skip"')
-                if options.layout:
-                    reencode(planned, arrays, source, options, rollback)
-                else:
-                    with reporting(
-                        options.progress, spec.dest.path, len(planned.pairs), "keys"
-                    ) as reporter:
-                        done = execute(
-                            planned, options.compare, reporter, rollback, options.executor
-                        )
-            made += (step.target for step in planned.steps)
+            with Rollback() as rollback, ProgressReporter(options.progress, plan.parts) as reporter:
+                made = prepare_destination(plan, rollback, 'copy again with if_exists="skip"')
+                done = execute(plan, options, reporter, rollback)
+            made += (spec.dest.at(step.path) for step in plan.steps)
         line(summary(done, dry_run=options.dry_run))
     return done, made
+
+
+def _check_decodes(options: CopyOptions) -> None:
+    """Reject options for decoding if nothing is decoded."""
+    if (options.verify or options.max_memory is not None) and not options.layout:
+        raise ValueError(
+            "verify and max_memory apply only if arrays are decoded; pass a layout too, such as "
+            'chunks="auto"'
+        )
 
 
 def _warn_unmanaged(left: list[str], line: Callable[[str], object]) -> None:

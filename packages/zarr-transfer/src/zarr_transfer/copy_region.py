@@ -6,12 +6,11 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.tools import fill_value_test, parallel_for
+from zarr_core.tools import parallel_for
 
-from zarr_transfer.elements import as_dtype, can_become
+from zarr_transfer.elements import same_fill_value
 from zarr_transfer.rechunk import edges_of
 from zarr_transfer.regions import box_at, common, reached, regions_with, within
-from zarr_transfer.stored import fill_value_of, missing_is_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +47,7 @@ def regions_of(stage: RechunkStage, source: Array, *, only_stored: bool) -> Iter
         not only_stored
         or not source.store.supports_listing
         or source.metadata.storage_transformers
-        or missing_is_error(source)
+        or source.stored.missing_is_error
         or prod(source.cdata_shape) <= _FEW
     ):
         return stage.tasks()
@@ -77,13 +76,7 @@ def keeps_missing_chunks(source: Array, dest: Array) -> bool:
     """
     if dest.metadata.fill_value_undefined:  # every chunk is stored
         return False
-    one, other = fill_value_of(source), fill_value_of(dest)
-    if one.dtype != other.dtype and can_become(one.dtype, other.dtype):
-        try:
-            one = as_dtype(one, other.dtype)
-        except ValueError:
-            return False
-    return one.dtype == other.dtype and fill_value_test(one)(other)
+    return same_fill_value(source.stored.resolved.fill_value, dest.stored.resolved.fill_value)
 
 
 def read_region(task: Region, source: Array, out: NDArray) -> None:
@@ -101,7 +94,7 @@ def read_region(task: Region, source: Array, out: NDArray) -> None:
     if task.stored is None:
         source.get_basic_selection(task.box, out=out)
         return
-    out[...] = fill_value_of(source)
+    out[...] = source.stored.resolved.fill_value
     cuts = edges_of(source)
 
     def part(chunk: Coordinates) -> None:

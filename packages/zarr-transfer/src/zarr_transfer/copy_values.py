@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from zarr_core.tools import ProgressReporter, parallel_for
 
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
     from zarr_transfer.copy_executor import CopyExecutor
     from zarr_transfer.memory_limit import Reservation
-
-    Compare = Literal["content", "size"]
+    from zarr_transfer.spec import Compare
 
 _MEMORY = 1 << 27  # bytes of values in memory, unless one value is larger
 

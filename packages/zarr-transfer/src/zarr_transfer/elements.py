@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from zarr_core.tools import fill_value_test
 
 NDArray = np.ndarray[Any, Any]
 
@@ -48,6 +49,16 @@ def as_dtype(values: NDArray, dtype: np.dtype[Any]) -> NDArray:
         count = int(np.count_nonzero(lost))
         raise ValueError(f"{count} do not fit into {dtype}, such as {example}")
     return made
+
+
+def same_fill_value(one: NDArray, other: NDArray) -> bool:
+    """Whether fill values are bitwise identical after conversion to the second data type."""
+    if one.dtype != other.dtype and can_become(one.dtype, other.dtype):
+        try:
+            one = as_dtype(one, other.dtype)
+        except ValueError:
+            return False
+    return one.dtype == other.dtype and bool(fill_value_test(one)(other))
 
 
 def difference(expected: NDArray, found: NDArray) -> str:

@@ -1,63 +1,109 @@
-"""Execution of a plan: values first, then metadata; the reverse if the store requires it."""
+"""Execution of a plan: chunks first, then metadata; the reverse if the store requires it."""
 
 from __future__ import annotations
 
 import threading
 from typing import TYPE_CHECKING
 
+from zarr_core.errors import NodeExistsError
+from zarr_core.extension import GroupMetadata
 from zarr_core.tools import make_room, parallel_for
 
+from zarr_transfer.checkpoint import checkpoint_key
+from zarr_transfer.chunk_keys import array_keys, extra_keys, key_pairs
+from zarr_transfer.copy_elements import copy_elements
+from zarr_transfer.copy_executor import KeyPair
 from zarr_transfer.copy_values import copy_pairs
-from zarr_transfer.source_keys import largest_value, tops_of
+from zarr_transfer.destination import present_keys
+from zarr_transfer.memory import Memory
+from zarr_transfer.plan import same_metadata
+from zarr_transfer.source_keys import largest_value, top_level
 
 if TYPE_CHECKING:
-    from zarr_core.tools import ProgressReporter, Rollback
+    from zarr_core.tools import NodeMetadata, ProgressReporter, Rollback
 
-    from zarr_transfer.copy_executor import CopyExecutor, CopyResult, KeyPair
-    from zarr_transfer.copy_values import Compare
-    from zarr_transfer.plan import Plan, Step
-    from zarr_transfer.spec import CopySpec
+    from zarr_transfer.checkpoint import Checkpoint
+    from zarr_transfer.copy_executor import CopyResult
+    from zarr_transfer.plan import CopyPlan, CopyStep
+    from zarr_transfer.spec import CopyOptions
 
 
-def prepare_destination(plan: Plan, rollback: Rollback, remedy: str) -> list[str]:
+def prepare_destination(plan: CopyPlan, rollback: Rollback, remedy: str) -> list[str]:
     """Remove what is replaced and create parent groups; return the paths of new groups."""
-    spec = plan.spec
-    tops = set(tops_of([(step.source, step.metadata) for step in plan.steps]))
+    dest = plan.dest
+    store, format_ = dest.store, dest.format_
+    tops = top_level(step.path for step in plan.steps)
     made: list[str] = []
-    for step in plan.steps:
-        replaced = step.action == "replace"
-        if replaced or (step.action == "copy" and step.source in tops):
+    if plan.in_place:
+        if not plan.overwrite:
+            remedy += " to continue; what existed before is unchanged"
+            rollback.note_incomplete(store, format_, [dest.path], remedy)
+        return made
+    for step in plan.todo:
+        if step.action == "replace" or (step.action == "copy" and step.path in tops):
+            assert step.metadata is not None, "a step without problems has metadata"
             made += make_room(
-                spec.dest.store, step.target, spec.dest.format_, step.metadata, rollback,
-                overwrite=replaced, existing=step.source.split("/"),
+                store, dest.at(step.path), format_, step.metadata, rollback,
+                overwrite=step.action == "replace",
+                existing=plan.source.at(step.path).split("/"),
             )  # fmt: skip
-    targets = [spec.target(top) for top in tops]
-    remedy = f"{remedy} to continue, or remove it with zarr_core.rmdir"
-    rollback.note_incomplete(spec.dest.store, spec.dest.format_, targets, remedy)
+    remedy += " to continue, or remove it with zarr_core.rmdir"
+    rollback.note_incomplete(store, format_, [*map(dest.at, tops)], remedy)
     return made
 
 
 def execute(
-    plan: Plan,
-    compare: Compare,
-    reporter: ProgressReporter,
-    rollback: Rollback,
-    executor: CopyExecutor | None = None,
+    plan: CopyPlan, options: CopyOptions, reporter: ProgressReporter, rollback: Rollback
 ) -> CopyResult:
     """Execute a plan, after :func:`prepare_destination`.
 
     Notes
     -----
-    The metadata of an array is written after its last value, the metadata of groups at the end,
+    The metadata of an array is written after its last chunk, the metadata of groups at the end,
     members first; at the beginning if the store requires it.
     """
-    spec, steps = plan.spec, plan.steps
-    if spec.dest.store.metadata_first:
-        create_first(plan, [step for step in steps if step.is_new], rollback)
+    todo = plan.todo
+    arrays = [step for step in todo if step.is_array]
+    groups = [step for step in todo if not step.is_array]
+    if plan.metadata_first:
+        for step in groups if plan.pairs is None else todo:
+            _create_first(plan, step, rollback)
+    nbytes = 0
+    if plan.pairs is not None:
+        nbytes = _copy_keys(plan, plan.pairs, options, reporter)
+        arrays = []
+    for step in arrays:
+        if plan.metadata_first:
+            _create_first(plan, step, rollback)
+        checkpoint = _copy_array(plan, step, options, reporter)
+        _write(plan, [step])
+        if checkpoint is not None:
+            checkpoint.end()
+    for steps in _levels(groups):
+        _write(plan, steps)
+        if plan.is_conversion:
+            for step in steps:
+                reporter.begin(step.path, 1, "documents")
+                reporter.end()
+    rollback.complete()
+    if plan.pairs is None:
+        _erase_checkpoints(plan)
+    return plan.result(nbytes)
+
+
+def _copy_keys(
+    plan: CopyPlan, pairs: list[KeyPair], options: CopyOptions, reporter: ProgressReporter
+) -> int:
+    """Copy the keys of all nodes; write the metadata of an array after its last key."""
+    steps = plan.steps
     left = [0] * len(steps)
-    for pair in plan.pairs:
+    for pair in pairs:
         left[pair.owner] += 1
-    empty = [step for step, count in zip(steps, left, strict=True) if step.is_array and not count]
+    empty = [
+        step
+        for step, count in zip(steps, left, strict=True)
+        if step.is_array and step.cost != "nothing" and not count
+    ]
     guard = threading.Lock()
 
     def after(pair: KeyPair) -> None:
@@ -65,44 +111,114 @@ def execute(
             left[pair.owner] -= 1
             done = not left[pair.owner]
         if done and steps[pair.owner].is_array:
-            _write(spec, [steps[pair.owner]])
+            _write(plan, [steps[pair.owner]])
 
     sizes = {number: largest_value(step.metadata) for number, step in enumerate(steps)}
+    reporter.begin(plan.dest.path, len(pairs), "keys")
     result = copy_pairs(
-        spec.source.store, spec.dest.store, plan.pairs, reporter, compare=compare, executor=executor,
-        after=after, sizes=sizes,
+        plan.source.store, plan.dest.store, pairs, reporter, compare=options.compare,
+        executor=options.executor, after=after, sizes=sizes,
     )  # fmt: skip
-    _write(spec, empty)
-    write_groups(plan)
-    rollback.complete()
-    return plan.counted(result.nbytes)
+    _write(plan, empty)
+    reporter.end()
+    return result.nbytes
 
 
-def write_groups(plan: Plan) -> None:
-    """Write the metadata of all groups, members before their groups."""
-    levels: dict[int, list[Step]] = {}
-    for step in plan.steps:
-        if not step.is_array:
-            levels.setdefault(step.target.count("/") + bool(step.target), []).append(step)
-    for depth in sorted(levels, reverse=True):
-        _write(plan.spec, levels[depth])
+def _copy_array(
+    plan: CopyPlan, step: CopyStep, options: CopyOptions, reporter: ProgressReporter
+) -> Checkpoint | None:
+    """Copy the chunks or elements of an array; return its checkpoint, if it has one."""
+    if step.cost == "recode":
+        old = plan.source.open_array(step.path, step.source_metadata, read_only=True)
+        new = plan.dest.open_array(step.path, step.metadata)
+        return copy_elements(
+            old, new, reporter, path=step.path, memory=Memory.of(old, new, options),
+            executor=options.executor, verify=options.verify,
+        )  # fmt: skip
+    if step.cost == "copy":
+        # All chunks are copied again after an interruption: equal sizes do not mean equal contents.
+        before, after = array_keys(plan.spec, step)
+        if not before.verbatim:
+            plan.dest.store.erase_values(list(extra_keys(before, after)))
+        reporter.begin(step.path, step.chunks, "chunks")
+        pairs = (KeyPair(*pair) for pair in key_pairs(before, after))
+        copy_pairs(plan.source.store, plan.dest.store, pairs, reporter, executor=options.executor)
+    else:
+        reporter.begin(step.path, 1, "documents")
+    reporter.end()
+    return None
 
 
-def create_first(plan: Plan, steps: list[Step], rollback: Rollback) -> None:
-    """Create new nodes, parents first, before their values."""
-    spec = plan.spec
-    for step in steps:
-        write = spec.dest.format_.write
-        rollback.create(spec.dest.store, step.target, spec.dest.format_, step.metadata, write)
+def _levels(groups: list[CopyStep]) -> list[list[CopyStep]]:
+    """Return groups by depth, members before their groups."""
+    levels: dict[int, list[CopyStep]] = {}
+    for step in groups:
+        levels.setdefault(step.path.count("/") + bool(step.path), []).append(step)
+    return [levels[depth] for depth in sorted(levels, reverse=True)]
 
 
-def _write(spec: CopySpec, steps: list[Step]) -> None:
-    """Write the metadata of nodes that are not nested."""
+def _create_first(plan: CopyPlan, step: CopyStep, rollback: Rollback) -> None:
+    """Create a new node before its chunks."""
+    if step.is_new:
+        store, format_ = plan.dest.store, plan.dest.format_
+        write = None if plan.is_conversion else format_.write
+        at, new = plan.dest.at(step.path), _metadata(step)
+        if not rollback.create(store, at, format_, new, write):
+            _update_existing(plan, step)
 
-    def write(step: Step) -> None:
-        if not (step.stays or (step.is_new and spec.dest.store.metadata_first)):
-            spec.dest.format_.write(spec.dest.store, step.target, step.metadata)
 
-    parallel_for(
-        steps, write, spec.dest.store.max_concurrency is not None, spec.dest.store.max_concurrency
+def _write(plan: CopyPlan, steps: list[CopyStep]) -> None:
+    """Write the metadata of nodes that are not nested, unless it was created first."""
+    store, format_ = plan.dest.store, plan.dest.format_
+    first = plan.metadata_first
+    replaces = not plan.is_conversion or (plan.in_place and plan.overwrite)
+
+    def write(step: CopyStep) -> None:
+        if first and step.is_new:
+            return
+        at, new = plan.dest.at(step.path), _metadata(step)
+        if replaces:
+            format_.write(store, at, new)
+        elif not format_.create(store, at, new):
+            _update_existing(plan, step)
+
+    parallel_for(steps, write, store.max_concurrency is not None, store.max_concurrency)
+
+
+def _update_existing(plan: CopyPlan, step: CopyStep) -> None:
+    """Add metadata to an implied group or one without attributes; raise an error for another node."""
+    dest, new = plan.dest, _metadata(step)
+    at, found = dest.at(step.path), dest.read(step.path)
+    if found is None and dest.format_.implicit_groups:
+        # A group was implied by the new chunks.
+        dest.format_.write(dest.store, at, new)
+    elif isinstance(new, GroupMetadata) and found is not None and is_bare(found):
+        dest.format_.update(dest.store, at, lambda group: group.replace(attributes=new.attributes))
+    elif found is None or not same_metadata(dest.format_, found, new):
+        raise NodeExistsError(
+            dest.where(step.path), "another writer has created a node here during the copy"
+        )
+
+
+def is_bare(metadata: NodeMetadata) -> bool:
+    """Whether metadata is that of a group without attributes, as parent groups are created."""
+    return isinstance(metadata, GroupMetadata) and not (
+        metadata.attributes or metadata.additional_fields or metadata.consolidated
     )
+
+
+def _metadata(step: CopyStep) -> NodeMetadata:
+    assert step.metadata is not None, "a step without problems has metadata"
+    return step.metadata
+
+
+def _erase_checkpoints(plan: CopyPlan) -> None:
+    """Remove checkpoints of arrays that an interrupted copy has completed."""
+    dest = plan.dest
+    if dest.store.supports_erasing and not plan.in_place:
+        keys = [
+            checkpoint_key(dest.format_.chunk_prefix(dest.at(step.path)))
+            for step in plan.steps
+            if step.is_array and step.cost == "nothing" and not step.problems
+        ]
+        dest.store.erase_values([*present_keys(dest.store, keys)])

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from zarr_core import Array
 
     from zarr_transfer.rechunk import RechunkPlan
+    from zarr_transfer.spec import CopyOptions
 
 BUFFER = 1 << 26
 """Default size of a region in bytes; a larger chunk or shard is one region."""
@@ -33,6 +34,11 @@ class Memory:
 
     most: int | None = None
     copies: int = 1
+
+    @classmethod
+    def of(cls, old: Array, new: Array, options: CopyOptions) -> Memory:
+        """Return the memory for one array; casting and comparison need copies of elements."""
+        return cls(options.max_memory, 1 + options.verify + (old.dtype != new.dtype))
 
 
 def plan_rechunk(old: Array, new: Array, memory: Memory) -> RechunkPlan:

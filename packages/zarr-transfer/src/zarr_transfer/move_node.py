@@ -24,11 +24,10 @@ from zarr_core.tools import (
 from zarr_transfer.copy_executor import KeyPair
 from zarr_transfer.copy_values import all_same
 from zarr_transfer.execute import execute, prepare_destination
-from zarr_transfer.plan import plan
+from zarr_transfer.plan_copy import plan_copy
 from zarr_transfer.source_keys import nodes_of, other_keys
 from zarr_transfer.sources import check_source, spec_of
-from zarr_transfer.spec import CopySpec, NodeLocation, is_within
-from zarr_transfer.stored import check_writable, extensions_of, format_of, update_consolidated
+from zarr_transfer.spec import CopyOptions, CopySpec, NodeLocation, is_within
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,25 +81,25 @@ def move(
     :meth:`Group.move`, resumes an interrupted one.
     """
     check_source(source)
-    check_writable(source)
+    source.check_writable()
     if isinstance(dest, Node):
-        check_writable(dest)
+        dest.check_writable()
         dest_path = dest_path or source.basename
         if not dest_path:
             raise NodeNameError("''", "the root has no name; pass dest_path")
     store, path = resolve_store_path(dest, dest_path)
-    format_ = format_of(dest) if isinstance(dest, Node) else None
+    format_ = dest.stored.format if isinstance(dest, Node) else None
     spec = spec_of(source, store, path, format_, {})
     there = move_node(spec, progress)
-    update_consolidated(source, gone=[source.path])
+    source.stored.record(gone=[source.path])
     if isinstance(dest, Node):
-        update_consolidated(dest, gone=[path], there=there)
+        dest.stored.record(gone=[path], there=there)
     return open_node(
         store,
         "r+",
         path=path,
         zarr_format=spec.source.format_.name,
-        extensions=extensions_of(source),
+        extensions=source.stored.extensions,
     )
 
 
@@ -165,14 +164,13 @@ def move_node(
         if there is None or not _was_copied(spec, left):
             if there and any(map(spec.dest.store.exists, format_.documents(spec.dest.path))):
                 raise occupied(spec.dest.store, spec.dest.path)
-            planned = plan(spec, nodes, "raise")
-            made = prepare_destination(planned, rollback, "move again")
+            options = CopyOptions()
+            plan = plan_copy(spec, nodes, options)
+            made = prepare_destination(plan, rollback, "move again")
             if _moved_at_once(spec):
                 return [*made, *(spec.target(path) for path, _ in nodes)]
-            reporter.begin(spec.dest.path, len(planned.pairs), "keys")
-            execute(planned, "content", reporter, rollback)
-            reporter.end()
-            _check_new_keys(spec, nodes, {pair.source for pair in planned.pairs})
+            execute(plan, options, reporter, rollback)
+            _check_new_keys(spec, nodes, {pair.source for pair in plan.pairs or ()})
         try:
             erase_node(format_, spec.source.store, spec.source.path, reporter)
         except BaseException as error:

@@ -1,210 +1,222 @@
-"""Plans of copies."""
+"""The plan of a copy or conversion: a step for each node."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from zarr_core.errors import MetadataError
-from zarr_core.extension import ArrayMetadata, GroupMetadata, StoreCapabilityError
-from zarr_core.tools import occupied, strictjson
+from zarr_core.tools import escape_controls, strictjson
 
-from zarr_transfer.copy_executor import CopyResult, KeyPair
-from zarr_transfer.destination import existing_keys, existing_nodes
-from zarr_transfer.source_keys import Owners, other_keys, tops_of
-from zarr_transfer.unmanaged import check_keys_there
+from zarr_transfer.copy_executor import CopyResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Literal
 
-    from zarr_core.extension import Format
+    from zarr_core.extension import Format, ValidationProblem
     from zarr_core.tools import NodeMetadata
 
-    from zarr_transfer.spec import CopySpec
+    from zarr_transfer.copy_executor import KeyPair
+    from zarr_transfer.spec import CopySpec, NodeLocation
 
-    Action = Literal["copy", "replace", "merge", "keep", "skip"]
-    IfExists = Literal["raise", "replace", "skip"]
+Action = Literal["copy", "replace", "merge", "keep", "skip"]
+"""What happens to an existing node at the destination.
+
+``copy``: none exists, or an equal one.  ``replace``: it is removed first.  ``merge``: an existing group
+receives members and metadata.  ``keep``: it receives members.  ``skip``: it is kept.
+"""
+
+Cost = Literal["nothing", "document", "copy", "recode"]
+"""The cost of copying a node.
+
+``nothing``: it exists already.  ``document``: only metadata is written; chunks keep their keys and
+bytes.  ``copy``: chunks are copied without decoding.  ``recode``: chunks are decoded and encoded.
+"""
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """The copy of one node.
+class CopyStep:
+    """The copy or conversion of one node.
 
     Parameters
     ----------
-    source, target : str
-        Paths of the node and of its copy.
-    metadata : ArrayMetadata or GroupMetadata
-        Metadata of the copy.
+    path : str
+        Path below the source; empty for the source itself.
+    kind : {"array", "group"}
+        The type of the node.
+    cost : {"nothing", "document", "copy", "recode"}
+        See :data:`Cost`.
+    chunks : int or None
+        Number of chunks or shards that are written; for large arrays an upper limit.  None if
+        unknown.  Counted for conversions only.
+    nbytes : int or None
+        Bytes that are read: stored (``copy``) or decoded (``recode``).  None if unknown.
+    problems : tuple of ValidationProblem
+        Why it is not possible, each with a JSON pointer as for version 3.
+    notes : tuple of str
+        What is lost or changed.
+    source_metadata : ArrayMetadata or GroupMetadata, optional
+        Metadata of the source; None if it cannot be read.
+    metadata : ArrayMetadata or GroupMetadata, optional
+        Metadata of the result; None if there are problems.
     action : {"copy", "replace", "merge", "keep", "skip"}
-        ``replace``: the existing node is removed first; ``merge``: an existing group receives
-        members and metadata; ``keep``: it receives members; ``skip``: the existing node is
-        kept.
+        See :data:`Action`.
     """
 
-    source: str
-    target: str
-    metadata: NodeMetadata
-    action: Action
+    path: str
+    kind: Literal["array", "group"]
+    cost: Cost
+    chunks: int | None = 0
+    nbytes: int | None = 0
+    problems: tuple[ValidationProblem, ...] = ()
+    notes: tuple[str, ...] = ()
+    source_metadata: NodeMetadata | None = field(default=None, repr=False)
+    metadata: NodeMetadata | None = field(default=None, repr=False)
+    action: Action = "copy"
 
     @property
     def is_array(self) -> bool:
         """Whether the node is an array."""
-        return isinstance(self.metadata, ArrayMetadata)
+        return self.kind == "array"
 
     @property
     def is_new(self) -> bool:
         """Whether the node is created."""
-        return self.action in ("copy", "replace")
-
-    @property
-    def stays(self) -> bool:
-        """Whether the metadata of the existing node is kept."""
-        return self.action in ("keep", "skip")
+        return self.cost != "nothing" and self.action in ("copy", "replace")
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """The plan of a copy.
+class CopyPlan:
+    """The plan of a copy or conversion; ``print`` shows it as text.
 
     Parameters
     ----------
     spec : CopySpec
         The source and the destination.
-    steps : list of Step
+    steps : tuple of CopyStep
         One for each node, parents first.
-    pairs : list of KeyPair
-        Keys of everything except metadata; their owners are indices of steps.
+    pairs : list of KeyPair, optional
+        All keys except metadata, if they are copied unchanged; their owners are indices of steps.
+        None if chunks are copied array by array.
+    overwrite : bool
+        Whether the destination is removed first.
+    remove_source : bool
+        Whether the source is removed at the end.
+    is_conversion : bool
+        Whether metadata that another writer stores meanwhile is never replaced, and groups are parts
+        of the progress.
     """
 
     spec: CopySpec
-    steps: list[Step]
-    pairs: list[KeyPair] = field(repr=False)
+    steps: tuple[CopyStep, ...]
+    pairs: list[KeyPair] | None = field(default=None, repr=False)
+    overwrite: bool = False
+    remove_source: bool = False
+    is_conversion: bool = False
 
-    def counted(self, nbytes: int = 0) -> CopyResult:
+    @property
+    def source(self) -> NodeLocation:
+        """The source."""
+        return self.spec.source
+
+    @property
+    def dest(self) -> NodeLocation:
+        """The destination."""
+        return self.spec.dest
+
+    @property
+    def todo(self) -> list[CopyStep]:
+        """The steps that are executed: not those below a group with problems."""
+        left = tuple(f"{step.path}/" for step in self.steps if step.problems)
+        return [
+            step
+            for step in self.steps
+            if step.cost != "nothing" and not f"{step.path}/".startswith(left)
+        ]
+
+    @property
+    def parts(self) -> int:
+        """Number of parts of the progress."""
+        if self.pairs is not None:
+            return 1
+        return sum(step.is_array or self.is_conversion for step in self.todo)
+
+    @property
+    def metadata_first(self) -> bool:
+        """Whether the store requires metadata before chunks."""
+        return self.dest.store.metadata_first and not self.in_place
+
+    def result(self, nbytes: int = 0) -> CopyResult:
         """Return the numbers of nodes that are copied and skipped."""
-        skipped = sum(step.stays for step in self.steps)
+        skipped = sum(step.cost == "nothing" for step in self.steps)
         return CopyResult(len(self.steps) - skipped, skipped, nbytes)
 
+    @property
+    def in_place(self) -> bool:
+        """Whether the new metadata is stored beside the old."""
+        return self.spec.in_place
 
-def plan(
-    spec: CopySpec,
-    nodes: list[tuple[str, NodeMetadata]],
-    if_exists: IfExists,
-    *,
-    overwrite: bool = False,
-    as_stored: bool = True,
-    arrays_only: bool = False,
-) -> Plan:
-    """Return the plan for copying nodes, after comparing them with the destination.
+    @property
+    def problems(self) -> tuple[ValidationProblem, ...]:
+        """All problems; pointers begin with the path of the node."""
+        return tuple(_located(step, problem) for step in self.steps for problem in step.problems)
 
-    Parameters
-    ----------
-    spec, nodes
-        The source, the destination and the nodes.
-    if_exists : {"raise", "replace", "skip"}
-        For existing nodes.
-    overwrite : bool
-        Whether the top-level destinations are removed first, if they exist.
-    as_stored : bool
-        Whether chunks are copied without decoding; otherwise only nodes are planned.
-    arrays_only : bool
-        Whether to copy only keys of arrays, since some nodes are not copied.
+    @property
+    def cost(self) -> Cost:
+        """The largest cost of a step."""
+        return max((step.cost for step in self.steps), key=_COSTS.index, default="nothing")
 
-    Raises
-    ------
-    NodeExistsError
-        If there is a node, or keys that would be read as chunks of a copied array.
-    StoreCapabilityError
-        If the destination cannot remove keys, or the source cannot list them.
-    """
-    tops = tops_of(nodes)
-    there = existing_keys(spec, tops)
-    steps = list(_steps(spec, nodes, if_exists, overwrite, set(tops), there))
-    if any(step.action == "replace" for step in steps) and not spec.dest.store.supports_erasing:
-        raise StoreCapabilityError(
-            "the store cannot remove keys, so nodes cannot be replaced; copy to another location",
-            spec.dest.store,
-        )
-    if not as_stored:
-        return Plan(spec, steps, [])
-    owners = Owners(spec.source.format_, [path for path, _ in nodes])
-    pairs = []
-    for key, target in other_keys(spec, nodes, tops):
-        owner = owners(key)
-        if owner is None or (arrays_only and not steps[owner].is_array):
-            continue
-        action = steps[owner].action
-        # Unmanaged keys of an existing group are kept.
-        stays = action == "keep" or (action == "merge" and if_exists == "skip")
-        if action == "skip" or (stays and target in there):
-            continue
-        pairs.append(KeyPair(key, target, not overwrite and target in there, owner))
-    if not overwrite:
-        check_keys_there(spec, steps, pairs, there)
-    return Plan(spec, steps, pairs)
+    def __str__(self) -> str:
+        beside = "in place, " if self.in_place else ""
+        lines = [f"{self.source} -> {beside}{self.dest}"]
+        rows = [("path", "kind", "cost", "chunks", "bytes"), *map(_row, self.steps)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        for row, below in zip(rows, [[], *map(_remarks, self.steps)], strict=True):
+            cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+            lines.append("  ".join(cells).rstrip())
+            lines += below
+        return "\n".join(lines)
 
 
-def _steps(
-    spec: CopySpec,
-    nodes: list[tuple[str, NodeMetadata]],
-    if_exists: IfExists,
-    overwrite: bool,
-    tops: set[str],
-    there: set[str],
-) -> Iterator[Step]:
-    if overwrite:
-        for path, metadata in nodes:
-            used = path in tops and (not spec.dest.store.supports_listing or bool(there))
-            yield Step(path, spec.target(path), metadata, "replace" if used else "copy")
-        return
-    present = existing_nodes(spec, nodes, there)
-    left: tuple[str, ...] = ()
-    for path, metadata in nodes:
-        target = spec.target(path)
-        found = present.get(path)
-        action: Action = "copy"
-        if f"{path}/".startswith(left):
-            action = "skip"
-        elif found is not None:
-            action = _action(spec, target, metadata, found, if_exists, path in tops)
-            if isinstance(metadata, GroupMetadata):
-                if action == "skip":
-                    left = (*left, f"{path}/")  # an array exists at the path of the group
-                if action == "merge":
-                    metadata = metadata.replace(
-                        consolidated=None
-                    )  # the group may have other members
-        yield Step(path, target, metadata, action)
+_COSTS: tuple[Cost, ...] = ("nothing", "document", "copy", "recode")
 
 
-def _action(
-    spec: CopySpec,
-    target: str,
-    metadata: NodeMetadata,
-    found: NodeMetadata | MetadataError,
-    if_exists: IfExists,
-    is_top: bool,
-) -> Action:
-    if isinstance(found, MetadataError):
-        if if_exists == "replace":
-            return "replace"
-        raise found
-    if if_exists == "raise":
-        # Below a missing root, it is from an interrupted copy.
-        if is_top or not _same_document(spec.dest.format_, found, metadata):
-            raise occupied(spec.dest.store, target)
-        return "copy"
-    if isinstance(found, GroupMetadata) and isinstance(metadata, GroupMetadata):
-        # An implied group without attributes was created by its members.
-        implied = spec.dest.format_.implicit_groups and not found.attributes
-        lacks = implied and bool(metadata.attributes)
-        return "merge" if if_exists == "replace" or lacks else "keep"
-    return "replace" if if_exists == "replace" else "skip"
+def _located(step: CopyStep, problem: ValidationProblem) -> ValidationProblem:
+    mark = "#" if problem.pointer else ""
+    return problem.below(f"/{step.path}{mark}")
 
 
-def _same_document(format_: Format, one: NodeMetadata, other: NodeMetadata) -> bool:
+def _row(step: CopyStep) -> tuple[str, str, str, str, str]:
+    cost = "impossible" if step.problems else step.cost
+    touched = step.kind == "array" and cost in ("copy", "recode")
+    chunks = _count(step.chunks) if touched else "-"
+    path = escape_controls(f"/{step.path}")
+    return path, step.kind, cost, chunks, size_text(step.nbytes) if touched else "-"
+
+
+def _remarks(step: CopyStep) -> Iterator[str]:
+    for problem in step.problems:
+        yield f"    problem: {problem}"
+    for note in step.notes:
+        yield f"    note: {escape_controls(note)}"
+
+
+def _count(number: int | None) -> str:
+    return "unknown" if number is None else str(number)
+
+
+def size_text(nbytes: int | None) -> str:
+    """Return a number of bytes as text: ``"1.5 MiB"``."""
+    if nbytes is None:
+        return "unknown"
+    size = float(nbytes)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if size < 1024:
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1024
+    return f"{size:.1f} TiB"
+
+
+def same_metadata(format_: Format, one: NodeMetadata, other: NodeMetadata) -> bool:
     """Whether two metadata documents are identical."""
     return type(one) is type(other) and strictjson.identical(
         format_.to_json(one), format_.to_json(other)

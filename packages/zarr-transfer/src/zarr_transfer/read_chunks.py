@@ -28,7 +28,7 @@ def decodings(size: int, length: int, chunk: int) -> int:
     return ceil(size / length) + ceil(size / chunk) - ceil(size / lcm(length, chunk))
 
 
-def grown(
+def grow(
     unit: Sequence[int],
     sizes: Sequence[int],
     aims: Sequence[int],

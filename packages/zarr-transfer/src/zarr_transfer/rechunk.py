@@ -16,7 +16,7 @@ from math import ceil, prod
 from typing import TYPE_CHECKING, Any
 
 from zarr_transfer.chunk_edges import ChunkEdges
-from zarr_transfer.read_chunks import decodings, filled, grown
+from zarr_transfer.read_chunks import decodings, filled, grow
 from zarr_transfer.regions import every_region, reached
 
 if TYPE_CHECKING:
@@ -259,7 +259,7 @@ def _written(
     def cost(d: int, length: int) -> float:
         return decodings(sizes[d], length, source.chunk[d])
 
-    return grown(dest.longest, sizes, source.chunk, fits, cost)
+    return grow(dest.longest, sizes, source.chunk, fits, cost)
 
 
 def _two_stages(
@@ -285,7 +285,7 @@ def _two_stages(
     )
     if not fits(unit):
         return None
-    read = grown(unit, sizes, write, fits, lambda d, length: 1 / min(length, write[d]))
+    read = grow(unit, sizes, write, fits, lambda d, length: 1 / min(length, write[d]))
     pieces = middle(read)
     # Regions of the first stage are whole intermediate chunks.
     read = tuple(

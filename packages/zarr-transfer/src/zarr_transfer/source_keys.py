@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import product
 from math import prod
 from typing import TYPE_CHECKING
 
 from zarr_core.extension import ArrayMetadata, GroupMetadata, StoreCapabilityError, ZarrError
-from zarr_core.tools import create_extension as make
-from zarr_core.tools import located, require_extension, walk
+from zarr_core.tools import create_extension, walk
 
+from zarr_transfer.chunk_keys import ChunkKeys, key_pairs
 from zarr_transfer.spec import is_within
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from zarr_core.extension import Format
     from zarr_core.tools import NodeMetadata
@@ -85,7 +84,7 @@ def chosen(
     return [node for node in nodes if node[0] in kept]
 
 
-class Owners:
+class KeyOwners:
     """Finds the node that a key belongs to: the nearest one with a prefix of the key.
 
     Parameters
@@ -145,31 +144,25 @@ def _possible_keys(spec: CopySpec, path: str, metadata: NodeMetadata) -> Iterato
     """Iterate over the keys of all possible chunks of an array."""
     if not isinstance(metadata, ArrayMetadata):
         return
-    where = located(spec.source.store, path)
     if metadata.storage_transformers:
         raise StoreCapabilityError(
             f"{'/' + path!r} has storage transformers, so its keys are known only by listing, which "
             "the store does not support; read the array and write it to another",
             spec.source.store,
         )
-    grid = require_extension("chunk_grid", metadata.chunk_grid, where, "/chunk_grid")
-    encoding = require_extension(
-        "chunk_key_encoding", metadata.chunk_key_encoding, where, "/chunk_key_encoding"
+    below = spec.below(path)
+    yield from key_pairs(
+        ChunkKeys.of(spec.source, below, metadata), ChunkKeys.of(spec.dest, below, metadata)
     )
-    old = spec.source.format_.chunk_prefix(path)
-    new = spec.dest.format_.chunk_prefix(spec.target(path))
-    for chunk in product(*(range(axis.count) for axis in grid.axes(metadata.shape))):
-        key = encoding.encode(chunk)
-        yield old + key, new + key
 
 
-def largest_value(metadata: NodeMetadata) -> int:
+def largest_value(metadata: NodeMetadata | None) -> int:
     """Return the approximate maximum size of a chunk in bytes; 0 if unknown."""
     if not isinstance(metadata, ArrayMetadata):
         return 0
     try:
-        data_type = make("data_type", metadata.data_type)
-        grid = make("chunk_grid", metadata.chunk_grid)
+        data_type = create_extension("data_type", metadata.data_type)
+        grid = create_extension("chunk_grid", metadata.chunk_grid)
         if data_type is None or grid is None:
             return 0
         axes = grid.axes(metadata.shape)
@@ -179,10 +172,10 @@ def largest_value(metadata: NodeMetadata) -> int:
     return prod(lengths) * (data_type.item_size or 0)
 
 
-def tops_of(nodes: list[tuple[str, NodeMetadata]]) -> list[str]:
-    """Return the paths of the top-level nodes of a list with parents first."""
+def top_level(paths: Iterable[str]) -> list[str]:
+    """Return the paths of the top-level nodes of some with parents first."""
     tops: list[str] = []
-    for path, _ in nodes:
+    for path in paths:
         if not tops or not is_within(path, tops[-1]):
             tops.append(path)
     return tops

@@ -13,7 +13,6 @@ from zarr_core.tools import Node, conflicting_format, format_of_new, located
 
 from zarr_transfer.source_keys import chosen, nodes_of
 from zarr_transfer.spec import CopySpec, NodeLocation
-from zarr_transfer.stored import children_of, format_of, where
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,9 +47,9 @@ def read_source(source: Array | Group) -> NodeMetadata:
     NodeNotFoundError
         If it was removed.
     """
-    metadata = format_of(source).read(source.store, source.path)
+    metadata = source.stored.format.read(source.store, source.path)
     if metadata is None:
-        raise NodeNotFoundError(where(source), "the node to copy has been removed")
+        raise NodeNotFoundError(source.stored.location, "the node to copy has been removed")
     return metadata
 
 
@@ -83,7 +82,7 @@ def spec_of(
     NodeExistsError
         If the formats differ.
     """
-    own = format_of(source)
+    own = source.stored.format
     origin = NodeLocation(source.store, source.path, own)
     if layout:
         name = layout.get("zarr_format", format_.name if format_ is not None else None)
@@ -96,7 +95,7 @@ def spec_of(
     if other is not None:
         raise NodeExistsError(
             located(store, path),
-            f"{where(source)} is of the format {own.name}, which does not go into a hierarchy of "
+            f"{source.stored.location} is of the format {own.name}, which does not go into a hierarchy of "
             f"{other.name} as it is stored: bring it there with zarr_transfer.convert, "
             "or say how chunks are to be stored, as in "
             'chunks="auto", serializer="auto", to have them decoded',
@@ -128,7 +127,7 @@ def copied_nodes(
     # Without listing, members are known from consolidated metadata only.
     children = None
     if isinstance(source, Group) and not spec.source.store.supports_listing:
-        children = children_of(source)
+        children = source.stored.children
     nodes = nodes_of(
         spec, metadata, members_only=members_only, shallow=options.shallow, children=children
     )
@@ -144,7 +143,7 @@ def _of_copy(
         metadata = metadata.replace(attributes={})
     if not isinstance(metadata, GroupMetadata):
         return metadata
-    if spec.source.format_.name != spec.dest.format_.name:
+    if not spec.same_format:
         where = located(spec.dest.store, spec.target(path))
         return spec.dest.format_.to_format(GroupMetadata(attributes=metadata.attributes), where)
     # Consolidated metadata would differ from the copied metadata.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core import array_from_metadata
 from zarr_core.errors import ExtensionError, MetadataError
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from zarr_core.tools import NodeMetadata, Progress
 
     from zarr_transfer.copy_executor import CopyExecutor
-    from zarr_transfer.copy_values import Compare
-    from zarr_transfer.plan import IfExists
+
+Compare = Literal["content", "size"]
+IfExists = Literal["raise", "replace", "skip"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +83,6 @@ class NodeLocation:
         return escape_controls(f"{place} ({self.format_.name})")
 
 
-def is_in_place(source: NodeLocation, dest: NodeLocation) -> bool:
-    """Whether both are the same node of the same store."""
-    return source.path == dest.path and bool(source.store == dest.store)
-
-
 @dataclass(frozen=True, slots=True)
 class CopySpec:
     """The source and the destination of a copy.
@@ -101,9 +97,23 @@ class CopySpec:
     source: NodeLocation
     dest: NodeLocation
 
+    @property
+    def in_place(self) -> bool:
+        """Whether both are the same node of the same store."""
+        return self.source.path == self.dest.path and bool(self.source.store == self.dest.store)
+
+    @property
+    def same_format(self) -> bool:
+        """Whether the format does not change."""
+        return self.source.format_.name == self.dest.format_.name
+
+    def below(self, path: str) -> str:
+        """Return the path below the source of a node at a path of its store."""
+        return path[len(self.source.path) :].lstrip("/")
+
     def target(self, path: str) -> str:
         """Return the path of the copy of a node at or below the source path."""
-        return self.dest.at(path[len(self.source.path) :].lstrip("/"))
+        return self.dest.at(self.below(path))
 
     def prefixes(self, path: str) -> list[tuple[str, str]]:
         """Return prefixes of all keys of a node except documents, each with that of its copy."""
@@ -122,7 +132,7 @@ def is_within(path: str, other: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopyOptions:
-    """The arguments of :func:`zarr_core.copy` except locations, with the same names.
+    """The arguments of copies and conversions except locations, with the same names.
 
     Raises
     ------
@@ -136,6 +146,8 @@ class CopyOptions:
     without_attrs: bool = False
     only: Callable[[str], bool] | None = None
     compare: Compare = "content"
+    remove_source: bool = False
+    on_error: Literal["raise", "skip"] = "raise"
     dry_run: bool = False
     max_memory: int | None = None
     verify: bool = False
@@ -154,6 +166,7 @@ class CopyOptions:
     def __post_init__(self) -> None:
         check_word("if_exists", self.if_exists, ("raise", "replace", "skip"))
         check_word("compare", self.compare, ("content", "size"))
+        check_word("on_error", self.on_error, ("raise", "skip"))
         if self.overwrite and self.if_exists == "skip":
             raise ValueError(
                 'overwrite=True removes what if_exists="skip" keeps; pass only one of them'
@@ -162,23 +175,15 @@ class CopyOptions:
             raise TypeError(
                 f"executor must be a CopyExecutor, such as zarr_dask.Workers(...), not {self.executor!r}"
             )
-        if (self.verify or self.max_memory is not None) and not self.layout:
+        if self.verify and self.executor is not None:
             raise ValueError(
-                "verify and max_memory apply only if arrays are decoded; pass a layout too, such as "
-                'chunks="auto"'
+                "verify=True is not supported with an executor, which copies elsewhere"
             )
-        check_verify(self.verify, self.executor)
 
     @property
     def is_partial(self) -> bool:
         """Whether some nodes below the source may be omitted."""
         return self.shallow or self.only is not None
-
-
-def check_verify(verify: bool, executor: CopyExecutor | None) -> None:
-    """Reject the verification of elements that other processes copy."""
-    if verify and executor is not None:
-        raise ValueError("verify=True is not supported with an executor, which copies elsewhere")
 
 
 def check_word(name: str, given: str, known: tuple[str, ...]) -> None:

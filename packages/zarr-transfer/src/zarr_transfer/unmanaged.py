@@ -6,20 +6,18 @@ from typing import TYPE_CHECKING
 
 from zarr_core.errors import NodeExistsError
 from zarr_core.extension import ArrayMetadata, ZarrError
-from zarr_core.tools import CHECKPOINT_NAME, formats_without, located
-from zarr_core.tools import create_extension as make
+from zarr_core.tools import CHECKPOINT_NAME, create_extension, formats_without, located
 
-from zarr_transfer.source_keys import Owners, tops_of
-from zarr_transfer.stored import chunk_prefix, format_of, where
+from zarr_transfer.source_keys import KeyOwners, top_level
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from zarr_core import Array
     from zarr_core.tools import NodeMetadata
 
     from zarr_transfer.copy_executor import KeyPair
-    from zarr_transfer.plan import Step
+    from zarr_transfer.plan import CopyStep
     from zarr_transfer.spec import CopySpec
 
 
@@ -41,9 +39,11 @@ def unmanaged_keys(spec: CopySpec, nodes: list[tuple[str, NodeMetadata]]) -> lis
     paths = [path for path, _ in nodes]
     formats = (spec.source.format_, *formats_without(spec.source.format_.name))
     documents = {key for it in formats for path in paths for key in it.documents(path)}
-    owners = Owners(spec.source.format_, paths)
+    owners = KeyOwners(spec.source.format_, paths)
     are_chunks = [_chunk_test(spec, path, metadata) for path, metadata in nodes]
-    prefixes = (prefix for path in tops_of(nodes) for prefix in spec.source.format_.prefixes(path))
+    prefixes = (
+        prefix for path in top_level(paths) for prefix in spec.source.format_.prefixes(path)
+    )
     found = []
     for key in (key for prefix in prefixes for key in spec.source.store.list_prefix(prefix)):
         owner = owners(key)
@@ -57,7 +57,7 @@ def _chunk_test(spec: CopySpec, path: str, metadata: NodeMetadata) -> Callable[[
     if not isinstance(metadata, ArrayMetadata):
         return lambda key: False
     try:
-        encoding = make("chunk_key_encoding", metadata.chunk_key_encoding)
+        encoding = create_extension("chunk_key_encoding", metadata.chunk_key_encoding)
     except ZarrError:
         encoding = None
     if encoding is None or metadata.storage_transformers:
@@ -70,17 +70,17 @@ def _chunk_test(spec: CopySpec, path: str, metadata: NodeMetadata) -> Callable[[
 
 
 def check_keys_there(
-    spec: CopySpec, steps: list[Step], pairs: list[KeyPair], there: set[str]
+    spec: CopySpec, steps: Sequence[CopyStep], pairs: list[KeyPair], there: set[str]
 ) -> None:
     """Raise an error if there are keys that would be read as chunks of a copied array."""
-    arrays = [step for step in steps if step.action == "copy" and step.is_array]
+    arrays = [spec.dest.at(step.path) for step in steps if step.action == "copy" and step.is_array]
     unmanaged = there.difference(pair.target for pair in pairs)
     unmanaged.difference_update(
-        key for step in steps for key in spec.dest.format_.documents(step.target)
+        key for step in steps for key in spec.dest.format_.documents(spec.dest.at(step.path))
     )
     if not unmanaged or not arrays:
         return
-    prefixes = {spec.dest.format_.chunk_prefix(step.target): step.target for step in arrays}
+    prefixes = {spec.dest.format_.chunk_prefix(path): path for path in arrays}
     for key in sorted(unmanaged):
         parts = key.split("/")
         for depth in range(len(parts)):
@@ -102,10 +102,10 @@ def check_unmanaged(array: Array, own: set[str]) -> None:
     own : set of str
         Keys that the copy writes or removes.
     """
-    documents = format_of(array).documents(array.path)
-    unmanaged = set(array.store.list_prefix(chunk_prefix(array))) - own - {*documents}
+    documents = array.stored.format.documents(array.path)
+    unmanaged = set(array.store.list_prefix(array.stored.prefix)) - own - {*documents}
     if unmanaged:
         raise NodeExistsError(
-            where(array),
+            array.stored.location,
             f"holds {min(unmanaged)!r}, which is not part of a node; remove it first",
         )

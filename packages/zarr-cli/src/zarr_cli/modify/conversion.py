@@ -12,7 +12,7 @@ from zarr_cli.output import echo, print_json, print_table
 
 if TYPE_CHECKING:
     from zarr_core import Store
-    from zarr_transfer import ConversionPlan
+    from zarr_transfer import CopyPlan
 
     from zarr_cli.location import Location
     from zarr_cli.progress import ProgressOutput
@@ -96,7 +96,7 @@ def _interrupt_message(store: Store, dest: Location | None, *, overwrite: bool) 
 
 
 def _print(
-    plan: ConversionPlan, source: Location, dest: Location | None, done: str, *, dry_run: bool
+    plan: CopyPlan, source: Location, dest: Location | None, done: str, *, dry_run: bool
 ) -> None:
 
     rows = []
@@ -136,7 +136,7 @@ _ACTIONS = {
 
 
 def _document(
-    plan: ConversionPlan, source: Location, dest: Location | None, *, dry_run: bool
+    plan: CopyPlan, source: Location, dest: Location | None, *, dry_run: bool
 ) -> dict[str, Any]:
     return {
         "source": str(source),

@@ -13,7 +13,7 @@ import pytest
 import zarr_core as zarr
 from zarr_core.extension import Provider
 
-from zarr_conformance.kit.installed import check_installed
+from zarr_conformance.kit.installation import check_installed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

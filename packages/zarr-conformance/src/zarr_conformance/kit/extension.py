@@ -13,7 +13,7 @@ from zarr_core.extension import ExtensionConfigurationError, ExtensionDefinition
 from zarr_core.tools import create_extension, package_schema
 
 from zarr_conformance.kit import documents
-from zarr_conformance.kit.installed import check_installed
+from zarr_conformance.kit.installation import check_installed
 from zarr_conformance.kit.junk import junk_configurations
 from zarr_conformance.kit.specification import broken_cases, cases_of
 

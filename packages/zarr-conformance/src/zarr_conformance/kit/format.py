@@ -15,7 +15,7 @@ from zarr_core.extension import ArrayMetadata, GroupMetadata
 from zarr_conformance.kit.examples import check_examples
 from zarr_conformance.kit.format_case import stored
 from zarr_conformance.kit.format_hierarchies import FormatHierarchyTests
-from zarr_conformance.kit.installed import check_installed
+from zarr_conformance.kit.installation import check_installed
 from zarr_conformance.kit.junk import JUNK
 
 

@@ -19,7 +19,7 @@ from zarr_core.tools import create_extension
 from zarr_conformance.kit import documents
 from zarr_conformance.kit.codec import switching_often
 from zarr_conformance.kit.examples import check_examples
-from zarr_conformance.kit.installed import check_installed
+from zarr_conformance.kit.installation import check_installed
 from zarr_conformance.kit.sample_documents import check_problems, some_documents
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import zarr_core as zarr
 
-from zarr_conformance.kit.installed import check_installed
+from zarr_conformance.kit.installation import check_installed
 from zarr_conformance.kit.store_changes import StoreChangeTests
 from zarr_conformance.kit.store_keys import StoreKeyTests
 from zarr_conformance.kit.store_values import StoreValueTests

@@ -98,11 +98,11 @@ class CodecChain:
         return chain
 
     @property
-    def skipped(self) -> tuple[ExtensionDefinition, ...]:
+    def ignored(self) -> tuple[ExtensionDefinition, ...]:
         """Ignored codecs, including those inside other codecs."""
         here = [d for d, codec in zip(self.definitions, self.codecs, strict=True) if codec is None]
         for codec in self.codecs:
-            here += getattr(codec, "skipped", ())
+            here += getattr(codec, "ignored", ())
         return tuple(here)
 
     @property

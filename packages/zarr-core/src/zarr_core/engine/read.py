@@ -36,11 +36,11 @@ from zarr_core.engine.scratch import scratch
 from zarr_core.errors import ChunkDecodeError, CodecError, MissingChunkError, ValueReplacedError
 from zarr_core.interfaces.byte_reader import ByteRange
 from zarr_core.interfaces.selection import BasicIndexer
-from zarr_core.selection.projection import chunk_count, project, project_keys
+from zarr_core.selection.projection import chunk_count, numpy_index, project, project_keys
 from zarr_core.threads import parallel_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from zarr_core.engine.prepared_chain import PreparedCodecChain
     from zarr_core.engine.stored_chunks import StoredChunks
@@ -108,7 +108,7 @@ def read(stored: StoredChunks, selection: Selection | MaskIndexer, out: Array) -
 
     Parameters
     ----------
-    stored : StoredArray
+    stored : StoredChunks
         The array.
     selection : Selection
         The elements to read.
@@ -133,8 +133,15 @@ def read(stored: StoredChunks, selection: Selection | MaskIndexer, out: Array) -
         return
     # Batches need chunks of one shape.
     reader = stored.chunk_reader(()) if stored.resolved.is_uniform else None
-    if reader is not None and reader.in_batches and isinstance(selection, BasicIndexer):
-        keyed = project_keys(selection, stored.axes, stored.chunk_keys)
+    if reader is not None and reader.in_batches:
+        keyed: Iterator[KeyedProjection]
+        if isinstance(selection, BasicIndexer):
+            keyed = project_keys(selection, stored.axes, stored.chunk_keys)
+        else:
+            keyed = (
+                (stored.chunk_key(chunk), numpy_index(part), out_selection, is_whole)
+                for chunk, part, out_selection, _, is_whole in projections
+            )
         batches = iter(lambda: list(islice(keyed, _BATCH)), [])
         parallel_for(
             batches, lambda batch: _read_batch(stored, reader, batch, out), None, pieces=_BATCH
@@ -196,7 +203,7 @@ def _read_batch(
                     if size is not None and size > buffer_size:
                         data = _read_oversized(reader, chunk_key, size)
                 if data is None:
-                    _fill_missing(stored, chunk_key, out[out_selection])
+                    _fill_missing(stored, chunk_key, out, out_selection)
                     continue
                 if decode_bytes_into is not None:
                     decode_bytes_into(data, memory)
@@ -243,10 +250,10 @@ def _too_large(
     return CodecError(f"{where}: a chunk of shape {shape} does not fit into memory{reason}")
 
 
-def _fill_missing(stored: StoredChunks, key: str, out: Array) -> None:
+def _fill_missing(stored: StoredChunks, key: str, out: Array, where: Any = ...) -> None:
     if stored.missing_is_error:
         raise MissingChunkError(stored.where(key))
-    out[...] = stored.resolved.fill_value
+    out[where] = stored.resolved.fill_value
 
 
 # --- ways to read a chunk; a selection of None is the whole chunk ---

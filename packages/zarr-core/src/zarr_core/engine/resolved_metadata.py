@@ -1,24 +1,27 @@
 """Array metadata with the code for the extensions that they name.
 
-It depends on the metadata alone, not on where they are stored, so arrays with equal metadata
-share it: :func:`resolve_cached` keeps the last few hundred.
+It depends on the shape, the extensions and the fill value alone, so arrays that have them in
+common share it, and those that differ only in their shape share the extensions:
+:func:`resolve_cached` keeps those that were used last.
 """
 
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from zarr_core.cache import Cache
 from zarr_core.engine.chain import CodecChain
 from zarr_core.errors import CodecChainError, MetadataValidationError, ZarrError
 from zarr_core.interfaces.chunk_grid import ChunkAxis
 from zarr_core.interfaces.codec import ArrayRepresentation
 from zarr_core.metadata.validation_problem import ValidationProblem
 from zarr_core.names import located
+from zarr_core.registry import hooks
 from zarr_core.registry.provider import is_fault
 from zarr_core.registry.resolve import (
     cache_key,
@@ -42,7 +45,9 @@ if TYPE_CHECKING:
 
 _MAX_SHAPES = 256  # shapes of chunks for which prepared codecs are kept
 _MAX_CHECKED = 1000  # lengths along a dimension that are checked beforehand
-_MAX_RESOLVED = 256
+
+
+PreparedChains: TypeAlias = "Cache[tuple[tuple[int, ...], bool], PreparedCodecChain]"
 
 
 @dataclass(eq=False)
@@ -51,8 +56,6 @@ class ResolvedMetadata:
 
     Parameters
     ----------
-    metadata : ArrayMetadata
-        The metadata.
     data_type, grid, key_encoding, chain, transformers
         The extensions.  Transformers that are equivalent to codecs are part of the grid
         and the chain.
@@ -60,7 +63,7 @@ class ResolvedMetadata:
         The fill value.
     axes : tuple of ChunkAxis
         The chunks along each dimension of the array.
-    skipped : tuple of ExtensionDefinition
+    ignored : tuple of ExtensionDefinition
         Ignored extensions: unknown, with must_understand false; and a data type that was
         replaced by a fallback.
     write_empty_chunks : bool
@@ -68,6 +71,8 @@ class ResolvedMetadata:
     fill_value_assumed : bool
         Whether the fill value is null, which the data type does not permit; its default
         is used instead.
+    prepared : Cache
+        The codecs for chunks by their shape; shared by arrays with the same extensions.
 
     Attributes
     ----------
@@ -79,7 +84,6 @@ class ResolvedMetadata:
         Whether extensions are ignored or the fill value is assumed.
     """
 
-    metadata: ArrayMetadata
     data_type: DataType
     fill_value: np.ndarray[Any, Any]
     grid: ChunkGrid
@@ -87,16 +91,13 @@ class ResolvedMetadata:
     key_encoding: ChunkKeyEncoding
     chain: CodecChain
     transformers: tuple[StorageTransformer, ...]
-    skipped: tuple[ExtensionDefinition, ...]
-    write_empty_chunks: bool = False
-    fill_value_assumed: bool = False
-    _prepared: dict[tuple[int, ...], PreparedCodecChain] = field(default_factory=dict)
+    ignored: tuple[ExtensionDefinition, ...]
+    write_empty_chunks: bool
+    fill_value_assumed: bool
+    prepared: PreparedChains
 
     def __post_init__(self) -> None:
-        # Where the fill value is undefined, others may read anything for a missing chunk.
-        undefined = self.metadata.fill_value_undefined or self.fill_value_assumed
-        self.write_empty_chunks = self.write_empty_chunks or undefined
-        self.may_be_misread = bool(self.skipped) or self.fill_value_assumed
+        self.may_be_misread = bool(self.ignored) or self.fill_value_assumed
         self.dtype = self.data_type.numpy_dtype
         self.affixes = self.key_encoding.affixes(len(self.axes))
         lengths = tuple(axis.uniform for axis in self.axes if axis.uniform is not None)
@@ -137,18 +138,33 @@ class ResolvedMetadata:
                     raise CodecChainError(f"{where} /codecs: {error}") from error
 
     def _prepare(self, shape: tuple[int, ...]) -> PreparedCodecChain:
-        codecs = self._prepared.get(shape)
+        key = (shape, self.write_empty_chunks)
+        codecs = self.prepared.get(key)
         if codecs is None:
-            if len(self._prepared) >= _MAX_SHAPES:
-                self._prepared.clear()  # a million chunks may have a million shapes
             decoded = ArrayRepresentation(
                 shape, self.data_type, self.fill_value, self.write_empty_chunks
             )
-            codecs = self._prepared[shape] = self.chain.prepare(decoded)
+            codecs = self.prepared.keep(key, self.chain.prepare(decoded))
         return codecs
 
 
-_resolved: dict[tuple[int, bool], tuple[ArrayMetadata, Hashable, ResolvedMetadata]] = {}
+class _Extensions(NamedTuple):
+    """The extensions of an array that do not depend on its shape."""
+
+    data_type: DataType
+    fallback: ExtensionDefinition | None
+    grid: ChunkGrid
+    key_encoding: ChunkKeyEncoding
+    chain: CodecChain
+    fill_value: np.ndarray[Any, Any]
+    fill_value_assumed: bool
+    prepared: PreparedChains
+
+
+# Limited by the bytes of the keys, which can have a million chunk lengths, and _SIZE for the rest.
+_resolved: Cache[Hashable, ResolvedMetadata] = Cache(1 << 22)
+_extensions: Cache[Hashable, _Extensions] = Cache(1 << 20)
+_SIZE = 1 << 12
 
 
 def resolve_cached(
@@ -156,20 +172,17 @@ def resolve_cached(
 ) -> ResolvedMetadata:
     """As :func:`resolve_metadata`, with a cache; store and path are for messages.
 
-    A result is used again for the same metadata object (formats return the same object for
-    the same bytes) as long as names stand for the same code.
+    A result is used again for metadata with equal content as long as names stand for the same
+    code.
     """
-    key = (id(metadata), write_empty_chunks)
-    registry_state = cache_key()
-    found = _resolved.get(key)
-    # An id can be used again for another object.
-    if found is not None and found[0] is metadata and found[1] == registry_state:
-        return found[2]
-    new = resolve_metadata(metadata, located(store, path), write_empty_chunks)
-    if len(_resolved) >= _MAX_RESOLVED:
-        _resolved.clear()
-    _resolved[key] = (metadata, registry_state, new)
-    return new
+    content = metadata.extensions_key
+    key = (content, metadata.shape, write_empty_chunks, cache_key())
+    found = _resolved.get(key) if content else None
+    if found is None:
+        found = resolve_metadata(metadata, located(store, path), write_empty_chunks)
+        if content:
+            _resolved.keep(key, found, _SIZE + len(content))
+    return found
 
 
 def resolve_metadata(
@@ -195,6 +208,77 @@ def resolve_metadata(
     CodecChainError
         If the codecs do not form a chain for such chunks.
     """
+    problems: list[ValidationProblem] = []
+    data_type, used, grid, key_encoding, chain, fill_value, assumed, prepared = _find_extensions(
+        metadata, where, problems
+    )
+    axes: tuple[ChunkAxis, ...] = ()
+    with _objections(where, "/chunk_grid", problems):
+        axes = grid.axes(metadata.shape)
+        if not isinstance(axes, tuple) or not all(isinstance(axis, ChunkAxis) for axis in axes):
+            raise TypeError(f"axes gave {axes!r}, not a tuple of ChunkAxis")
+    if len(axes) == len(metadata.shape):
+        with _objections(where, "/chunk_key_encoding", problems):
+            key_encoding.check(tuple(axis.count for axis in axes))
+            key_encoding.affixes(len(axes))
+    if problems:
+        raise MetadataValidationError(where, problems)
+    transformers: list[StorageTransformer] = []
+    ignored = [] if used is None else [metadata.data_type]
+    for number, definition in enumerate(metadata.storage_transformers):
+        pointer = f"/storage_transformers/{number}"
+        transformer = create_extension("storage_transformer", definition, where, pointer)
+        if transformer is None:
+            ignored.append(definition)
+            continue
+        with _objections(where, pointer, problems):
+            transformer.check(metadata.shape)
+        if problems:
+            raise MetadataValidationError(where, problems)
+        transformers.append(transformer)
+    if transformers and not ignored and not chain.ignored:
+        same, transformers = _by_codecs(metadata, transformers)
+        if same is not metadata:
+            pointer = "/storage_transformers"
+            grid = require_extension("chunk_grid", same.chunk_grid, where, pointer)
+            axes = grid.axes(same.shape)
+            chain = CodecChain.from_definitions(same.codecs, where, pointer)
+            prepared = Cache(_MAX_SHAPES)
+    if metadata.chunk_memory_layout is not None:
+        pointer = "/chunk_memory_layout"
+        layout = require_extension(
+            "chunk_memory_layout", metadata.chunk_memory_layout, where, pointer
+        )
+        chain = chain.after(metadata.chunk_memory_layout, layout.codec(len(metadata.shape)))
+        prepared = Cache(_MAX_SHAPES)
+    try:
+        return ResolvedMetadata(
+            data_type,
+            fill_value,
+            grid,
+            axes,
+            key_encoding,
+            chain,
+            tuple(transformers),
+            (*ignored, *chain.ignored),
+            # Where the fill value is undefined, others may read anything for a missing chunk.
+            write_empty_chunks or metadata.fill_value_undefined or assumed,
+            assumed,
+            prepared,
+        )
+    except CodecChainError as error:
+        raise CodecChainError(f"{where} /codecs: {error}") from error
+
+
+def _find_extensions(
+    metadata: ArrayMetadata, where: str, problems: list[ValidationProblem]
+) -> _Extensions:
+    """The extensions of an array, created unless another array has equal ones."""
+    # Hooks observe the extensions of each array.
+    content = b"" if hooks.active() else metadata.extensions_key
+    key = (content, cache_key())
+    if content and (found := _extensions.get(key)) is not None:
+        return found
     used = None
     if metadata.data_type_fallbacks:
         data_type, used = create_data_type(
@@ -207,66 +291,19 @@ def resolve_metadata(
         "chunk_key_encoding", metadata.chunk_key_encoding, where, "/chunk_key_encoding"
     )
     chain = CodecChain.from_definitions(metadata.codecs, where, "/codecs")
-    problems: list[ValidationProblem] = []
-    axes: tuple[ChunkAxis, ...] = ()
     with _objections(where, "/data_type", problems):
         if not isinstance(data_type.numpy_dtype, np.dtype):
             raise TypeError(f"numpy_dtype is {data_type.numpy_dtype!r}, not a dtype")
-    assumed = False
+    fill_value, assumed = np.empty(()), False
     with _objections(where, "/fill_value", problems):
         fill_value, assumed = _fill_value(metadata, data_type, chain, used is not None)
-    with _objections(where, "/chunk_grid", problems):
-        axes = grid.axes(metadata.shape)
-        if not isinstance(axes, tuple) or not all(isinstance(axis, ChunkAxis) for axis in axes):
-            raise TypeError(f"axes gave {axes!r}, not a tuple of ChunkAxis")
-    if len(axes) == len(metadata.shape):
-        with _objections(where, "/chunk_key_encoding", problems):
-            key_encoding.check(tuple(axis.count for axis in axes))
-            key_encoding.affixes(len(axes))
-    if problems:
-        raise MetadataValidationError(where, problems)
-    transformers: list[StorageTransformer] = []
-    skipped = [] if used is None else [metadata.data_type]
-    for number, definition in enumerate(metadata.storage_transformers):
-        pointer = f"/storage_transformers/{number}"
-        transformer = create_extension("storage_transformer", definition, where, pointer)
-        if transformer is None:
-            skipped.append(definition)
-            continue
-        with _objections(where, pointer, problems):
-            transformer.check(metadata.shape)
-        if problems:
-            raise MetadataValidationError(where, problems)
-        transformers.append(transformer)
-    if transformers and not skipped and not chain.skipped:
-        same, transformers = _by_codecs(metadata, transformers)
-        if same is not metadata:
-            pointer = "/storage_transformers"
-            grid = require_extension("chunk_grid", same.chunk_grid, where, pointer)
-            axes = grid.axes(same.shape)
-            chain = CodecChain.from_definitions(same.codecs, where, pointer)
-    if metadata.chunk_memory_layout is not None:
-        pointer = "/chunk_memory_layout"
-        layout = require_extension(
-            "chunk_memory_layout", metadata.chunk_memory_layout, where, pointer
-        )
-        chain = chain.after(metadata.chunk_memory_layout, layout.codec(len(metadata.shape)))
-    try:
-        return ResolvedMetadata(
-            metadata,
-            data_type,
-            fill_value,
-            grid,
-            axes,
-            key_encoding,
-            chain,
-            tuple(transformers),
-            (*skipped, *chain.skipped),
-            write_empty_chunks,
-            assumed,
-        )
-    except CodecChainError as error:
-        raise CodecChainError(f"{where} /codecs: {error}") from error
+    found = _Extensions(
+        data_type, used, grid, key_encoding, chain, fill_value, assumed, Cache(_MAX_SHAPES)
+    )
+    # A warning of a fallback names the array.
+    if content and not problems and used is None:
+        _extensions.keep(key, found, _SIZE + len(content))
+    return found
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Literal
@@ -14,7 +13,6 @@ from zarr_core.interfaces.keys import check_prefix
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.registry import scope
 from zarr_core.registry.resolve import require_extension
-from zarr_core.strictjson import identical
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -39,10 +37,10 @@ class StoredChunks(StoredNode[ArrayMetadata]):
 
     Parameters
     ----------
-    store, path, format_
-        Where the array is.
+    store, path, format_, metadata
+        The array.
     resolved : ResolvedMetadata
-        Its metadata with the code of all extensions that they name.
+        The code of all extensions that the metadata name; shared with other arrays.
     read_only : bool
         Whether it is opened for reading only.
     missing_is_error : bool
@@ -92,6 +90,7 @@ class StoredChunks(StoredNode[ArrayMetadata]):
         store: Store,
         path: str,
         format_: Format,
+        metadata: ArrayMetadata,
         resolved: ResolvedMetadata,
         *,
         read_only: bool = False,
@@ -103,11 +102,11 @@ class StoredChunks(StoredNode[ArrayMetadata]):
         self.store = store
         self.path = path
         self.format = format_
-        self.metadata = resolved.metadata
+        self.metadata = metadata
         self.consolidated = consolidated
         self.extensions = scope.current() if extensions is None else extensions
-        self.ignored_extensions = resolved.skipped
-        self.read_only = read_only or store.read_only or bool(resolved.skipped)
+        self.ignored_extensions = resolved.ignored
+        self.read_only = read_only or store.read_only or bool(resolved.ignored)
         self.resolved = resolved
         self.missing_is_error = missing_is_error
         self.result_order = result_order
@@ -269,22 +268,14 @@ class StoredChunks(StoredNode[ArrayMetadata]):
 
     def with_metadata(self, metadata: ArrayMetadata) -> Self:
         """The same array with other metadata, resolved with the extensions that it was opened with."""
-        old = self.resolved
-        if metadata.replace(attributes=old.metadata.attributes) == old.metadata and identical(
-            # Zeros of both signs are equal, as are numbers that differ only in their text.
-            metadata.fill_value,
-            old.metadata.fill_value,
-        ):
-            return self.with_resolved(replace(old, metadata=metadata))
-        with scope.override_extensions(self.extensions):
-            return self.with_resolved(
-                resolve_cached(metadata, self.store, self.path, old.write_empty_chunks)
-            )
-
-    def with_resolved(self, resolved: ResolvedMetadata) -> Self:
-        """The same array with other resolved metadata."""
+        old, resolved = self.metadata, self.resolved
+        if metadata.shape != old.shape or metadata.extensions_key != old.extensions_key:
+            with scope.override_extensions(self.extensions):
+                resolved = resolve_cached(
+                    metadata, self.store, self.path, resolved.write_empty_chunks
+                )
         return type(self)(
-            self.store, self.path, self.format, resolved,
+            self.store, self.path, self.format, metadata, resolved,
             read_only=self.read_only, missing_is_error=self.missing_is_error,
             result_order=self.result_order, consolidated=self.consolidated,
             extensions=self.extensions,

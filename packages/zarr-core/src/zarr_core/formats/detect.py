@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from zarr_core.cache import Cache
 from zarr_core.errors import (
     ExtensionError,
     MetadataError,
@@ -30,8 +31,7 @@ if TYPE_CHECKING:
 
 # Tuples of types: isinstance() with a union would create it for every node that is opened.
 _METADATA = (ArrayMetadata, GroupMetadata, type(None))
-_MOST_SEEN = 4096
-_seen: set[tuple[str, str]] = set()
+_seen: Cache[tuple[str, str], bool] = Cache(4096)
 
 _order: tuple[Hashable, tuple[str, ...]] = ((), ())
 
@@ -185,11 +185,9 @@ def _priority(name: str) -> int:
 
 def _warn_of_conflict(store: Store, path: str, name: str, metadata: NodeMetadata) -> None:
     place = (store.url, path)
-    if place in _seen:
+    if _seen.get(place):
         return
-    if len(_seen) >= _MOST_SEEN:
-        _seen.clear()
-    _seen.add(place)
+    _seen.keep(place, True)
     other, of_array, of_group = CONFLICTS[name]
     found = of_array if isinstance(metadata, ArrayMetadata) else of_group
     key = f"{path}/{found}" if path else found

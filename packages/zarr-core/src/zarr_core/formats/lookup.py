@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from zarr_core.cache import Cache
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import ExtensionError, ZarrError
 from zarr_core.registry.extension_names import names
 from zarr_core.registry.provider import is_fault
-from zarr_core.registry.resolve import find_implementation, reason
+from zarr_core.registry.resolve import cache_key, find_implementation, reason
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Hashable, Iterator
 
     from zarr_core.interfaces.format import Format
     from zarr_core.registry.provider import Implementation
+
+_formats: Cache[Hashable, Format] = Cache(64)
 
 
 def format_named(name: str | int) -> Format:
@@ -27,6 +30,9 @@ def format_named(name: str | int) -> Format:
     ExtensionLoadError
         If what provides it is broken.
     """
+    key = (type(name), str(name), cache_key())
+    if (format_ := _formats.get(key)) is not None:
+        return format_
     found = provided_format(name)
     try:
         made: Format = found.extension()
@@ -34,7 +40,7 @@ def format_named(name: str | int) -> Format:
         if isinstance(error, ZarrError) or not is_fault(error):
             raise
         raise found.provider.failure(reason(error)) from error
-    return made
+    return _formats.keep(key, made)
 
 
 def provided_format(name: str | int) -> Implementation:

@@ -10,11 +10,11 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar
 
+from zarr_core.cache import Cache
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import MetadataError, MetadataValidationError, NodeNotFoundError
 from zarr_core.formats.additional_fields import understanding
 from zarr_core.formats.lookup import formats_conflicting_with
-from zarr_core.formats.metadata_cache import MetadataCache
 from zarr_core.interfaces.format import Format, M, store_new
 from zarr_core.interfaces.metadata_document import read_metadata, read_metadata_from
 from zarr_core.metadata.array import ArrayMetadata
@@ -43,10 +43,10 @@ _EXTENSION_POINTS = (
     "storage_transformers",
 )
 
-_known: MetadataCache[bytes] = MetadataCache()
 # The last document with consolidated metadata that was written, and its metadata: usually the
 # next change is made to the same document, which then is not parsed.
 _last_consolidated: tuple[bytes, GroupMetadata] | None = None
+_known: Cache[bytes, NodeMetadata] = Cache(1 << 20, largest=1 << 16)  # bytes of documents
 
 
 class V3(Format):
@@ -74,7 +74,7 @@ class V3(Format):
         parsed = parse_stored(document, where)
         if has_version_uri(parsed):
             return None
-        return _known.keep(document, len(document), self.from_json(parsed, where))
+        return _known.keep(document, self.from_json(parsed, where), len(document))
 
     def from_json(self, document: JSON, where: str) -> NodeMetadata:
         """Read a ``zarr.json``."""

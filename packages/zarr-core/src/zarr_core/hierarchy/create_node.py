@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zarr_core.errors import (
-    MetadataError,
     NodeExistsError,
     StoreCapabilityError,
     StoreReadOnlyError,
 )
 from zarr_core.formats.detect import conflicting_format
 from zarr_core.formats.reserved_names import check_reserved_names
-from zarr_core.hierarchy.delete import erase_node
+from zarr_core.hierarchy.delete import erase_node, is_stored
 from zarr_core.hierarchy.from_metadata import validate_node
 from zarr_core.hierarchy.rollback import holds_anything
 from zarr_core.interfaces.store import READ_ONLY
@@ -101,8 +100,9 @@ def make_room(
     format_.check_path(path)
     validate_node(store, path, metadata)
     missing = _missing_ancestors(store, path, format_, known_group)
-    new = missing if _is_reserved_and_there(store, path, format_) else [path, *missing]
-    check_reserved_names(format_, new, existing)
+    # An existing node may keep its reserved name.
+    keeps = format_.is_reserved(path.rpartition("/")[2]) and is_stored(format_, store, path)
+    check_reserved_names(format_, missing if keeps else [path, *missing], existing)
     _refuse_conflicts(store, path, format_, missing if overwrite else [path, *missing])
     if overwrite and _clear(store, path, format_):
         rollback.overwrite(store, path)
@@ -159,16 +159,6 @@ def _refuse_conflicts(store: Store, path: str, format_: Format, paths: list[str]
                 f"{format_.name} at {'/' + path!r}; use zarr_format={other.name!r}, or "
                 "choose another path",
             )
-
-
-def _is_reserved_and_there(store: Store, path: str, format_: Format) -> bool:
-    """Whether a node with a reserved name already exists."""
-    if not format_.is_reserved(path.rpartition("/")[2]):
-        return False
-    try:
-        return format_.read(store, path) is not None
-    except MetadataError:
-        return True
 
 
 def occupied(store: Store, path: str) -> NodeExistsError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from zarr_core.errors import NodeExistsError, NodeNotFoundError, StoreCapabilityError
+from zarr_core.errors import MetadataError, NodeExistsError, NodeNotFoundError, StoreCapabilityError
 from zarr_core.formats.detect import read_node
 from zarr_core.formats.key_order import key_order
 from zarr_core.hierarchy.node import Node
@@ -153,6 +153,14 @@ def erase_node(format_: Format, store: Store, path: str, reporter: Reporter | No
         else:
             erase_keys(store, path, [*keys], order, reporter)
     format_.erase(store, path)
+
+
+def is_stored(format_: Format, store: Store, path: str) -> bool:
+    """Whether there is a node, possibly damaged."""
+    try:
+        return format_.read(store, path) is not None
+    except MetadataError:
+        return True
 
 
 def erase_documents(store: Store, keys: Iterable[str], order: KeyOrder) -> None:

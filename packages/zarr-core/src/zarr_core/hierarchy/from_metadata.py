@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from zarr_core.cache import Cache
 from zarr_core.config import config as settings
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.engine.resolved_metadata import resolve_cached
@@ -35,8 +36,7 @@ if TYPE_CHECKING:
 
     N = TypeVar("N")
 
-_MOST_WARNED = 256
-_warned: dict[tuple[str, str], ResolvedMetadata] = {}
+_warned: Cache[tuple[str, str], ResolvedMetadata] = Cache(256)
 
 
 class ArraySettings(NamedTuple):
@@ -90,9 +90,9 @@ def stored_array(
     write_empty_chunks, missing_is_error, result_order = settings
     resolved = resolve_cached(metadata, store, path, write_empty_chunks)
     if resolved.may_be_misread:
-        _warn_of_wrong_values(resolved, store, path)
+        _warn_of_wrong_values(metadata, resolved, store, path)
     return StoredArray(
-        store, path, format_, resolved, read_only=read_only, missing_is_error=missing_is_error,
+        store, path, format_, metadata, resolved, read_only=read_only, missing_is_error=missing_is_error,
         result_order=result_order, consolidated=consolidated,
     )  # fmt: skip
 
@@ -129,18 +129,17 @@ def stored_node(
     )
 
 
-def _warn_of_wrong_values(resolved: ResolvedMetadata, store: Store, path: str) -> None:
+def _warn_of_wrong_values(
+    metadata: ArrayMetadata, resolved: ResolvedMetadata, store: Store, path: str
+) -> None:
     """Warn, once for each location, of an array whose values may be wrong."""
     location = (store.url, path)
     if _warned.get(location) is resolved:
         return
-    if len(_warned) >= _MOST_WARNED:
-        _warned.clear()
-    _warned[location] = resolved
-    metadata = resolved.metadata
+    _warned.keep(location, resolved)
     # For a fallback of the data type, there is a warning of its own.
     ignored = [
-        definition for definition in resolved.skipped if definition is not metadata.data_type
+        definition for definition in resolved.ignored if definition is not metadata.data_type
     ]
     if ignored:
         names_ = listed([definition.name for definition in ignored])

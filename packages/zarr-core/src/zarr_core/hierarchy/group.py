@@ -21,7 +21,7 @@ from zarr_core.errors import (
 from zarr_core.formats.walk import walk
 from zarr_core.hierarchy.array import Array
 from zarr_core.hierarchy.coerce import dtype_of, values_of
-from zarr_core.hierarchy.delete import erase_node
+from zarr_core.hierarchy.delete import erase_node, is_stored
 from zarr_core.hierarchy.from_metadata import stored_node
 from zarr_core.hierarchy.node import Node
 from zarr_core.metadata.array import ArrayMetadata
@@ -151,20 +151,14 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         MetadataError
             If the document of a member is wrong.
         """
-        stored = self.stored
-        look_up = stored.children if use_consolidated_for_children else None
-        prefix = len(self.path) + 1 if self.path else 0
-        return tuple(
-            (path[prefix:], self._node(path, metadata))
-            for path, metadata in walk(stored.format, stored.store, stored.path, max_depth, look_up)
-        )
+        found = self._all(max_depth, use_consolidated=use_consolidated_for_children)
+        return tuple((name, self._node(path, metadata)) for name, path, metadata in found)
 
     def nmembers(self, max_depth: int | None = 0) -> int:
         """Number of members; depth as for :meth:`members`."""
         if max_depth == 0:
             return len(self)
-        found = _walk(self.stored, max_depth)
-        return sum(1 for _ in found)
+        return sum(1 for _ in self._all(max_depth))
 
     def arrays(self, max_depth: int | None = 0) -> Iterator[tuple[str, Array]]:
         """Paths and arrays among the members; depth as for :meth:`members`."""
@@ -203,8 +197,8 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         object
             The last result of the function.
         """
-        for path, _ in self._all():
-            found = func(path)
+        for name, _, _ in self._all():
+            found = func(name)
             if found is not None:
                 return found
         return None
@@ -217,8 +211,8 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
 
     def visititems(self, func: Callable[[str, Array | Group], T | None]) -> T | None:
         """Call a function with path and node of each member at any depth; as :meth:`visit`."""
-        for path, metadata in self._all():
-            found = func(path, self._node(names.join(self.path, path), metadata))
+        for name, path, metadata in self._all():
+            found = func(name, self._node(path, metadata))
             if found is not None:
                 return found
         return None
@@ -491,7 +485,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         if child == self.path:
             reason = "a group cannot remove itself; use zarr_core.remove"
             raise NodeNotFoundError(located(self.store, child), reason)
-        if not self._is_there(child):
+        if not is_stored(self.stored.format, self.store, child):  # damaged nodes can be removed
             raise member_not_found(self, path)
         erase_node(self.stored.format, self.store, child, reporter)
         self.stored.record(gone=[child])
@@ -522,13 +516,6 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
     def _child_path(self, path: str) -> str:
         return names.join(self.path, self._child(path))
 
-    def _is_there(self, path: str) -> bool:
-        """Whether there is a node, possibly damaged."""
-        try:
-            return self.stored.format.read(self.store, path) is not None
-        except MetadataError:
-            return True  # damaged nodes can be removed
-
     def _node(self, path: str, metadata: NodeMetadata) -> Array | Group:
         stored = self.stored
         with override_extensions(stored.extensions):
@@ -552,27 +539,26 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
             if isinstance(metadata, kind):
                 yield name
 
-    def _all(self) -> Iterator[tuple[str, NodeMetadata]]:
-        """Relative paths and metadata of all members, parents before children."""
-        prefix = len(self.path) + 1 if self.path else 0
-        for path, metadata in _walk(self.stored, None):
-            yield path[prefix:], metadata
+    def _all(
+        self, max_depth: int | None = None, *, use_consolidated: bool = True
+    ) -> Iterator[tuple[str, str, NodeMetadata]]:
+        """Relative paths, paths and metadata of members, parents before children."""
+        stored = self.stored
+        prefix = len(stored.path) + 1 if stored.path else 0
+        children = stored.children if use_consolidated else None
+        # Not a generator: an invalid depth raises at once.
+        found = walk(stored.format, stored.store, stored.path, max_depth, children)
+        return ((path[prefix:], path, metadata) for path, metadata in found)
 
     def _members_of(
         self, kind: type[ArrayMetadata | GroupMetadata], max_depth: int | None
     ) -> Iterator[Any]:
-        prefix = len(self.path) + 1 if self.path else 0
-        found = _walk(self.stored, max_depth)
+        found = self._all(max_depth)
         return (
-            (path[prefix:], self._node(path, metadata))
-            for path, metadata in found
+            (name, self._node(path, metadata))
+            for name, path, metadata in found
             if isinstance(metadata, kind)
         )
-
-
-def _walk(group: StoredGroup, max_depth: int | None) -> Iterator[tuple[str, NodeMetadata]]:
-    """Paths and metadata of the nodes below a group, parents before children."""
-    return walk(group.format, group.store, group.path, max_depth, group.children)
 
 
 _SHOWN = 5

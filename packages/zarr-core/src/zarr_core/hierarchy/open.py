@@ -194,8 +194,11 @@ def _open(
     with override_extensions(extensions):
         if mode not in _MODES and mode is not None:
             raise ValueError(f"mode must be one of {', '.join(_MODES)}, not {mode!r}")
-        if create:
-            _check_names(create)
+        if create:  # arguments are checked also if no node is created
+            from zarr_core.hierarchy.create import create_array
+
+            if unknown := sorted(create.keys() - signature(create_array).parameters.keys()):
+                raise TypeError(f"no argument called {', '.join(unknown)}")
         store, below = resolve_store_path(
             place, path, read_only=mode == "r", storage_options=storage_options,
             synchronizer=synchronizer,
@@ -251,14 +254,6 @@ def _made(
             **create,
         )  # fmt: skip
     return create_group(store, path=path, zarr_format=zarr_format, overwrite=overwrite, **create)
-
-
-def _check_names(create: dict[str, Any]) -> None:
-    """Raise if there are unknown arguments, also if no node is created."""
-    from zarr_core.hierarchy.create import create_array
-
-    if unknown := sorted(create.keys() - signature(create_array).parameters.keys()):
-        raise TypeError(f"no argument called {', '.join(unknown)}")
 
 
 def array_from_metadata(

@@ -237,7 +237,7 @@ def _stored(node: _Node, metadata: ArrayMetadata) -> tuple[Store, list[str]]:
     """The keys of the stored chunks of an array, and their store."""
     try:
         array = StoredArray(
-            node.store, node.path, node.format, resolve_metadata(metadata, node.where)
+            node.store, node.path, node.format, metadata, resolve_metadata(metadata, node.where)
         )
     except ZarrError:
         # An array that was copied may have codecs that are not installed.
@@ -276,17 +276,13 @@ def _doubtful(node: _Node) -> Iterator[str]:
         return
     if found is None and keys:
         yield f"{node.where}: {', '.join(map(repr, keys))} may remain of this attempt; remove it"
-    elif found is not None and _same(format_, found, metadata):
+    elif type(found) is type(metadata) and strictjson.identical(
+        format_.to_json(found), format_.to_json(metadata)
+    ):
         yield (
             f"{node.where}: an equal node exists, perhaps created by this attempt and incomplete; "
             "check it before you try again"
         )
-
-
-def _same(format_: Format, one: NodeMetadata, other: NodeMetadata) -> bool:
-    return type(one) is type(other) and strictjson.identical(
-        format_.to_json(one), format_.to_json(other)
-    )
 
 
 def _kind(node: _Node) -> str:

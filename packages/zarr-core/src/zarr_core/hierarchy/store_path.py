@@ -70,14 +70,14 @@ def resolve_store_path(
         )
         return _synchronised(found, synchronizer), below
     below = normalise_path("" if path is None else path)
-    if storage_options and not isinstance(place, str | os.PathLike):
+    if isinstance(place, str):  # first, for speed
+        return _from_path(place, read_only, dict(storage_options or {})), below
+    if storage_options and not isinstance(place, os.PathLike):
         raise StoreError("storage_options requires a URL", store=repr(place))
     if isinstance(place, Node):
         return place.store, "/".join(part for part in (place.path, below) if part)
     if isinstance(place, Store):
         return place, below
-    if isinstance(place, str):
-        return _from_path(place, read_only, dict(storage_options or {})), below
     if place is None or type(place) is dict:
         from zarr_core.stores.memory import MemoryStore
 

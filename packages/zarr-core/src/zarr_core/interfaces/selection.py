@@ -11,6 +11,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
 
     Indices: TypeAlias = np.ndarray[Any, np.dtype[np.intp]]
@@ -77,6 +79,14 @@ class CoordinateIndexer:
     def shape(self) -> tuple[int, ...]:
         """Shape of the selection: one dimension."""
         return (len(self.index[0]),) if self.index else (1,)
+
+    def flat_index(self, shape: Sequence[int]) -> Indices:
+        """Return the places of the elements in an array of a shape, in C order."""
+        flat = self.index[0]  # numpy.ravel_multi_index takes longer
+        for part, length in zip(self.index[1:], shape[1:], strict=True):
+            flat = flat * length
+            flat += part
+        return flat
 
 
 @dataclass(frozen=True)

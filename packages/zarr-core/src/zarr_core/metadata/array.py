@@ -6,12 +6,17 @@ All formats convert their documents to this class.  It does not look up extensio
 from __future__ import annotations
 
 import dataclasses
+import pickle
 from dataclasses import dataclass, field
+from functools import cache
+from sys import intern
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import strictjson
+from zarr_core.cache import Cache
 from zarr_core.definition import ExtensionDefinition
-from zarr_core.metadata.validation import ARRAY_MEMBERS, check_array
+from zarr_core.metadata.schema import Schema, core_schema
+from zarr_core.metadata.validation import ARRAY_MEMBERS, array_problems, check_array
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -67,6 +72,30 @@ class ArrayMetadata:
     fill_value_undefined: bool = False
     data_type_fallbacks: tuple[ExtensionDefinition, ...] = ()
     chunk_memory_layout: ExtensionDefinition | None = None
+    _extensions_key: bytes | None = field(default=None, init=False, repr=False, compare=False)
+
+    @property
+    def extensions_key(self) -> bytes:
+        """A key for caches, different if extensions or the fill value differ; empty for none."""
+        key = self._extensions_key
+        if key is None:
+            points = (
+                (self.data_type, self.chunk_grid, self.chunk_key_encoding, *self.codecs),
+                self.storage_transformers,
+                self.data_type_fallbacks,
+                () if self.chunk_memory_layout is None else (self.chunk_memory_layout,),
+            )
+            content: list[Any] = [
+                [(item.name, item.configuration, item.must_understand) for item in definitions]
+                for definitions in points
+            ]
+            try:
+                # Unlike repr() and json.dumps(), it keeps the text of numbers and types of NumPy.
+                key = pickle.dumps((content, self.fill_value, self.fill_value_undefined), 4)
+            except Exception:  # a configuration that is not JSON
+                key = b""
+            object.__setattr__(self, "_extensions_key", key)
+        return key
 
     @property
     def ndim(self) -> int:
@@ -109,7 +138,7 @@ class ArrayMetadata:
         UnsupportedFieldError
             If it has unknown fields that must be understood.
         """
-        return _from_v3(check_array(document, where, understood))
+        return _from_similar(document) or _from_v3(check_array(document, where, understood))
 
     def to_json(self) -> dict[str, JSON]:
         """Return the version 3 document.
@@ -146,11 +175,64 @@ class ArrayMetadata:
         )
 
 
+# Valid metadata by the content of their documents without the fields that differ between most
+# arrays of a group; limited by the bytes of the keys.
+_similar: Cache[bytes, ArrayMetadata] = Cache(1 << 20, largest=1 << 14)
+_VARYING = ("shape", "dimension_names", "attributes")
+
+
+def _similarity_key(document: dict[str, JSON]) -> bytes:
+    return pickle.dumps([item for item in document.items() if item[0] not in _VARYING], 4)
+
+
+@cache
+def _varying_fields() -> Schema:
+    properties: Any = core_schema("array").document["properties"]  # type: ignore[index]
+    return Schema({"properties": {name: properties[name] for name in _VARYING}})
+
+
+def _from_similar(document: JSON) -> ArrayMetadata | None:
+    """Metadata of a document that is valid because a similar one is; None otherwise.
+
+    The definitions of extensions are those of the other metadata: validated and stored once.
+    """
+    if not isinstance(document, dict):
+        return None
+    try:
+        key = _similarity_key(document)
+    except Exception:  # not JSON; reported elsewhere
+        return None
+    similar = _similar.get(key)
+    if similar is None or not _varying_fields().accepts(document) or array_problems(document):
+        return None
+    other: Any = similar.document
+    if _similarity_key(other) != key:  # someone changed it, contrary to the documentation
+        return None
+    members: dict[str, Any] = {
+        intern(name): value if name in _VARYING else other[name] for name, value in document.items()
+    }
+    names = members.get("dimension_names")
+    metadata = ArrayMetadata(
+        tuple(members["shape"]),
+        similar.data_type,
+        similar.chunk_grid,
+        similar.chunk_key_encoding,
+        similar.codecs,
+        similar.fill_value,
+        similar.storage_transformers,
+        None if names is None else tuple(names),
+        members.get("attributes", {}),
+        document=members,
+    )
+    object.__setattr__(metadata, "_extensions_key", similar.extensions_key)
+    return metadata
+
+
 def _from_v3(document: dict[str, Any]) -> ArrayMetadata:
     """Return metadata from a valid document."""
     read = ExtensionDefinition.from_json
     names = document.get("dimension_names")
-    return ArrayMetadata(
+    metadata = ArrayMetadata(
         shape=tuple(document["shape"]),
         data_type=read(document["data_type"]),
         chunk_grid=read(document["chunk_grid"]),
@@ -163,6 +245,10 @@ def _from_v3(document: dict[str, Any]) -> ArrayMetadata:
         additional_fields=additional(document, ARRAY_MEMBERS),
         document=document,
     )
+    if not metadata.additional_fields:  # whether those are valid depends on extensions
+        key = _similarity_key(document)
+        _similar.keep(key, metadata, len(key))
+    return metadata
 
 
 def _to_v3(metadata: ArrayMetadata) -> dict[str, JSON]:

@@ -204,8 +204,7 @@ def project_coordinates(
         volume = prod(lengths)
         all_there = False
         if complete and end - first >= volume:
-            flat = np.ravel_multi_index(inside.index, lengths)
-            all_there = _covers(flat, volume)
+            all_there = _covers(inside.flat_index(lengths), volume)
         yield chunk, inside, (places,), all_there, False
 
 

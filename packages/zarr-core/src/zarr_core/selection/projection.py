@@ -31,15 +31,17 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
     DimIndex: TypeAlias = slice | Indices
-    KeyedProjection: TypeAlias = tuple[str, tuple[slice, ...], tuple[slice, ...], bool]
-    """``chunk_key``, ``chunk_selection``, ``out_selection`` and ``is_whole_encoded_chunk``."""
+    KeyedProjection: TypeAlias = tuple[str, tuple[Any, ...], tuple[Any, ...], bool]
+    """``chunk_key``, ``chunk_selection``, ``out_selection`` and ``is_whole_encoded_chunk``; the
+    selections as indices of NumPy."""
 
 __all__ = [
-    "ChunkDimProjection", "ChunkProjection", "chunk_count", "project", "project_dimension",
-    "project_keys", "put", "take",
+    "ChunkDimProjection", "ChunkProjection", "chunk_count", "numpy_index", "project",
+    "project_dimension", "project_keys", "put", "take",
 ]  # fmt: skip
 
 _BATCH = 1024  # chunks of the first dimension; limits the memory for selections of millions
+_MANY = 256  # points for which one flat index is faster than one in each dimension
 _ALL = (Ellipsis,)  # unlike an empty index, gives a view also of an array without dimensions
 
 
@@ -395,10 +397,14 @@ def take(array: Array, selection: Selection | MaskIndexer) -> Array:
         # Without dimensions NumPy would give a scalar in place of a view.
         return array[selection.index] if selection.index else array
     if isinstance(selection, MaskIndexer):
-        return _inside(array, selection.mask)[selection.mask]
+        inside: Array = _inside(array, selection.mask)[selection.mask]
+        return inside
+    if isinstance(selection, CoordinateIndexer):
+        points = selection.index
+        if len(points) > 1 and len(points[0]) > _MANY and array.flags.c_contiguous:
+            return array.reshape(-1).take(selection.flat_index(array.shape))
+        return array[points] if points else array.reshape(1)
     index = selection.index
-    if not isinstance(selection, OrthogonalIndexer):
-        return array[index] if index else array.reshape(1)
     import numpy as np
 
     # One dimension at a time: with several arrays at once NumPy would pair them
@@ -444,6 +450,15 @@ def put(array: Array, selection: Selection | MaskIndexer, values: Array | Any) -
         array[selection.index] = values
     else:
         array.reshape(1)[:] = values
+
+
+def numpy_index(selection: Selection | MaskIndexer) -> tuple[Any, ...]:
+    """Return an index with which NumPy selects the same; use :func:`take` for many elements."""
+    if isinstance(selection, MaskIndexer):
+        return selection.to_coordinates().index
+    if isinstance(selection, OrthogonalIndexer):
+        return open_mesh(selection.index)
+    return selection.index
 
 
 def open_mesh(index: tuple[DimIndex, ...]) -> tuple[DimIndex, ...]:

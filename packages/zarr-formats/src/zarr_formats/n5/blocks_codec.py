@@ -66,9 +66,9 @@ class BlocksCodec(ArrayToBytesCodec):
         return {"codecs": [item.to_json() for item in self._chain.to_definitions()]}
 
     @property
-    def skipped(self) -> tuple[ExtensionDefinition, ...]:
+    def ignored(self) -> tuple[ExtensionDefinition, ...]:
         """Unknown inner codecs that are ignored (``must_understand`` is false)."""
-        return self._chain.skipped
+        return self._chain.ignored
 
     @property
     def byte_order(self) -> Literal["little", "big"] | None:

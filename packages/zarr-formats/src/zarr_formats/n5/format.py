@@ -21,7 +21,7 @@ from zarr_core.extension import (
     ValidationProblem,
 )
 from zarr_core.tools import (
-    MetadataCache,
+    Cache,
     concurrent_map,
     is_node_name,
     is_reserved_name,
@@ -53,7 +53,7 @@ _IMPLICIT = GroupMetadata(document={})
 # What says that a prefix belongs to another format.
 _FOREIGN = frozenset(["zarr.json", ".zarray", ".zgroup", "meta"])
 
-_known: MetadataCache[bytes] = MetadataCache()
+_known: Cache[bytes, NodeMetadata] = Cache(1 << 20, largest=1 << 16)  # bytes of documents
 
 
 class N5(Format):
@@ -198,7 +198,7 @@ def _parsed(store: Store, path: str, data: bytes) -> NodeMetadata | None:
     if not isinstance(document, dict):
         return None
     metadata = read_array(document, where) if is_array(document) else read_group(document)
-    return _known.keep(data, len(data), metadata)
+    return _known.keep(data, metadata, len(data))
 
 
 def _content(document: JSON) -> dict[str, JSON] | None:

@@ -10,7 +10,7 @@ import re
 from contextlib import suppress
 from functools import lru_cache
 from itertools import accumulate
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from zarr_core.errors import MetadataError
 from zarr_core.extension import (
@@ -22,7 +22,7 @@ from zarr_core.extension import (
     ValidationProblem,
     ZarrError,
 )
-from zarr_core.tools import MetadataCache, format_named, read_metadata_from, strictjson
+from zarr_core.tools import Cache, format_named, read_metadata_from, strictjson
 
 from zarr_formats.chain import split_chain
 from zarr_formats.v2.beside import Beside
@@ -45,7 +45,8 @@ if TYPE_CHECKING:
 
     NodeMetadata = ArrayMetadata | GroupMetadata
 
-_known: MetadataCache[tuple[bytes | str | None, ...]] = MetadataCache()
+_Identity: TypeAlias = "tuple[bytes | str | None, ...]"
+_known: Cache[_Identity, NodeMetadata] = Cache(1 << 20, largest=1 << 16)  # bytes of documents
 
 _COORDINATE = re.compile(r"[0-9]+\Z", re.ASCII).match
 _FLAT = re.compile(r"[0-9]+(?:\.[0-9]+)+\Z", re.ASCII).match
@@ -272,8 +273,8 @@ def _mapping(data: bytes | None, where: str) -> dict[str, JSON] | None:
     return document
 
 
-def _remember(identity: tuple[bytes | str | None, ...], metadata: NodeMetadata) -> NodeMetadata:
-    return _known.keep(identity, sum(map(len, filter(None, identity))), metadata)
+def _remember(identity: _Identity, metadata: NodeMetadata) -> NodeMetadata:
+    return _known.keep(identity, metadata, sum(map(len, filter(None, identity))))
 
 
 def _found_separator(store: Store, prefix: str, main: bytes) -> str:

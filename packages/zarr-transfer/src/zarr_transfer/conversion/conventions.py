@@ -22,7 +22,7 @@ def dimension_names(metadata: ArrayMetadata) -> tuple[str | None, ...]:
     return (None,) * metadata.ndim if names is None else tuple(names)
 
 
-def namings(metadata: ArrayMetadata) -> Iterator[tuple[ArrayMetadata, str]]:
+def name_candidates(metadata: ArrayMetadata) -> Iterator[tuple[ArrayMetadata, str]]:
     """Iterate over representations of the dimension names, the best first, each with a note.
 
     Names are either a member of the metadata (version 3) or the attribute.

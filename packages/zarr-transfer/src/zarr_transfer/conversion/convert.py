@@ -7,25 +7,24 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core import override_extensions
-from zarr_core.errors import NodeExistsError
-from zarr_core.extension import GroupMetadata, ValidationProblem
-from zarr_core.tools import ProgressReporter, Rollback, create_ancestors, holds_anything, strictjson
+from zarr_core.extension import ValidationProblem
+from zarr_core.tools import ProgressReporter, Rollback
 
-from zarr_transfer.conversion.copy_chunks import copy_chunks, erase_copied
-from zarr_transfer.conversion.plan import is_bare, nodes, plan_conversion
+from zarr_transfer.chunk_keys import array_keys, key_pairs, keys_unchanged
+from zarr_transfer.conversion.plan_conversion import locate, nodes, plan_nodes
 from zarr_transfer.conversion.requested_layout import KEEP
-from zarr_transfer.copy_elements import copy_elements
 from zarr_transfer.errors import ConversionError
+from zarr_transfer.execute import execute, prepare_destination
 from zarr_transfer.log import logging_to
-from zarr_transfer.spec import check_verify
+from zarr_transfer.spec import CopyOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from zarr_core.tools import Progress
 
-    from zarr_transfer.conversion.steps import ConversionPlan, ConversionStep
     from zarr_transfer.copy_executor import CopyExecutor
+    from zarr_transfer.plan import CopyPlan
 
 
 def convert(
@@ -56,7 +55,7 @@ def convert(
     executor: CopyExecutor | None = None,
     storage_options: Mapping[str, Any] | None = None,
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
-) -> ConversionPlan:
+) -> CopyPlan:
     """Convert an array, or a group with everything below it, to another format or layout.
 
     Parameters
@@ -118,7 +117,7 @@ def convert(
 
     Returns
     -------
-    ConversionPlan
+    CopyPlan
         What was done; the same as :func:`plan_conversion` returns before.
 
     Raises
@@ -150,37 +149,40 @@ def convert(
     If the format does not support dimension names, they become the attribute
     ``_ARRAY_DIMENSIONS`` of xarray, and the reverse.
     """
-    if on_error not in ("raise", "skip"):
-        raise ValueError(f'on_error must be "raise" or "skip", not {on_error!r}')
-    check_verify(verify, executor)
+    options = CopyOptions(
+        only=only, overwrite=overwrite, remove_source=remove_source, max_memory=max_memory, verify=verify,
+        on_error=on_error, dry_run=dry_run, progress=progress, log=log, executor=executor,
+        layout={
+            "chunks": chunks, "shards": shards, "filters": filters, "compressors": compressors,
+            "serializer": serializer, "fill_value": fill_value, "dtype": dtype,
+            "chunk_key_encoding": chunk_key_encoding,
+        },
+    )  # fmt: skip
     with override_extensions(extensions) if extensions else nullcontext():
-        plan = plan_conversion(
+        spec, root = locate(
             source, dest, source_path=source_path, dest_path=dest_path, zarr_format=zarr_format,
-            source_format=source_format, chunks=chunks, shards=shards, filters=filters,
-            compressors=compressors, serializer=serializer, fill_value=fill_value,
-            dtype=dtype, chunk_key_encoding=chunk_key_encoding, only=only, overwrite=overwrite,
-            remove_source=remove_source, max_memory=max_memory, verify=verify,
-            storage_options=storage_options,
+            source_format=source_format, storage_options=storage_options,
         )  # fmt: skip
+        plan = plan_nodes(spec, root, options)
         try:
             _refuse(plan, on_error)
             with logging_to(log) as line:
                 for step in plan.steps:
                     line(f"{'skip' if step.problems else step.cost} /{step.path}")
                 if not dry_run:
-                    _execute(plan, progress, executor, verify=verify)
+                    _execute(plan, options)
                 done = sum(not step.problems for step in plan.steps)
                 counts = f"{done:,} converted, {len(plan.steps) - done:,} skipped"
                 line(f"{'dry run' if dry_run else 'all done'}: {counts}")
         finally:
             # Close stores that were opened for this call; this completes an archive.
-            for place, side in ((dest, plan.dest), (source, plan.source)):
+            for place, side in ((dest, spec.dest), (source, spec.source)):
                 if isinstance(place, str | PathLike):
                     side.store.close()
     return plan
 
 
-def _refuse(plan: ConversionPlan, on_error: str) -> None:
+def _refuse(plan: CopyPlan, on_error: str) -> None:
     """Raise an error if there are problems."""
     problems = plan.problems
     if not problems:
@@ -195,44 +197,12 @@ def _refuse(plan: ConversionPlan, on_error: str) -> None:
         raise ConversionError(f"{plan.source} to {plan.dest}", (problem, *problems))
 
 
-def _execute(
-    plan: ConversionPlan,
-    progress: Callable[[Progress], object] | bool | None,
-    executor: CopyExecutor | None,
-    *,
-    verify: bool,
-) -> None:
-    # Nodes below a group that is not converted cannot be converted.
-    left = tuple(f"{step.path}/" for step in plan.steps if step.problems)
-    todo = [
-        step
-        for step in plan.steps
-        if step.cost != "nothing" and not f"{step.path}/".startswith(left)
-    ]
-    arrays = [step for step in todo if step.kind == "array"]
-    groups = [step for step in todo if step.kind == "group"]
-    first = plan.dest.store.metadata_first and not plan.in_place
-    with ProgressReporter(progress, len(todo)) as reporter, Rollback() as rollback:
-        if todo:
-            _prepare_destination(plan, rollback)
-        # Members before their groups, if the store supports it.
-        for step in [*groups, *arrays] if first else [*arrays, *reversed(groups)]:
-            if first:
-                _write_document(plan, step, rollback)
-            if step.cost == "copy":
-                copy_chunks(plan.source, plan.dest, step, reporter, executor)
-            elif step.cost == "recode":
-                copy_elements(
-                    plan.source.open_array(step.path, step.source_metadata, read_only=True),
-                    plan.dest.open_array(step.path, step.metadata),
-                    reporter, path=step.path, memory=plan.memory, executor=executor, verify=verify,
-                ).end()  # fmt: skip
-            else:
-                reporter.begin(step.path, 1, "documents")
-                reporter.end()
-            if not first:
-                _write_document(plan, step)
-        rollback.complete()
+def _execute(plan: CopyPlan, options: CopyOptions) -> None:
+    with ProgressReporter(options.progress, plan.parts) as reporter, Rollback() as rollback:
+        if plan.todo:
+            again = "convert again" if plan.in_place else "convert again, without overwrite,"
+            prepare_destination(plan, rollback, again)
+        execute(plan, options, reporter, rollback)
         if plan.remove_source:
             try:
                 _remove(plan)
@@ -244,54 +214,7 @@ def _execute(
                 raise
 
 
-def _prepare_destination(plan: ConversionPlan, rollback: Rollback) -> None:
-    """Remove what is overwritten, and create the parent groups of the destination."""
-    dest = plan.dest
-    store, format_ = dest.store, dest.format_
-    if plan.in_place:
-        remedy = "convert again to continue; what existed before is unchanged"
-        if not plan.overwrite:
-            rollback.note_incomplete(store, format_, [dest.path], remedy)
-        return
-    if plan.overwrite and holds_anything(store, dest.path, format_):
-        format_.erase(store, dest.path)
-        rollback.overwrite(store, dest.path)
-    if not format_.implicit_groups:
-        create_ancestors(store, dest.path, format_, rollback)
-    remedy = "convert again, without overwrite, to continue, or remove it with zarr_core.rmdir"
-    rollback.note_incomplete(store, format_, [dest.path], remedy)
-
-
-def _write_document(
-    plan: ConversionPlan, step: ConversionStep, rollback: Rollback | None = None
-) -> None:
-    dest = plan.dest
-    at, new = dest.at(step.path), step.metadata
-    assert new is not None, "a step without problems has metadata"
-    if plan.in_place and plan.overwrite:
-        dest.format_.write(dest.store, at, new)
-        return
-    if rollback is None:
-        created = dest.format_.create(dest.store, at, new)
-    else:
-        created = rollback.create(dest.store, at, dest.format_, new)
-    if created:
-        return
-    found = dest.read(step.path)
-    if found is None and dest.format_.implicit_groups:
-        # A group was implied by the new chunks.
-        dest.format_.write(dest.store, at, new)
-    elif isinstance(new, GroupMetadata) and found is not None and is_bare(found):
-        dest.format_.update(dest.store, at, lambda group: group.replace(attributes=new.attributes))
-    elif found is None or not strictjson.identical(
-        dest.format_.to_json(found), dest.format_.to_json(new)
-    ):
-        raise NodeExistsError(
-            dest.where(step.path), "another writer has created a node here during the conversion"
-        )
-
-
-def _remove(plan: ConversionPlan) -> None:
+def _remove(plan: CopyPlan) -> None:
     """Remove the source."""
     source, dest = plan.source, plan.dest
     if not plan.in_place:
@@ -306,5 +229,8 @@ def _remove(plan: ConversionPlan) -> None:
         new = set(dest.format_.documents(dest.at(path)))
         old = source.format_.documents(source.at(path))
         source.store.erase_values([key for key in old if key not in new])
-        if path in steps and steps[path].kind == "array":
-            erase_copied(source, dest, steps[path])
+        step = steps.get(path)
+        if step is not None and step.is_array:
+            before, after = array_keys(plan.spec, step)
+            if not keys_unchanged(before, after):
+                source.store.erase_values([key for key, _ in key_pairs(before, before)])

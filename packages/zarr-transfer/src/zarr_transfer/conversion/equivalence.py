@@ -10,7 +10,7 @@ from zarr_core.tools import create_extension
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from zarr_core.extension import JSON, ArrayMetadata, ChunkKeyEncoding
+    from zarr_core.extension import JSON, ArrayMetadata
 
 
 def same_bytes(one: ArrayMetadata, other: ArrayMetadata) -> bool:
@@ -63,13 +63,3 @@ def _normal_value(value: JSON) -> JSON:
 def is_definition(value: JSON) -> bool:
     """Whether a value is a definition of an extension."""
     return isinstance(value, str) or (isinstance(value, dict) and "name" in value)
-
-
-def same_keys(one: ChunkKeyEncoding, other: ChunkKeyEncoding, ndim: int) -> bool:
-    """Whether two encodings give every chunk the same key."""
-    if one == other:
-        return True
-    # With at most one coordinate, separators do not matter.
-    return ndim < 2 and all(
-        one.encode((number,) * ndim) == other.encode((number,) * ndim) for number in (0, 1, 12)
-    )

@@ -8,51 +8,46 @@ from typing import TYPE_CHECKING
 from zarr_core.extension import ZarrError
 from zarr_core.tools import create_extension
 
-from zarr_transfer.conversion.chunk_keys import ChunkKeys, stay
-from zarr_transfer.conversion.equivalence import same_keys
-from zarr_transfer.conversion.steps import ConversionStep
+from zarr_transfer.chunk_keys import ChunkKeys, keys_unchanged, same_keys
 from zarr_transfer.conversion.to_format import problems_of
+from zarr_transfer.plan import CopyStep
 
 if TYPE_CHECKING:
     from zarr_core.extension import ArrayMetadata
 
     from zarr_transfer.conversion.plan_array import Choice
-    from zarr_transfer.conversion.steps import Cost
-    from zarr_transfer.spec import NodeLocation
+    from zarr_transfer.plan import Cost
+    from zarr_transfer.spec import CopySpec
 
 _COUNTED = 10_000  # maximum number of chunks that are counted
 
 
-def costed(
-    source: NodeLocation, dest: NodeLocation, path: str, metadata: ArrayMetadata, choice: Choice
-) -> ConversionStep:
+def estimate(spec: CopySpec, path: str, metadata: ArrayMetadata, choice: Choice) -> CopyStep:
     """Return the step for an array with its new metadata."""
     problems = choice.problems
     if choice.metadata is not None:
         try:
-            old = ChunkKeys.of(source, path, choice.model)
-            new = ChunkKeys.of(dest, path, choice.metadata)
+            old = ChunkKeys.of(spec.source, path, choice.model)
+            new = ChunkKeys.of(spec.dest, path, choice.metadata)
             cost = _cost(old, new, choice)
             if cost == "recode" and choice.unreadable:
                 problems = choice.unreadable
-                return ConversionStep(
-                    path, "array", "nothing", 0, 0, problems, choice.notes, metadata
-                )
+                return CopyStep(path, "array", "nothing", 0, 0, problems, choice.notes, metadata)
             chunks, nbytes = _amount(old, new, cost, choice)
-            return ConversionStep(
+            return CopyStep(
                 path, "array", cost, chunks, nbytes, (), choice.notes,
                 source_metadata=choice.model, metadata=choice.metadata,
             )  # fmt: skip
         except (ZarrError, ValueError) as error:
             problems = problems_of(error)
     assert problems, "a choice without metadata has problems"
-    return ConversionStep(path, "array", "nothing", 0, 0, problems, choice.notes, metadata)
+    return CopyStep(path, "array", "nothing", 0, 0, problems, choice.notes, metadata)
 
 
 def _cost(old: ChunkKeys, new: ChunkKeys, choice: Choice) -> Cost:
     if choice.recode:
         return "recode"
-    if stay(old, new):
+    if keys_unchanged(old, new):
         return "document"
     if old.verbatim and not same_keys(old.encoding, new.encoding, len(old.counts)):
         return "recode"  # only the transformers know the keys

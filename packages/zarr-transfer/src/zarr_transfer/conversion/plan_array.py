@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from zarr_core import array_from_metadata
 from zarr_core.extension import MetadataValidationError, ValidationProblem, ZarrError
 from zarr_core.tools import CodecChain, create_extension
 
@@ -17,18 +16,17 @@ from zarr_transfer.conversion.equivalence import same_bytes
 from zarr_transfer.conversion.probe import decodes
 from zarr_transfer.conversion.requested_layout import is_keep
 from zarr_transfer.conversion.substitutions import storable
-from zarr_transfer.conversion.target_layout import key_encoding, lay_out, same_fill_value
-from zarr_transfer.conversion.to_format import express_array, ignored_fields, problems_of
+from zarr_transfer.conversion.target_layout import key_encoding, missing_chunks_agree, plan_layout
+from zarr_transfer.conversion.to_format import array_to_format, ignored_fields, problems_of
 from zarr_transfer.conversion.transformers import with_codecs, with_sharding_transformer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from zarr_core import Array
     from zarr_core.extension import ArrayMetadata, ExtensionDefinition
 
     from zarr_transfer.conversion.requested_layout import RequestedLayout
-    from zarr_transfer.spec import NodeLocation
+    from zarr_transfer.spec import CopySpec, NodeLocation
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,32 +57,28 @@ class Choice:
     unreadable: tuple[ValidationProblem, ...] = ()
 
 
-def choose(
-    source: NodeLocation,
-    dest: NodeLocation,
-    path: str,
-    metadata: ArrayMetadata,
-    asked: RequestedLayout,
+def plan_array(
+    spec: CopySpec, path: str, metadata: ArrayMetadata, requested: RequestedLayout
 ) -> Choice:
     """Choose the metadata of the result.
 
     Parameters
     ----------
-    source, dest : NodeLocation
+    spec : CopySpec
         The source and the destination.
     path : str
         Path of the array below both.
     metadata : ArrayMetadata
         Metadata of the source.
-    asked : RequestedLayout
+    requested : RequestedLayout
         The requested layout.
     """
-    alike = source.format_.name == dest.format_.name
+    source, dest, alike = spec.source, spec.dest, spec.same_format
     try:
-        asked = asked.of(metadata)
+        requested = requested.of(metadata)
     except (ZarrError, ValueError) as error:
         return Choice(metadata, problems=problems_of(error))
-    if alike and not asked.layout() and asked.chunk_key_encoding is None:
+    if alike and not requested.layout() and requested.chunk_key_encoding is None:
         kept, notes = storable(dest.format_, metadata)
         return Choice(metadata, kept, notes=tuple(notes))
     base, notes = metadata, []
@@ -92,29 +86,29 @@ def choose(
         base, notes = _in_any_order(metadata), ignored_fields(source.format_, metadata)
         base = base.replace(additional_fields={})
     failure: MetadataValidationError | None = None
-    if not asked.layout():
-        for model, candidate in _unchanged(base, dest, asked):
+    if not requested.layout():
+        for model, candidate in _unchanged(base, dest, requested):
             try:
-                found, more = express_array(dest, path, candidate, rename=not alike)
+                found, more = array_to_format(dest, path, candidate, rename=not alike)
             except MetadataValidationError as error:
                 failure = failure or error
                 continue
             if not same_bytes(model, found) and not decodes(model, found):
                 # The chunks must change: choose a layout that suits the format.
                 break
-            return _checked(source, dest, path, Choice(model, found, False, (), (*notes, *more)))
+            return _checked(spec, path, Choice(model, found, False, (), (*notes, *more)))
     refused = [] if failure is None else [p for p in failure.problems if not _is_solvable(p)]
     if refused:
         return Choice(metadata, problems=tuple(refused), notes=tuple(notes))
     model = with_codecs(base) or base
     try:
-        array = _opened(source, path, model)
-        relaxed = lay_out(array, dest, path, asked, rename=not alike)
+        array = source.open_array(path, model, read_only=True)
+        relaxed = plan_layout(array, dest, path, requested, rename=not alike)
     except (ZarrError, ValueError, TypeError) as error:
         return Choice(metadata, problems=problems_of(error), notes=tuple(notes))
     recode = not same_bytes(model, relaxed.metadata) or relaxed.fill_changed
     choice = Choice(model, relaxed.metadata, recode, (), (*notes, *relaxed.notes))
-    return _checked(source, dest, path, choice, another_dtype=not is_keep(asked.dtype))
+    return _checked(spec, path, choice, another_dtype=not is_keep(requested.dtype))
 
 
 def _in_any_order(metadata: ArrayMetadata) -> ArrayMetadata:
@@ -135,11 +129,11 @@ def _in_any_order(metadata: ArrayMetadata) -> ArrayMetadata:
 
 
 def _unchanged(
-    base: ArrayMetadata, dest: NodeLocation, asked: RequestedLayout
+    base: ArrayMetadata, dest: NodeLocation, requested: RequestedLayout
 ) -> Iterator[tuple[ArrayMetadata, ArrayMetadata]]:
     """Iterate over descriptions of the same chunks, each with metadata for the destination."""
     for model in _models(base):
-        for encoding in _encodings(model, dest, asked):
+        for encoding in _encodings(model, dest, requested):
             yield model, model.replace(chunk_key_encoding=encoding)
 
 
@@ -151,10 +145,10 @@ def _models(base: ArrayMetadata) -> Iterator[ArrayMetadata]:
 
 
 def _encodings(
-    model: ArrayMetadata, dest: NodeLocation, asked: RequestedLayout
+    model: ArrayMetadata, dest: NodeLocation, requested: RequestedLayout
 ) -> Iterator[ExtensionDefinition]:
-    if asked.chunk_key_encoding is not None:
-        yield key_encoding(asked.chunk_key_encoding)
+    if requested.chunk_key_encoding is not None:
+        yield key_encoding(requested.chunk_key_encoding)
         return
     yield model.chunk_key_encoding
     yield dest.format_.chunk_key_encoding
@@ -169,19 +163,8 @@ def _is_solvable(problem: ValidationProblem) -> bool:
     )  # fmt: skip
 
 
-def _opened(side: NodeLocation, path: str, metadata: ArrayMetadata) -> Array:
-    return array_from_metadata(
-        side.store,
-        metadata,
-        path=side.at(path),
-        zarr_format=side.format_.name,
-        read_only=True,
-    )
-
-
 def _checked(
-    source: NodeLocation,
-    dest: NodeLocation,
+    spec: CopySpec,
     path: str,
     choice: Choice,
     *,
@@ -189,7 +172,7 @@ def _checked(
 ) -> Choice:
     """Return the choice, with a problem if elements would change."""
     try:
-        old = _opened(source, path, choice.model)
+        old = spec.source.open_array(path, choice.model, read_only=True)
     except ZarrError as error:
         # Metadata and chunks are copied without decoding.
         note = f"not checked, since it cannot be opened: {error}"
@@ -203,7 +186,7 @@ def _checked(
         choice = replace(choice, unreadable=(problem,))
     assert choice.metadata is not None
     try:
-        new = _opened(dest, path, choice.metadata)
+        new = spec.dest.open_array(path, choice.metadata, read_only=True)
     except ZarrError as error:
         problems += problems_of(error)
     else:
@@ -211,7 +194,7 @@ def _checked(
             problems.append(
                 ValidationProblem("/data_type", f"{old.dtype} would become {new.dtype}")
             )
-        elif not choice.recode and not same_fill_value(old, new, undefined=True):
+        elif not choice.recode and not missing_chunks_agree(old, new, undefined=True):
             message = f"{old.fill_value!r} would become {new.fill_value!r}"
             problems.append(ValidationProblem("/fill_value", message))
     if problems:

@@ -71,7 +71,7 @@ def _bound(metadata: ArrayMetadata) -> PreparedCodecChain | None:
     if decoded.nbytes is None or decoded.nbytes > _LARGEST:
         return None
     chain = CodecChain.from_definitions(metadata.codecs)
-    return None if chain.skipped else chain.prepare(decoded)
+    return None if chain.ignored else chain.prepare(decoded)
 
 
 def _sample(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray | None:

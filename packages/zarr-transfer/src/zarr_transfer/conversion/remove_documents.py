@@ -9,7 +9,7 @@ from zarr_core.errors import MetadataError
 from zarr_core.extension import StoreCapabilityError, ValidationProblem, ZarrError
 from zarr_core.tools import formats_without, read_node
 
-from zarr_transfer.conversion.plan import nodes
+from zarr_transfer.conversion.plan_conversion import nodes
 from zarr_transfer.errors import ConversionError
 from zarr_transfer.spec import NodeLocation
 

@@ -1,4 +1,4 @@
-"""The arguments of a conversion, and the layout that they request."""
+"""The layout that the arguments of a conversion request."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from zarr_core.tools import create_extension
 from zarr_transfer.conversion.conventions import dimension_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from zarr_core.extension import ArrayMetadata
 
 KEEP = "keep"
@@ -72,28 +70,6 @@ class RequestedLayout:
                 given.get(name, length) for name, length in zip(names, lengths, strict=True)
             )
         return replace(self, **shapes)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConversionOptions(RequestedLayout):
-    """The arguments of :func:`convert` that determine the plan, with the same names."""
-
-    source_path: str | None = None
-    dest_path: str | None = None
-    zarr_format: int | str = 3
-    source_format: int | str | None = None
-    only: Callable[[str], bool] | None = None
-    overwrite: bool = False
-    remove_source: bool = False
-    max_memory: int | None = None
-    verify: bool = False
-    storage_options: Mapping[str, Any] | None = None
-
-    def requested(self, path: str) -> RequestedLayout:
-        """Return the layout for the array at a path below the source."""
-        if self.only is None or self.only(path):
-            return RequestedLayout(*(getattr(self, item.name) for item in fields(RequestedLayout)))
-        return RequestedLayout(chunk_key_encoding=self.chunk_key_encoding)
 
 
 def is_keep(value: Any) -> bool:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 M = TypeVar("M", ArrayMetadata, GroupMetadata)
 
 
-def conceded(
+def substitute(
     metadata: ArrayMetadata, problems: Iterable[ValidationProblem]
 ) -> tuple[ArrayMetadata | None, str]:
     """Return metadata with one substitution that may solve a problem, and a note.

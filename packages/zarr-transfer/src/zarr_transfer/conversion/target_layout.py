@@ -26,8 +26,8 @@ from zarr_core.tools import create_extension
 
 from zarr_transfer.conversion.equivalence import is_definition, same_codecs
 from zarr_transfer.conversion.requested_layout import is_keep
-from zarr_transfer.conversion.to_format import express_array, problems_of
-from zarr_transfer.elements import as_dtype, can_become
+from zarr_transfer.conversion.to_format import array_to_format, problems_of
+from zarr_transfer.elements import as_dtype, can_become, same_fill_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -50,7 +50,7 @@ _RELAXED: dict[str, Any] = {
 
 
 @dataclass(frozen=True, slots=True)
-class LaidOut:
+class TargetLayout:
     """A new layout.
 
     Parameters
@@ -68,9 +68,9 @@ class LaidOut:
     notes: tuple[str, ...]
 
 
-def lay_out(
-    array: Array, dest: NodeLocation, path: str, asked: RequestedLayout, *, rename: bool
-) -> LaidOut:
+def plan_layout(
+    array: Array, dest: NodeLocation, path: str, requested: RequestedLayout, *, rename: bool
+) -> TargetLayout:
     """Find a layout that was requested and that the format supports.
 
     Parameters
@@ -79,19 +79,19 @@ def lay_out(
         The source.
     dest, path : NodeLocation, str
         Location of the destination.
-    asked : RequestedLayout
+    requested : RequestedLayout
         The requested layout.
     rename : bool
-        See :func:`express_array`.
+        See :func:`array_to_format`.
 
     Raises
     ------
     MetadataValidationError
         If there is no such layout.
     """
-    free = [name for name in _RELAXED if name not in asked.layout()]
+    free = [name for name in _RELAXED if name not in requested.layout()]
     failure: Exception | None = None
-    fitted = {} if is_keep(asked.dtype) else _for_dtype(array, asked.dtype)
+    fitted = {} if is_keep(requested.dtype) else _for_dtype(array, requested.dtype)
     for relaxed, kept in product(_subsets(free), _layouts(array)):
         if "shards" in relaxed and kept["shards"] is None:
             continue  # the array has no shards
@@ -99,19 +99,19 @@ def lay_out(
         if "serializer" in relaxed and "codecs" in array.serializer.to_configuration():
             # The compressors within the serializer are removed with it.
             chosen.setdefault("compressors", _RELAXED["compressors"])
-        layout = kept | fitted | chosen | asked.layout()
+        layout = kept | fitted | chosen | requested.layout()
         try:
-            made = _created(array, dest.format_, layout, asked, rename)
+            made = _created(array, dest.format_, layout, requested, rename)
             candidate = _with_the_rest(array, made, layout)
-            metadata, notes = express_array(dest, path, candidate, rename=rename)
+            metadata, notes = array_to_format(dest, path, candidate, rename=rename)
         except ZarrError as error:
             failure = failure or error
             if not _may_help(error):
                 break
             continue
-        changed = not same_fill_value(array, made, undefined=layout["fill_value"] is None)
-        notes += _notes(array, candidate, {*relaxed}, {*asked.layout()}, changed)
-        return LaidOut(metadata, changed, tuple(notes))
+        changed = not missing_chunks_agree(array, made, undefined=layout["fill_value"] is None)
+        notes += _notes(array, candidate, {*relaxed}, {*requested.layout()}, changed)
+        return TargetLayout(metadata, changed, tuple(notes))
     assert failure is not None
     raise MetadataValidationError(dest.where(path), problems_of(failure)) from failure
 
@@ -192,11 +192,11 @@ def _for_dtype(array: Array, dtype: Any) -> dict[str, Any]:
 
 
 def _created(
-    array: Array, format_: Format, layout: dict[str, Any], asked: RequestedLayout, rename: bool
+    array: Array, format_: Format, layout: dict[str, Any], requested: RequestedLayout, rename: bool
 ) -> Array:
     """Create an array in memory with a layout."""
     old = array.metadata
-    encoding = asked.chunk_key_encoding
+    encoding = requested.chunk_key_encoding
     if encoding is None and not rename:  # the format does not change, so the keys are kept
         encoding = old.chunk_key_encoding
     return create_array(
@@ -234,7 +234,7 @@ def _may_help(error: Exception) -> bool:
     return not any(problem.pointer.startswith(fixed) for problem in error.problems)
 
 
-def same_fill_value(old: Array, new: Array, *, undefined: bool) -> bool:
+def missing_chunks_agree(old: Array, new: Array, *, undefined: bool) -> bool:
     """Whether missing chunks have bitwise identical values.
 
     Parameters
@@ -247,29 +247,19 @@ def same_fill_value(old: Array, new: Array, *, undefined: bool) -> bool:
     """
     if old.metadata.fill_value_undefined:
         return undefined
-    one, other = np.asarray(old.fill_value), np.asarray(new.fill_value)
-    if one.dtype != other.dtype:
-        try:
-            one = as_dtype(one, other.dtype) if can_become(one.dtype, other.dtype) else one
-        except ValueError:
-            return False
-    if one.dtype != other.dtype:
-        return False
-    if one.dtype.hasobject or one.dtype.kind == "T":
-        return bool(one[()] == other[()])  # NumPy compares strings only up to a null character
-    return one.tobytes() == other.tobytes()
+    return same_fill_value(old.stored.resolved.fill_value, new.stored.resolved.fill_value)
 
 
 def _notes(
     array: Array,
     candidate: ArrayMetadata,
     relaxed: set[str],
-    asked: set[str],
+    requested: set[str],
     fill_changed: bool,
 ) -> Iterator[str]:
     """Yield descriptions of changes that were not requested."""
     old, new = array.metadata.codecs, candidate.codecs
-    if (not asked or relaxed - {"fill_value", "chunks"}) and not same_codecs(old, new):
+    if (not requested or relaxed - {"fill_value", "chunks"}) and not same_codecs(old, new):
         names = _names(new)
         more = " with another configuration" if names == _names(old) else ""
         yield f"the codecs {_names(old)} become {names}{more}"

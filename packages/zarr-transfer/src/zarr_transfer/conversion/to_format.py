@@ -16,19 +16,19 @@ from zarr_core.extension import (
 )
 from zarr_core.tools import strictjson
 
-from zarr_transfer.conversion.conventions import namings
+from zarr_transfer.conversion.conventions import name_candidates
 from zarr_transfer.conversion.equivalence import same
-from zarr_transfer.conversion.substitutions import conceded, finite, infinities
+from zarr_transfer.conversion.substitutions import finite, infinities, substitute
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from zarr_core.extension import JSON, Format
 
-    from zarr_transfer.spec import NodeLocation
+    from zarr_transfer.spec import CopySpec, NodeLocation
 
 
-def express_array(
+def array_to_format(
     side: NodeLocation, path: str, metadata: ArrayMetadata, *, rename: bool
 ) -> tuple[ArrayMetadata, list[str]]:
     """Return the metadata of an array as a format will read it, with notes on changes.
@@ -50,7 +50,7 @@ def express_array(
         If the format cannot represent it; pointers are as for version 3.
     """
     failure: ZarrError | None = None
-    for named, note in namings(metadata) if rename else [(metadata, "")]:
+    for named, note in name_candidates(metadata) if rename else [(metadata, "")]:
         notes = [note] * bool(note)
         said: ArrayMetadata | None = named
         while said is not None:
@@ -58,7 +58,7 @@ def express_array(
                 return _array(side, path, said), notes
             except ZarrError as error:
                 failure = error
-            said, note = conceded(said, problems_of(failure))
+            said, note = substitute(said, problems_of(failure))
             notes.append(note)
         assert failure is not None, "the loop ends after a failure"
         if not any(problem.pointer.startswith(_NAMES) for problem in problems_of(failure)):
@@ -71,11 +71,11 @@ def express_array(
 _NAMES = ("/dimension_names", "/attributes")
 
 
-def express_group(
-    source: NodeLocation, dest: NodeLocation, path: str, metadata: GroupMetadata
+def group_to_format(
+    spec: CopySpec, path: str, metadata: GroupMetadata
 ) -> tuple[GroupMetadata, list[str]]:
     """Return the metadata of a group as a format will read it, with notes on losses."""
-    notes = ignored_fields(source.format_, metadata)
+    dest, notes = spec.dest, ignored_fields(spec.source.format_, metadata)
     if metadata.consolidated is not None:
         notes.append("consolidated metadata is not copied; consolidate again")
     said = GroupMetadata(attributes=metadata.attributes)

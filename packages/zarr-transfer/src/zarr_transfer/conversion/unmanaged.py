@@ -8,34 +8,30 @@ from typing import TYPE_CHECKING
 
 from zarr_core.errors import ExtensionError, MetadataError
 from zarr_core.extension import ArrayMetadata, GroupMetadata, ValidationProblem
-from zarr_core.tools import formats_without
+from zarr_core.tools import CHECKPOINT_NAME, formats_without
 
-from zarr_transfer.conversion.chunk_keys import ChunkKeys
-from zarr_transfer.conversion.steps import ConversionStep
-from zarr_transfer.spec import is_in_place
+from zarr_transfer.chunk_keys import ChunkKeys
+from zarr_transfer.plan import CopyStep
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from zarr_core.extension import Format
 
-    from zarr_transfer.spec import NodeLocation
+    from zarr_transfer.spec import CopySpec, NodeLocation
 
 _NUMBER = re.compile("[0-9]+")
 _SHOWN = 3  # keys in a note
-_UNFINISHED = "/.copying"  # of interrupted copies
 
 
-def with_unmanaged(
-    source: NodeLocation, dest: NodeLocation, steps: Sequence[ConversionStep]
-) -> Iterator[ConversionStep]:
+def note_unmanaged(spec: CopySpec, steps: Sequence[CopyStep]) -> Iterator[CopyStep]:
     """Add steps with problems for nodes of other formats, and notes on unmanaged keys.
 
     Parameters
     ----------
-    source, dest : NodeLocation
+    spec : CopySpec
         The source and the destination.
-    steps : sequence of ConversionStep
+    steps : sequence of CopyStep
         One for each node of the source's format.
 
     Notes
@@ -43,21 +39,21 @@ def with_unmanaged(
     A node of another format is not a member of the group.  In place, nodes of the destination's
     format are ignored.
     """
+    source, dest, beside = spec.source, spec.dest, spec.in_place
     if not source.store.supports_listing:
         yield from steps
         return
-    beside = is_in_place(source, dest)
     children: dict[str, set[str]] = {}
     for step in steps:
         children.setdefault(step.path.rpartition("/")[0], set()).add(step.path)
     others = list(formats_without(source.format_.name))
     for step in steps:
         if not isinstance(step.source_metadata, GroupMetadata):
-            keys = [] if beside else _beside_chunks(source, step)
+            keys = [] if beside else _keys_beside_chunks(source, step)
             yield _noted(step, keys)
             continue
         keys, members = _unmanaged(source, step.path, children.get(step.path, set()), others)
-        foreign: list[ConversionStep] = []
+        foreign: list[CopyStep] = []
         for path, key in members.items():
             found = next((it for it in others if source.has(it, path)), None)
             if found is None:
@@ -94,7 +90,7 @@ def _unmanaged(
     return keys, members
 
 
-def _foreign(source: NodeLocation, format_: Format, path: str) -> ConversionStep:
+def _foreign(source: NodeLocation, format_: Format, path: str) -> CopyStep:
     """Return a step with a problem for a node of another format."""
     try:
         found = format_.read(source.store, source.at(path))
@@ -105,13 +101,13 @@ def _foreign(source: NodeLocation, format_: Format, path: str) -> ConversionStep
         f"convert it first, separately: path={source.at(path)!r}, "
         f"source_format={format_.name!r}, zarr_format={source.format_.name!r}"
     )
-    return ConversionStep(
+    return CopyStep(
         path, "array" if isinstance(found, ArrayMetadata) else "group", "nothing",
         problems=(ValidationProblem("", message),), source_metadata=found,
     )  # fmt: skip
 
 
-def _beside_chunks(side: NodeLocation, step: ConversionStep) -> list[str]:
+def _keys_beside_chunks(side: NodeLocation, step: CopyStep) -> list[str]:
     """Return keys directly below an array that are neither metadata nor chunks."""
     metadata = step.source_metadata
     if not isinstance(metadata, ArrayMetadata) or metadata.storage_transformers:
@@ -129,9 +125,9 @@ def _beside_chunks(side: NodeLocation, step: ConversionStep) -> list[str]:
     return keys + [it for it in prefixes if _NUMBER.sub("", it[len(chunks.prefix) : -1]) != folder]
 
 
-def _noted(step: ConversionStep, keys: Sequence[str]) -> ConversionStep:
+def _noted(step: CopyStep, keys: Sequence[str]) -> CopyStep:
     """Return the step with a note on unmanaged keys, if any."""
-    keys = [key for key in keys if _UNFINISHED not in f"/{key}"]
+    keys = [key for key in keys if f"/{CHECKPOINT_NAME}" not in f"/{key}"]
     if not keys:
         return step
     several = ", ".join(map(repr, sorted(keys)[:_SHOWN]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from zarr_stores.observed import ObservedStore
+from zarr_stores.observer import ObservedStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,9 +36,7 @@ class LoggedStore(ObservedStore):
     The log contains the URL of the store, without credentials.
     """
 
-    def __init__(
-        self, inner: Store, logger: str = "zarr_stores.logged", level: int = _DEBUG
-    ) -> None:
+    def __init__(self, inner: Store, logger: str = "zarr_stores.log", level: int = _DEBUG) -> None:
         import logging
 
         super().__init__(inner)

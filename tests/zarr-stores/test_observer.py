@@ -8,9 +8,9 @@ from zarr_core.extension import ByteRange, StoreError, StoreReadError
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
 from zarr_stores.faults import FaultyStore
-from zarr_stores.logged import LoggedStore
+from zarr_stores.log import LoggedStore
 from zarr_stores.metrics import MetricsStore
-from zarr_stores.observed import ObservedStore
+from zarr_stores.observer import ObservedStore
 from zarr_stores.wrapper import WrapperStore
 
 

@@ -1,4 +1,4 @@
-"""The chunk keys of an array before and after a conversion."""
+"""The chunk keys of an array at the source and at the destination of a copy."""
 
 from __future__ import annotations
 
@@ -7,17 +7,16 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING
 
+from zarr_core.extension import ArrayMetadata
 from zarr_core.tools import create_extension
-
-from zarr_transfer.conversion.equivalence import same_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from zarr_core.extension import ArrayMetadata, ChunkKeyEncoding
+    from zarr_core.extension import ChunkKeyEncoding
 
-    from zarr_transfer.conversion.steps import ConversionStep
-    from zarr_transfer.spec import NodeLocation
+    from zarr_transfer.plan import CopyStep
+    from zarr_transfer.spec import CopySpec, NodeLocation
 
 Coordinates = tuple[int, ...]
 
@@ -103,7 +102,7 @@ class ChunkKeys:
             yield from (key for key in keys if self.chunk_of(key) is not None)
 
 
-def moves(old: ChunkKeys, new: ChunkKeys) -> Iterator[tuple[str, str]]:
+def key_pairs(old: ChunkKeys, new: ChunkKeys) -> Iterator[tuple[str, str]]:
     """Iterate over pairs of the old and the new key of chunks."""
     if old.verbatim:
         documents = set(old.side.format_.documents(old.prefix.rstrip("/")))
@@ -115,7 +114,7 @@ def moves(old: ChunkKeys, new: ChunkKeys) -> Iterator[tuple[str, str]]:
         yield key, new.key(chunk)
 
 
-def stay(old: ChunkKeys, new: ChunkKeys) -> bool:
+def keys_unchanged(old: ChunkKeys, new: ChunkKeys) -> bool:
     """Whether all chunks keep their keys."""
     return (
         bool(old.side.store == new.side.store)
@@ -124,12 +123,38 @@ def stay(old: ChunkKeys, new: ChunkKeys) -> bool:
     )
 
 
-def may_collide(source: NodeLocation, dest: NodeLocation, step: ConversionStep) -> bool:
+def same_keys(one: ChunkKeyEncoding, other: ChunkKeyEncoding, ndim: int) -> bool:
+    """Whether two encodings give every chunk the same key."""
+    if one == other:
+        return True
+    # With at most one coordinate, separators do not matter.
+    return ndim < 2 and all(
+        one.encode((number,) * ndim) == other.encode((number,) * ndim) for number in (0, 1, 12)
+    )
+
+
+def array_keys(spec: CopySpec, step: CopyStep) -> tuple[ChunkKeys, ChunkKeys]:
+    """Return the old and the new keys of an array."""
+    assert isinstance(step.source_metadata, ArrayMetadata)
+    assert isinstance(step.metadata, ArrayMetadata)
+    return (
+        ChunkKeys.of(spec.source, step.path, step.source_metadata),
+        ChunkKeys.of(spec.dest, step.path, step.metadata),
+    )
+
+
+def extra_keys(old: ChunkKeys, new: ChunkKeys) -> Iterator[str]:
+    """Iterate over chunk keys at the destination that the source does not have."""
+    for key in new.others():
+        chunk = new.chunk_of(key)
+        assert chunk is not None, "others() returns only chunk keys"
+        if not old.holds(chunk) or not old.side.store.exists(old.key(chunk)):
+            yield key
+
+
+def may_collide(spec: CopySpec, step: CopyStep) -> bool:
     """Whether the new key of one chunk may be the old key of another."""
-    assert step.source_metadata is not None
-    assert step.metadata is not None
-    old = ChunkKeys.of(source, step.path, step.source_metadata)  # type: ignore[arg-type]  # arrays
-    new = ChunkKeys.of(dest, step.path, step.metadata)  # type: ignore[arg-type]  # are copied
+    old, new = array_keys(spec, step)
     corners = {(0,) * len(new.counts), tuple(max(0, count - 1) for count in new.counts)}
     keys = [new.key(corner) for corner in corners]
     return any(key.startswith(old.prefix) and old.chunk_of(key) is not None for key in keys)

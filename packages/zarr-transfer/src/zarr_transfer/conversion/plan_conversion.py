@@ -15,29 +15,27 @@ from zarr_core.tools import (
     formats_without,
     is_within_location,
     read_node,
-    strictjson,
 )
 
-from zarr_transfer.conversion.chunk_keys import may_collide
+from zarr_transfer.chunk_keys import may_collide
 from zarr_transfer.conversion.conventions import dimension_names
-from zarr_transfer.conversion.estimate import costed
-from zarr_transfer.conversion.plan_array import choose
-from zarr_transfer.conversion.requested_layout import ConversionOptions, is_by_name, is_keep
-from zarr_transfer.conversion.steps import ConversionPlan, ConversionStep
+from zarr_transfer.conversion.estimate import estimate
+from zarr_transfer.conversion.plan_array import plan_array
+from zarr_transfer.conversion.requested_layout import RequestedLayout, is_by_name
 from zarr_transfer.conversion.substitutions import plain_floats, storable
-from zarr_transfer.conversion.to_format import express_group, problems_of
-from zarr_transfer.conversion.unmanaged import with_unmanaged
+from zarr_transfer.conversion.to_format import group_to_format, problems_of
+from zarr_transfer.conversion.unmanaged import note_unmanaged
 from zarr_transfer.errors import ConversionError
+from zarr_transfer.execute import is_bare
 from zarr_transfer.memory import Memory, plan_rechunk
-from zarr_transfer.spec import NodeLocation, is_in_place
+from zarr_transfer.plan import CopyPlan, CopyStep, same_metadata
+from zarr_transfer.spec import CopyOptions, CopySpec, NodeLocation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from zarr_core.extension import Format, Store
     from zarr_core.tools import ConsolidatedMetadata, NodeMetadata
-
-    from zarr_transfer.conversion.requested_layout import RequestedLayout
 
 
 def plan_conversion(
@@ -46,7 +44,7 @@ def plan_conversion(
     *,
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
     **options: Any,
-) -> ConversionPlan:
+) -> CopyPlan:
     """Return what :func:`convert` would do with each node, and all problems.
 
     Nothing is written.  Chunks are not read; they are counted by listing if an array has few.
@@ -54,12 +52,11 @@ def plan_conversion(
     Parameters
     ----------
     source, dest, extensions, **options
-        As for :func:`convert`; without ``on_error``, ``dry_run``, ``progress``, ``log`` and
-        ``executor``.
+        As for :func:`convert`.
 
     Returns
     -------
-    ConversionPlan
+    CopyPlan
         ``print`` shows it as text; ``problems`` is empty if the conversion is possible.
 
     Raises
@@ -72,44 +69,72 @@ def plan_conversion(
         If the format reserves the name of the destination, and no node has it yet.
     """
     with override_extensions(extensions) if extensions else nullcontext():
-        return _plan(source, dest, ConversionOptions(**options))
+        given = {name: options.pop(name) for name in LOCATIONS & options.keys()}
+        return plan_nodes(*locate(source, dest, **given), CopyOptions.from_arguments(options))
 
 
-def _plan(source: Any, dest: Any, options: ConversionOptions) -> ConversionPlan:
-    memory = Memory(options.max_memory, 1 + options.verify + (not is_keep(options.dtype)))
-    from_store, from_path = resolve_store_path(
-        source, options.source_path, storage_options=options.storage_options
-    )
+LOCATIONS = {"source_path", "dest_path", "zarr_format", "source_format", "storage_options"}
+"""Arguments of :func:`locate`."""
+
+
+def locate(
+    source: Any,
+    dest: Any,
+    *,
+    source_path: str | None = None,
+    dest_path: str | None = None,
+    zarr_format: int | str = 3,
+    source_format: int | str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+) -> tuple[CopySpec, NodeMetadata]:
+    """Return the source and the destination of a conversion, and the metadata of the source."""
+    from_store, from_path = resolve_store_path(source, source_path, storage_options=storage_options)
     to_store, to_path = from_store, from_path
-    if dest is not None or options.dest_path is not None:
-        to_store, to_path = resolve_store_path(
-            from_store if dest is None else dest, options.dest_path
-        )
-    to = NodeLocation(to_store, to_path, format_named(options.zarr_format))
+    if dest is not None or dest_path is not None:
+        to_store, to_path = resolve_store_path(from_store if dest is None else dest, dest_path)
+    to = NodeLocation(to_store, to_path, format_named(zarr_format))
     beside = to.store == from_store and to.path == from_path
-    avoid = to.format_.name if beside and options.source_format is None else None
-    format_, root = _source(from_store, from_path, options.source_format, avoid)
-    origin = NodeLocation(from_store, from_path, format_)
+    avoid = to.format_.name if beside and source_format is None else None
+    format_, root = _source(from_store, from_path, source_format, avoid)
     if to.format_.is_reserved(to_path.rpartition("/")[2]) and not to.has(to.format_):
         check_reserved_names(to.format_, [to_path], from_path.split("/"))
-    roots = _other_roots(to)
+    return CopySpec(NodeLocation(from_store, from_path, format_), to), root
+
+
+def plan_nodes(spec: CopySpec, root: NodeMetadata, options: CopyOptions) -> CopyPlan:
+    """Return the plan for converting a node with everything below it.
+
+    Parameters
+    ----------
+    spec, root
+        The result of :func:`locate`.
+    options : CopyOptions
+        The options; ``only`` selects the arrays that receive the layout.
+    """
+    requested = RequestedLayout(**options.layout)
+    kept = RequestedLayout(chunk_key_encoding=requested.chunk_key_encoding)
+    roots = _other_roots(spec.dest)
     steps = []
-    for below, found in nodes(origin, root):
-        step = _step(origin, to, below, found, options.requested(below))
+    for below, found in nodes(spec.source, root):
+        chosen = options.only is None or options.only(below)
+        step = _step(spec, below, found, requested if chosen else kept)
         if not step.problems:
-            step = _compare_with_destination(origin, to, step, options.overwrite, roots)
+            step = _compare_with_destination(spec, step, options.overwrite, roots)
         if step.cost == "recode" and not step.problems:
-            step = _check_memory(origin, to, step, memory)
+            step = _check_memory(spec, step, options)
         steps.append(step)
-    steps = list(with_unmanaged(origin, to, steps))
-    more = (
-        *_general_problems(origin, to, options.overwrite, options.remove_source),
-        *_unknown_names(options, steps),
-    )
+    steps = list(note_unmanaged(spec, steps))
+    more = (*_general_problems(spec, options), *_unknown_names(requested, steps))
     if steps and more:
         steps[0] = replace(steps[0], problems=(*more, *steps[0].problems))
-    return ConversionPlan(
-        origin, to, tuple(steps), options.overwrite, options.remove_source, memory
+    if steps and options.overwrite and not spec.in_place:
+        steps[0] = replace(steps[0], action="replace")
+    return CopyPlan(
+        spec,
+        tuple(steps),
+        overwrite=options.overwrite,
+        remove_source=options.remove_source,
+        is_conversion=True,
     )
 
 
@@ -187,32 +212,28 @@ def _read(side: NodeLocation, path: str) -> NodeMetadata | ZarrError | None:
 
 
 def _step(
-    source: NodeLocation,
-    dest: NodeLocation,
-    path: str,
-    found: NodeMetadata | ZarrError,
-    asked: RequestedLayout,
-) -> ConversionStep:
+    spec: CopySpec, path: str, found: NodeMetadata | ZarrError, requested: RequestedLayout
+) -> CopyStep:
     """Return the step for a node, without regard to the destination."""
     if isinstance(found, ArrayMetadata):
-        return costed(source, dest, path, found, choose(source, dest, path, found, asked))
+        return estimate(spec, path, found, plan_array(spec, path, found, requested))
     if not isinstance(found, GroupMetadata):
         problem = ValidationProblem("", f"cannot be read: {found}")
-        return ConversionStep(path, "array", "nothing", problems=(problem,))
-    if source.format_.name == dest.format_.name:
-        kept, notes = storable(dest.format_, found.replace(consolidated=None))
+        return CopyStep(path, "array", "nothing", problems=(problem,))
+    if spec.same_format:
+        kept, notes = storable(spec.dest.format_, found.replace(consolidated=None))
         if found.consolidated is not None:
             notes.append("consolidated metadata is not copied; consolidate again")
-        return ConversionStep(
+        return CopyStep(
             path, "group", "document", notes=tuple(notes), source_metadata=found, metadata=kept
         )
     try:
-        metadata, notes = express_group(source, dest, path, found)
+        metadata, notes = group_to_format(spec, path, found)
     except MetadataError as error:
-        return ConversionStep(
+        return CopyStep(
             path, "group", "nothing", problems=problems_of(error), source_metadata=found
         )
-    return ConversionStep(
+    return CopyStep(
         path, "group", "document", notes=tuple(notes), source_metadata=found, metadata=metadata
     )
 
@@ -227,18 +248,14 @@ def _other_roots(dest: NodeLocation) -> dict[str, bytes]:
 
 
 def _compare_with_destination(
-    source: NodeLocation,
-    dest: NodeLocation,
-    step: ConversionStep,
-    overwrite: bool,
-    roots: dict[str, bytes],
-) -> ConversionStep:
+    spec: CopySpec, step: CopyStep, overwrite: bool, roots: dict[str, bytes]
+) -> CopyStep:
     """Return the step after comparing it with the destination."""
+    dest, beside = spec.dest, spec.in_place
     format_, at = dest.format_, dest.at(step.path)
-    beside = is_in_place(source, dest)
-    if beside and (problem := _not_beside(source, dest, step)):
+    if beside and (problem := _not_beside(spec, step)):
         return replace(step, problems=(problem,))
-    if beside and source.format_.name == format_.name:
+    if beside and spec.same_format:
         return replace(step, cost="nothing", notes=())
     assert step.metadata is not None
     try:
@@ -261,11 +278,11 @@ def _compare_with_destination(
         return step
     if overwrite:
         return step
-    if _equal(format_, there, step.metadata):
+    if same_metadata(format_, there, step.metadata):
         return replace(step, cost="nothing", chunks=0, nbytes=0)
     if isinstance(there, GroupMetadata) and there.consolidated is not None:
         bare = there.replace(consolidated=None, document=None)
-        if _equal(format_, bare, step.metadata.replace(document=None)):
+        if same_metadata(format_, bare, step.metadata.replace(document=None)):
             note = "consolidated metadata is unchanged; consolidate again"
             return replace(step, cost="nothing", notes=(*step.notes, note))
     if isinstance(step.metadata, GroupMetadata) and is_bare(there):
@@ -274,19 +291,15 @@ def _compare_with_destination(
     return replace(step, problems=(ValidationProblem("", message),))
 
 
-def _check_memory(
-    source: NodeLocation, dest: NodeLocation, step: ConversionStep, memory: Memory
-) -> ConversionStep:
+def _check_memory(spec: CopySpec, step: CopyStep, options: CopyOptions) -> CopyStep:
     """Return a step that decodes an array, with a problem if it needs too much memory.
 
     It has a note if chunks are decoded several times, or an intermediate array is used.
     """
-    old, new = (
-        source.open_array(step.path, step.source_metadata, read_only=True),
-        dest.open_array(step.path, step.metadata),
-    )
+    old = spec.source.open_array(step.path, step.source_metadata, read_only=True)
+    new = spec.dest.open_array(step.path, step.metadata)
     try:
-        rechunking = plan_rechunk(old, new, memory)
+        rechunking = plan_rechunk(old, new, Memory.of(old, new, options))
     except ValueError as error:
         return replace(step, problems=(ValidationProblem("", str(error)),))
     if rechunking.between is not None:
@@ -305,47 +318,27 @@ def _check_memory(
 _OFTEN = 2.0  # decodings of a chunk from which there is a note
 
 
-def _not_beside(
-    source: NodeLocation, dest: NodeLocation, step: ConversionStep
-) -> ValidationProblem | None:
+def _not_beside(spec: CopySpec, step: CopyStep) -> ValidationProblem | None:
     """Return why a conversion in place is not possible; None if it is."""
     if step.cost == "recode":
         return ValidationProblem(
             "", "chunks must be decoded, which is not supported in place; pass a dest"
         )
-    if step.cost == "copy" and (
-        source.format_.name == dest.format_.name or may_collide(source, dest, step)
-    ):
+    if step.cost == "copy" and (spec.same_format or may_collide(spec, step)):
         return ValidationProblem("", "new keys of chunks may be old keys of others; pass a dest")
     return None
 
 
-def is_bare(metadata: NodeMetadata) -> bool:
-    """Whether metadata is that of a group without attributes, as parent groups are created."""
-    return isinstance(metadata, GroupMetadata) and not (
-        metadata.attributes or metadata.additional_fields or metadata.consolidated
-    )
-
-
-def _equal(format_: Format, one: NodeMetadata, other: NodeMetadata) -> bool:
-    """Whether two documents are identical."""
-    return type(one) is type(other) and strictjson.identical(
-        format_.to_json(one), format_.to_json(other)
-    )
-
-
-def _general_problems(
-    source: NodeLocation, dest: NodeLocation, overwrite: bool, remove_source: bool
-) -> Iterator[ValidationProblem]:
+def _general_problems(spec: CopySpec, options: CopyOptions) -> Iterator[ValidationProblem]:
     """Iterate over problems of the whole conversion."""
-    beside = is_in_place(source, dest)
+    source, dest = spec.source, spec.dest
     if dest.store.read_only:
         yield ValidationProblem("", f"{dest.store} is open for reading only")
-    if remove_source and source.store.read_only:
+    if options.remove_source and source.store.read_only:
         yield ValidationProblem(
             "", f"{source.store} is open for reading only; nothing can be removed"
         )
-    if beside:
+    if spec.in_place:
         return
     if _overlap(source, dest):
         yield ValidationProblem("", "source and destination overlap; use another dest_path")
@@ -361,23 +354,23 @@ def _general_problems(
             yield ValidationProblem(
                 "", f"the destination has a node of the format {other.name}; remove it"
             )
-    if overwrite and (key := dest.format_.unmanaged_key(dest.store, dest.path)):
+    if options.overwrite and (key := dest.format_.unmanaged_key(dest.store, dest.path)):
         yield ValidationProblem(
             "", f"overwriting would remove {key!r}, which is not part of a node"
         )
-    if remove_source and (key := source.format_.unmanaged_key(source.store, source.path)):
+    if options.remove_source and (key := source.format_.unmanaged_key(source.store, source.path)):
         yield ValidationProblem(
             "", f"removing the source would remove {key!r}, which is not part of a node"
         )
 
 
 def _unknown_names(
-    asked: RequestedLayout, steps: list[ConversionStep]
+    requested: RequestedLayout, steps: list[CopyStep]
 ) -> Iterator[ValidationProblem]:
     """Iterate over problems for dimension names that no array has."""
     arrays = [it.source_metadata for it in steps if isinstance(it.source_metadata, ArrayMetadata)]
     known = {name for array in arrays for name in dimension_names(array)}
-    for what, given in (("chunks", asked.chunks), ("shards", asked.shards)):
+    for what, given in (("chunks", requested.chunks), ("shards", requested.shards)):
         for name in given if is_by_name(given) else ():
             if name not in known:
                 there = ", ".join(sorted(map(repr, known - {None}))) or "none"
