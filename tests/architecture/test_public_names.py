@@ -45,7 +45,7 @@ NAMES = {
         strictjson take thread_count understanding walk
     """,
     "zarr_transfer": """
-        Budget Checkpoint Chunking ConversionError CopyExecutor CopyPlan CopyResult CopyStep
+        Budget Checkpoint ChunkEdges Chunking ConversionError CopyExecutor CopyPlan CopyResult CopyStep
         ElementsDifferError KeyPair RechunkPlan RechunkStage Region convert copy
         copy_all copy_store intermediate_array intermediate_path keeps_missing_chunks move
         plan_conversion plan_stages read_region regions_of remove_documents rename
