@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from counting_store import CountingStore
+from zarr_core import strictjson
 from zarr_core.errors import (
     MetadataValidationError,
     NodeExistsError,
@@ -478,3 +479,47 @@ def test_a_batch_whose_group_was_removed_raises(store):
 
     with pytest.raises(NodeNotFoundError, match="has been removed"):
         change()
+
+
+def test_encoding_by_entries_gives_the_same_document(store):
+    root = zarr.open_group(store, "r+")
+    root.attrs["x"] = {"consolidated_metadata": {"metadata": [1, {"é": "\n"}]}, "y": 0.1}
+    root["a"].attrs["long"] = ["0.1000000000000000055511151231257827", 1e300, None, [], {}]
+    root.create_array('é/"quoted', shape=2, fill_value=float("nan"), dtype="f4")
+    written = bytes(store.get("zarr.json"))
+    assert written == strictjson.encode(strictjson.loads(written))
+    assert in_step(store)
+    root.clear()
+    written = bytes(store.get("zarr.json"))
+    assert written == strictjson.encode(strictjson.loads(written))
+
+
+def test_a_change_encodes_only_what_has_changed(monkeypatch):
+    def encoded(count):
+        root = zarr.create_group(zarr.MemoryStore())
+        for number in range(count):
+            root.create_group(f"g{number}")
+        root = zarr.consolidate_metadata(root.store)
+        member = root["g1"]
+        member.attrs["n"] = 0  # encodes all, once
+        calls = []
+
+        def plain(value, *args):
+            calls.append("plain")
+            return original(value, *args)
+
+        def loads(data, *args, **options):
+            calls.append("loads")
+            return parse(data, *args, **options)
+
+        original, parse = strictjson.plain, strictjson.loads
+        with monkeypatch.context() as patched:
+            patched.setattr(strictjson, "plain", plain)
+            patched.setattr(strictjson, "loads", loads)
+            member.attrs["n"] = 1
+            root.create_group("new")
+        assert in_step(root.store)
+        return len(calls)
+
+    encoded(5)  # documents of new nodes are known from now on
+    assert encoded(10) == encoded(100) < 12

@@ -121,7 +121,7 @@ def test_tokens_identify_arrays(tmp_path):
     others = [
         stored(tmp_path / "b.zarr", chunks=30),
         stored(tmp_path / "c.zarr", chunks=45),
-        stored(tmp_path / "d.zarr", name="below", chunks=30),
+        stored(tmp_path / "d.zarr", path="below", chunks=30),
     ]
     assert len({before, *map(tokenize, others)}) == 4
 

@@ -6,6 +6,7 @@ Specification: v3.1, "Stored representation".
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar
 
@@ -42,6 +43,9 @@ _EXTENSION_POINTS = (
     "storage_transformers",
 )
 
+# The last document with consolidated metadata that was written, and its metadata: usually the
+# next change is made to the same document, which then is not parsed.
+_last_consolidated: tuple[bytes, GroupMetadata] | None = None
 _known: Cache[bytes, NodeMetadata] = Cache(1 << 20, largest=1 << 16)  # bytes of documents
 
 
@@ -120,9 +124,16 @@ class V3(Format):
             nonlocal changed
             if reader is None:
                 raise NodeNotFoundError(where, "the node has been removed")
-            document = parse_stored(read_metadata_from(reader, where), where, quietly=True)
-            changed = change(self.from_json(document, where))
-            return _bytes(changed)
+            data = read_metadata_from(reader, where)
+            last = _last_consolidated
+            if last is not None and last[0] == data:
+                changed = change(last[1])
+            else:
+                changed = change(self.from_json(parse_stored(data, where, quietly=True), where))
+            encoded = _bytes(changed)
+            if isinstance(changed, GroupMetadata) and changed.consolidated is not None:
+                _remember_consolidated(encoded, changed, where)
+            return encoded
 
         store.update(key, change_document)
         assert changed is not None
@@ -173,6 +184,17 @@ def _is_array(store: Store, key: str) -> bool:
 
 def _bytes(metadata: NodeMetadata) -> bytes:
     return understanding(lambda understood: metadata.to_bytes(understood=understood))
+
+
+def _remember_consolidated(encoded: bytes, metadata: GroupMetadata, where: str) -> None:
+    """Keep metadata as it would be read again."""
+    global _last_consolidated
+    document = metadata.plain_document(where)
+    read = understanding(lambda understood: GroupMetadata.from_json(document, where, understood))
+    assert metadata.consolidated is not None, "the caller checks it"
+    assert read.consolidated is not None, "it was written"
+    consolidated = replace(read.consolidated, encoded=metadata.consolidated.encoded)
+    _last_consolidated = encoded, read.replace(consolidated=consolidated)
 
 
 def _of_other_formats(metadata: ArrayMetadata) -> list[ValidationProblem]:

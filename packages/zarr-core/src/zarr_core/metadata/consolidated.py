@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core import strictjson
 from zarr_core.metadata.array import in_order_of
+from zarr_core.metadata.validation_problem import json_pointer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -68,6 +69,11 @@ class ConsolidatedMetadata:
 
     entries: dict[str, JSON]
     envelope: dict[str, JSON] | None = field(default=None, repr=False, compare=False)
+    encoded: dict[str, tuple[JSON, bytes]] = field(default_factory=dict, repr=False, compare=False)
+    """By path, an entry and its text within the document of the group, if it was encoded.
+
+    Shared with changed copies, so that a change encodes the changed entries only.
+    """
 
     @classmethod
     def from_json(cls, value: JSON) -> ConsolidatedMetadata | None:
@@ -101,6 +107,43 @@ class ConsolidatedMetadata:
             "metadata": self.entries,
         }
         return in_order_of(self.envelope or {}, members)
+
+    def encode_group(self, document: dict[str, JSON], where: str) -> bytes:
+        """Encode the document of the group, as :func:`zarr_core.strictjson.encode`.
+
+        Parameters
+        ----------
+        document : dict
+            The document in plain JSON; the entries in it are ignored.
+        where : str
+            Name of the document, for errors.
+
+        Raises
+        ------
+        MetadataValidationError
+            If JSON cannot represent a value in an entry.
+        """
+        known = self.encoded
+        if len(known) > 2 * len(self.entries):
+            known.clear()  # of entries that were removed
+        texts: dict[str, bytes] = {}
+        for path, entry in self.entries.items():
+            text = known.get(path)
+            if text is None or text[0] is not entry:
+                pointer = f"/consolidated_metadata/metadata{json_pointer(path)}"
+                plain = strictjson.plain(entry, where, pointer)
+                text = known[path] = (entry, _encoded(plain, 3))
+            texts[path] = text[1]
+        member: Any = document["consolidated_metadata"]
+        members = {
+            name: _encoded_object(texts, 2) if name == "metadata" else _encoded(value, 2)
+            for name, value in member.items()
+        }
+        outer = {
+            name: _encoded_object(members, 1) if value is member else _encoded(value, 1)
+            for name, value in document.items()
+        }
+        return _encoded_object(outer, 0)
 
     def __contains__(self, path: str) -> bool:
         return path in self.entries
@@ -140,6 +183,21 @@ class ConsolidatedMetadata:
             missing=tuple(path for path in documents if path not in self.entries),
             extra=tuple(path for path in self.entries if path not in documents),
         )
+
+
+def _encoded(value: JSON, level: int) -> bytes:
+    """Encode a value that is nested in a number of objects."""
+    return strictjson.encode(value).replace(b"\n", b"\n" + b"  " * level)
+
+
+def _encoded_object(members: dict[str, bytes], level: int) -> bytes:
+    """Encode an object from its encoded members."""
+    if not members:
+        return b"{}"
+    end = b"\n" + b"  " * level
+    line = end + b"  "
+    texts = [strictjson.encode(name) + b": " + text for name, text in members.items()]
+    return b"{" + line + (b"," + line).join(texts) + end + b"}"
 
 
 # Members with consolidated metadata, in version 3 or 2.

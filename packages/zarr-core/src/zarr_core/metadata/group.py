@@ -101,10 +101,23 @@ class GroupMetadata:
         UnsupportedFieldError
             If it has unknown fields that must be understood.
         """
-        document = strictjson.plain(self.to_json(), where)
-        return strictjson.encode(
-            check_group(document, where, (*(self.document or ()), *understood))
-        )
+        document = self.plain_document(where)
+        check_group(document, where, (*(self.document or ()), *understood))
+        if self.consolidated is None:
+            return strictjson.encode(document)
+        return self.consolidated.encode_group(document, where)
+
+    def plain_document(self, where: str) -> dict[str, JSON]:
+        """Return the version 3 document with plain JSON values, except in consolidated metadata."""
+        members: Any = self.to_json()
+        if self.consolidated is not None:
+            empty = {**members["consolidated_metadata"], "metadata": {}}
+            members["consolidated_metadata"] = empty
+        document: Any = strictjson.plain(members, where)
+        if self.consolidated is not None:
+            document["consolidated_metadata"]["metadata"] = self.consolidated.entries
+        plain: dict[str, JSON] = document
+        return plain
 
 
 def _from_v3(document: dict[str, Any]) -> GroupMetadata:
