@@ -17,6 +17,7 @@ from zarr_compat.foreign import ForeignStore
 from zarr_compat.storage import StorePath
 from zarr_compat.store import Store
 from zarr_compat.v2_arguments import accept_v2_arguments
+from zarr_compat.wrapper import Wrapper
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,17 +27,13 @@ __all__ = ["adapt", "resolve_store", "unwrap", "wrap_node"]
 
 def wrap_node(core: zarr_core.Array | zarr_core.Group, store: Store | None = None) -> Any:
     """Wrap an array or group of the core."""
-    from zarr_compat.array import Array  # circular import
-    from zarr_compat.group import Group  # circular import
-
-    return Array(core, store) if isinstance(core, zarr_core.Array) else Group(core, store)
+    wrapped = zarr_core.Array if isinstance(core, zarr_core.Array) else zarr_core.Group
+    return Wrapper.classes[wrapped](core, store)
 
 
 def unwrap(argument: Any) -> Any:
     """Return the object of the core behind an argument; other objects are returned unchanged."""
-    from zarr_compat.node import Node  # circular import
-
-    if isinstance(argument, Node):
+    if isinstance(argument, Wrapper):
         return argument.core
     if isinstance(argument, CoreStore):
         return argument.core

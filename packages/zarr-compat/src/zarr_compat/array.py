@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Array"]
 
 
-class Array(Node[zarr_core.Array]):
+class Array(Node[zarr_core.Array], wraps=zarr_core.Array):
     """An array of the core with the interface of zarr-python.
 
     An index with one array, or with masks for all dimensions, selects an outer product, as

@@ -10,9 +10,6 @@ from zarr_compat.sync import in_thread
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from zarr_compat.array import Array
-    from zarr_compat.group import Group
-
 __all__ = ["AsyncArray", "AsyncGroup", "AsyncOIndex", "AsyncVIndex", "await_node"]
 
 
@@ -42,8 +39,6 @@ class AsyncNode:
 
 class AsyncArray(AsyncNode):
     """An array with asynchronous methods."""
-
-    _node: Array
 
     async def getitem(self, selection: Any, *, prototype: Any = None) -> Any:
         """Read the elements of a basic selection."""
@@ -101,8 +96,6 @@ class AsyncVIndex(_AsyncIndex):
 
 class AsyncGroup(AsyncNode):
     """A group with asynchronous methods."""
-
-    _node: Group
 
     async def getitem(self, key: str) -> AsyncArray | AsyncGroup:
         """Return the member at a path."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Group"]
 
 
-class Group(Node[zarr_core.Group]):
+class Group(Node[zarr_core.Group], wraps=zarr_core.Group):
     """A group of the core with the interface of zarr-python."""
 
     def __getitem__(self, path: str) -> Any:

@@ -10,6 +10,7 @@ from zarr_compat.adapt import adapt, wrap_result
 from zarr_compat.attributes import Attributes
 from zarr_compat.metadata import MetadataView
 from zarr_compat.storage import StorePath, wrap_store
+from zarr_compat.wrapper import Wrapper
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 C = TypeVar("C", zarr_core.Array, zarr_core.Group)
 
 
-class Node(Generic[C]):
+class Node(Wrapper, Generic[C]):
     """An array or group; attributes that are not defined here are those of the core.
 
     Parameters
