@@ -279,7 +279,7 @@ GROUP = """
     require_array require_group require_groups store tree update_attributes
 """
 CREATE = """
-    store name shape dtype data chunks shards filters compressors serializer fill_value
+    store shape dtype data chunks shards filters compressors serializer fill_value
     zarr_format attributes chunk_key_encoding dimension_names storage_options overwrite
     config write_data
 """
@@ -291,6 +291,7 @@ def test_names_follow_zarr_python(array):
     given = list(inspect.signature(zarr.create_array).parameters)
     assert given[0] == "store"
     assert not set(CREATE.split()) - set(given)
+    assert "path" in given  # zarr-python's name=, as in its other functions
     for opener in (zarr.open, zarr.open_array, zarr.open_group):
         assert list(inspect.signature(opener).parameters)[:2] == ["store", "mode"]
 

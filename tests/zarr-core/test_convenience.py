@@ -18,7 +18,7 @@ def test_full_of_something():
 
 def test_options_reach_the_maker(tmp_path):
     for maker in (zarr.zeros, zarr.ones, zarr.empty):
-        made = maker(4, store=tmp_path / maker.__name__, chunks=2, attributes={"a": 1}, name="n")
+        made = maker(4, store=tmp_path / maker.__name__, chunks=2, attributes={"a": 1}, path="n")
         assert (made.chunks, made.attrs["a"], made.path) == ((2,), 1, "n")
     assert zarr.full(4, 1, store=tmp_path / "full", dtype="int8").dtype == np.int8
     assert zarr.array([1, 2], store=tmp_path / "array")[1] == 2

@@ -196,7 +196,7 @@ def _from_similar(document: JSON) -> ArrayMetadata | None:
 
     The definitions of extensions are those of the other metadata: validated and stored once.
     """
-    if not isinstance(document, dict):
+    if not isinstance(document, dict) or "shape" not in document:
         return None
     try:
         key = _similarity_key(document)
