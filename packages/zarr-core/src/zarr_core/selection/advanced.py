@@ -38,7 +38,7 @@ __all__ = [
 ]  # fmt: skip
 
 _LARGEST = int(np.iinfo(np.intp).max)
-_SPARSE = 8  # bytes of a coordinate in relation to one of a mask
+_SPARSE = 8  # bytes of a coordinate per byte of a mask
 _INSTEAD = "use oindex for the outer product of arrays, or vindex for points"
 
 
@@ -61,8 +61,9 @@ class _Parsed:
 
 
 def single(items: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[Any, ...] | None:
-    """The converted items of an index with one array and no integers; None unless each selects
-    from one dimension.
+    """The converted items of an index with one array and no integers.
+
+    None if the array is a boolean without dimensions, or a mask of several.
     """
     given = tuple([_converted(item, shape) for item in items])
     return given if all(_dimensions(item) == 1 for item in given if _broadcasts(item)) else None

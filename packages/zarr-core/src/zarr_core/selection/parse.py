@@ -93,7 +93,7 @@ def block(index: Any, axes: Sequence[ChunkAxis]) -> ParsedSelection:
     counts = tuple(axis.count for axis in axes)
     try:
         return _block(index, axes, counts)
-    except SelectionError as error:  # of which the shape is that of the grid
+    except SelectionError as error:  # error.shape would be the shape of the grid
         raise SelectionError(f"{error.reason} (grid of chunks {counts})") from None
 
 

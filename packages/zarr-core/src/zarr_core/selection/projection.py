@@ -426,7 +426,7 @@ def put(array: Array, selection: Selection | MaskIndexer, values: Array | Any) -
 
 
 def numpy_index(selection: Selection | MaskIndexer) -> tuple[Any, ...]:
-    """Return an index with which NumPy selects the same; :func:`take` is faster for many elements."""
+    """Return an index with which NumPy selects the same; slower than :func:`take` if large."""
     if isinstance(selection, MaskIndexer):
         return selection.to_coordinates().index
     if isinstance(selection, OrthogonalIndexer):
