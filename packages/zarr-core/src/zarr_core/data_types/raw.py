@@ -120,7 +120,7 @@ def raw_from_name(name: str) -> RawBits:
     Raises ExtensionConfigurationError if the number of bits is not a multiple of 8, or too large.
     """
     match = _NAME(name)
-    # Ten digits suffice for the largest size.
+    # The largest number of bits has 11 digits.
     bits = int(match[1]) if match and len(match[1]) <= 11 else 0
     if not bits or bits % 8 or bits // 8 > _LARGEST:
         message = f"the number of bits must be a multiple of 8, at most {8 * _LARGEST}"

@@ -113,7 +113,7 @@ def partial_encode(
     try:
         result = codec.partial_encode(reader, decoded, selection, value)
     except BaseException as error:
-        if isinstance(error, ZarrError | OSError):  # of the store
+        if isinstance(error, ZarrError | OSError):  # from the store
             raise
         raise _not_encoded(name, error) from error
     if isinstance(result, list | tuple):
@@ -234,7 +234,7 @@ def partial_decode(
     try:
         codec.partial_decode(reader, decoded, selection, out)
     except BaseException as error:
-        if isinstance(error, ZarrError | OSError):  # of the store
+        if isinstance(error, ZarrError | OSError):  # from the store
             raise
         raise _not_decoded(name, error) from error
 

@@ -266,7 +266,7 @@ def _read_raw(
 def _read_partial(
     reader: ChunkReader, key: str, selection: Selection | MaskIndexer | None, out: Array
 ) -> bool:
-    """Let the codec read the bytes that it needs."""
+    """Let the codec read the bytes that it needs; decode the whole chunk for a dense mask."""
     codecs = reader.codecs
     if (
         isinstance(selection, MaskIndexer)

@@ -29,8 +29,8 @@ _free = _Free()
 class scratch:  # noqa: N801 - used as a function is: with scratch(n) as memory
     """Borrow memory of this thread for a block.
 
-    Gives a writable memoryview of format ``B`` and length ``nbytes``, with undefined content.
-    Nested blocks get different memory.
+    The block gets a writable memoryview of format ``B`` and length ``nbytes``, with undefined
+    content.  Nested blocks get different memory.
     """
 
     __slots__ = ("_buffer", "_nbytes")

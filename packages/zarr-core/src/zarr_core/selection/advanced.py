@@ -164,7 +164,7 @@ def _along_one_dimension(parsed: _Parsed, array: Indices, place: int) -> ParsedS
 def _points(
     parsed: _Parsed, together: tuple[int, ...], place: int, shape: tuple[int, ...]
 ) -> ParsedSelection:
-    """Indices along several dimensions: points, which include the elements of the slices."""
+    """Indices along several dimensions: the selection as points, even along its slices."""
     result = (*parsed.lengths[:place], *together, *parsed.lengths[place:])
     size = prod(result)
     if not parsed.parts and size != 1:
@@ -243,7 +243,7 @@ def as_array(item: Any, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
     except (ValueError, TypeError) as error:
         raise SelectionError(f"{_brief(item)} is not an index: {error}", shape) from error
     if array.size == 0 and not hasattr(item, "dtype"):
-        array = array.astype(np.intp)  # an empty list has no type
+        array = array.astype(np.intp)  # NumPy converts an empty list to float64
     if array.ndim and array.dtype.kind in "iub":
         return array
     raise SelectionError(

@@ -144,7 +144,7 @@ def project_indices(
 
 
 def _steps(values: Indices, bounds: Indices) -> list[int]:
-    """The step of each group whose first two and last elements permit equal steps, else 0."""
+    """For each group the step that its first two and last elements permit, if any, else 0."""
     first, last = bounds[:-1], bounds[1:] - 1
     starts = values[first]
     step = values[np.minimum(first + 1, last)] - starts

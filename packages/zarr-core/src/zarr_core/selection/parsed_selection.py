@@ -84,14 +84,14 @@ class ParsedSelection(NamedTuple):
         return self._flip(view)
 
     def broadcast(self, value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Broadcast a value to the user's shape as NumPy does when it assigns; return the engine's.
+        """Broadcast a value as NumPy does in assignments, and return it with the engine's shape.
 
-        The result may be a read-only view.  Surplus leading axes of length one are dropped.
+        Surplus leading axes of length one are dropped.  The result may be a read-only view.
 
         Raises
         ------
         SelectionError
-            If the value does not fit.
+            If the value does not broadcast to the user's shape.
         """
         shape = value.shape
         if self.same and shape == self.shape:
