@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 class Display(ABC):
     """Shows nodes as HTML, with the library rich, and as chunk maps.
 
-    The entry point ``default`` of group ``zarr_core.display`` provides it.  Without it,
-    nodes are shown as text.  An instance is created for every use, without arguments.
+    The entry point ``default`` of group ``zarr_core.display`` provides it; without it, nodes are
+    shown as text.  An instance is created for every use, without arguments.
     """
 
     @abstractmethod
@@ -25,18 +25,12 @@ class Display(ABC):
         Parameters
         ----------
         shown : StoredArray, StoredGroup, Attributes, Info or Tree
-            What is shown; for an array or group, its attribute ``stored``.
+            The object; for an array or group, its attribute ``stored``.
         """
 
     @abstractmethod
     def rich(self, shown: Any) -> RenderableType:
-        """The representation for the library rich.
-
-        Parameters
-        ----------
-        shown : Info or Tree
-            The object.
-        """
+        """The representation of an Info or Tree for the library rich."""
 
     @abstractmethod
     def chunk_map(
@@ -50,12 +44,4 @@ class Display(ABC):
         cells: int,
         most: int,
     ) -> Any:
-        """The chunk map of an array.
-
-        Parameters
-        ----------
-        array : StoredArray
-            The array.
-        dims, at, sizes, inner, cells, most
-            As for :meth:`zarr_core.Array.chunk_map`.
-        """
+        """The chunk map of a StoredArray; parameters are those of :meth:`zarr_core.Array.chunk_map`."""

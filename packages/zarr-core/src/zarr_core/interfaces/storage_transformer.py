@@ -28,15 +28,10 @@ class StorageTransformer(ABC):
     def check(self, shape: tuple[int, ...]) -> None:
         """Raise an error for unsupported arrays; called once for each metadata document.
 
-        Parameters
-        ----------
-        shape : tuple of int
-            Shape of the array, in elements.
-
         Raises
         ------
         ValueError
-            For example, if the number of dimensions differs.
+            If the array of this shape is not supported, such as by its number of dimensions.
         """
         return
 
@@ -54,7 +49,7 @@ class StorageTransformer(ABC):
         Returns
         -------
         ArrayMetadata or None
-            The metadata without the transformer, or None if that is not possible.
+            None if that is not possible.
         """
         return None
 
@@ -65,7 +60,7 @@ class StorageTransformer(ABC):
         Parameters
         ----------
         store : Store
-            The store behind this transformer.
+            The next store, to which this transformer writes.
         prefix : str
             Key prefix of the chunks; empty or ending in ``/``.
         """
