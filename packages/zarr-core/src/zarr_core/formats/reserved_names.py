@@ -25,7 +25,7 @@ _allowed: ContextVar[bool] = ContextVar("zarr_core_reserved_names", default=Fals
 def allow_reserved_names() -> Iterator[None]:
     """Create nodes with reserved names, with a warning, until the end of the block.
 
-    As ``config.set(reserved_names="warn")`` does, but for the calling thread or task alone.
+    As ``config.set(reserved_names="warn")``, but only for the calling thread or task.
     """
     token = _allowed.set(True)
     try:

@@ -33,7 +33,7 @@ class ChunkKeyEncoding(ABC):
 
     @abstractmethod
     def decode(self, key: str, ndim: int) -> tuple[int, ...] | None:
-        """The chunk coordinates of a key relative to the array, or None if it is not a chunk key."""
+        """The chunk coordinates of a key relative to the array; None if it is not a chunk key."""
 
     def check(self, counts: tuple[int, ...]) -> None:
         """Raise an error for arrays whose chunks would not have unique keys; by default, never.

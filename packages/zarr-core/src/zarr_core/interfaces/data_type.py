@@ -71,9 +71,9 @@ class DataType(ABC):
         return array
 
     def as_elements(self, value: Any) -> Any:
-        """Convert the right-hand side of ``array[...] = value`` to a value that NumPy casts correctly.
+        """Convert an assigned value to one that NumPy casts correctly; by default, return it.
 
-        By default, return it.
+        ``value`` is the right-hand side of ``array[...] = value``.
 
         Raises
         ------

@@ -44,4 +44,4 @@ class Display(ABC):
         cells: int,
         most: int,
     ) -> Any:
-        """The chunk map of a StoredArray; parameters are those of :meth:`zarr_core.Array.chunk_map`."""
+        """The chunk map of a StoredArray; arguments as for :meth:`zarr_core.Array.chunk_map`."""

@@ -119,7 +119,7 @@ class Format(ABC):
         """
 
     def to_format(self, metadata: M, where: str) -> M:
-        """Convert new metadata, which was not read in this format; ``where`` is the node, for errors.
+        """Convert metadata that was not read in this format; ``where`` is the node, for errors.
 
         Raises
         ------
@@ -192,7 +192,7 @@ class Format(ABC):
         """
 
     def possible_children(self, store: Store, path: str) -> Iterator[str]:
-        """Names of possible nodes directly below a group, sorted; by default those of the prefixes."""
+        """Names of possible nodes directly below a group, sorted; by default, of the prefixes."""
         prefix = _below(path)
         _, prefixes = store.list_dir(prefix)
         return filter(self.is_valid_name, (child[len(prefix) : -1] for child in sorted(prefixes)))

@@ -60,7 +60,7 @@ class StorageTransformer(ABC):
         Parameters
         ----------
         store : Store
-            The next store, to which this transformer writes.
+            The next store, which this transformer reads and writes.
         prefix : str
             Key prefix of the chunks; empty or ending in ``/``.
         """

@@ -43,13 +43,7 @@ class GroupMetadata:
         return hash((len(self.attributes), self.consolidated is None))
 
     def replace(self, **changes: Any) -> GroupMetadata:
-        """Return a copy with other values of some fields.
-
-        Parameters
-        ----------
-        **changes
-            Fields of this class.
-        """
+        """Return a copy with other values of some fields."""
         return dataclasses.replace(self, **changes)
 
     @classmethod
@@ -77,7 +71,7 @@ class GroupMetadata:
         return _from_v3(check_group(document, where, understood))
 
     def to_json(self) -> dict[str, JSON]:
-        """Return the version 3 document; everything unchanged is written as it was read."""
+        """Return the version 3 document; unchanged parts are written as they were read."""
         return _to_v3(self)
 
     def to_bytes(

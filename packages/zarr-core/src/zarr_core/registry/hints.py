@@ -1,4 +1,4 @@
-"""Errors about extensions that are not installed, with similar names and the remedy."""
+"""Errors about unknown extensions, with similar names and the remedy."""
 
 from __future__ import annotations
 
