@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 def understanding(parse: Callable[[Collection[str]], T]) -> T:
-    """Call ``parse`` with the names of known additional fields.
+    """Call ``parse`` with the names of known additional fields, and return its result.
 
     Extensions are looked up only if there are additional fields.
 

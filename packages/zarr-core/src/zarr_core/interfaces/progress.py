@@ -110,7 +110,7 @@ class Reporter:
 
     @property
     def is_heard(self) -> bool:
-        """Whether there is a function to call."""
+        """Whether there is a callback."""
         return self._callback is not None
 
     def _report(self, *, always: bool) -> None:

@@ -128,7 +128,7 @@ class ArrayMetadata:
         Raises
         ------
         MetadataValidationError
-            If it is not a valid array document; has all problems.
+            If it is not a valid document; has all problems.
         UnsupportedFieldError
             If it has unknown fields that must be understood.
         """
@@ -147,14 +147,8 @@ class ArrayMetadata:
     ) -> bytes:
         """Return the version 3 document as it is stored.
 
-        Additional fields of the document that was read are valid.
-
-        Parameters
-        ----------
-        where : str
-            Name of the document, for errors.
-        understood : collection of str
-            Additional fields that an extension understands.
+        Additional fields of the document that was read are valid.  Parameters are those of
+        :meth:`from_json`.
 
         Raises
         ------

@@ -59,12 +59,8 @@ class Difference:
 class ConsolidatedMetadata:
     """Copies of the documents of the nodes below a group.  Immutable.
 
-    Parameters
-    ----------
-    entries : dict
-        Path relative to the group (``"a/b"``) -> document; validated on access.
-    envelope : dict, optional
-        The member as it was read; determines the order of its parts.
+    ``entries`` are the documents by path relative to the group (``"a/b"``); validated on access.
+    ``envelope`` is the member as it was read; it determines the order of its parts.
     """
 
     entries: dict[str, JSON]
@@ -106,12 +102,7 @@ class ConsolidatedMetadata:
     def encode_group(self, document: dict[str, JSON], where: str) -> bytes:
         """Encode the document of the group, as :func:`zarr_core.strictjson.encode`.
 
-        Parameters
-        ----------
-        document : dict
-            The document in plain JSON; its entries are ignored.
-        where : str
-            Name of the document, for errors.
+        ``document`` is in plain JSON, and its entries are ignored; ``where`` is its name, for errors.
 
         Raises
         ------
@@ -120,7 +111,7 @@ class ConsolidatedMetadata:
         """
         known = self.encoded
         if len(known) > 2 * len(self.entries):
-            known.clear()  # of entries that were removed
+            known.clear()  # most are of removed entries
         texts: dict[str, bytes] = {}
         for path, entry in self.entries.items():
             text = known.get(path)

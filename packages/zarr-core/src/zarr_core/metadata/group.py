@@ -52,21 +52,7 @@ class GroupMetadata:
     ) -> GroupMetadata:
         """Create metadata from a document of version 3.
 
-        Parameters
-        ----------
-        document : JSON
-            The document from :func:`zarr_core.strictjson.loads`; it is not copied.
-        where : str
-            Name of the document, for errors.
-        understood : collection of str
-            Additional fields that an extension understands.
-
-        Raises
-        ------
-        MetadataValidationError
-            If it is not a valid group document; has all problems.
-        UnsupportedFieldError
-            If it has unknown fields that must be understood.
+        Parameters and errors are those of :meth:`ArrayMetadata.from_json`.
         """
         return _from_v3(check_group(document, where, understood))
 
@@ -79,21 +65,7 @@ class GroupMetadata:
     ) -> bytes:
         """Return the version 3 document as it is stored.
 
-        Additional fields of the document that was read are valid.
-
-        Parameters
-        ----------
-        where : str
-            Name of the document, for errors.
-        understood : collection of str
-            Additional fields that an extension understands.
-
-        Raises
-        ------
-        MetadataValidationError
-            If it is not valid, or has a value that JSON cannot represent.
-        UnsupportedFieldError
-            If it has unknown fields that must be understood.
+        Parameters and errors are those of :meth:`ArrayMetadata.to_bytes`.
         """
         document = self.plain_document(where)
         check_group(document, where, (*(self.document or ()), *understood))

@@ -24,17 +24,11 @@ __all__ = ["InvalidSchemaError", "Schema", "core_schema", "explain", "package_sc
 
 
 class InvalidSchemaError(ValueError):
-    """A schema is not a valid JSON Schema, or refers to something outside itself."""
+    """A schema is not a valid JSON Schema, or has references outside itself."""
 
 
 class Schema:
-    """A JSON Schema.
-
-    Parameters
-    ----------
-    document : mapping or bool
-        JSON Schema, draft 2020-12, with references only within itself.
-    """
+    """A JSON Schema, draft 2020-12, with references only within itself."""
 
     def __init__(self, document: Mapping[str, Any] | bool) -> None:
         self.document = document

@@ -72,7 +72,7 @@ def json_pointer(*tokens: str | int) -> str:
 
 
 def pointer_below(pointer: str, token: str | int) -> str:
-    """Return the JSON pointer of a member or item of the value at ``pointer``, limited in length."""
+    """Return the JSON pointer of a member of the value at ``pointer``, shortened if too long."""
     return _cut(pointer + json_pointer(token))
 
 

@@ -44,14 +44,9 @@ class Installed(NamedTuple):
 
 
 def entry_points(group_prefix: str) -> Iterator[EntryPoint]:
-    """Return the entry points of all groups with a prefix; nothing is imported.
+    """Yield the entry points of all groups with a prefix such as ``"zarr_core."``; import nothing.
 
     A distribution hides those of the same name in later folders of ``sys.path``.
-
-    Parameters
-    ----------
-    group_prefix : str
-        The beginning of the name of a group, such as ``"zarr_core."``.
 
     Warns
     -----

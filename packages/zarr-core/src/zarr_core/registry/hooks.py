@@ -204,7 +204,7 @@ def choose_fallback(
 
 
 def active() -> bool:
-    """Whether there are any hooks."""
+    """Whether there are hooks."""
     return _plugins() is not None
 
 

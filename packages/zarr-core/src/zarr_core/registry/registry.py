@@ -140,7 +140,7 @@ def preferred(extension_point: str, name: str, where: str = "") -> Provider | No
 
 
 def only(extension_point: str, name: str) -> Provider | None:
-    """The only provider of a name, also if registered with another library; None if there is none.
+    """The only provider of a name, or None; it can be registered with another library.
 
     Raises
     ------
