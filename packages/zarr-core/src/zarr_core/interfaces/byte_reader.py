@@ -1,4 +1,4 @@
-"""Reading parts of a stored value."""
+"""Read parts of a stored value."""
 
 from __future__ import annotations
 

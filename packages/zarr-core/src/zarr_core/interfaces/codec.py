@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 class ArrayRepresentation:
     """Shape and data type of a chunk between two codecs (v3.1, "decoded representation").
 
+    Compared and hashed by identity: one object describes all chunks of one shape, so a codec can
+    cache values that it derives from it.
+
     Parameters
     ----------
     shape : tuple of int
@@ -39,11 +42,6 @@ class ArrayRepresentation:
         Value of elements that were never written.
     write_empty_chunks : bool
         Whether empty chunks are stored.
-
-    Notes
-    -----
-    Compared and hashed by identity: one object describes all chunks of one shape, so a
-    codec can cache values that it derives from it.
     """
 
     shape: tuple[int, ...]
@@ -298,7 +296,7 @@ class PartialEncodeCodec(PartialDecodeCodec):
 
 
 class SubchunkCodec(ArrayToBytesCodec):
-    """An array to bytes codec that divides its chunk into inner chunks, such as ``sharding_indexed``."""
+    """An array to bytes codec that divides chunks into inner chunks, as ``sharding_indexed``."""
 
     __slots__ = ()
 
@@ -311,12 +309,7 @@ class SubchunkCodec(ArrayToBytesCodec):
     ) -> np.ndarray[Any, np.dtype[np.int64]] | None:
         """Stored sizes of the inner chunks in bytes, without reading the inner chunks.
 
-        Parameters
-        ----------
-        reader : ByteReader
-            The stored bytes.
-        decoded : ArrayRepresentation
-            The whole chunk.
+        ``reader`` reads the stored bytes of the whole chunk, which ``decoded`` describes.
 
         Returns
         -------

@@ -92,7 +92,7 @@ class Store(ABC):
         url : str
             The URL, with its scheme; or the path of a file with the store's suffix.
         read_only : bool
-            Reject changes, and do not create anything.
+            Reject changes, and create nothing.
         **options
             The argument ``storage_options``.
         """
@@ -108,22 +108,11 @@ class Store(ABC):
 
     @classmethod
     def from_object(cls, place: Any, *, read_only: bool = False) -> Store | None:
-        """Create a store from an object of another library; called by ``open(object)``.
+        """Create a store from an object of another library; None if the store does not support it.
 
-        Called if the store has an entry point with the name of the package or module of the
-        object's class, or of one of its bases.
-
-        Parameters
-        ----------
-        place : object
-            The object.
-        read_only : bool
-            Reject changes, and do not create anything.
-
-        Returns
-        -------
-        Store or None
-            None if the store does not support the object.
+        Called by ``open(object)``, if the store has an entry point with the name of the package or
+        module of the object's class, or of one of its bases.  If ``read_only``, the store rejects
+        changes and creates nothing.
         """
         return None
 
@@ -151,17 +140,10 @@ class Store(ABC):
         """
 
     def get_limited(self, key: str, limit: int) -> Buffer | int | None:
-        """Return a value, or its length if it is longer than a limit; None for a missing key.
+        """Return a value, or its length if that is more than ``limit`` bytes; None for a missing key.
 
         A store that knows the length before reading should replace this method, so that a longer
         value uses no memory.
-
-        Parameters
-        ----------
-        key : str
-            The key.
-        limit : int
-            Maximum size of the value in bytes.
         """
         value = self.get(key)
         return len(value) if value is not None and len(value) > limit else value
@@ -213,13 +195,8 @@ class Store(ABC):
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         """Open a value for reading parts of it; None for a missing key.
 
-        Parameters
-        ----------
-        key : str
-            The key.
-        first : ByteRange, optional
-            The part that will be read first, if known.  A store with latency can read it in the
-            request that opens the value.
+        ``first`` is the part that will be read first, if known.  A store with latency can read it
+        in the request that opens the value.
         """
         value = self.get(key)
         return None if value is None else BufferByteReader(value)
@@ -294,8 +271,8 @@ class Store(ABC):
 
         Notes
         -----
-        By default, only threads of this process are excluded.  A store that processes share must
-        exclude them, too, such as by a file lock, a conditional write or a transaction.
+        By default, only threads of this process are excluded.  A store that several processes share
+        must also exclude these, such as by a file lock, a conditional write or a transaction.
         """
         with key_lock(self.url, key):
             self._change(key, change)

@@ -102,7 +102,8 @@ class ConsolidatedMetadata:
     def encode_group(self, document: dict[str, JSON], where: str) -> bytes:
         """Encode the document of the group, as :func:`zarr_core.strictjson.encode`.
 
-        ``document`` is in plain JSON, and its entries are ignored; ``where`` is its name, for errors.
+        ``document`` is in plain JSON; the consolidated entries in it are ignored.  ``where`` is its
+        name, for errors.
 
         Raises
         ------

@@ -76,7 +76,7 @@ def lookup(
 
 
 def chosen(extension_point: str, name: str, where: str = "") -> Provider | None:
-    """The provider of an installed extension, or None; steps 2 to 4 of :func:`find_implementation`."""
+    """The provider of an installed extension, or None; steps 2 to 4 of :func:`lookup`."""
     return (
         registry.preferred(extension_point, name, where)  # 2. the selection in the settings
         or discovery.core_provider(extension_point, name)  # 3. the core
