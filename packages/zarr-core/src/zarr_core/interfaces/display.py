@@ -20,12 +20,9 @@ class Display(ABC):
 
     @abstractmethod
     def html(self, shown: Any) -> str:
-        """HTML for a notebook.
+        """HTML for a notebook, from a StoredArray, StoredGroup, Attributes, Info or Tree.
 
-        Parameters
-        ----------
-        shown : StoredArray, StoredGroup, Attributes, Info or Tree
-            The object; for an array or group, its attribute ``stored``.
+        For an array or group, ``shown`` is its attribute ``stored``.
         """
 
     @abstractmethod

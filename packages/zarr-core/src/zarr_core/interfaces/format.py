@@ -91,13 +91,8 @@ class Format(ABC):
     def from_json(self, document: JSON, where: str) -> NodeMetadata:
         """Parse the metadata documents of a node.
 
-        Parameters
-        ----------
-        document : JSON
-            The metadata document of a node, or an object with several by their names.  It is not
-            copied.
-        where : str
-            The location, for errors.
+        ``document`` is one metadata document, or an object with several by their names; it is not
+        copied.  ``where`` is the location, for errors.
 
         Raises
         ------
@@ -114,8 +109,7 @@ class Format(ABC):
         Raises
         ------
         MetadataValidationError
-            If the format cannot represent it; each problem has the pointer of the version 3
-            member.
+            If the format cannot represent it; each problem has the pointer of the version 3 member.
         """
 
     def to_format(self, metadata: M, where: str) -> M:
@@ -198,7 +192,7 @@ class Format(ABC):
         return filter(self.is_valid_name, (child[len(prefix) : -1] for child in sorted(prefixes)))
 
     def has_node(self, store: Store, path: str) -> bool:
-        """Whether a node has one of its detection keys; its metadata is not read.
+        """Whether a node exists, determined by its keys; its metadata is not read.
 
         Called for the paths of :meth:`possible_children`.
         """
@@ -243,7 +237,7 @@ class Format(ABC):
         return tuple(prefix + name for name in self.metadata_keys)
 
     def prefixes(self, path: str) -> tuple[str, ...]:
-        """Prefixes of all other keys of a node, including its members."""
+        """Prefixes of all other keys of a node, including the keys of its members."""
         return (_below(path),)
 
     def chunk_prefix(self, path: str) -> str:

@@ -36,20 +36,10 @@ class StorageTransformer(ABC):
         return
 
     def as_codecs(self, metadata: ArrayMetadata) -> ArrayMetadata | None:
-        """Equivalent metadata with codecs instead of this transformer.
+        """Equivalent metadata with codecs instead of this transformer; None if that is not possible.
 
-        The stored keys and values must be the same.  The engine prefers codecs, because a
-        store handles one chunk at a time.
-
-        Parameters
-        ----------
-        metadata : ArrayMetadata
-            An array with this transformer as its first.
-
-        Returns
-        -------
-        ArrayMetadata or None
-            None if that is not possible.
+        The stored keys and values must be the same.  This transformer is the first of ``metadata``.
+        The engine prefers codecs, because a store handles one chunk at a time.
         """
         return None
 

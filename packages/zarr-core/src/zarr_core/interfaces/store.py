@@ -140,7 +140,7 @@ class Store(ABC):
         """
 
     def get_limited(self, key: str, limit: int) -> Buffer | int | None:
-        """Return a value, or its length if that is more than ``limit`` bytes; None for a missing key.
+        """Return a value, or its length if that exceeds ``limit`` bytes; None for a missing key.
 
         A store that knows the length before reading should replace this method, so that a longer
         value uses no memory.

@@ -97,7 +97,7 @@ def resolve(
 
 
 def find(extension_point: str, name: str, where: str = "") -> type[Any]:
-    """The class for a name, as :func:`find_implementation` finds it."""
+    """The class for a name, as from :func:`find_implementation`."""
     found = find_implementation(extension_point, ExtensionDefinition(name), where)
     assert found is not None  # only definitions with must_understand false are ignored
     return found.extension
@@ -263,7 +263,7 @@ def _location(where: str, pointer: str) -> str:
 
 
 def reason(error: BaseException) -> str:
-    """The message of an error in an extension, with its class unless ValueError or TypeError."""
+    """The message of an error in an extension; with the class unless ValueError or TypeError."""
     message = str(error)
     if message and isinstance(error, (ValueError, TypeError)):
         return message
