@@ -1,4 +1,7 @@
-"""Data type: the type of the elements of an array.  Specification: v3.1, "Data types"."""
+"""Data type: the type of the elements of an array.
+
+Specification: v3.1, "Data types".
+"""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class StorageTransformer(ABC):
         return
 
     def as_codecs(self, metadata: ArrayMetadata) -> ArrayMetadata | None:
-        """Equivalent metadata with codecs instead of this transformer; None if that is not possible.
+        """Equivalent metadata with codecs instead of this transformer; None if not possible.
 
         The stored keys and values must be the same.  This transformer is the first of ``metadata``.
         The engine prefers codecs, because a store handles one chunk at a time.
