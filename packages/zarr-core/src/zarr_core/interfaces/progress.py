@@ -125,7 +125,7 @@ class Reporter:
 def reporting(
     callback: Callable[[Progress], object] | bool | None, path: str, total: int | None, unit: str
 ) -> Iterator[Reporter]:
-    """Report an operation of one part; arguments as for :class:`Reporter` and `Progress`."""
+    """Report an operation of one part; arguments as for Reporter and Progress."""
     with Reporter(callback, 1) as reporter:
         reporter.begin(path, total, unit)
         yield reporter
