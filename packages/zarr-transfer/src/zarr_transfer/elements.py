@@ -18,15 +18,10 @@ def can_become(old: np.dtype[Any], new: np.dtype[Any]) -> bool:
 
 
 def as_dtype(values: NDArray, dtype: np.dtype[Any]) -> NDArray:
-    """Convert elements to another data type.
+    """Convert elements to another data type; round floating-point numbers.
 
-    Floating-point numbers are rounded.  Integers, and elements that become integers, must
-    be represented exactly.
-
-    Raises
-    ------
-    ValueError
-        If an element cannot be represented.
+    Raises ValueError if an integer, or an element that becomes an integer, cannot be represented
+    exactly, or a floating-point number overflows.
     """
     if values.dtype == dtype:
         return values
