@@ -58,7 +58,7 @@ def every_region(cuts: Sequence[ChunkEdges]) -> Iterator[Region]:
 def regions_with(
     stored: Iterable[Coordinates], source: Sequence[ChunkEdges], cuts: Sequence[ChunkEdges]
 ) -> Iterator[Region]:
-    """Iterate over the regions that overlap stored source chunks; the last dimension varies fastest."""
+    """Iterate over the regions that overlap stored source chunks; the last dimension is fastest."""
     counts = [along.count for along in source]
     # One number each, since there may be millions.
     found: dict[Coordinates, array[int]] = {}
