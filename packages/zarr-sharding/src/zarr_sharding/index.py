@@ -237,7 +237,7 @@ class ShardIndex:
         return list(zip(offset, nbytes, order.tolist(), strict=True)), missing.tolist()
 
     def order(self, numbers: Numbers) -> tuple[Numbers, Numbers]:
-        """Return positions in ``numbers`` of stored inner chunks, sorted by offset, and of empty ones.
+        """Return positions in ``numbers`` of stored chunks, sorted by offset, and of empty ones.
 
         Like :meth:`locate`, without Python objects.
         """

@@ -40,7 +40,7 @@ _SUBRANGE_PAYS = 1 << 15  # encoded bytes; smaller inner chunks are read as a wh
 
 
 def read_part(shard: Shard, reader: ByteReader, selection: Selection, out: Array) -> None:
-    """Read a selection of a stored shard to ``out``: the index, then only the selected inner chunks.
+    """Read a selection of a stored shard: the index, then only the selected inner chunks.
 
     Raises ChunkDecodeError if the index or a selected inner chunk is damaged.
     """
@@ -165,7 +165,7 @@ def _prefers_partial_decode(shard: Shard, nbytes: int) -> bool:
 def read_all(shard: Shard, reader: ByteReader, out: Array) -> None:
     """Read all inner chunks."""
     if shard.flat is not None and isinstance(reader, BufferByteReader):
-        # Reading the index of every nested shard at once is several times faster.  An error is
+        # Reading the index of every nested shard at once takes a fraction of the time.  An error is
         # found again below, together with the coordinates in each shard.
         with suppress(ChunkDecodeError):
             data = reader.read(0, reader.size)

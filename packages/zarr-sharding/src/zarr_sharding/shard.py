@@ -107,9 +107,10 @@ class Shard:
         return array.reshape(lengths).transpose(*range(0, 2 * ndim, 2), *range(1, 2 * ndim, 2))
 
     def slabs(self, step: int) -> list[tuple[range, tuple[int | slice, ...]]]:
-        """Divide the grid into parts of at most ``step`` inner chunks that are successive in C order.
+        """Divide the grid into parts of at most ``step`` inner chunks, successive in C order.
 
-        Returns the linear indices of the inner chunks of each part, and its index in :meth:`blocks`.
+        Returns the linear indices of the inner chunks of each part, and its index in
+        :meth:`blocks`.
         """
         axis = next(axis for axis in range(len(self.grid)) if prod(self.grid[axis + 1 :]) <= step)
         below = prod(self.grid[axis + 1 :])

@@ -52,7 +52,7 @@ class Checkpoint:
         self.is_there = False
 
     def begin(self) -> JSON:
-        """Return what the same copy has completed, or None; set ``is_there`` if any checkpoint exists."""
+        """Return what the same copy has completed, or None; set ``is_there`` for any checkpoint."""
         try:
             data = read_metadata(self._store, self._key) if self._possible else None
             if data is None:

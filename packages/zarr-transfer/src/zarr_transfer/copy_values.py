@@ -54,7 +54,7 @@ class KeyCopier:
         """Copy values in any order, and call ``after`` after each, in any thread.
 
         Up to the larger ``max_concurrency`` of both stores are copied concurrently, within 128 MiB
-        of memory; a larger value is copied alone.  Pairs are taken from the iterable as late as possible.
+        of memory; a larger value is copied alone.  Pairs are consumed as late as possible.
         """
 
         def work(pair: KeyPair) -> None:
@@ -116,7 +116,7 @@ def copy_pairs(
     after: Callable[[KeyPair], object] | None = None,
     sizes: Mapping[int, int] | None = None,
 ) -> CopyResult:
-    """Copy values unchanged, by an executor or the threads of this process; see :class:`KeyCopier`."""
+    """Copy values unchanged, by an executor or by threads; see :class:`KeyCopier`."""
     if executor is None:
         copier = KeyCopier(source, dest, compare, reporter, sizes)
         copier.run(pairs, after)

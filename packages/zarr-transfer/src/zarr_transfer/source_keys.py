@@ -63,7 +63,7 @@ def chosen(
 
 
 class KeyOwners:
-    """Finds the index of the node that a key belongs to: the nearest one with a prefix of the key."""
+    """Finds the index of the node that a key belongs to: the nearest with a prefix of the key."""
 
     def __init__(self, format_: Format, paths: list[str]) -> None:
         self._numbers = {

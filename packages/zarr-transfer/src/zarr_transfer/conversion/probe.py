@@ -21,8 +21,9 @@ _LARGEST = 1 << 26  # maximum bytes of a chunk for the test
 
 
 def decodes(old: ArrayMetadata, new: ArrayMetadata) -> bool:
-    """Whether chunks of one array are decoded by another, with chunks of the same shapes, to the same
-    elements; False if this cannot be tested.
+    """Whether one array decodes the chunks of another to the same elements.
+
+    The chunks must have the same shapes.  False if this cannot be tested.
     """
     try:
         one, other = _bound(old), _bound(new)

@@ -45,8 +45,9 @@ def substitute(
 
 
 def finite(attributes: dict[str, JSON]) -> tuple[dict[str, JSON], list[str]]:
-    """Return attributes with ``"NaN"``, ``"Infinity"`` and ``"-Infinity"`` for such numbers, and the
-    JSON pointers of these strings.
+    """Return attributes with strings for NaN and infinities, and JSON pointers of these strings.
+
+    The strings are ``"NaN"``, ``"Infinity"`` and ``"-Infinity"``.
     """
     changed: list[str] = []
 
