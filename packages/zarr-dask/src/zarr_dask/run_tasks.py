@@ -118,7 +118,7 @@ def _on_scheduler(
 
 
 class Retry:
-    """A function that is called again if it fails; can be pickled."""
+    """A function that is called again if it fails."""
 
     def __init__(self, work: Callable[[Any], Any], retries: int) -> None:
         self._work = work

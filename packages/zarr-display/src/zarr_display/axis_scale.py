@@ -63,7 +63,7 @@ def axis_scale(name: str, axis: ChunkAxis, inner: int | None, pixels: float) -> 
 def edges(
     runs: Iterable[tuple[int, int]], size: int, pixels: float
 ) -> tuple[tuple[float, ...], bool]:
-    """Return the edges between chunks in pixels, and whether edges too close to each other were omitted.
+    """Return the edges between chunks in pixels, and whether edges were omitted as too close.
 
     ``runs`` are chunk lengths in elements, each with the number of consecutive chunks; ``size`` is
     the length of the dimension in elements.

@@ -52,7 +52,10 @@ class Checkpoint:
         self.is_there = False
 
     def begin(self) -> JSON:
-        """Return what the same copy has completed, or None; set ``is_there`` for any checkpoint."""
+        """Return what the same copy has completed; None if there is no checkpoint of it.
+
+        Sets ``is_there``: whether there is a checkpoint of any copy.
+        """
         try:
             data = read_metadata(self._store, self._key) if self._possible else None
             if data is None:

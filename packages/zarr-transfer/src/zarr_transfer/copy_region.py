@@ -66,7 +66,10 @@ def supports_intermediate(source: Array, store: Store) -> bool:
 
 
 def keeps_missing_chunks(source: Array, dest: Array) -> bool:
-    """Whether missing chunks can stay missing: both arrays have bitwise identical fill values."""
+    """Whether chunks that are missing in one array can be missing in the other.
+
+    This is the case if both read as the same value, bit by bit.
+    """
     if dest.metadata.fill_value_undefined:  # every chunk is stored
         return False
     return same_fill_value(source.stored.resolved.fill_value, dest.stored.resolved.fill_value)

@@ -18,10 +18,10 @@ def can_become(old: np.dtype[Any], new: np.dtype[Any]) -> bool:
 
 
 def as_dtype(values: NDArray, dtype: np.dtype[Any]) -> NDArray:
-    """Convert elements to another data type; round floating-point numbers.
+    """Convert elements to another data type; floating-point numbers are rounded.
 
-    Raises ValueError if an integer, or an element that becomes an integer, cannot be represented
-    exactly, or a floating-point number overflows.
+    Raises ValueError if an element cannot be represented.  Integers, and elements that become
+    integers, must be represented exactly.
     """
     if values.dtype == dtype:
         return values

@@ -199,7 +199,7 @@ def _update_existing(plan: CopyPlan, step: CopyStep) -> None:
 
 
 def is_bare(metadata: NodeMetadata) -> bool:
-    """Whether metadata is that of a group without content, as parent groups are created."""
+    """Whether metadata is that of a group without any fields, as parent groups are created."""
     return isinstance(metadata, GroupMetadata) and not (
         metadata.attributes or metadata.additional_fields or metadata.consolidated
     )

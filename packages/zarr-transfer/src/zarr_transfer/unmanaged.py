@@ -85,7 +85,7 @@ def check_keys_there(
 
 
 def check_unmanaged(array: Array, own: set[str]) -> None:
-    """Raise an error if a new array has unmanaged keys other than its ``own``."""
+    """Raise an error if there are keys at the path of a new array that the copy does not own."""
     documents = array.stored.format.documents(array.path)
     unmanaged = set(array.store.list_prefix(array.stored.prefix)) - own - {*documents}
     if unmanaged:

@@ -17,7 +17,7 @@ def encoding_of(array: Array, dimensions: tuple[str, ...], *, keep_fill_value: b
     Codecs are definitions (``{"name": ..., "configuration": ...}``), which this library and
     zarr-python accept for new arrays of both versions.  The preferred chunks, which Dask uses with
     ``chunks={}``, are the shards if there are any, so that parallel writers never write to the
-    same shard.  ``keep_fill_value`` includes the fill value of the array, if it is not the
+    same shard.  ``keep_fill_value`` includes the fill value of the array, which is not the
     ``_FillValue`` of the variable.
     """
     filters, serializer, compressors = _codecs(array)
@@ -41,7 +41,7 @@ def encoding_of(array: Array, dimensions: tuple[str, ...], *, keep_fill_value: b
 
 
 def _codecs(array: Array) -> tuple[tuple[Any, ...], Any, tuple[Any, ...]]:
-    """Return the definitions of filters, serializer and compressors, in shards those within."""
+    """Return the definitions of filters, serializer and compressors; with shards, the inner ones."""
     codecs: list[Any] = [codec.to_json() for codec in array.codecs]
     while len(codecs) == 1 and isinstance(codecs[0], dict) and codecs[0]["name"] == _SHARDING:
         codecs = codecs[0]["configuration"]["codecs"]

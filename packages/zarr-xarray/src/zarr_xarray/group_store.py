@@ -128,7 +128,7 @@ def open_readable_group(
 
 
 def _read_indexes(found: Mapping[str, Variable], max_concurrency: int | None) -> None:
-    """Read index variables concurrently from stores with latency; xarray reads them one by one."""
+    """Read index variables concurrently from stores with latency; xarray would do so one by one."""
     if max_concurrency is None:
         return
     indexes = [

@@ -222,7 +222,7 @@ def _new_metadata(
     explicit: bool,
 ) -> ArrayMetadata:
     stored = {
-        # Like xarray with zarr-python, write NaN and infinities as tokens, which are not valid JSON.
+        # As xarray with zarr-python writes them: NaN and infinities are tokens, not valid JSON.
         key: strictjson.keep_nonfinite(_xarray.encode_attribute(value))
         for key, value in attributes.items()
     }

@@ -74,7 +74,7 @@ def plain_floats(metadata: NodeMetadata) -> NodeMetadata:
 
 
 def storable(format_: Format, metadata: M) -> tuple[M, list[str]]:
-    """Return metadata that the format that has read it can write, with notes on changes."""
+    """Return metadata as the format that has read it can write it, with notes on changes."""
     try:
         format_.create(MemoryStore(), "", metadata)
     except ZarrError:

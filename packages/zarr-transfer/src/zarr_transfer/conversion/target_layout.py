@@ -65,7 +65,7 @@ class TargetLayout:
 def plan_layout(
     array: Array, dest: NodeLocation, path: str, requested: RequestedLayout, *, rename: bool
 ) -> TargetLayout:
-    """Return the requested layout, changed as little as the format requires.
+    """Return the requested layout; other parts change as little as the format requires.
 
     Raises MetadataValidationError if there is no such layout.
     """
