@@ -70,7 +70,7 @@ class Checkpoint:
         return self._stored
 
     def write(self, done: JSON) -> None:
-        """Store what is completed: anything but None."""
+        """Store what is completed; any JSON value except None."""
         if not self._possible or done == self._stored:
             return
         try:

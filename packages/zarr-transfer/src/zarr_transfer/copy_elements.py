@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     NDArray = np.ndarray[Any, Any]
 
-_FEW = 16  # stored objects of which no checkpoint is taken
+_FEW = 16  # with at most so many stored objects, there is no checkpoint
 
 
 def copy_elements(

@@ -251,7 +251,7 @@ def _refuse_overlap(
     between = path_within(dest, dest_path, source, path)
     if between is None:
         between = path_within(source, path, dest, dest_path)
-    if not between:  # neither lies in the other, or they are the same
+    if not between:  # neither is within the other, or they are the same
         return
     keys = {key[len(_prefix(path)) :] for key in targets}
     if hit := sorted(keys.intersection(f"{between}/{key}" for key in keys)):

@@ -70,7 +70,7 @@ def move(
     NodeNotFoundError
         If the source has been removed.
     NodeExistsError
-        If there is another node at the destination, or it lies in the source.
+        If there is another node at the destination, or it is within the source.
     StoreCapabilityError
         If the store of the source cannot remove keys.
 

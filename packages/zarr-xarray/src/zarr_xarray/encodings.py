@@ -41,7 +41,7 @@ def encoding_of(array: Array, dimensions: tuple[str, ...], *, keep_fill_value: b
 
 
 def _codecs(array: Array) -> tuple[tuple[Any, ...], Any, tuple[Any, ...]]:
-    """Return the definitions of filters, serializer and compressors; with shards, the inner ones."""
+    """Return definitions of filters, serializer and compressors; with shards, the inner ones."""
     codecs: list[Any] = [codec.to_json() for codec in array.codecs]
     while len(codecs) == 1 and isinstance(codecs[0], dict) and codecs[0]["name"] == _SHARDING:
         codecs = codecs[0]["configuration"]["codecs"]
