@@ -31,10 +31,7 @@ _flatten: Callable[..., Iterable[Any]] = flatten
 
 
 class DelayedBlocks(_Delayed):
-    """A ``Delayed`` whose graph is optimized as that of an array.
-
-    Dask does not fuse the tasks of a plain ``Delayed``.
-    """
+    """A ``Delayed`` whose graph is optimized as that of an array; Dask does not fuse its tasks."""
 
     __slots__ = ()
 
@@ -47,10 +44,8 @@ class DelayedBlocks(_Delayed):
 def gather(x: Any, function: Callable[[list[Any]], Any]) -> Any:
     """Return a ``Delayed`` that computes all blocks of an array and passes them to a function.
 
-    Notes
-    -----
-    The graph has one layer more than that of the array, for any number of blocks.  Dask merges
-    and sorts graphs by layers, so a layer per block would cost the square of their number.
+    It adds one layer for any number of blocks.  Dask merges and sorts graphs by layers, so a
+    layer per block would cost the square of their number.
     """
     name = f"gather-{x.name}"
     task = (function, list(_flatten(x.__dask_keys__())))
@@ -79,7 +74,7 @@ def as_completed(client: Any) -> Any:
 
 
 def was_lost(future: Any) -> bool:
-    """Return whether a task failed because its worker was lost or restarted."""
+    """Whether a task failed because its worker was lost or restarted."""
     from distributed import KilledWorker  # optional dependency
 
     if future.status == "error":
@@ -90,10 +85,7 @@ def was_lost(future: Any) -> bool:
 def check_picklable(work: object) -> None:
     """Raise the error of pickling, which is more specific than that of a scheduler.
 
-    Raises
-    ------
-    StoreError
-        If the store cannot be used by another process.
+    It is a StoreError if another process cannot use the store.
     """
     pickle.dumps(work)
 
@@ -123,7 +115,7 @@ def current_client() -> Any:
 
 
 def is_client(given: Any) -> bool:
-    """Return whether an object is a client of ``distributed``."""
+    """Whether an object is a client of ``distributed``."""
     if "distributed" not in sys.modules:
         return False
     from distributed import Client  # optional dependency

@@ -19,19 +19,9 @@ Region = tuple[slice, ...]
 def normalize_region(given: Any, shape: tuple[int, ...], blocks: tuple[int, ...]) -> Region:
     """Return a region with a start and stop for each dimension.
 
-    Parameters
-    ----------
-    given : tuple of (slice or int), slice, mapping of int to slice, or None
-        The region as passed by the user; missing dimensions are complete.
-    shape : tuple of int
-        Shape of the stored array.
-    blocks : tuple of int
-        The shape of the array to write.
-
-    Raises
-    ------
-    ValueError
-        If a slice has a step, a dimension does not exist, or the shapes differ.
+    ``given`` is the region as the user passed it; missing dimensions are complete.  Raises
+    ValueError if a slice has a step, a dimension does not exist, or the region does not have
+    the shape ``blocks`` of the array to write.
     """
     parts: list[Any] = [slice(None)] * len(shape)
     if isinstance(given, dict):
@@ -68,19 +58,7 @@ def align_blocks(
 ) -> tuple[Lengths, ...]:
     """Return block lengths such that no two blocks share a stored object.
 
-    Parameters
-    ----------
-    blocks : sequence of tuple of int
-        Lengths of the existing blocks along each dimension.
-    region : tuple of slice
-        The region to write.
-    stored : sequence of ChunkEdges
-        Edges of the stored objects along each dimension.
-
-    Returns
-    -------
-    tuple of tuple of int
-        ``blocks`` if they are already aligned.
+    Blocks that are aligned already keep their lengths.
     """
     return tuple(
         tuple(lengths)
@@ -97,13 +75,7 @@ def _fits(lengths: Lengths, start: int, stored: ChunkEdges) -> bool:
 def check_alignment(
     blocks: Sequence[Lengths], wanted: Sequence[Lengths], stored: Sequence[ChunkEdges], what: str
 ) -> None:
-    """Raise an error if blocks are not aligned.
-
-    Raises
-    ------
-    ValueError
-        With the dimensions and the required ``rechunk``.
-    """
+    """Raise ValueError with the required ``rechunk`` if blocks are not aligned."""
     wrong = [d for d, (is_, be) in enumerate(zip(blocks, wanted, strict=True)) if is_ != be]
     if not wrong:
         return
@@ -118,13 +90,7 @@ def check_alignment(
 
 
 def check_region_edges(region: Region, stored: Sequence[ChunkEdges], what: str) -> None:
-    """Raise an error if a region starts or ends within stored objects.
-
-    Raises
-    ------
-    ValueError
-        With the dimension and the smallest aligned region that contains the region.
-    """
+    """Raise ValueError with the aligned region if a region starts or ends within stored objects."""
     for dimension, (part, edges) in enumerate(zip(region, stored, strict=True)):
         wrong = [at for at in (part.start, part.stop) if not is_edge(edges, at)]
         if part.start == part.stop or not wrong:

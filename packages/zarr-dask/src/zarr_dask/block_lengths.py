@@ -28,10 +28,7 @@ def stored_edges(array: Array) -> tuple[ChunkEdges, ...]:
 def block_lengths(edges: Sequence[ChunkEdges], array: Array) -> tuple[Lengths, ...]:
     """Return the lengths of blocks as Dask requires them.
 
-    Raises
-    ------
-    ValueError
-        If there are more than :data:`MAX_BLOCKS` along the dimensions.
+    Raises ValueError if there are more than :data:`MAX_BLOCKS` along the dimensions.
     """
     counts = [along.count for along in edges]
     if sum(counts) > MAX_BLOCKS:
@@ -52,7 +49,7 @@ def part_lengths(edges: ChunkEdges) -> Lengths:
 
 
 def is_edge(edges: ChunkEdges, at: int) -> bool:
-    """Return whether a part starts or ends at an element."""
+    """Whether a part starts or ends at an element."""
     return at in (0, edges.size) or edges[edges.part_of(at)].start == at
 
 
@@ -69,21 +66,8 @@ def lengths_of(edges: Sequence[int]) -> Lengths:
 def gather(stored: Sequence[ChunkEdges], elements: int) -> tuple[ChunkEdges, ...]:
     """Combine stored objects into blocks.
 
-    Parameters
-    ----------
-    stored : sequence of ChunkEdges
-        Edges of the stored objects along each dimension.
-    elements : int
-        The maximum number of elements per block, unless a stored object has more.
-
-    Returns
-    -------
-    tuple of ChunkEdges
-        Edges of the blocks.
-
-    Notes
-    -----
-    Blocks are doubled along the dimension with the most remaining blocks.
+    A block has at most ``elements`` elements, unless a stored object has more.  Blocks are
+    doubled along the dimension with the most remaining blocks.
 
     Examples
     --------
@@ -106,19 +90,8 @@ def gather(stored: Sequence[ChunkEdges], elements: int) -> tuple[ChunkEdges, ...
 def snap(blocks: Lengths, start: int, stored: ChunkEdges) -> Lengths:
     """Move the edges of blocks to the nearest edges of stored objects.
 
-    Parameters
-    ----------
-    blocks : tuple of int
-        Lengths of the blocks.
-    start : int
-        The start of the first block in the stored array.
-    stored : ChunkEdges
-        Edges of the stored objects.
-
-    Returns
-    -------
-    tuple of int
-        Lengths of new blocks over the same elements; no two share a stored object.
+    The first block begins at ``start`` in the stored array.  The new blocks have the same
+    elements, and no two share a stored object.
 
     Examples
     --------
@@ -145,7 +118,7 @@ def snap(blocks: Lengths, start: int, stored: ChunkEdges) -> Lengths:
 
 
 def regular_edges(edges: ChunkEdges) -> int | None:
-    """Return the common length of parts, as :func:`regular`."""
+    """Return the common length of parts, like :func:`regular`."""
     return edges.length if edges.starts is None else regular(part_lengths(edges))
 
 

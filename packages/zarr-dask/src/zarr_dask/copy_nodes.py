@@ -62,10 +62,10 @@ def copy(
 
     Notes
     -----
-    The calling process writes the metadata: that of an array after its chunks, that of a
-    group after its members.  Visible nodes are therefore complete.  To resume an interrupted
-    copy, call it again, for a group with ``if_exists="skip"``: existing arrays and, in arrays
-    that are decoded, existing stored objects are skipped.
+    The calling process writes the metadata: that of an array after its chunks, that of a group
+    after its members.  Visible nodes are therefore complete.  The same call resumes an interrupted
+    copy, for a group with ``if_exists="skip"``: existing arrays and, in arrays that are decoded,
+    existing stored objects are skipped.
     """
     opened = source if isinstance(source, Array | Group) else zarr_core.open(source, "r")
     executor = Workers(client, max_memory, temp_store, retries)

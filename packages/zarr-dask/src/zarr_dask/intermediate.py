@@ -18,14 +18,8 @@ if TYPE_CHECKING:
 class IntermediateArray:
     """A temporary array that exists while another array is rechunked.
 
-    Parameters
-    ----------
-    array : Array
-        The array; it has no metadata document, so it is not part of the hierarchy.
-    checkpoint : Checkpoint
-        Identifies the copy that it belongs to.
-    is_complete : bool
-        Whether an earlier call has written all of it.
+    It has no metadata document, so it is not part of the hierarchy.  The checkpoint identifies the
+    copy that it belongs to; ``is_complete`` tells whether an earlier call has written all of it.
     """
 
     array: Array
@@ -38,14 +32,7 @@ class IntermediateArray:
     ) -> IntermediateArray:
         """Open the intermediate array of an interrupted copy, or create a new one.
 
-        Parameters
-        ----------
-        source, dest : Array
-            The source and the destination of the copy.
-        chunks : tuple of int
-            The chunk shape of the intermediate array.
-        temp_store : store-like, optional
-            The location of the array; by default next to the chunks of the destination.
+        Without ``temp_store``, it is next to the chunks of the destination.
         """
         store, path = (dest.store, "") if temp_store is None else resolve_store_path(temp_store)
         at = f"{path}/{intermediate_path(dest)}".strip("/")

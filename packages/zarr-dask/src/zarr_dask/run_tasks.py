@@ -41,12 +41,8 @@ def run_tasks(
     done : callable
         Called with each task and its result, from this thread.
     retries : int
-        The number of retries of a task that failed or whose worker was lost.
-
-    Raises
-    ------
-    Exception
-        The error of a task after the last retry.
+        The number of retries of a task that failed or whose worker was lost.  The error of the
+        last one is raised.
     """
     client = _dask.current_client() if where is None else where
     results: Generator[tuple[T, R], None, None]
@@ -122,15 +118,7 @@ def _on_scheduler(
 
 
 class Retry:
-    """A function that is called again if it fails.
-
-    Parameters
-    ----------
-    work : callable
-        The function.
-    retries : int
-        The number of retries.
-    """
+    """A function that is called again if it fails."""
 
     def __init__(self, work: Callable[[Any], Any], retries: int) -> None:
         self._work = work

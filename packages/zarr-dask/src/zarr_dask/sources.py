@@ -25,21 +25,8 @@ def check_not_source(
 ) -> None:
     """Raise an error if a Dask array is computed from arrays that will be removed.
 
-    Parameters
-    ----------
-    x : dask.array.Array
-        The array to store.
-    store_like : store-like
-        The destination, as for :func:`zarr_core.open`.
-    path : str, optional
-        Path below it of the node that is removed, with all nodes below.
-    storage_options : mapping, optional
-        Options for the store if it is a URL.
-
-    Raises
-    ------
-    ValueError
-        With the location of the array.
+    ``path`` below ``store_like`` is the node that is removed, with all nodes below.  The
+    ValueError contains the location of the array.
     """
     arrays = list(_arrays(x.__dask_graph__()))
     if not arrays:

@@ -58,8 +58,8 @@ class Workers(CopyExecutor):
 
     Notes
     -----
-    A task writes whole stored objects, and each is replaced atomically.  A task can therefore
-    run several times, also at the same time.
+    A task writes whole stored objects, each atomically, so it can run several times, also at the
+    same time.
     """
 
     client: Any = None
@@ -149,10 +149,7 @@ def plan_rechunk(
 ) -> RechunkPlan:
     """Plan how many workers copy the elements of an array to another.
 
-    Raises
-    ------
-    ValueError
-        If a single stored object needs more memory than ``max_memory``.
+    Raises ValueError if a single stored object needs more memory than ``max_memory``.
     """
     budget = Budget(
         _dask.parse_nbytes(max_memory), tasks=_MIN_TASKS, box=_MIN_REGION_NBYTES, between=between
@@ -161,13 +158,7 @@ def plan_rechunk(
 
 
 class CopyRegion:
-    """Copies a region of an array to another array; can be pickled.
-
-    Parameters
-    ----------
-    source, dest : Array
-        The arrays.
-    """
+    """Copies a region of an array to another array; can be pickled."""
 
     def __init__(self, source: Array, dest: Array) -> None:
         self._source = source
@@ -183,12 +174,7 @@ class CopyRegion:
 class HalfCounter:
     """Counts each element as one half, since each stage is half of the work.
 
-    Parameters
-    ----------
-    done : callable
-        Called with the number of elements.
-    left : int
-        The number of halves to begin with.
+    ``left`` is the initial number of halves.
     """
 
     def __init__(self, done: Callable[[int], object], left: int = 0) -> None:

@@ -97,9 +97,9 @@ def to_zarr(
 
     Notes
     -----
-    Invalid requests fail before anything is stored.  A task writes whole stored objects, and
-    each is replaced atomically, so tasks can be repeated.  If writing fails or is
-    interrupted, a new array is removed; notes of the exception list everything that remains.
+    Invalid requests fail before anything is stored.  A task writes whole stored objects, each
+    atomically, so tasks can be repeated.  If writing fails or is interrupted, a new array is
+    removed; notes of the exception list everything that remains.
 
     If the store is in a transaction, such as a session of Icechunk, each task writes to a
     fork.  The forks are merged at the end; the user commits the session.

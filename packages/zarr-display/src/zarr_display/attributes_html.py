@@ -31,7 +31,7 @@ def attributes_html(attributes: Mapping[str, Any]) -> str:
 
 
 def folded_attributes(attributes: Mapping[str, Any]) -> str:
-    """Return the folded table of a node's attributes; empty if there are none."""
+    """Return the folded table of attributes; empty if there are none."""
     if not attributes:
         return ""
     plain = {name: strictjson.plain_floats(value) for name, value in attributes.items()}

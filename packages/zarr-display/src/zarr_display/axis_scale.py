@@ -22,22 +22,9 @@ _MOST_RUNS = 100_000  # maximum number of runs of lengths to inspect
 class AxisScale:
     """A dimension in the scale of a drawing.
 
-    Parameters
-    ----------
-    name : str
-        Name of the dimension; empty if it has none.
-    size : int
-        Its length in elements.
-    pixels : float
-        Its length in the drawing.
-    chunk, shard : float
-        The ends of the first chunk and of the first shard; 0 if there is none.
-    chunks, shards : tuple of float
-        The edges between chunks and between shards.
-    count : int
-        The number of chunks.
-    is_thinned : bool
-        Whether edges were omitted.
+    ``size`` is in elements, other lengths and positions are in pixels.  ``chunk`` and ``shard``
+    are the ends of the first chunk and shard, 0 if there is none; ``chunks`` and ``shards`` the
+    edges between them.  ``is_thinned`` tells whether edges were omitted.
     """
 
     name: str
@@ -58,19 +45,7 @@ class AxisScale:
 
 
 def axis_scale(name: str, axis: ChunkAxis, inner: int | None, pixels: float) -> AxisScale:
-    """Return the scale of a dimension.
-
-    Parameters
-    ----------
-    name : str
-        The name of the dimension.
-    axis : ChunkAxis
-        The stored chunks or shards along it.
-    inner : int or None
-        The length of inner chunks; None without sharding.
-    pixels : float
-        The length of the drawing.
-    """
+    """Return the scale of a dimension; ``inner`` is the length of inner chunks with sharding."""
     size = axis.size
     if not size:
         return AxisScale(name, 0, pixels, 0, 0, (), (), 0, False)
@@ -88,23 +63,10 @@ def axis_scale(name: str, axis: ChunkAxis, inner: int | None, pixels: float) -> 
 def edges(
     runs: Iterable[tuple[int, int]], size: int, pixels: float
 ) -> tuple[tuple[float, ...], bool]:
-    """Return the edges between chunks, without edges that are too close to each other.
+    """Return the edges between chunks in pixels, and whether edges were omitted as too close.
 
-    Parameters
-    ----------
-    runs : iterable of (int, int)
-        Chunk lengths in elements, each with the number of consecutive chunks of that length.
-    size : int
-        Length of the dimension in elements.
-    pixels : float
-        Its length in pixels.
-
-    Returns
-    -------
-    tuple of float
-        The edges in pixels from the start.
-    bool
-        Whether edges were omitted.
+    ``runs`` are chunk lengths in elements, each with the number of consecutive chunks; ``size`` is
+    the length of the dimension in elements.
     """
     found: list[float] = []
     scale, start, last, thinned = pixels / size, 0, 0.0, False

@@ -25,16 +25,10 @@ _BATCH = 4096  # objects per batch of size requests
 
 
 class StoredSizes(NamedTuple):
-    """Some of the stored chunks.
+    """Coordinates and stored sizes in bytes of some stored chunks.
 
-    Parameters
-    ----------
-    chunks : ndarray of int64, shape (number of chunks, number of dimensions)
-        The chunk coordinates.
-    nbytes : ndarray of int64, shape (number of chunks,)
-        The stored size of each chunk; 0 if sizes were not requested.
-    problems : sequence of str
-        Errors of shards with a damaged index.
+    ``chunks`` has the shape ``(number of chunks, number of dimensions)``.  Sizes are 0 if they were
+    not requested.  ``problems`` are errors of shards with a damaged index.
     """
 
     chunks: Integers
@@ -56,12 +50,8 @@ class ChunkInventory:
     inner : bool
         Whether to get inner chunks, by reading the index of each shard.
     most : int
-        The maximum number of objects to inspect.
-
-    Attributes
-    ----------
-    complete : bool
-        Whether all objects were inspected; valid after iteration.
+        The maximum number of objects to inspect.  ``complete`` tells, after iteration, whether
+        this was enough.
 
     Raises
     ------
@@ -136,7 +126,7 @@ class ChunkInventory:
     def _within_part(
         self, items: Iterable[tuple[tuple[int, ...], T]]
     ) -> Iterator[tuple[tuple[int, ...], T]]:
-        """Yield the stored objects that are wanted."""
+        """Yield the stored objects in the region."""
         wanted = self._wanted_objects()
         for at, what in items:
             if all(number in part for number, part in zip(at, wanted, strict=True)):

@@ -227,10 +227,7 @@ def _chunks_in_cells(
 ) -> Numbers:
     """Return the number of chunks in each cell; the last cell of a dimension may have fewer.
 
-    Raises
-    ------
-    ValueError
-        If there are too many cells, or too many chunks to count.
+    Raises ValueError if there are too many cells, or too many chunks to count.
     """
     cells = prod(-(-count // each) for count, each in zip(shape, per_cell, strict=True))
     if cells > _MOST_CELLS:
@@ -300,9 +297,6 @@ def _divided(above: Numbers | None, below: Numbers | None, shape: tuple[int, ...
     return result
 
 
-# --- as text ---
-
-
 def text(found: ChunkMap) -> str:
     """Return the map as text: the summary, the cells, and a legend."""
     return "\n".join([*summary(found), "", *rows(found), "", *legend(found)])
@@ -341,7 +335,7 @@ def rows(found: ChunkMap) -> list[str]:
 
 
 def legend(found: ChunkMap) -> list[str]:
-    """Return the meaning of the symbols that occur."""
+    """Return the meaning of the symbols in the map."""
     symbols = set("".join(rows(found)))
     parts = [f"{MISSING} not stored"] if MISSING in symbols else []
     parts += [f"{' '.join(PARTLY)} partly stored"] if symbols & {*PARTLY} else []

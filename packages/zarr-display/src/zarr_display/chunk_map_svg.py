@@ -36,15 +36,7 @@ def html(found: ChunkMap) -> str:
 
 
 def picture(found: ChunkMap, alone: bool = False) -> str:
-    """Return the map as SVG.
-
-    Parameters
-    ----------
-    found : ChunkMap
-        The map.
-    alone : bool
-        Whether it is a standalone file, instead of a part of a page.
-    """
+    """Return the map as SVG, standalone or as part of a page."""
     rows, columns = np.atleast_2d(found.chunks).shape
     fitting = min(_WIDTH // max(columns, 1), _HEIGHT // max(rows, 1))
     side = max(_SMALLEST, min(_LARGEST, fitting))

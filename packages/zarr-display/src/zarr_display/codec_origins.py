@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Encoder(NamedTuple):
-    """A codec of an array.
+    """A codec of an array, and the distribution that provides it.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class Encoder(NamedTuple):
     configuration : mapping
         Its configuration.
     origin : str
-        Name and version of the distribution that provides it.
+        Name and version of the distribution.
     alternatives : tuple of str
         Other providers of the name, in the form of the setting ``providers``.
     within_shard : bool

@@ -27,15 +27,7 @@ Point = tuple[float, float]
 
 
 class Picture(NamedTuple):
-    """A drawing.
-
-    Parameters
-    ----------
-    svg : str
-        The drawing.
-    notes : list of str
-        Notes on what is not to scale.
-    """
+    """A drawing as SVG, and notes on what is not to scale."""
 
     svg: str
     notes: list[str]
@@ -44,19 +36,10 @@ class Picture(NamedTuple):
 def grid_picture(
     names: Sequence[str], axes: Sequence[ChunkAxis], inner: Sequence[int] | None = None
 ) -> Picture:
-    """Draw a grid.
+    """Draw a grid of stored chunks or shards, with the shape of inner chunks if any.
 
     The last three dimensions are drawn as a cuboid, rectangle or bar, other dimensions as one
     bar each.
-
-    Parameters
-    ----------
-    names : sequence of str
-        The names of the dimensions; empty for dimensions without a name.
-    axes : sequence of ChunkAxis
-        The stored chunks or shards along each dimension.
-    inner : sequence of int, optional
-        The shape of the inner chunks, with sharding.
     """
     if not axes:
         square = tag("rect", x=1, y=1, width=30, height=30, fill=CHUNK, fill_opacity=0.75)
@@ -172,16 +155,8 @@ def _solid(scales: list[AxisScale], down: float = _BAR[1]) -> Iterator[str]:
 class _Face(NamedTuple):
     """A parallelogram with lines in two directions.
 
-    Parameters
-    ----------
-    across, along : AxisScale
-        The sides.
-    origin : (float, float)
-        The common corner of the sides.
-    right, down : (float, float)
-        The directions of the sides, of length 1.
-    shade : float
-        The opacity of the face.
+    ``origin`` is the common corner of the sides; ``right`` and ``down`` are their directions, of
+    length 1; ``shade`` is the opacity.
     """
 
     across: AxisScale

@@ -58,7 +58,7 @@ def _members(group: StoredGroup) -> str:
 def first_members(group: StoredGroup) -> Tree | None:
     """Return the first members of each group: two levels, more with consolidated metadata.
 
-    None if the members would have to be requested from a store with latency.
+    None if they would have to be requested from a store with latency.
     """
     is_consolidated = group.uses_consolidated
     if not is_consolidated and group.store.max_concurrency is not None:

@@ -23,10 +23,7 @@ CODE = "font-family:ui-monospace,Menlo,Consolas,monospace;font-size:.95em;backgr
 
 
 def text(value: object, most: int = MOST_TEXT) -> str:
-    """Return a value as HTML text, escaped and truncated.
-
-    Control characters are escaped as in messages of zarr-core.
-    """
+    """Return a value as HTML text, truncated, with control characters escaped as in messages."""
     shown = str(value)
     if len(shown) > most:
         shown = f"{shown[:most]}…"
@@ -36,8 +33,7 @@ def text(value: object, most: int = MOST_TEXT) -> str:
 def tag(name: str, *content: str, **attributes: object) -> str:
     """Return an element with HTML content; attributes are escaped.
 
-    A trailing underscore in the name of an attribute is removed, other underscores become
-    dashes.
+    In the names of attributes, a trailing underscore is removed, others become dashes.
     """
     written = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(escape_controls(str(value)))}"'
@@ -58,17 +54,7 @@ def table(*rows: str) -> str:
 
 
 def row(name: str, *cells: str, span: int = 1) -> str:
-    """Return a table row.
-
-    Parameters
-    ----------
-    name : str
-        The row header, as HTML.
-    *cells : str
-        The cells, as HTML.
-    span : int
-        The number of columns of the last cell.
-    """
+    """Return a table row of HTML cells; the last one spans ``span`` columns."""
     *most, last = cells
     parts = [tag("td", it, style=_CELL) for it in most]
     parts.append(tag("td", last, style=_CELL, colspan=span if span > 1 else None))

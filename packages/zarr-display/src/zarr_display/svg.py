@@ -19,18 +19,9 @@ _ALONE = (
 
 
 def svg(size: Sequence[float], *content: str, description: str, alone: bool = False) -> str:
-    """Return a picture.
+    """Return a picture, as part of a page or standalone.
 
-    Parameters
-    ----------
-    size : (float, float)
-        Width and height in pixels.
-    *content : str
-        Elements.
-    description : str
-        The text alternative.
-    alone : bool
-        Whether it is a standalone file.
+    ``size`` is width and height in pixels; ``description`` the text alternative.
     """
     width, height = map(number, size)
     own = {"xmlns": "http://www.w3.org/2000/svg", "class_": "zarr-picture"} if alone else {}

@@ -148,9 +148,11 @@ class ShardingCodec(PartialEncodeCodec, SubchunkCodec):
         Raises
         ------
         ValueError
-            If the inner chunks have a different number of dimensions than the shard, do
-            not divide it evenly, or are too many.  A CodecChainError if an inner codec
-            does not support the inner chunks, or an index codec has no fixed size.
+            If the inner chunks have a different number of dimensions than the shard, do not
+            divide it evenly, or are too many.
+        CodecChainError
+            If an inner codec does not support the inner chunks, or an index codec has no fixed
+            size.
         """
         self._shard(decoded)
 

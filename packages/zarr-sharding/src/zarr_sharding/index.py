@@ -1,8 +1,7 @@
 """Index of a shard: offsets and lengths of the inner chunks.
 
-Specification: sharding codec 1.0, "Binary shard format".  Stored data is validated: an
-entry beyond the shard makes its own inner chunk unreadable, an index that cannot be
-decoded makes the shard unreadable.
+Specification: sharding codec 1.0, "Binary shard format".  Stored data is validated: an entry
+beyond the shard makes its inner chunk unreadable; an index that cannot be decoded, the shard.
 """
 
 from __future__ import annotations
@@ -66,26 +65,16 @@ class IndexFormat:
     def read(self, reader: ByteReader) -> ShardIndex:
         """Read the index of a stored shard, with one read.
 
-        Raises
-        ------
-        ChunkDecodeError
-            If the shard is too short for an index, or the index is damaged.
+        Raises ChunkDecodeError if the shard is too short for an index, or the index is damaged.
         """
         low, high = self._bounds(reader.size)
         return self._decode(self._stored(reader), low, high)
 
     def decode(self, stored: Buffer) -> ShardIndex:
-        """Decode an index from a shard of unknown length.
+        """Decode an index from the first or last ``size`` bytes of a shard of unknown length.
 
-        Parameters
-        ----------
-        stored : Buffer
-            First or last bytes of the shard, as many as the size of the index.
-
-        Raises
-        ------
-        ChunkDecodeError
-            As :meth:`read`.  Entries beyond the end of the shard are not detected.
+        Raises ChunkDecodeError like :meth:`read`.  Entries beyond the end of the shard are not
+        detected.
         """
         self._bounds(len(stored))
         return self._decode(stored, self.size if self.at_start else 0, _MAX_OFFSET)
@@ -93,13 +82,9 @@ class IndexFormat:
     def read_one(self, reader: ByteReader, number: int) -> tuple[int, int] | None:
         """Return offset and length of one inner chunk; None if it is empty.
 
-        The whole index is read if it has a checksum.  Only one entry is decoded if the
-        index codecs do not change the entries.
-
-        Raises
-        ------
-        ChunkDecodeError
-            As :meth:`read`, and if the entry points beyond the shard or into its index.
+        The whole index is read if it has a checksum.  Only one entry is decoded if the index codecs
+        do not change the entries.  Raises ChunkDecodeError like :meth:`read`, and if the entry
+        points beyond the shard or into its index.
         """
         if not self.chain.has_memory_layout:
             return self.read(reader).locate_one(number)
@@ -223,10 +208,7 @@ class ShardIndex:
     def locate_one(self, number: int) -> tuple[int, int] | None:
         """Return offset and length of one inner chunk; None if it is empty.
 
-        Raises
-        ------
-        ChunkDecodeError
-            If the entry points beyond the shard or into its index.
+        Raises ChunkDecodeError if the entry points beyond the shard or into its index.
         """
         offset, nbytes = self.entries[number].tolist()
         if offset == nbytes == EMPTY:
@@ -236,12 +218,7 @@ class ShardIndex:
         return offset, nbytes
 
     def locate(self, numbers: Numbers) -> tuple[list[tuple[int, int, int]], list[int]]:
-        """Return offsets and lengths of several inner chunks.
-
-        Parameters
-        ----------
-        numbers : ndarray of int
-            Linear indices of the inner chunks in C order of the grid.
+        """Return offsets and lengths of inner chunks by their linear indices in C order.
 
         Returns
         -------
@@ -260,13 +237,9 @@ class ShardIndex:
         return list(zip(offset, nbytes, order.tolist(), strict=True)), missing.tolist()
 
     def order(self, numbers: Numbers) -> tuple[Numbers, Numbers]:
-        """Sort inner chunks by their offset; as :meth:`locate`, without Python objects.
+        """Return positions in ``numbers`` of stored chunks, sorted by offset, and of empty ones.
 
-        Returns
-        -------
-        found, empty : ndarray of int
-            Positions in ``numbers`` of stored inner chunks, sorted by offset, and of empty
-            inner chunks.
+        Like :meth:`locate`, without Python objects.
         """
         chosen = self.entries[numbers]
         offset, nbytes = chosen[:, 0], chosen[:, 1]
@@ -297,7 +270,7 @@ class ShardIndex:
         return np.flatnonzero((self.entries != EMPTY).any(axis=1))
 
     def has_any(self, numbers: Collection[int]) -> bool:
-        """Return whether any of these inner chunks is not empty."""
+        """Whether any of these inner chunks is not empty."""
         chosen = np.fromiter(numbers, np.intp, len(numbers))
         return bool((self.entries[chosen] != EMPTY).any())
 

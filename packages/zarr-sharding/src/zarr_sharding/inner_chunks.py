@@ -49,7 +49,7 @@ class Batch:
     nbytes: int = 0
 
     def is_dense(self, length: int) -> bool:
-        """Return whether the batch consists of adjacent inner chunks of this length."""
+        """Whether the batch consists of adjacent inner chunks of this length."""
         return self.nbytes == length * len(self.items) and all(
             item[1] == place * length and item[2] == length for place, item in enumerate(self.items)
         )
@@ -61,23 +61,18 @@ def batches(
     gap_bytes: int = GAP_BYTES,
     contiguous: bool = False,
 ) -> list[Batch]:
-    """Group neighbouring inner chunks into batches.
+    """Group neighbouring inner chunks into batches of :data:`BATCH_BYTES`, or one larger chunk.
 
     Parameters
     ----------
     found : sequence of (int, int, int)
         Offset, length and position, sorted by offset.
     max_items : int
-        Largest number of inner chunks in a batch.
+        Maximum number of inner chunks in a batch.
     gap_bytes : int
         Largest gap between two inner chunks that is read rather than skipped, in bytes.
     contiguous : bool
-        Whether each batch is one contiguous byte range, for a request of its own.
-
-    Returns
-    -------
-    list of Batch
-        Batches of at most :data:`BATCH_BYTES`, except for larger inner chunks.
+        Whether each batch is one contiguous byte range, for a separate request.
     """
     result: list[Batch] = []
     batch = Batch()
@@ -128,13 +123,9 @@ def _read(reader: ByteReader, batch: Batch, memory: memoryview) -> None:
 
 
 def iter_inner_chunks(reader: ByteReader, batch: Batch) -> Iterator[tuple[memoryview, int]]:
-    """Read a batch and yield its inner chunks.
+    """Read a batch and yield encoded bytes and position of each inner chunk.
 
-    Yields
-    ------
-    tuple of (memoryview, int)
-        Encoded bytes of an inner chunk, valid until the next iteration, and its
-        position.
+    The bytes are valid until the next iteration.
     """
     if isinstance(reader, BufferByteReader):
         for offset, _, nbytes, number in batch.items:
@@ -157,15 +148,7 @@ def iter_persistent(reader: ByteReader, batch: Batch) -> Iterator[tuple[memoryvi
 
 
 class SubrangeReader(ByteReader):
-    """Reader for a byte range of a value, such as a shard within a shard.
-
-    Parameters
-    ----------
-    reader : ByteReader
-        Reader of the whole value.
-    start, size : int
-        Byte range within the value.
-    """
+    """Reader for a byte range of a value, such as a shard within a shard."""
 
     def __init__(self, reader: ByteReader, start: int, size: int) -> None:
         self._reader = reader
@@ -204,9 +187,6 @@ def subrange(reader: ByteReader, start: int, size: int) -> ByteReader:
     return SubrangeReader(reader, start, size)
 
 
-# --- decoding ---
-
-
 def for_each_batch(
     shard: Shard,
     reader: ByteReader,
@@ -215,17 +195,8 @@ def for_each_batch(
 ) -> None:
     """Call ``work`` for batches of neighbouring inner chunks.
 
-    Parameters
-    ----------
-    shard : Shard
-        Shape and codecs.
-    reader : ByteReader
-        The stored shard.  If its store is remote, each batch is one request, and several
-        requests are concurrent.
-    found : sequence of (int, int, int)
-        Offset, length and position, sorted by offset.
-    work : callable
-        Function that reads and processes a batch.
+    ``found`` has offset, length and position of each, sorted by offset.  If the store is remote,
+    each batch is one request, and several requests are concurrent.
     """
     count, contiguous = len(found), reader.max_concurrency is not None
     most = shard.batch_size(count)

@@ -40,34 +40,17 @@ _SUBRANGE_PAYS = 1 << 15  # encoded bytes; smaller inner chunks are read as a wh
 
 
 def read_part(shard: Shard, reader: ByteReader, selection: Selection, out: Array) -> None:
-    """Read a selection of a stored shard.
+    """Read a selection of a stored shard: the index, then only the selected inner chunks.
 
-    Reads the index, then only the selected inner chunks.
-
-    Parameters
-    ----------
-    shard : Shard
-        Shape and codecs of the shard.
-    reader : ByteReader
-        The stored shard.
-    selection : Selection
-        Selection within the shard.
-    out : ndarray
-        Array for the elements, with the shape of the selection.
-
-    Raises
-    ------
-    ChunkDecodeError
-        If the index or a selected inner chunk is damaged.
+    Raises ChunkDecodeError if the index or a selected inner chunk is damaged.
     """
     if not out.size:
         return
     size = reader.size
-    # The class itself: isinstance takes a third of a microsecond for an abstract class.
+    # Not isinstance, which takes a third of a microsecond for an abstract class.
     if type(reader) is not BufferByteReader and (
         size <= GAP_BYTES or (size <= BATCH_BYTES and 2 * out.size >= shard.size)
     ):
-        # Read index and inner chunks with one read.
         with scratch(size) as memory:
             reader.read_into([(0, memory)])
             _read(shard, BufferByteReader(memory), selection, out)
@@ -179,13 +162,10 @@ def _prefers_partial_decode(shard: Shard, nbytes: int) -> bool:
     return shard.inner.prefers_partial_decode and nbytes > _SUBRANGE_PAYS
 
 
-# --- all inner chunks ---
-
-
 def read_all(shard: Shard, reader: ByteReader, out: Array) -> None:
     """Read all inner chunks."""
     if shard.flat is not None and isinstance(reader, BufferByteReader):
-        # The index of every nested shard at once takes a fraction of the time.  An error is
+        # Reading the index of every nested shard at once takes a fraction of the time.  An error is
         # found again below, together with the coordinates in each shard.
         with suppress(ChunkDecodeError):
             data = reader.read(0, reader.size)
@@ -204,21 +184,10 @@ def _read_indexed(shard: Shard, reader: ByteReader, index: ShardIndex, out: Arra
 def read_flat_index(shard: Shard, grid: tuple[int, ...], data: memoryview) -> ShardIndex:
     """Return the positions of the innermost chunks of nested shards in the outermost one.
 
-    Parameters
-    ----------
-    shard : Shard
-        Shape and codecs of the outermost shard.
-    grid : tuple of int
-        Number of innermost chunks, in each dimension.
-    data : memoryview
-        The stored shard.
-
-    Raises
-    ------
-    ChunkDecodeError
-        If an index or an entry is damaged.
+    ``grid`` is the number of innermost chunks in each dimension, ``data`` the stored shard.
+    Raises ChunkDecodeError if an index or an entry is damaged.
     """
-    # Of the stored shards of one level:
+    # Bytes and grid coordinates of the stored shards of one level.
     starts, stops = np.array([0]), np.array([len(data)])
     places = [np.array([0]) for _ in grid]
     level: Shard | None = shard

@@ -46,7 +46,7 @@ class Shard:
     axes : tuple of ChunkAxis
         The same grid as chunk axes.
     inner : PreparedCodecChain
-        Prepared codecs of an inner chunk.
+        Codecs of an inner chunk.
     index : IndexFormat
         Format of the index.
     fill_value : ndarray, shape ()
@@ -100,29 +100,17 @@ class Shard:
         return number
 
     def blocks(self, array: Array) -> Array:
-        """Return a view of an array with the shape of the shard as inner chunks.
-
-        Returns
-        -------
-        ndarray, shape (*grid, *inner_shape)
-        """
+        """Return a view of an array as inner chunks, of shape ``(*grid, *inner_shape)``."""
         ndim = len(self.grid)
         lengths = [n for pair in zip(self.grid, self.inner_shape, strict=True) for n in pair]
         # Splitting dimensions never copies, whatever the strides.
         return array.reshape(lengths).transpose(*range(0, 2 * ndim, 2), *range(1, 2 * ndim, 2))
 
     def slabs(self, step: int) -> list[tuple[range, tuple[int | slice, ...]]]:
-        """Divide the inner chunks into parts of the grid that are successive in C order.
+        """Divide the grid into parts of at most ``step`` inner chunks, successive in C order.
 
-        Parameters
-        ----------
-        step : int
-            Largest number of inner chunks in a part.
-
-        Returns
-        -------
-        list of (range, tuple)
-            Linear indices of the inner chunks of each part, and its index in :meth:`blocks`.
+        Returns the linear indices of the inner chunks of each part, and its index in
+        :meth:`blocks`.
         """
         axis = next(axis for axis in range(len(self.grid)) if prod(self.grid[axis + 1 :]) <= step)
         below = prod(self.grid[axis + 1 :])
@@ -146,30 +134,24 @@ class Shard:
         )
 
     def parallel(self, count: int) -> bool | None:
-        """Return whether threads are faster for ``count`` inner chunks; None if unknown."""
+        """Return whether threads are faster for a number of inner chunks; None if unknown."""
         nbytes = self.inner.decoded.nbytes
         if nbytes is None or nbytes < _THREADS_MAY_PAY or nbytes * count < _PARALLEL_BYTES:
             return False
         return True if nbytes >= _THREADS_PAY else None
 
     def batch_size(self, count: int) -> int:
-        """Return the batch size for ``count`` inner chunks."""
+        """Return the batch size for a number of inner chunks."""
         nbytes = self.inner.decoded.nbytes or _BATCH_BYTES
         most = max(1, _BATCH_BYTES // max(1, nbytes))
         if self.parallel(count) is not False:
-            # Several batches for each thread, none of them tiny.
+            # Use several batches for each thread, but no tiny ones.
             most = min(most, max(-(-count // 8), _PARALLEL_BYTES // nbytes, 1))
         return most
 
 
 class InnerAxis(ChunkAxis):
-    """Inner chunks along one dimension of a shard.
-
-    Parameters
-    ----------
-    count, length : int
-        Number of inner chunks, and length of each in elements.
-    """
+    """Inner chunks along one dimension of a shard."""
 
     __slots__ = ("count", "size", "uniform")
 
@@ -207,24 +189,9 @@ def prepare_shard(
 ) -> Shard:
     """Prepare the codecs for all shards of one shape.
 
-    Parameters
-    ----------
-    decoded : ArrayRepresentation
-        Decoded representation of the shard.
-    inner_shape : tuple of int
-        Shape of the inner chunks, in elements.
-    codecs, index_codecs : CodecChain
-        Codecs of inner chunks and of the index.
-    at_start : bool
-        Whether the index is at the start.
-    shard_of : callable
-        Function that returns the shards that codecs of inner chunks encode, if they do.
-
-    Raises
-    ------
-    ValueError
-        If the inner chunks do not fit the shard; a CodecChainError if a codec does not
-        support its input.
+    ``shard_of`` returns the shards that the codecs of inner chunks encode, or None.  Raises
+    ValueError if the inner chunks do not fit the shard, and CodecChainError if a codec does not
+    support its input.
     """
     grid = inner_grid(decoded.shape, inner_shape)
     inner = codecs.prepare(
@@ -274,10 +241,7 @@ def _axes(grid: tuple[int, ...], inner_shape: tuple[int, ...]) -> tuple[ChunkAxi
 def inner_grid(shape: tuple[int, ...], inner_shape: tuple[int, ...]) -> tuple[int, ...]:
     """Return the number of inner chunks per shard, in each dimension.
 
-    Raises
-    ------
-    ValueError
-        If inner chunks do not divide the shard evenly, or are too many for an index.
+    Raises ValueError if they do not divide the shard evenly, or are too many for an index.
     """
     if len(shape) != len(inner_shape):
         raise ValueError(
@@ -296,13 +260,7 @@ def inner_grid(shape: tuple[int, ...], inner_shape: tuple[int, ...]) -> tuple[in
 
 
 def check_count(grid: tuple[int, ...]) -> None:
-    """Raise an error for shards whose index would be too large.
-
-    Raises
-    ------
-    ValueError
-        If there are more than :data:`MAX_INNER_CHUNKS` inner chunks.
-    """
+    """Raise ValueError if there are more than :data:`MAX_INNER_CHUNKS` inner chunks."""
     if prod(grid) > MAX_INNER_CHUNKS:
         raise ValueError(
             f"a shard of {prod(grid)} inner chunks requires an index of {16 * prod(grid)} bytes; "
@@ -314,10 +272,7 @@ def check_count(grid: tuple[int, ...]) -> None:
 def index_format(grid: tuple[int, ...], codecs: CodecChain, at_start: bool) -> IndexFormat:
     """Return the format of an index with this shape and these codecs.
 
-    Raises
-    ------
-    CodecChainError
-        If the size of the encoded index depends on its content.
+    Raises CodecChainError if the size of the encoded index depends on its content.
     """
     # "The index is an array with 64-bit unsigned integers with a shape that matches
     # the chunks per shard tuple with an appended dimension of size 2."

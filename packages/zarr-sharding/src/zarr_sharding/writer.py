@@ -38,20 +38,9 @@ _SMALL_BYTES = 1 << 10  # mean length of buffers that are joined
 
 
 def encode_shard(shard: Shard, array: Array) -> list[Buffer] | None:
-    """Encode a whole shard.
+    """Encode a whole shard: inner chunks in C order, with the index before or after them.
 
-    Parameters
-    ----------
-    shard : Shard
-        Shape and codecs of the shard.
-    array : ndarray
-        All elements of the shard.
-
-    Returns
-    -------
-    list of Buffer or None
-        Inner chunks in C order, with the index before or after them; None if all
-        inner chunks are empty.
+    Returns None if all inner chunks are empty.
     """
     if not shard.grid:
         return assemble(shard.index, [EncodedChunks.of([0], [_encode(shard, array)])])
@@ -76,26 +65,10 @@ def encode_shard(shard: Shard, array: Array) -> list[Buffer] | None:
 def change_shard(
     shard: Shard, reader: ByteReader | None, selection: Selection, value: Array
 ) -> list[Buffer] | None:
-    """Encode a shard with a new selection of elements.
+    """Encode a shard with a new selection of elements; return the same as :func:`encode_shard`.
 
-    Inner chunks outside the selection keep their stored bytes and are not decoded.
-    Bytes that no inner chunk refers to are dropped.
-
-    Parameters
-    ----------
-    shard : Shard
-        Shape and codecs of the shard.
-    reader : ByteReader or None
-        The stored shard; None if it is missing.
-    selection : Selection
-        Selection within the shard.
-    value : ndarray
-        New elements, with the shape of the selection.
-
-    Returns
-    -------
-    list of Buffer or None
-        As :func:`encode_shard`.
+    Inner chunks outside the selection keep their stored bytes and are not decoded.  Bytes that no
+    inner chunk refers to are dropped.  ``reader`` is None if the shard is missing.
 
     Raises
     ------
@@ -125,7 +98,7 @@ def _encode_window(
     numbers: Numbers,
     value: Array,
 ) -> list[Encoded]:
-    """Encode inner chunks with new elements in these projections."""
+    """Encode the inner chunks of these projections with new elements."""
     inner = shard.inner
     encoded: list[Encoded] = [None] * len(projections)
     new: Sequence[int] = range(len(projections))  # positions of inner chunks without stored bytes
@@ -210,14 +183,7 @@ def _encode(shard: Shard, array: Array) -> Encoded:
 def _encode_memory(shard: Shard, numbers: range, blocks: Array) -> EncodedChunks:
     """Encode successive inner chunks that are stored as their memory, all at once.
 
-    Parameters
-    ----------
-    shard : Shard
-        Shape and codecs of the shard.
-    numbers : range
-        Linear indices of the inner chunks.
-    blocks : ndarray, shape (..., *inner_shape)
-        Elements of the inner chunks.
+    ``blocks`` has the shape ``(..., *inner_shape)``.
     """
     inner = shard.inner
     array = np.ascontiguousarray(blocks, inner.memory_dtype)
@@ -250,9 +216,6 @@ def _equal_rows(rows: Array, element: Array) -> np.ndarray[Any, np.dtype[np.bool
         some = candidates[first : first + step]
         equal[some] = (words[some] == expected).all(axis=1)
     return equal
-
-
-# --- assembly ---
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,20 +296,7 @@ class EncodedChunks:
 
 
 def assemble(index: IndexFormat, parts: Sequence[EncodedChunks]) -> list[Buffer] | None:
-    """Assemble a shard: the index and all inner chunks.
-
-    Parameters
-    ----------
-    index : IndexFormat
-        Format of the index.
-    parts : sequence of EncodedChunks
-        Inner chunks, each in one part.
-
-    Returns
-    -------
-    list of Buffer or None
-        None if all inner chunks are empty.
-    """
+    """Return a shard: the index and the inner chunks of all parts; None if all are empty."""
     offset = index.size if index.at_start else 0
     buffers: list[Buffer] = []
     entries = np.full((index.count, 2), EMPTY, np.uint64)

@@ -1,4 +1,4 @@
-"""Checkpoints: what an interrupted copy of an array has completed, stored beside its chunks."""
+"""Checkpoints: what an interrupted copy of an array has completed, stored next to its chunks."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Checkpoint:
 
     Notes
     -----
-    Stores that cannot remove keys, or accept only metadata and chunks, have no checkpoints;
+    A store that cannot remove keys, or accepts only metadata and chunks, has no checkpoints;
     copies start again.
     """
 
@@ -70,7 +70,7 @@ class Checkpoint:
         return self._stored
 
     def write(self, done: JSON) -> None:
-        """Store what is completed: anything but None."""
+        """Store what is completed; any JSON value except None."""
         if not self._possible or done == self._stored:
             return
         try:
@@ -88,7 +88,7 @@ class Checkpoint:
 
 
 def sidecar_key(array: Array, name: str = "") -> str:
-    """Return the key of the checkpoint of an array, or of a temporary path beside it."""
+    """Return the key of the checkpoint of an array, or of a temporary path next to it."""
     return f"{checkpoint_key(array.stored.prefix)}{name}"
 
 
@@ -98,9 +98,9 @@ def checkpoint_key(prefix: str) -> str:
 
 
 def interrupted_keys(array: Array) -> list[str]:
-    """Return the keys that an interrupted copy may have stored; the checkpoint last.
+    """Return keys that an interrupted copy may have stored, the checkpoint last.
 
-    These are all keys that are chunks, also of another layout, and temporary keys.
+    These are chunks, also of another layout, and temporary keys.
     """
     if not array.store.supports_listing:
         return []
@@ -117,17 +117,7 @@ def interrupted_keys(array: Array) -> list[str]:
 def resumed_chunks(checkpoint: Checkpoint, new: Array) -> frozenset[tuple[int, ...]]:
     """Return coordinates of chunks that the same copy has stored; remove those of other copies.
 
-    Parameters
-    ----------
-    checkpoint : Checkpoint
-        The checkpoint of the copy.
-    new : Array
-        The destination.
-
-    Raises
-    ------
-    NodeExistsError
-        If there are other keys.
+    Raises NodeExistsError if there are other keys.
     """
     if not (new.store.supports_listing and new.store.supports_erasing):
         return frozenset()
@@ -143,10 +133,7 @@ def resumed_chunks(checkpoint: Checkpoint, new: Array) -> frozenset[tuple[int, .
 def erase_interrupted(new: Array) -> None:
     """Remove the keys of an interrupted copy without a usable checkpoint.
 
-    Raises
-    ------
-    NodeExistsError
-        If there are other keys.
+    Raises NodeExistsError if there are other keys.
     """
     if new.store.supports_listing:
         own = interrupted_keys(new)
@@ -160,10 +147,7 @@ def erase_interrupted(new: Array) -> None:
 class Journal:
     """Writes the checkpoint while regions are copied in their order.
 
-    Parameters
-    ----------
-    checkpoint : Checkpoint
-        The checkpoint; contains the stage, and the start of the last region that is done.
+    The checkpoint contains the stage, and the start of the last region that is done.
     """
 
     def __init__(self, checkpoint: Checkpoint) -> None:

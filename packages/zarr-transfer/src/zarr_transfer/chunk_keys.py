@@ -25,18 +25,8 @@ Coordinates = tuple[int, ...]
 class ChunkKeys:
     """The keys of the stored chunks or shards of an array.
 
-    Parameters
-    ----------
-    side : NodeLocation
-        The source or the destination.
-    prefix : str
-        The prefix of the keys.
-    encoding : ChunkKeyEncoding
-        The chunk key encoding.
-    counts : tuple of int
-        Number of chunks along each dimension.
-    verbatim : bool
-        Whether all keys below the prefix are copied, since storage transformers define them.
+    ``counts`` are the numbers of chunks along each dimension.  If ``verbatim``, all keys below the
+    prefix are copied, since storage transformers define them.
     """
 
     side: NodeLocation
@@ -49,12 +39,8 @@ class ChunkKeys:
     def of(cls, side: NodeLocation, path: str, metadata: ArrayMetadata) -> ChunkKeys:
         """Return the keys of an array.
 
-        Raises
-        ------
-        ExtensionError
-            If its chunk grid or chunk key encoding is unknown.
-        ValueError
-            If the grid does not fit the shape.
+        Raises ExtensionError if its chunk grid or chunk key encoding is unknown, and ValueError if
+        the grid does not fit the shape.
         """
         where = side.where(path)
         grid = create_extension("chunk_grid", metadata.chunk_grid, where, "/chunk_grid")

@@ -1,4 +1,4 @@
-"""All elements of an array copied to another one, region by region, in limited memory."""
+"""Copies of all elements of an array, region by region, in limited memory."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     NDArray = np.ndarray[Any, Any]
 
-_FEW = 16  # stored objects of which no checkpoint is taken
+_FEW = 16  # with at most so many stored objects, there is no checkpoint
 
 
 def copy_elements(
@@ -44,37 +44,25 @@ def copy_elements(
 ) -> Checkpoint:
     """Copy all elements of an array to another, whose metadata document is not stored yet.
 
+    The caller must end the returned checkpoint after it stores the metadata.  Chunks that an
+    earlier call with the same arguments completed are kept; others are removed first, since they
+    may have another layout.
+
     Parameters
     ----------
-    old, new : Array
-        The source and the destination.
-    reporter : ProgressReporter
-        Receives the number of elements that are done.
     path : str
         Name of the array in reports.
-    memory : Memory, optional
-        Memory limit.
     executor : CopyExecutor, optional
         Copies the elements, if they keep their data type; by default this process.
     verify : bool
-        Whether everything is read back and compared.
-
-    Returns
-    -------
-    Checkpoint
-        Must be ended after the metadata of the array is stored.
+        Whether elements are read back and compared.
 
     Raises
     ------
     NodeExistsError
-        If there are keys that are neither chunks nor left by an interrupted copy.
+        If there are keys that are neither chunks nor from an interrupted copy.
     ElementsDifferError
         If elements are not read back as they were, or do not fit into the data type.
-
-    Notes
-    -----
-    What an earlier call with the same arguments has completed is kept.  Other chunks of the
-    destination are removed first, since they may have another layout.
     """
     if executor is not None and old.dtype == new.dtype:
         checkpoint = Checkpoint(old, new)
@@ -162,15 +150,7 @@ def _is_stored(stage: _Stage, region: Region, there: frozenset[Coordinates]) -> 
 
 
 class RegionCopier:
-    """Copies regions from one array to another, and reuses memory.
-
-    Parameters
-    ----------
-    old, new : Array
-        The source and the destination.
-    verify : bool
-        Whether what was written is read back and compared.
-    """
+    """Copies regions from one array to another; reuses memory, and verifies them if requested."""
 
     def __init__(self, old: Array, new: Array, *, verify: bool = False) -> None:
         self._old = old
@@ -180,7 +160,7 @@ class RegionCopier:
         self._read_back = np.empty(0, new.dtype)
 
     def copy(self, region: Region) -> None:
-        """Read, write and, if requested, compare one region."""
+        """Copy one region."""
         values, self._memory = _buffer(self._memory, self._old, region)
         read_region(region, self._old, values)
         if self._old.dtype != self._new.dtype:

@@ -1,6 +1,6 @@
-"""The interface of copy executors, which copy keys and elements, such as the workers of a cluster.
+"""Interface of copy executors, which copy keys and elements, such as the workers of a cluster.
 
-The plan is computed, and metadata is written, by the calling process.
+The calling process computes the plan and writes metadata.
 """
 
 from __future__ import annotations

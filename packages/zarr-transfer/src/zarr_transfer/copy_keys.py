@@ -67,13 +67,11 @@ def copy_store(
         For existing keys: raise an error before anything is copied, replace them, keep them, or
         replace those that differ.  The last two resume an interrupted copy.
     compare : {"content", "size"}
-        How values are compared: by their bytes, or only by their size, which is faster but not
-        certain.
+        Compare values by their bytes, or only by their size, which is faster but not certain.
     dry_run : bool
         Copy nothing; only write to ``log`` what would be copied.
     progress : callable or True, optional
-        Called with a :class:`Progress` a few times a second; True shows a line on standard
-        error.
+        Called with a :class:`Progress` a few times a second; True shows a line on standard error.
     log : callable, path or file, optional
         Receives a line for each key.
 
@@ -96,9 +94,9 @@ def copy_store(
 
     Notes
     -----
-    Up to ``max_concurrency`` values are copied at the same time.
-    Metadata documents are copied last, members before their groups, so visible nodes are
-    complete; they are copied first if the store requires it (:attr:`Store.metadata_first`).
+    Up to ``max_concurrency`` values are copied at the same time.  Metadata documents are copied
+    last, members before their groups, so visible nodes are complete; they are copied first if the
+    store requires it (:attr:`Store.metadata_first`).
     """
     check_word("if_exists", if_exists, ("raise", "replace", "skip", "update"))
     check_word("compare", compare, ("content", "size"))
@@ -169,9 +167,9 @@ def rename(
 
     Notes
     -----
-    Everything is copied before anything is removed, metadata documents last and first: every
-    node is complete at one of the paths, and the same call resumes an interrupted one.  Use
-    :meth:`Group.move` for nodes; it creates missing parent groups.
+    Keys are copied before any is removed; metadata documents are copied last and removed first.
+    Every node is therefore complete at one of the paths, and the same call resumes an interrupted
+    one.  Use :meth:`Group.move` for nodes; it creates missing parent groups.
     """
     with opened_store(store, source_path) as (place, old):
         above = store.path if isinstance(store, Node) else ""
@@ -253,7 +251,7 @@ def _refuse_overlap(
     between = path_within(dest, dest_path, source, path)
     if between is None:
         between = path_within(source, path, dest, dest_path)
-    if not between:  # neither lies in the other, or they are the same
+    if not between:  # neither is within the other, or they are the same
         return
     keys = {key[len(_prefix(path)) :] for key in targets}
     if hit := sorted(keys.intersection(f"{between}/{key}" for key in keys)):
@@ -265,7 +263,7 @@ def _refuse_overlap(
 
 
 def _there(store: Store, path: str, keys: set[str]) -> set[str]:
-    """Return those of some keys below a path that exist."""
+    """Return the keys that exist below a path."""
     if store.supports_listing:
         return keys.intersection(store.list_prefix(_prefix(path)))
     return present_keys(store, keys)

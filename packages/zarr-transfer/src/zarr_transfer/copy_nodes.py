@@ -103,8 +103,8 @@ def copy(
         Takes the path of a node below the source; returns whether it is copied.  Parent groups
         of copied nodes are copied, too.
     compare : {"content", "size"}
-        How existing values of an interrupted copy are compared: by their bytes, or only by
-        their size, which is faster but not certain.
+        Compare existing values of an interrupted copy by their bytes, or only by their size,
+        which is faster but not certain.
     dry_run : bool
         Write nothing; only write to ``log`` what would be copied.
     max_memory : int, optional
@@ -113,8 +113,7 @@ def copy(
     verify : bool
         Whether elements that are decoded and encoded are read back and compared, bit by bit.
     progress : callable or True, optional
-        Called with a :class:`Progress` a few times a second; True shows a line on standard
-        error.
+        Called with a :class:`Progress` a few times a second; True shows a line on standard error.
     log : callable, path or file, optional
         Receives a line for each node.
     executor : CopyExecutor, optional
@@ -122,7 +121,7 @@ def copy(
         threads of this process.
     **layout
         Arguments of :func:`create_array`, such as ``chunks`` and ``compressors``.  If any is
-        given, arrays are decoded and encoded in the format of the destination.
+        passed, arrays are decoded and encoded in the format of the destination.
 
     Returns
     -------
@@ -133,7 +132,7 @@ def copy(
     ------
     NodeExistsError
         If the destination exists, or is within the source, or has another format and no layout
-        is given.
+        is passed.
     NodeNotFoundError
         If the source has been removed.
     ElementsDifferError
@@ -141,18 +140,21 @@ def copy(
 
     Notes
     -----
-    Without a layout, chunks and metadata are copied unchanged, also if codecs are unknown.
+    Without a layout, chunks and metadata are copied unchanged, even if codecs are unknown.
 
     The metadata of an array is written after its chunks, and that of a group after its members,
     so visible nodes are complete.  A store that requires metadata first
     (:attr:`Store.metadata_first`), such as a session of Icechunk, receives it first; if the copy
-    fails, it is removed.  The same call resumes an interrupted copy: existing values are compared,
-    and copied if they differ.  If arrays are decoded, pass ``if_exists="skip"`` to resume: complete
-    arrays are kept, and chunks of the interrupted array by its checkpoint (key ``.copying``).
-    If the chunks do not nest, such as rows and columns, an intermediate array is stored beside the
+    fails, it is removed.
+
+    The same call resumes an interrupted copy: existing values are compared, and copied if they
+    differ.  If arrays are decoded, pass ``if_exists="skip"`` to resume: complete arrays are kept,
+    and chunks of the interrupted array by its checkpoint (key ``.copying``).
+
+    If the chunks do not nest, such as rows and columns, an intermediate array is stored next to the
     copy and removed at the end.
 
-    Unmanaged keys, such as a text file beside an array, are copied, too.  If arrays are decoded,
+    Unmanaged keys, such as a text file next to an array, are copied, too; if arrays are decoded,
     they are not copied, with a warning.
     """
     options = CopyOptions(

@@ -33,15 +33,11 @@ def regions_of(stage: RechunkStage, source: Array, *, only_stored: bool) -> Iter
     Parameters
     ----------
     stage : RechunkStage
-        The boxes.
+        The stage.
     source : Array
-        What is read.
+        The array to read.
     only_stored : bool
-        Whether to omit boxes without stored chunks.
-
-    Notes
-    -----
-    If the store supports listing, it is listed, and boxes without stored chunks are omitted.
+        Whether to omit regions without stored chunks, if the store supports listing.
     """
     if (
         not only_stored
@@ -58,8 +54,8 @@ def regions_of(stage: RechunkStage, source: Array, *, only_stored: bool) -> Iter
 def supports_intermediate(source: Array, store: Store) -> bool:
     """Whether an intermediate array can be stored and removed.
 
-    It has no metadata, which some stores require before chunks.  The size of variable-length
-    elements is not known.
+    It has no metadata, which some stores require before chunks, and its elements must have a
+    fixed size.
     """
     return (
         store.supports_erasing
@@ -72,7 +68,7 @@ def supports_intermediate(source: Array, store: Store) -> bool:
 def keeps_missing_chunks(source: Array, dest: Array) -> bool:
     """Whether chunks that are missing in one array can be missing in the other.
 
-    This is the case if both read as the same value there, bit by bit.
+    This is the case if both read as the same value, bit by bit.
     """
     if dest.metadata.fill_value_undefined:  # every chunk is stored
         return False
@@ -85,11 +81,11 @@ def read_region(task: Region, source: Array, out: NDArray) -> None:
     Parameters
     ----------
     task : Region
-        The box.
+        The region.
     source : Array
-        What is read.
+        The array to read.
     out : ndarray
-        Receives them; of the shape of the box.
+        Receives the elements; has the shape of the region.
     """
     if task.stored is None:
         source.get_basic_selection(task.box, out=out)
@@ -111,13 +107,13 @@ def write_region(task: Region, source: Array, dest: Array, values: NDArray) -> N
     Parameters
     ----------
     task : Region
-        The box.
+        The region.
     source : Array
-        What was read.
+        The array that was read.
     dest : Array
-        What is written.
+        The array to write.
     values : ndarray
-        The elements, of the shape of the box.
+        The elements, of the shape of the region.
     """
     if task.stored is None:
         dest.set_basic_selection(task.box, values)

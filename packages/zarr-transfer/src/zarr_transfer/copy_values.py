@@ -24,23 +24,9 @@ _MEMORY = 1 << 27  # bytes of values in memory, unless one value is larger
 
 
 class KeyCopier:
-    """Copies values unchanged.
+    """Copies values unchanged; counts them in ``copied``, ``skipped`` and ``nbytes``.
 
-    Parameters
-    ----------
-    source, dest : Store
-        The two stores.
-    compare : {"content", "size"}
-        How to compare an existing value: by its bytes, or only by their number.
-    reporter : ProgressReporter
-        Receives the number of keys.
-    sizes : mapping of int to int
-        Maximum size of the values of an owner, if known; otherwise 0.
-
-    Attributes
-    ----------
-    copied, skipped, nbytes : int
-        Numbers of values, and of bytes.
+    ``sizes`` are the maximum sizes in bytes of the values of each owner; 0 if unknown.
     """
 
     def __init__(
@@ -65,19 +51,10 @@ class KeyCopier:
     def run(
         self, pairs: Iterable[KeyPair], after: Callable[[KeyPair], object] | None = None
     ) -> None:
-        """Copy values, in any order.
+        """Copy values in any order, and call ``after`` after each, in any thread.
 
-        Parameters
-        ----------
-        pairs : iterable of KeyPair
-            The keys; taken as late as possible.
-        after : callable, optional
-            Called after each value, in any thread.
-
-        Notes
-        -----
-        Up to the larger ``max_concurrency`` of both stores are copied concurrently, within
-        128 MiB of memory; a larger value is copied alone.
+        Up to the larger ``max_concurrency`` of both stores are copied concurrently, within 128 MiB
+        of memory; a larger value is copied alone.  Pairs are consumed as late as possible.
         """
 
         def work(pair: KeyPair) -> None:
@@ -139,25 +116,7 @@ def copy_pairs(
     after: Callable[[KeyPair], object] | None = None,
     sizes: Mapping[int, int] | None = None,
 ) -> CopyResult:
-    """Copy values unchanged, by an executor or the threads of this process.
-
-    Parameters
-    ----------
-    source, dest : Store
-        The two stores.
-    pairs : iterable of KeyPair
-        The keys.
-    reporter : ProgressReporter
-        Receives the number of keys that are done.
-    compare : {"content", "size"}
-        As for :class:`KeyCopier`.
-    executor : CopyExecutor, optional
-        By default the threads of this process.
-    after : callable, optional
-        Called after each value, in any thread.
-    sizes : mapping of int to int, optional
-        As for :class:`KeyCopier`.
-    """
+    """Copy values unchanged, by an executor or by threads; see :class:`KeyCopier`."""
     if executor is None:
         copier = KeyCopier(source, dest, compare, reporter, sizes)
         copier.run(pairs, after)
@@ -192,7 +151,7 @@ class KeyCopyTask:
 def in_parallel(
     source: Store, dest: Store, pairs: Iterable[KeyPair], work: Callable[[KeyPair], object]
 ) -> None:
-    """Call a function for each pair, with the concurrency of the slower store."""
+    """Call a function for each pair, with the larger concurrency of both stores."""
     max_concurrency = max(
         filter(None, (source.max_concurrency, dest.max_concurrency)), default=None
     )

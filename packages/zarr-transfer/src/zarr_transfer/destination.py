@@ -17,15 +17,7 @@ if TYPE_CHECKING:
 
 
 def existing_keys(spec: CopySpec, tops: list[str]) -> set[str]:
-    """Return all existing keys at the destination; none if the store cannot list its keys.
-
-    Parameters
-    ----------
-    spec : CopySpec
-        The source and the destination.
-    tops : list of str
-        Paths of the top-level copied nodes.
-    """
+    """Return all existing keys at the destination of top-level nodes; none without listing."""
     store, format_ = spec.dest.store, spec.dest.format_
     if not store.supports_listing:
         return set()
@@ -54,15 +46,7 @@ def present_keys(store: Store, keys: Iterable[str]) -> set[str]:
 def existing_nodes(
     spec: CopySpec, nodes: list[tuple[str, NodeMetadata]], keys: set[str]
 ) -> dict[str, NodeMetadata | MetadataError]:
-    """Return existing metadata, or errors, at the destination, by the path of the source.
-
-    Parameters
-    ----------
-    spec, nodes
-        The specification and the nodes.
-    keys : set of str
-        The result of :func:`existing_keys`.
-    """
+    """Return existing metadata, or errors, at the destination, by the path of the source."""
 
     def read(path: str) -> NodeMetadata | MetadataError | None:
         try:

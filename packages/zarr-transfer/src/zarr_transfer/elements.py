@@ -18,15 +18,10 @@ def can_become(old: np.dtype[Any], new: np.dtype[Any]) -> bool:
 
 
 def as_dtype(values: NDArray, dtype: np.dtype[Any]) -> NDArray:
-    """Convert elements to another data type.
+    """Convert elements to another data type; floating-point numbers are rounded.
 
-    Floating-point numbers are rounded.  Integers, and elements that become integers, must
-    be represented exactly.
-
-    Raises
-    ------
-    ValueError
-        If an element cannot be represented.
+    Raises ValueError if an element cannot be represented.  Integers, and elements that become
+    integers, must be represented exactly.
     """
     if values.dtype == dtype:
         return values

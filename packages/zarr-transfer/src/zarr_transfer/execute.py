@@ -57,10 +57,8 @@ def execute(
 ) -> CopyResult:
     """Execute a plan, after :func:`prepare_destination`.
 
-    Notes
-    -----
-    The metadata of an array is written after its last chunk, the metadata of groups at the end,
-    members first; at the beginning if the store requires it.
+    Writes the metadata of an array after its last chunk, and that of groups at the end, members
+    first; at the beginning if the store requires it.
     """
     todo = plan.todo
     arrays = [step for step in todo if step.is_array]
@@ -201,7 +199,7 @@ def _update_existing(plan: CopyPlan, step: CopyStep) -> None:
 
 
 def is_bare(metadata: NodeMetadata) -> bool:
-    """Whether metadata is that of a group without attributes, as parent groups are created."""
+    """Whether metadata is that of a group without any fields, as parent groups are created."""
     return isinstance(metadata, GroupMetadata) and not (
         metadata.attributes or metadata.additional_fields or metadata.consolidated
     )

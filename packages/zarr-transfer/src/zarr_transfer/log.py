@@ -16,17 +16,9 @@ if TYPE_CHECKING:
 
 @contextmanager
 def logging_to(log: Any) -> Iterator[Callable[[str], object]]:
-    """Return a function that writes lines to a log.
+    """Return a function that writes lines to a callable, path, file or None.
 
-    Parameters
-    ----------
-    log : callable, path, file or None
-        Called with each line, or the file that the lines are written to.
-
-    Raises
-    ------
-    TypeError
-        If it is another type.
+    Raises TypeError if the log has another type.
     """
     if log is None:
         yield lambda line: None

@@ -22,14 +22,10 @@ BUFFER = 1 << 26
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """The memory that a user allows.
+    """The memory that a user allows for copying an array.
 
-    Parameters
-    ----------
-    most : int or None
-        Bytes for elements and for chunks that threads decode and encode.
-    copies : int
-        Number of copies of the elements of a region in memory.
+    ``most`` is the number of bytes for elements, and for chunks that threads decode and encode.
+    ``copies`` is the number of copies of the elements of a region in memory.
     """
 
     most: int | None = None
@@ -44,10 +40,7 @@ class Memory:
 def plan_rechunk(old: Array, new: Array, memory: Memory) -> RechunkPlan:
     """Return the plan for copying an array, directly or with an intermediate array.
 
-    Raises
-    ------
-    ValueError
-        If a chunk or shard needs more memory than allowed.
+    Raises ValueError if a chunk or shard needs more memory than allowed.
     """
     source, dest = (Chunking.of(array, thread_count()) for array in (old, new))
     firm = memory.most is not None

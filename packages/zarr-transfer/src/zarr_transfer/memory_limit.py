@@ -23,13 +23,7 @@ class Reservation:
 
 
 class MemoryLimiter:
-    """Limits the total amount of concurrent tasks; a single task is always allowed.
-
-    Parameters
-    ----------
-    limit : int
-        The limit.
-    """
+    """Limits the total memory of concurrent tasks, in bytes; a single task is always allowed."""
 
     def __init__(self, limit: int) -> None:
         self.used = 0

@@ -70,15 +70,15 @@ def move(
     NodeNotFoundError
         If the source has been removed.
     NodeExistsError
-        If there is another node at the destination, or it lies in the source.
+        If there is another node at the destination, or it is within the source.
     StoreCapabilityError
         If the store of the source cannot remove keys.
 
     Notes
     -----
-    The node is complete at one of the locations at any time: a directory is renamed; in other
-    stores the node is copied and then removed, metadata first.  The same call, or
-    :meth:`Group.move`, resumes an interrupted one.
+    The node is always complete at one of the locations: a directory is renamed; in other stores
+    the node is copied and then removed, metadata first.  The same call, or :meth:`Group.move`,
+    resumes an interrupted one.
     """
     check_source(source)
     source.check_writable()
@@ -120,19 +120,7 @@ def move_in_store(
 def move_node(
     spec: CopySpec, progress: Callable[[Progress], object] | bool | None = None
 ) -> list[str]:
-    """Move a node with everything below it.
-
-    Parameters
-    ----------
-    spec : CopySpec
-        The source and the destination.
-    progress : callable or True, optional
-        As for :func:`move`.
-
-    Returns
-    -------
-    list of str
-        Paths of all new nodes.
+    """Move a node with everything below it; return the paths of all new nodes.
 
     Raises
     ------

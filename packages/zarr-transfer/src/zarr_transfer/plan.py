@@ -102,8 +102,8 @@ class CopyPlan:
     remove_source : bool
         Whether the source is removed at the end.
     is_conversion : bool
-        Whether metadata that another writer stores meanwhile is never replaced, and groups are parts
-        of the progress.
+        Whether groups are parts of the progress, and metadata that another writer stores meanwhile
+        is never replaced.
     """
 
     spec: CopySpec
@@ -152,7 +152,7 @@ class CopyPlan:
 
     @property
     def in_place(self) -> bool:
-        """Whether the new metadata is stored beside the old."""
+        """Whether the new metadata is stored next to the old."""
         return self.spec.in_place
 
     @property

@@ -31,13 +31,8 @@ def plan_copy(
 ) -> CopyPlan:
     """Return the plan for copying nodes, after comparing them with the destination.
 
-    Parameters
-    ----------
-    spec, nodes
-        The source, the destination and the nodes.
-    options : CopyOptions
-        The options.  With a layout, arrays are decoded; otherwise all keys are copied, or only
-        those of arrays if some nodes are omitted.
+    With a layout, arrays are decoded; otherwise all keys are copied, or only those of arrays if
+    some nodes are omitted.
 
     Raises
     ------

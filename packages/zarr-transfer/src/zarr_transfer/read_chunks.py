@@ -10,20 +10,9 @@ if TYPE_CHECKING:
 
 
 def decodings(size: int, length: int, chunk: int) -> int:
-    """Return the number of decoded chunks along a dimension that is read in parts.
+    """Return the number of decoded chunks along a dimension that is read in parts of a length.
 
-    Parameters
-    ----------
-    size : int
-        Length of the dimension.
-    length : int
-        Length of a part.
-    chunk : int
-        Length of a chunk.
-
-    Notes
-    -----
-    Each chunk once, and once more for every edge of a part within it.
+    Each chunk is decoded once, and once more for every edge of a part within it.
     """
     return ceil(size / length) + ceil(size / chunk) - ceil(size / lcm(length, chunk))
 
@@ -35,7 +24,7 @@ def grow(
     fits: Callable[[Sequence[int]], bool],
     cost: Callable[[int, int], float],
 ) -> tuple[int, ...]:
-    """Return a larger region: grow it where this saves most for the memory that it needs.
+    """Return a larger region: extend it where this saves most for the memory that it needs.
 
     Parameters
     ----------
@@ -56,7 +45,7 @@ def grow(
         for d, length in enumerate(box):
             for more in _longer(unit[d], length, sizes[d], aims[d], _as_long(box, d, fits)):
                 spared = log(cost(d, length) / cost(d, more)) / log(more / length)
-                # The longest of equally good steps.
+                # Prefer the longest of equally good steps.
                 best = max(best, (round(spared, 6), more, d))
         spared, more, d = best
         if spared <= 0:
@@ -70,7 +59,7 @@ def filled(
     fits: Callable[[Sequence[int]], bool],
     few: int,
 ) -> tuple[int, ...]:
-    """Return a larger region while it fits and there are more than ``few`` regions."""
+    """Return a region that grows while it fits and there are more than ``few`` regions."""
     large = list(box)
     for d in reversed(range(len(large))):
         while large[d] < sizes[d]:

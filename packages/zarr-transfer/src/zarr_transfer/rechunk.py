@@ -188,8 +188,8 @@ def plan_stages(source: Chunking, dest: Chunking, budget: Budget) -> RechunkPlan
 
     Notes
     -----
-    Two stages are selected if they are estimated to be faster, from the bytes that are decoded
-    and encoded and the numbers of stored objects.
+    Two stages are selected if they are estimated to be faster, from the numbers of decoded and
+    encoded bytes and of stored objects.
     """
     least = memory_of(dest.longest, source, dest, budget.copies)
     if not budget.firm:
@@ -228,10 +228,8 @@ def plan_stages(source: Chunking, dest: Chunking, budget: Budget) -> RechunkPlan
 def memory_of(box: Sequence[int], source: Chunking, dest: Chunking, copies: int = 1) -> int:
     """Return the memory of a task for a region, in bytes.
 
-    Notes
-    -----
-    Those of its elements, and the more of two: what reading as many chunks takes as are in
-    hand at a time, as stored and decoded, or what writing stored objects takes.
+    The sum of its elements and the larger of two: the stored and decoded chunks that are read
+    concurrently, or the stored objects that are written.
     """
     chunks = prod(ceil(n / k) + 1 for n, k in zip(box, source.chunk, strict=True))
     objects = prod(ceil(n / k) for n, k in zip(box, dest.longest, strict=True))

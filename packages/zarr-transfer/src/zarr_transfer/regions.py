@@ -26,8 +26,8 @@ class Region:
     box : tuple of slice
         Its slices; whole chunks or shards of the destination.
     stored : tuple of tuple of int, optional
-        Coordinates of the stored source chunks that overlap it; None if nearly all are stored,
-        or if unknown.
+        Coordinates of the stored source chunks that overlap it; None if unknown, or if nearly all
+        are stored.
     """
 
     box: Box
@@ -45,7 +45,7 @@ class Region:
 
 
 def box_at(cuts: Sequence[ChunkEdges], numbers: Coordinates) -> Box:
-    """Return the region with some numbers along the dimensions."""
+    """Return the region with a number along each dimension."""
     return tuple(along[number] for along, number in zip(cuts, numbers, strict=True))
 
 
@@ -58,17 +58,7 @@ def every_region(cuts: Sequence[ChunkEdges]) -> Iterator[Region]:
 def regions_with(
     stored: Iterable[Coordinates], source: Sequence[ChunkEdges], cuts: Sequence[ChunkEdges]
 ) -> Iterator[Region]:
-    """Iterate over the regions that overlap stored source chunks, in the same order.
-
-    Parameters
-    ----------
-    stored : iterable of tuple of int
-        Coordinates of the stored chunks.
-    source : sequence of ChunkEdges
-        The chunk edges of the source.
-    cuts : sequence of ChunkEdges
-        The boxes.
-    """
+    """Iterate over the regions that overlap stored source chunks; the last dimension is fastest."""
     counts = [along.count for along in source]
     # One number each, since there may be millions.
     found: dict[Coordinates, array[int]] = {}

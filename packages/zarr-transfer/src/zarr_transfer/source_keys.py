@@ -32,18 +32,8 @@ def nodes_of(
 ) -> list[tuple[str, NodeMetadata]]:
     """Return paths and metadata of a node and those below it, parents first.
 
-    Parameters
-    ----------
-    spec : CopySpec
-        The source.
-    root : ArrayMetadata or GroupMetadata
-        Its metadata.
-    members_only : bool
-        Whether to omit the node itself.
-    shallow : bool
-        Whether to omit the groups below it.
-    children : callable, optional
-        Returns the members of a path; by default from the store.
+    ``members_only`` omits the node itself, ``shallow`` the groups below it.  ``children`` returns
+    the members of a path; by default from the store.
     """
     nodes = [] if members_only else [(spec.source.path, root)]
     if isinstance(root, GroupMetadata):
@@ -56,21 +46,9 @@ def nodes_of(
 def chosen(
     nodes: list[tuple[str, NodeMetadata]], source_path: str, only: Callable[[str], bool]
 ) -> list[tuple[str, NodeMetadata]]:
-    """Return the nodes that a function selects, with their parent groups.
+    """Return the nodes whose path below the source a function selects, with their parent groups.
 
-    Parameters
-    ----------
-    nodes : list
-        The result of :func:`nodes_of`.
-    source_path : str
-        The paths for the function are relative to it.
-    only : callable
-        The function.
-
-    Raises
-    ------
-    TypeError
-        If it is not callable.
+    Raises TypeError if ``only`` is not callable.
     """
     if not callable(only):
         raise TypeError(
@@ -85,15 +63,7 @@ def chosen(
 
 
 class KeyOwners:
-    """Finds the node that a key belongs to: the nearest one with a prefix of the key.
-
-    Parameters
-    ----------
-    format_ : Format
-        Format of the nodes.
-    paths : iterable of str
-        Paths of the nodes; a node is identified by its index.
-    """
+    """Finds the index of the node that a key belongs to: the nearest with a prefix of the key."""
 
     def __init__(self, format_: Format, paths: list[str]) -> None:
         self._numbers = {
@@ -116,17 +86,7 @@ def other_keys(
 ) -> list[tuple[str, str]]:
     """Return all keys except metadata, also unmanaged ones, with the keys of their copies.
 
-    Parameters
-    ----------
-    spec, nodes
-        The specification and the nodes.
-    tops : list of str
-        Paths of the top-level nodes.
-
-    Raises
-    ------
-    StoreCapabilityError
-        If the store cannot list its keys and they cannot be computed.
+    Raises StoreCapabilityError if the store cannot list its keys and they cannot be computed.
     """
     if not spec.source.store.supports_listing:
         return [pair for path, metadata in nodes for pair in _possible_keys(spec, path, metadata)]
@@ -173,7 +133,7 @@ def largest_value(metadata: NodeMetadata | None) -> int:
 
 
 def top_level(paths: Iterable[str]) -> list[str]:
-    """Return the paths of the top-level nodes of some with parents first."""
+    """Return the top-level paths of nodes in order, parents first."""
     tops: list[str] = []
     for path in paths:
         if not tops or not is_within(path, tops[-1]):

@@ -25,13 +25,7 @@ if TYPE_CHECKING:
 
 
 def check_source(source: object) -> None:
-    """Reject sources that are not arrays or groups.
-
-    Raises
-    ------
-    NodeTypeError
-        If it is another object, such as a path.
-    """
+    """Raise NodeTypeError if the source is not an array or group, but, for example, a path."""
     if not isinstance(source, Node):
         given = brief(source)
         place = isinstance(source, str | PathLike | Store)
@@ -40,13 +34,7 @@ def check_source(source: object) -> None:
 
 
 def read_source(source: Array | Group) -> NodeMetadata:
-    """Return the stored metadata of the source.
-
-    Raises
-    ------
-    NodeNotFoundError
-        If it was removed.
-    """
+    """Return the stored metadata of the source; raise NodeNotFoundError if it was removed."""
     metadata = source.stored.format.read(source.store, source.path)
     if metadata is None:
         raise NodeNotFoundError(source.stored.location, "the node to copy has been removed")
@@ -64,23 +52,8 @@ def spec_of(
 ) -> CopySpec:
     """Return the specification of a copy.
 
-    Parameters
-    ----------
-    source : Array or Group
-        The source.
-    store, path
-        The destination.
-    format_ : Format or None
-        Format of the parent group of the copy, if known.
-    layout : mapping
-        The layout; formats may differ if it is not empty.
-    overwrite : bool
-        Whether to ignore an existing node at the path.
-
-    Raises
-    ------
-    NodeExistsError
-        If the formats differ.
+    ``format_`` is the format of the parent group of the copy, if known.  ``overwrite`` ignores an
+    existing node at the path.  Raises NodeExistsError if the formats differ and there is no layout.
     """
     own = source.stored.format
     origin = NodeLocation(source.store, source.path, own)
@@ -111,19 +84,7 @@ def copied_nodes(
     *,
     members_only: bool = False,
 ) -> list[tuple[str, NodeMetadata]]:
-    """Return the paths of the copied nodes, parents first, each with the metadata of its copy.
-
-    Parameters
-    ----------
-    spec : CopySpec
-        The source and the destination.
-    source, metadata
-        The node and its stored metadata.
-    options : CopyOptions
-        The options.
-    members_only : bool
-        Whether to omit the node itself.
-    """
+    """Return the paths of the copied nodes, parents first, each with the metadata of its copy."""
     # Without listing, members are known from consolidated metadata only.
     children = None
     if isinstance(source, Group) and not spec.source.store.supports_listing:

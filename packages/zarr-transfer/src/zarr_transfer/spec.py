@@ -25,17 +25,7 @@ IfExists = Literal["raise", "replace", "skip"]
 
 @dataclass(frozen=True, slots=True)
 class NodeLocation:
-    """A node in a store, and its format.
-
-    Parameters
-    ----------
-    store : Store
-        The store.
-    path : str
-        The path of the node.
-    format_ : Format
-        Its format.
-    """
+    """A node in a store, and its format."""
 
     store: Store
     path: str
@@ -85,13 +75,9 @@ class NodeLocation:
 
 @dataclass(frozen=True, slots=True)
 class CopySpec:
-    """The source and the destination of a copy.
+    """The source and the destination of a copy: nodes, or groups whose members are copied.
 
-    Parameters
-    ----------
-    source, dest : NodeLocation
-        A node, or a group whose members are copied, and its copy.  Formats differ only if chunks
-        are decoded.
+    Formats differ only if chunks are decoded.
     """
 
     source: NodeLocation
@@ -99,7 +85,7 @@ class CopySpec:
 
     @property
     def in_place(self) -> bool:
-        """Whether both are the same node of the same store."""
+        """Whether both are the same node in the same store."""
         return self.source.path == self.dest.path and bool(self.source.store == self.dest.store)
 
     @property
@@ -134,10 +120,7 @@ def is_within(path: str, other: str) -> bool:
 class CopyOptions:
     """The arguments of copies and conversions except locations, with the same names.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If one is invalid, or two contradict each other.
+    Raises ValueError or TypeError if one is invalid, or two contradict each other.
     """
 
     overwrite: bool = False
@@ -187,7 +170,7 @@ class CopyOptions:
 
 
 def check_word(name: str, given: str, known: tuple[str, ...]) -> None:
-    """Reject an argument that is not one of some words."""
+    """Raise ValueError if an argument is not one of the known words."""
     if given not in known:
         words = ", ".join(f'"{word}"' for word in known[:-1])
         raise ValueError(f'{name} must be {words} or "{known[-1]}", not {given!r}')

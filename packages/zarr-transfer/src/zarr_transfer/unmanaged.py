@@ -22,17 +22,9 @@ if TYPE_CHECKING:
 
 
 def unmanaged_keys(spec: CopySpec, nodes: list[tuple[str, NodeMetadata]]) -> list[str]:
-    """Return the unmanaged keys of the source.
+    """Return the unmanaged keys of the source, including metadata of other nodes.
 
-    Parameters
-    ----------
-    spec, nodes
-        The specification and the nodes.
-
-    Notes
-    -----
-    Metadata of the nodes in other formats and checkpoints are not unmanaged.  Metadata of other
-    nodes is.
+    Checkpoints, and metadata of the nodes in other formats, are not unmanaged.
     """
     if not spec.source.store.supports_listing:
         return []
@@ -93,15 +85,7 @@ def check_keys_there(
 
 
 def check_unmanaged(array: Array, own: set[str]) -> None:
-    """Raise an error if there are unmanaged keys at the path of a new array.
-
-    Parameters
-    ----------
-    array : Array
-        A new array, whose metadata is not stored.
-    own : set of str
-        Keys that the copy writes or removes.
-    """
+    """Raise an error if there are keys at the path of a new array that the copy does not own."""
     documents = array.stored.format.documents(array.path)
     unmanaged = set(array.store.list_prefix(array.stored.prefix)) - own - {*documents}
     if unmanaged:

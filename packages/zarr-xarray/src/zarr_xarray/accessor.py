@@ -12,13 +12,7 @@ if TYPE_CHECKING:
 
 
 class DatasetWriter:
-    """Accessor ``zarr_core`` of datasets and data arrays.
-
-    Parameters
-    ----------
-    data : Dataset or DataArray
-        The object to write.
-    """
+    """Accessor ``zarr_core`` of datasets and data arrays."""
 
     def __init__(self, data: Any) -> None:
         self._data = data

@@ -34,7 +34,7 @@ class ZarrCoreBackend(BackendEntrypoint):
     open_dataset_parameters = PARAMETERS
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:
-        """Return whether the suffix, the metadata documents or the type identify Zarr."""
+        """Whether the suffix, the metadata documents or the type identify Zarr."""
         if isinstance(filename_or_obj, Store | Group):
             return True
         if not isinstance(filename_or_obj, str | os.PathLike):
@@ -80,10 +80,7 @@ class ZarrCoreBackend(BackendEntrypoint):
         return _parse_options(options).datasets(filename_or_obj)
 
     def open_datatree(self, filename_or_obj: Any, **options: Any) -> DataTree:
-        """Open a hierarchy as a tree.
-
-        Parameters are those of :meth:`open_dataset`.
-        """
+        """Open a hierarchy as a tree; parameters are those of :meth:`open_dataset`."""
         return _xarray.tree_from(self.open_groups_as_dict(filename_or_obj, **options))
 
 
@@ -105,8 +102,8 @@ def _parse_options(options: dict[str, Any]) -> OpenOptions:
 def use_for_zarr_engine() -> Iterator[None]:
     """Use zarr-core for ``xr.open_zarr`` and ``engine="zarr"`` within a block.
 
-    zarr-python is neither needed nor imported.  Writing is not redirected, as xarray does
-    not support it.
+    zarr-python is neither needed nor imported.  Writing is not redirected, since xarray does not
+    support this.
 
     Examples
     --------

@@ -89,17 +89,8 @@ def _commit(
 def load_overwritten(target: Target, plans: Iterable[Plan]) -> None:
     """Load variables from arrays that are about to be overwritten.
 
-    Parameters
-    ----------
-    target : Target
-        The group to write to.
-    plans : iterable of Plan
-        All plans for it and for groups below it.
-
-    Raises
-    ------
-    ValueError
-        If a variable has chunks of Dask that are computed from those arrays.
+    ``plans`` are those for the target and for groups below it.  Raises ValueError if a variable
+    has chunks of Dask that are computed from such arrays.
     """
     for item in plans if target.overwrite and not target.is_empty else ():
         if item.variable.chunks is None:
@@ -154,8 +145,8 @@ def _create(target: Target, new: Iterable[Plan], rollback: Rollback) -> None:
 def _resize(target: Target, resized: Iterable[Resize]) -> None:
     """Resize all arrays, or none.
 
-    All processes that append start with the same array, so only one of them succeeds.  The
-    others fail before they change anything.
+    All processes that append start with the same array, so only one of them succeeds; the others
+    fail before they change anything.
     """
 
     def attempt(item: Resize) -> bool:

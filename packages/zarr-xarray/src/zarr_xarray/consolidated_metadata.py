@@ -19,19 +19,10 @@ if TYPE_CHECKING:
 
 
 class ConsolidatedCopies:
-    """Changes to the consolidated metadata of a hierarchy.
+    """Changes to the consolidated metadata of a hierarchy, which the node at ``root`` contains.
 
-    Parameters
-    ----------
-    store : Store
-        The store of the hierarchy.
-    root : str
-        Path of its root, which holds the consolidated metadata.
-    format_ : Format
-        Its format.
-    consolidate : bool
-        Whether to consolidate a hierarchy without consolidated metadata.  Existing
-        consolidated metadata is always updated.
+    ``consolidate`` tells whether to consolidate a hierarchy without consolidated metadata;
+    existing consolidated metadata is always updated.
     """
 
     def __init__(self, store: Store, root: str, format_: Format, consolidate: bool) -> None:
@@ -47,7 +38,7 @@ class ConsolidatedCopies:
         self._pending = False
 
     def __contains__(self, path: str) -> bool:
-        """Return whether a node is recorded."""
+        """Whether a node is recorded."""
         return path[len(self.root) :].lstrip("/") in self._nodes
 
     def record(
@@ -58,14 +49,7 @@ class ConsolidatedCopies:
     ) -> None:
         """Record a new or changed node.
 
-        Parameters
-        ----------
-        path : str
-            Path of the node.
-        metadata : ArrayMetadata or GroupMetadata
-            Its metadata.
-        previous : ArrayMetadata, optional
-            The metadata that it replaced, if other processes can change the node as well.
+        ``previous`` is the metadata that it replaced, if other processes can change the node too.
         """
         relative = path[len(self.root) :].lstrip("/")
         self._nodes[relative] = self.format.to_json(metadata)
@@ -107,8 +91,6 @@ class ConsolidatedCopies:
     def write(self) -> None:
         """Write the recorded changes.
 
-        Notes
-        -----
         Consolidated metadata is written after the nodes, so that all nodes in it exist.  In
         version 3 it is part of the document that creates the root, which is written first.
         """
@@ -138,14 +120,9 @@ class ConsolidatedCopies:
         """Return the recorded nodes, as they are stored now.
 
         Processes that resize the same array may update the consolidated metadata in another
-        order than they resized it.  If the consolidated metadata does not contain the metadata
-        that was replaced, another process has updated it meanwhile, and the node is read again:
-        the last update contains the last metadata.
-
-        Parameters
-        ----------
-        old : mapping
-            The consolidated metadata of the recorded nodes that is to be updated.
+        order.  If ``old``, the consolidated metadata to update, does not contain the metadata that
+        was replaced, another process has updated it meanwhile, and the node is read again: the
+        last update contains the last metadata.
         """
         current = dict(self._nodes)
         for path, previous in self._previous.items():
@@ -237,10 +214,7 @@ class ConsolidatedCopies:
 def _to_json_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
     """Convert attributes of a group to JSON, with NaN and infinities as xarray writes them.
 
-    Raises
-    ------
-    TypeError
-        If a value cannot be represented in JSON.
+    Raises TypeError if a value cannot be represented in JSON.
     """
     try:
         given = strictjson.keep_nonfinite(attributes)

@@ -16,20 +16,7 @@ if TYPE_CHECKING:
 
 
 def dimension_names_of(array: Array, attributes: dict[str, Any]) -> tuple[str, ...]:
-    """Return the dimension names of an array.
-
-    Parameters
-    ----------
-    array : Array
-        The array.
-    attributes : dict
-        Its attributes.
-
-    Raises
-    ------
-    KeyError
-        If no convention gives a name for each dimension.
-    """
+    """Return the dimension names of an array; raise KeyError if no convention names all of them."""
     for names in (
         array.dimension_names,
         attributes.get(DIMENSION_KEY),

@@ -14,21 +14,11 @@ _SHARDING = "sharding_indexed"
 def encoding_of(array: Array, dimensions: tuple[str, ...], *, keep_fill_value: bool) -> Any:
     """Return ``variable.encoding`` for an array.
 
-    Parameters
-    ----------
-    array : Array
-        The array.
-    dimensions : tuple of str
-        Names of its dimensions.
-    keep_fill_value : bool
-        Whether to include its fill value, which is not the ``_FillValue`` of the variable.
-
-    Notes
-    -----
     Codecs are definitions (``{"name": ..., "configuration": ...}``), which this library and
-    zarr-python accept for new arrays of both versions.  The preferred chunks, which Dask
-    uses with ``chunks={}``, are the shards if there are any, so that parallel writers never
-    write to the same shard.
+    zarr-python accept for new arrays of both versions.  The preferred chunks, which Dask uses with
+    ``chunks={}``, are the shards if there are any, so that parallel writers never write to the
+    same shard.  ``keep_fill_value`` includes the fill value of the array, which is not the
+    ``_FillValue`` of the variable.
     """
     filters, serializer, compressors = _codecs(array)
     chunks, shards = _regular_lengths(array.chunks), array.shards
@@ -51,7 +41,7 @@ def encoding_of(array: Array, dimensions: tuple[str, ...], *, keep_fill_value: b
 
 
 def _codecs(array: Array) -> tuple[tuple[Any, ...], Any, tuple[Any, ...]]:
-    """Return the definitions of filters, serializer and compressors; with shards, the inner."""
+    """Return definitions of filters, serializer and compressors; with shards, the inner ones."""
     codecs: list[Any] = [codec.to_json() for codec in array.codecs]
     while len(codecs) == 1 and isinstance(codecs[0], dict) and codecs[0]["name"] == _SHARDING:
         codecs = codecs[0]["configuration"]["codecs"]
@@ -80,7 +70,7 @@ def _regular_length(lengths: tuple[int, ...]) -> Any:
 def decode_fill_value(value: Any, dtype: np.dtype[Any], decode: Any) -> Any:
     """Decode the attribute ``_FillValue`` of version 3, which is encoded by data type.
 
-    Other writers store a plain number, which is returned unchanged.
+    A plain number, which other writers store, is returned unchanged.
     """
     try:
         return decode(value, dtype)

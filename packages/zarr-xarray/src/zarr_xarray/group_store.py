@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from xarray import Variable
 
 
-# Larger index variables are left to xarray, which may not create indexes for them.
+# xarray reads larger index variables itself; it may not create indexes for them.
 _MAX_EAGER_BYTES = 1 << 20
 
 
@@ -33,7 +33,7 @@ class GroupStore(AbstractDataStore):
     fill_value_is_mask : bool, optional
         Whether fill values mark missing elements; by default only in version 2.
     closes : bool
-        Whether closing this also closes the store of the group.
+        Whether :meth:`close` also closes the store of the group.
     dropped : frozenset of str
         Names of arrays to ignore; they are not read.
     """
@@ -86,22 +86,16 @@ def open_readable_group(
 ) -> tuple[Group, bool]:
     """Open a group for reading, with the consolidated metadata of the root if it exists.
 
+    Also returns whether this call opened the store, so that it has to be closed.
+
     Parameters
     ----------
-    store_like : store-like
-        What :func:`zarr_core.open` takes.
+    store_like, storage_options, zarr_format
+        As for :func:`zarr_core.open`.
     group : str, optional
         Path of the group below that of ``store_like``.
     consolidated : bool, optional
         Whether to use consolidated metadata; by default if it exists.
-    storage_options, zarr_format
-        As for :func:`zarr_core.open`.
-
-    Returns
-    -------
-    group : Group
-    closes : bool
-        Whether the store was opened by this call and has to be closed.
 
     Raises
     ------
@@ -134,10 +128,7 @@ def open_readable_group(
 
 
 def _read_indexes(found: Mapping[str, Variable], max_concurrency: int | None) -> None:
-    """Read index variables concurrently from stores with latency.
-
-    xarray would read them one by one to create its indexes.
-    """
+    """Read index variables concurrently from stores with latency; xarray would do so one by one."""
     if max_concurrency is None:
         return
     indexes = [

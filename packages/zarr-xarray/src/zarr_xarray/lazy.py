@@ -17,18 +17,11 @@ if TYPE_CHECKING:
 
 
 class LazyZarrArray(BackendArray):
-    """Lazily read elements of a Zarr array.
+    """A Zarr array whose elements are read lazily.
 
-    Parameters
-    ----------
-    array : Array
-        The array.
-
-    Notes
-    -----
-    Basic, outer and vectorized keys of xarray become basic, orthogonal and coordinate
-    selections, which read only the chunks that they touch.  Arrays can be shared between
-    threads, and can be pickled if their store can.
+    Basic, outer and vectorized keys of xarray become basic, orthogonal and coordinate selections,
+    which read only the chunks that they overlap.  Arrays can be shared between threads, and can be
+    pickled if their store can.
     """
 
     __slots__ = ("_array", "dtype", "shape")
@@ -73,21 +66,10 @@ class LazyZarrArray(BackendArray):
 
 
 def source_arrays(data: Any) -> Iterator[Any]:
-    """Find the Zarr arrays that the chunks of a Dask array are read from.
+    """Yield the Zarr arrays that the chunks of a Dask array are read from, each once.
 
-    Parameters
-    ----------
-    data : array-like
-        A chunked array.
-
-    Yields
-    ------
-    Array or zarr.Array
-        Each array once.
-
-    Notes
-    -----
-    The Dask graph is searched.  Arrays hidden in functions or foreign objects are not found.
+    They are searched for in the Dask graph.  Arrays within functions or foreign objects are not
+    found.
     """
     left = [data.__dask_graph__()] if hasattr(data, "__dask_graph__") else []
     seen: dict[int, Any] = {}

@@ -1,4 +1,4 @@
-"""Create and update metadata documents in as few store operations as possible.
+"""Creating and updating metadata documents in as few store operations as possible.
 
 :func:`zarr_core.create_array` checks the store for each array; one check per dataset is enough.
 """
@@ -32,14 +32,8 @@ def new_array_metadata(
 ) -> ArrayMetadata:
     """Return the metadata of a new array, without accessing a store.
 
-    Parameters
-    ----------
-    format_ : Format
-        The format of the array.
-    fill_value_undefined : bool
-        Whether the document has no fill value, as version 2 permits.
-    **options
-        Arguments of :func:`zarr_core.create_array`.
+    ``fill_value_undefined`` omits the fill value, as version 2 permits.  ``options`` are arguments
+    of :func:`zarr_core.create_array`.
     """
     array = create_array(MemoryStore(), zarr_format=format_.name, **options)
     if not fill_value_undefined:
@@ -55,7 +49,7 @@ def array_at(
     metadata: ArrayMetadata,
     write_empty_chunks: bool | None,
 ) -> Array:
-    """Return an array with the given metadata, without accessing the store."""
+    """Return an array with some metadata, without accessing the store."""
     config = None if write_empty_chunks is None else {"write_empty_chunks": write_empty_chunks}
     return array_from_metadata(store, metadata, path=path, zarr_format=format_.name, config=config)
 
@@ -77,29 +71,16 @@ def _has(content: Mapping[str, JSON], key: str, prefix: str) -> bool:
 
 
 def write(store: Store, documents: Documents, known: Documents | None = None) -> None:
-    """Store documents, except those that are stored already.
-
-    Parameters
-    ----------
-    store : Store
-        The store.
-    documents : dict
-        Documents by key.
-    known : dict, optional
-        Documents that are stored already.
-    """
+    """Store documents by key, except those that are stored already (``known``)."""
     for key, document in documents.items():
         if known is None or key not in known or not strictjson.identical(known[key], document):
             store.set(key, strictjson.encode(document))
 
 
 def create_exclusively(store: Store, documents: Documents) -> None:
-    """Store the documents of a new group; of several processes, one succeeds.
+    """Store the documents of a new group; if several processes do, one succeeds.
 
-    Raises
-    ------
-    NodeExistsError
-        If another process was first.
+    The others raise NodeExistsError.
     """
     *others, main = documents
     taken = False
@@ -118,12 +99,8 @@ def create_exclusively(store: Store, documents: Documents) -> None:
 class StaleError(Exception):
     """The stored metadata has changed since it was read.
 
-    Parameters
-    ----------
-    path : str
-        Path of the node.
-    lengths : mapping, optional
-        Lengths of the arrays along the dimension to append to, by name, if they differ.
+    ``lengths`` are the lengths of the arrays along the dimension to append to, by name, if they
+    differ.
     """
 
     def __init__(self, path: str, lengths: Mapping[str, int] | None = None) -> None:
@@ -132,21 +109,9 @@ class StaleError(Exception):
 
 
 def resize_if_unchanged(array: Array, shape: tuple[int, ...], format_: Format) -> None:
-    """Change the shape of an array, if its document is unchanged.
+    """Change the shape of an array with the expected metadata.
 
-    Parameters
-    ----------
-    array : Array
-        The array, with the expected metadata.
-    shape : tuple of int
-        The new shape.
-    format_ : Format
-        The format of the array.
-
-    Raises
-    ------
-    StaleError
-        If anything but the attributes has changed in the document.
+    Raises StaleError if anything but the attributes has changed in its document.
     """
     known = documents_of(format_, array.path, array.metadata)
     main = next(reversed(known))

@@ -25,15 +25,7 @@ SCALAR = "_scalar_"
 
 
 def nczarr_metadata(array: Array, attributes: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the NCZarr metadata of an array, or None if it has none.
-
-    Parameters
-    ----------
-    array : Array
-        The array.
-    attributes : mapping
-        Its attributes.
-    """
+    """Return the NCZarr metadata of an array, or None."""
     document: Any = (array.metadata.document or {}).get(".zarray")
     for mapping in (attributes, document):
         for name in _ARRAY if isinstance(mapping, dict) else ():
@@ -53,7 +45,7 @@ def references_of(metadata: Mapping[str, Any] | None) -> list[str] | None:
 
 
 def typed_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert attributes to the types that NCZarr metadata gives; JSON has fewer types."""
+    """Convert attributes to the types in NCZarr metadata; JSON has fewer types."""
     types: dict[str, Any] = {}
     for name in _ATTRIBUTES:
         metadata = attributes.get(name)

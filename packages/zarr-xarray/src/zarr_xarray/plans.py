@@ -92,7 +92,7 @@ class Plan:
 def plan(
     name: Hashable, variable: Variable, existing: Array | None, rules: Rules, *, explicit: bool
 ) -> Plan:
-    """Plan how to store a variable.
+    """Plan how to store an encoded variable.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def _new_metadata(
     explicit: bool,
 ) -> ArrayMetadata:
     stored = {
-        # As xarray with zarr-python: NaN and infinities are written as tokens, not valid JSON.
+        # As xarray with zarr-python writes them: NaN and infinities are tokens, not valid JSON.
         key: strictjson.keep_nonfinite(_xarray.encode_attribute(value))
         for key, value in attributes.items()
     }
@@ -258,8 +258,7 @@ def _options(
 ) -> dict[str, Any]:
     """Return the options of an encoding for a new array.
 
-    Options that the format does not support are ignored if the encoding comes from data of
-    the other version.
+    Unsupported options are ignored if the encoding comes from data of the other version.
     """
     options = {key: encoding[key] for key in _CREATION_OPTIONS if encoding.get(key) is not None}
     for key in ("compressors", "filters"):

@@ -105,8 +105,6 @@ class DatasetStore(_xarray.ZarrStore):
             self._align_chunks,
         )  # fmt: skip
 
-    # --- existing contents ---
-
     @property
     def zarr_group(self) -> Group | None:
         """The group, opened for writing; None if it does not exist yet."""
@@ -119,13 +117,7 @@ class DatasetStore(_xarray.ZarrStore):
         return tuple(self.target.arrays().items())
 
     def open_store_variable(self, name: str) -> Variable:
-        """Return the variable of an array.
-
-        Raises
-        ------
-        KeyError
-            If the array does not exist.
-        """
+        """Return the variable of an array; raise KeyError if it does not exist."""
         return variable_of(self.target.stored_arrays([name])[name])
 
     def get_variables(self) -> dict[str, Variable]:
@@ -145,22 +137,16 @@ class DatasetStore(_xarray.ZarrStore):
     def in_region(self, dataset: Dataset) -> Dataset:
         """Return the part of a dataset to write, and find ``region="auto"``.
 
-        Raises
-        ------
-        ValueError
-            If a region is not contiguous, or a variable has none of its dimensions.
-        KeyError
-            If coordinates are not among the stored ones.
+        Raises ValueError if a region is not contiguous, or a variable has none of its dimensions,
+        and KeyError if coordinates are not among the stored ones.
         """
         return self._validate_and_autodetect_region(dataset)
 
     def check_encoding(self, encoding: Collection[str]) -> None:
-        """Raise if an encoding is given for an existing variable."""
+        """Raise ValueError if the user passed an encoding for an existing variable."""
         if encoding and self._mode in ("a", "a-", "r+"):
             for name in self.target.stored_arrays(map(_xarray.encode_name, encoding)):
                 raise ValueError(f"variable {name!r} already exists, but encoding was provided")
-
-    # --- write ---
 
     def encode_variable(self, variable: Variable, name: Hashable | None = None) -> Variable:
         encoded: Variable = _xarray.encode_variable(variable, name=name)
@@ -177,20 +163,10 @@ class DatasetStore(_xarray.ZarrStore):
         writer: Any = None,
         unlimited_dims: Any = None,
     ) -> None:
-        """Store variables; those with chunked arrays are written by the writer.
+        """Store variables; the writer stores the elements of chunked arrays.
 
-        Parameters
-        ----------
-        variables : mapping
-            Variables by name.
-        attributes : mapping
-            Attributes of the group.
-        check_encoding_set : collection
-            Names of variables whose encoding the user passed.
-        writer : ArrayWriter, optional
-            Writes the elements of chunked arrays.
-        unlimited_dims : optional
-            Ignored: all dimensions can be resized.
+        ``check_encoding_set`` are the names of variables whose encoding the user passed.
+        ``unlimited_dims`` is ignored, since all dimensions can be resized.
         """
         with allow_reserved_names():  # xarray uses them for unnamed data
             self._write(
@@ -270,7 +246,7 @@ class DatasetStore(_xarray.ZarrStore):
     def _find_existing(
         self, variables: Mapping[Hashable, Variable], trust: bool
     ) -> dict[str, Array]:
-        """Return those of the variables' arrays that exist.
+        """Return the arrays of the variables that exist.
 
         With ``trust``, arrays to be resized come from the consolidated metadata: resizing
         compares them with their metadata documents.  The others are read from the store.

@@ -23,18 +23,14 @@ class Target:
 
     Parameters
     ----------
-    store : Store
-        The store of the group.
-    path : str
-        Its path.
-    format : Format
-        Its format.
+    store, path, format
+        Location and format of the group.
     consolidated : ConsolidatedCopies
         Consolidated metadata of the hierarchy.
     group : Group, optional
         The group; None until it is created, after everything is planned.
     closes : bool
-        Whether the store was opened by this package and has to be closed.
+        Whether this package opened the store and has to close it.
     write_empty_chunks : bool, optional
         Whether to store chunks that contain only the fill value.
     is_empty : bool
@@ -56,10 +52,7 @@ class Target:
     def create(self) -> None:
         """Create the group, overwriting existing contents if ``overwrite`` is set.
 
-        Raises
-        ------
-        NodeExistsError
-            If a node exists and is not overwritten, or unmanaged keys exist.
+        Raises NodeExistsError if a node exists and is not overwritten, or unmanaged keys exist.
         """
         self.group = create_group(
             self.store, path=self.path, zarr_format=self.format.name, overwrite=self.overwrite
@@ -73,7 +66,7 @@ class Target:
         return f"{self.path}/{name}" if self.path else name
 
     def stored_arrays(self, names: Iterable[str]) -> dict[str, Array]:
-        """Return those of the named arrays that exist; only their documents are read."""
+        """Return the named arrays that exist; only their documents are read."""
         if self.group is None:
             return {}
         wanted = [*names]
@@ -89,7 +82,7 @@ class Target:
         }
 
     def consolidated_arrays(self, names: Iterable[str]) -> dict[str, Array]:
-        """Return those of the named arrays in consolidated metadata, possibly out of date."""
+        """Return the named arrays in consolidated metadata, which may be out of date."""
         if self.group is None or self.path != self.consolidated.root:
             return {}
         consolidated = self.group.metadata.consolidated
@@ -140,25 +133,8 @@ def open_target(
 ) -> Target:
     """Find the group to write to, which need not exist.
 
-    Parameters
-    ----------
-    store_like : store-like
-        What :func:`zarr_core.open` takes.
-    mode : {"w", "w-", "a", "a-", "r+"}
-        As for :meth:`xarray.Dataset.to_zarr`.
-    group : str, optional
-        Path of the group below that of ``store_like``.
-    consolidate : bool
-        Whether to consolidate a hierarchy without consolidated metadata.
-    storage_options, zarr_format
-        As for :func:`zarr_core.open`.
-    write_empty_chunks : bool, optional
-        Whether to store chunks that contain only the fill value.
-
-    Raises
-    ------
-    FileNotFoundError
-        If the group does not exist and the mode is ``r+``.
+    ``consolidate`` tells whether to consolidate a hierarchy without consolidated metadata.
+    Raises FileNotFoundError if the group does not exist and the mode is ``r+``.
     """
     store, root = resolve_store_path(store_like, storage_options=storage_options)
     path = "/".join(part for part in (root, normalise_path(group or "")) if part)

@@ -1,4 +1,4 @@
-"""Variables of xarray from arrays in a store, elements left where they are."""
+"""Variables of xarray from stored arrays, whose elements are read lazily."""
 
 from __future__ import annotations
 
@@ -16,29 +16,15 @@ if TYPE_CHECKING:
 
 
 def is_fill_value_mask(zarr_format: int, override: bool | None) -> bool:
-    """Return whether the fill value of an array marks missing elements.
+    """Whether the fill value of an array marks missing elements.
 
-    By default it does in version 2, where xarray stores ``_FillValue`` as fill value, and
-    does not in version 3.
+    By default only in version 2, where xarray stores ``_FillValue`` as fill value.
     """
     return zarr_format == 2 if override is None else override
 
 
 def variable_of(array: Array, fill_value_is_mask: bool | None = None) -> Variable:
-    """Return the variable of an array, not decoded yet.
-
-    Parameters
-    ----------
-    array : Array
-        The array.
-    fill_value_is_mask : bool, optional
-        Whether its fill value marks missing elements; by default only in version 2.
-
-    Raises
-    ------
-    KeyError
-        If it has no dimension names.
-    """
+    """Return the encoded variable of an array; raise KeyError if it has no dimension names."""
     masks = is_fill_value_mask(array.zarr_format, fill_value_is_mask)
     stored = array.attrs.asdict()
     dimensions = dimension_names_of(array, stored)

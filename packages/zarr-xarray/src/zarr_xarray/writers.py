@@ -190,7 +190,7 @@ def _as_dataset(array: DataArray) -> Dataset:
 
 
 def _accept_v2_names(encoding: Mapping[Any, Any] | None) -> dict[Any, Any]:
-    """Return encodings with the name of zarr-python 2, ``compressor``, replaced."""
+    """Return encodings with ``compressor``, the name of zarr-python 2, replaced."""
     found = {}
     for name, given in (encoding or {}).items():
         found[name] = given

@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
     Slices = tuple[slice, ...]
 
-# A read takes as long as some KiB of data, and memory for a window is used again for the next.
+# A read takes as long as several KiB of data, and the memory of a window is reused for the next.
 _WINDOW = 1 << 20  # bytes read at once, at most
-_SMALL = 1 << 14  # bytes that are read faster than skipped
-_GAP = 1 << 12  # bytes between two points that are read rather than skipped
-_FEW = 16  # points that are read one by one faster than sorted
+_SMALL = 1 << 14  # bytes; reading them is faster than skipping some
+_GAP = 1 << 12  # bytes between two points; a smaller gap is read rather than skipped
+_FEW = 16  # points; reading them one by one is faster than sorting
 _DENSE = 4  # a window is read whole if at least one byte in so many is selected
 
 
@@ -58,13 +58,13 @@ class BytesCodec(PartialDecodeCodec):
             raise ValueError(f'endian must be "little" or "big", not {self.endian!r}')
 
     def resolve(self, decoded: ArrayRepresentation) -> Self:
-        """Record this machine's byte order where the data type has one."""
+        """Set ``endian`` to the byte order of this machine if the data type has one."""
         if self.endian is None and decoded.data_type.has_byte_order:
             return replace(self, endian=sys.byteorder)
         return self
 
     def check(self, decoded: ArrayRepresentation) -> None:
-        """Refuse data types of variable size, and a missing ``endian``."""
+        """Reject data types of variable size, and a missing ``endian``."""
         if decoded.nbytes is None:
             raise ValueError(
                 "the bytes codec stores elements of fixed size only; "
@@ -77,30 +77,28 @@ class BytesCodec(PartialDecodeCodec):
 
     @property
     def byte_order(self) -> Literal["little", "big"] | None:
-        """What ``endian`` says."""
         return self.endian
 
     def encoded_size(self, decoded: ArrayRepresentation) -> int | None:
-        """Size of the elements in memory."""
         return decoded.nbytes
 
     def memory_dtype(self, decoded: ArrayRepresentation) -> np.dtype[Any] | None:
         """The data type in the configured byte order.
 
-        None if the bytes are not the elements as NumPy has them: it cannot be trusted
-        to swap them, or some bits have to be cleared.
+        None if the bytes are not the elements in memory: NumPy does not swap them, or unused bits
+        have to be cleared.
         """
         return None if decoded.data_type.unused_bits else self._stored(decoded)
 
     def _stored(self, decoded: ArrayRepresentation) -> np.dtype[Any] | None:
-        """The data type in the configured byte order; None if NumPy cannot be trusted with it."""
+        """The data type in the configured byte order; None if NumPy does not swap its bytes."""
         dtype = decoded.data_type.numpy_dtype
         order = self.endian or decoded.data_type.implied_byte_order
         stored = dtype if order is None else dtype.newbyteorder(order)
         return stored if dtype == stored or _swaps(dtype) else None
 
     def supports_partial(self, decoded: ArrayRepresentation) -> bool:
-        """Return False for data types that are converted as a whole."""
+        """False for data types that are converted as a whole."""
         return self._stored(decoded) is not None
 
     def partial_decode(
@@ -110,7 +108,6 @@ class BytesCodec(PartialDecodeCodec):
         selection: Selection,
         out: np.ndarray[Any, Any],
     ) -> None:
-        """Read the runs of elements that the part consists of."""
         dtype = self._stored(decoded)
         assert dtype is not None
         read_elements(reader, decoded.shape, dtype, selection, out)
@@ -118,7 +115,6 @@ class BytesCodec(PartialDecodeCodec):
             out[...] = decoded.data_type.clear_unused_bits(out)
 
     def encode(self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation) -> Buffer:
-        """Lay the elements out in C order."""
         dtype = self._stored(decoded)
         if decoded.data_type.unused_bits:
             array = decoded.data_type.clear_unused_bits(array)
@@ -128,7 +124,6 @@ class BytesCodec(PartialDecodeCodec):
         return encoded.reshape(-1).view(np.uint8).data
 
     def decode(self, data: Buffer, decoded: ArrayRepresentation) -> np.ndarray[Any, Any]:
-        """View the bytes as elements."""
         if len(data) != decoded.nbytes:
             raise ChunkDecodeError(f"{len(data)} bytes instead of {decoded.nbytes}")
         dtype = self._stored(decoded)
@@ -141,7 +136,7 @@ class BytesCodec(PartialDecodeCodec):
 def _swaps(dtype: np.dtype[Any]) -> bool:
     """Whether NumPy swaps bytes when it copies elements from one byte order to the other.
 
-    Of times without a unit it does not, though it says that the dtypes differ.
+    It does not for times without a unit, although it reports different dtypes.
     """
     if dtype.subdtype is not None:
         return _swaps(dtype.base)
@@ -162,18 +157,7 @@ def read_elements(
 ) -> None:
     """Read a part of an array that is stored as its memory.
 
-    Parameters
-    ----------
-    reader : ByteReader
-        The stored array.
-    shape : tuple of int
-        Its shape.
-    dtype : dtype
-        Its dtype, in the byte order that is stored.
-    selection : Selection
-        The part.
-    out : ndarray
-        Receives the elements; has the shape of the selection.
+    ``dtype`` has the stored byte order; ``out`` has the shape of the selection.
     """
     strides = tuple(prod(shape[axis + 1 :]) * dtype.itemsize for axis in range(len(shape)))
     if isinstance(selection, BasicIndexer):
@@ -196,7 +180,7 @@ def _read_box(
     index: Slices,
     out: Array,
 ) -> None:
-    """Read a box; ``base`` is where the array of these strides begins."""
+    """Read a box; ``base`` is the offset of the array with these strides."""
     first = base + sum(part.start * stride for part, stride in zip(index, strides, strict=True))
     steps = tuple(part.step * stride for part, stride in zip(index, strides, strict=True))
     span = dtype.itemsize + sum(
@@ -215,8 +199,8 @@ def _read_box(
         start = base + index[0].start * strides[0]
         _read_box(reader, start, strides[1:], dtype, index[1:], out[0])
     else:
-        # Rows of the first dimension: as many as fill a window, or one by one where
-        # what lies between them is worth leaving out.
+        # As many rows of the first dimension as fill a window, or one by one if it is
+        # worthwhile to skip the bytes between them.
         rows = max(1, _WINDOW // steps[0]) if span > _WINDOW else 1
         for row in range(0, out.shape[0], rows):
             part = out[row : row + rows]
@@ -230,7 +214,7 @@ def _read_box(
 def _read_points(
     reader: ByteReader, offsets: np.ndarray[Any, Any], dtype: np.dtype[Any], out: Array
 ) -> None:
-    """Read single elements, those near each other together."""
+    """Read single elements, adjacent ones together."""
     size = dtype.itemsize
     if len(offsets) <= _FEW:
         with scratch(len(offsets) * size) as memory:

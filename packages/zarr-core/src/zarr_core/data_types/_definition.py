@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def without_configuration(definition: ExtensionDefinition) -> str:
-    """Return the name of a definition without a configuration, as for the core data types.
+    """The name of a definition that, as for the core data types, has no configuration.
 
     Raises
     ------
     ExtensionConfigurationError
-        If it has a configuration.
+        If it has one.
     """
     if definition.configuration:
         problems = [

@@ -1,4 +1,4 @@
-"""The data types of complex numbers.
+"""The data types ``complex64`` and ``complex128``.
 
 Specification: v3.1, "Data types", "Fill values".
 Fill value: a list of real and imaginary part, each in a form of the floating-point types.
@@ -19,7 +19,7 @@ from zarr_core.interfaces.data_type import DataType
 if TYPE_CHECKING:
     from zarr_core.definition import JSON
 
-# Each type with the type of its parts.
+# The dtypes of each type and of its parts.
 _DTYPES: dict[str, tuple[np.dtype[Any], np.dtype[Any]]] = {
     "complex64": (np.dtype(np.complex64), np.dtype(np.float32)),
     "complex128": (np.dtype(np.complex128), np.dtype(np.float64)),

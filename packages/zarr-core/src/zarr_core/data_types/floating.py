@@ -4,7 +4,7 @@ Specification: v3.1, "Data types", "Fill values".
 Fill value: a JSON number, whose decimal text is rounded once, to the nearest value of the type;
 ``"NaN"`` (sign 0, the highest bit of the significand 1, all others 0),
 ``"Infinity"``, ``"-Infinity"``; or ``"0x"`` with the bits of the value as an
-unsigned integer, which can say every NaN.
+unsigned integer, which can express every NaN.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Floating(DataType):
 
     @classmethod
     def from_numpy(cls, dtype: np.dtype[Any]) -> Floating | None:
-        # A "long double" may be larger.
+        # The item size of a long double depends on the platform.
         return (
             cls(f"float{8 * dtype.itemsize}")
             if dtype.kind == "f" and dtype.itemsize in _BITS
@@ -90,32 +90,20 @@ class Floating(DataType):
 
 
 def from_bits(bits: int, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """Return the floating-point value of shape ``()`` with some bits."""
+    """The floating-point value of shape ``()`` with the bits."""
     # Not through Python's float, which would make signalling NaNs quiet.
     return np.array(bits, _BITS[dtype.itemsize]).view(dtype)
 
 
 def to_bits(value: np.ndarray[Any, Any]) -> int:
-    """Return the bits of a floating-point value of shape ``()``."""
+    """The bits of a floating-point value of shape ``()``."""
     return int(value.view(_BITS[value.dtype.itemsize]))
 
 
 def bits_from_json(value: JSON, dtype: np.dtype[Any], name: str) -> int:
-    """Decode the JSON form of a floating-point number.
+    """Decode any JSON form of a floating-point number to its bits.
 
-    Parameters
-    ----------
-    value : JSON
-        One of the forms above.
-    dtype : numpy.dtype
-        The type to decode to, in native byte order.
-    name : str
-        Name of the data type, for errors.
-
-    Returns
-    -------
-    int
-        The bits.
+    ``dtype`` has native byte order; ``name`` is for the error.
 
     Raises
     ------
@@ -124,7 +112,7 @@ def bits_from_json(value: JSON, dtype: np.dtype[Any], name: str) -> int:
     """
     size = dtype.itemsize
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        # Rounds the decimal text once, not first to float64.
+        # The decimal text is rounded once, not first to float64.
         return to_bits(_rounded(value if size == 8 else round_to_odd(value), dtype))
     if value == "NaN":
         return _NAN[size]
@@ -141,7 +129,7 @@ def bits_from_json(value: JSON, dtype: np.dtype[Any], name: str) -> int:
 
 
 def float_to_json(value: np.ndarray[Any, Any]) -> JSON:
-    """Encode a floating-point value of shape ``()``, so that decoding gives the same bits."""
+    """Encode a floating-point value of shape ``()``, so that decoding returns the same bits."""
     size = value.dtype.itemsize
     value = value.astype(value.dtype.newbyteorder("="), copy=False)
     bits = to_bits(value)
@@ -159,10 +147,7 @@ def float_to_json(value: np.ndarray[Any, Any]) -> JSON:
 def cast_float(value: Any, dtype: np.dtype[Any], name: str) -> np.ndarray[Any, Any]:
     """Convert a real number to a value of shape ``()``.
 
-    Raises
-    ------
-    ValueError
-        If it is not a real number, or out of range.
+    Raises ValueError if it is not a real number, or out of range.
     """
     if isinstance(value, (np.generic, np.ndarray)):
         if value.ndim or value.dtype.kind not in "biuf":
@@ -189,7 +174,7 @@ def _in_range(
 
 
 def _rounded(value: float, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """Return the nearest value of a type; infinity if the number is too large (IEEE 754)."""
+    """The nearest value of a type; infinity if the number is too large (IEEE 754)."""
     with np.errstate(all="ignore"):
         try:
             near = np.array(float(value)).astype(dtype)
@@ -197,7 +182,7 @@ def _rounded(value: float, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
             near = np.array(np.inf if value > 0 else -np.inf, dtype)
         if not isinstance(value, int) or abs(value) <= 2**53:
             return near
-        # Rounding through float64 rounds twice: compare the neighbours, too.
+        # Conversion by way of float64 rounds twice: compare the neighbours, too.
         number: int = value
         towards = [np.nextafter(near, dtype.type(end)) for end in (-np.inf, np.inf)]
     candidates = [near, *map(np.asarray, towards)]
@@ -205,7 +190,7 @@ def _rounded(value: float, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
 
 
 def _as_integer(value: np.ndarray[Any, Any]) -> int:
-    """Return a whole number as an integer; infinity as the power of two after the largest."""
+    """A whole number as an integer; for infinity, the power of two after the largest number."""
     if np.isfinite(value):
         return int(value)
     power = 1 << {2: 16, 4: 128, 8: 1024}[value.dtype.itemsize]

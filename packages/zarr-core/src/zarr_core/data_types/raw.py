@@ -1,8 +1,8 @@
 """The data types ``r8``, ``r16``, ``r24`` ...: opaque bytes.
 
 Specification: v3.1, "Data types", "Fill values".
-Fill value: a list of integers from 0 to 255, one a byte.  A string in base64,
-which TensorStore writes, is read as well.
+Fill value: a list of integers from 0 to 255, one per byte.  Base64 strings, which TensorStore
+writes, can be read, too.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class RawBits(DataType):
 
     @classmethod
     def from_numpy(cls, dtype: np.dtype[Any]) -> RawBits | None:
-        # Types that other packages register have the kind V, too.
+        # Data types registered by other packages also have the kind V.
         is_raw = dtype.type is np.void and dtype.fields is None and dtype.subdtype is None
         return cls(dtype.itemsize) if is_raw and dtype.itemsize else None
 
@@ -115,15 +115,12 @@ class RawBits(DataType):
 
 
 def raw_from_name(name: str) -> RawBits:
-    """Return the data type with a name such as ``"r24"``.
+    """The data type of a name such as ``"r24"``.
 
-    Raises
-    ------
-    ExtensionConfigurationError
-        If the number of bits is not a multiple of 8, or too large.
+    Raises ExtensionConfigurationError if the number of bits is not a multiple of 8, or too large.
     """
     match = _NAME(name)
-    # Ten digits suffice for the largest size.
+    # The largest number of bits has 11 digits.
     bits = int(match[1]) if match and len(match[1]) <= 11 else 0
     if not bits or bits % 8 or bits // 8 > _LARGEST:
         message = f"the number of bits must be a multiple of 8, at most {8 * _LARGEST}"

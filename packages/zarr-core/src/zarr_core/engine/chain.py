@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class CodecChain:
-    """Codecs in order, each with the definition that it came from.
+    """The codecs of an array in the order of encoding, each with its definition.
 
     Parameters
     ----------
     definitions : tuple of ExtensionDefinition
         All codecs of the list, including ignored ones.
     codecs : tuple of Codec or None
-        The codecs; None for an ignored one, which is unknown and has must_understand false.
+        None for an ignored codec: unknown, with must_understand false.
     """
 
     definitions: tuple[ExtensionDefinition, ...]
@@ -48,12 +48,12 @@ class CodecChain:
     def from_definitions(
         cls, definitions: Sequence[ExtensionDefinition], where: str = "", pointer: str = ""
     ) -> CodecChain:
-        """Find the code for each definition.
+        """Find the code for each member of a ``codecs`` list.
 
         Parameters
         ----------
         definitions : sequence of ExtensionDefinition
-            The members of a ``codecs`` list.
+            The members of the list.
         where, pointer : str
             Location of the metadata and JSON pointer of the list, for messages.
 
@@ -111,17 +111,11 @@ class CodecChain:
         return next(c.byte_order for c in self.codecs if isinstance(c, ArrayToBytesCodec))
 
     def to_definitions(self) -> tuple[ExtensionDefinition, ...]:
-        """The definitions to write."""
+        """The definitions for the metadata."""
         return self.definitions
 
     def resolve(self, decoded: ArrayRepresentation) -> CodecChain:
-        """Complete the definitions for a new array with what depends on the chunk.
-
-        Parameters
-        ----------
-        decoded : ArrayRepresentation
-            The chunk that the first codec encodes.
-        """
+        """The chain of a new array, completed with what depends on its decoded chunk."""
         definitions, codecs = [], []
         for definition, codec in zip(self.definitions, self.codecs, strict=True):
             resolved = codec
@@ -138,7 +132,7 @@ class CodecChain:
         return CodecChain(tuple(definitions), tuple(codecs))
 
     def after(self, definition: ExtensionDefinition, codec: ArrayToArrayCodec | None) -> CodecChain:
-        """The chain with an array -> array codec before all others, unless it is None."""
+        """The chain with an additional first codec, array -> array; unchanged if it is None."""
         if codec is None:
             return self
         return CodecChain((definition, *self.definitions), (codec, *self.codecs))
@@ -207,7 +201,7 @@ def codec_definition(item: ExtensionDefinition | Codec | str) -> ExtensionDefini
 def encoded_representation(
     codec: ArrayToArrayCodec, name: str, decoded: ArrayRepresentation
 ) -> ArrayRepresentation:
-    """The result of an array -> array codec; a CodecChainError if it does not support its input."""
+    """The result of an array -> array codec; raises CodecChainError for unsupported input."""
     try:
         encoded = codec.encoded_representation(decoded)
         if not isinstance(encoded, ArrayRepresentation):

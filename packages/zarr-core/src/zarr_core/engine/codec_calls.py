@@ -39,21 +39,10 @@ _BUFFER_TYPES = frozenset(BUFFERS)
 def query(name: str, types: type[Any] | tuple[type[Any], ...], method: Any, *args: Any) -> Any:
     """Call a method of a codec that describes the encoding.
 
-    Parameters
-    ----------
-    name : str
-        Name of the codec.
-    types : type or tuple of type
-        Permitted types of the result.
-    method : callable
-        The method.
-    *args
-        Its arguments.
-
     Raises
     ------
     CodecChainError
-        If it fails, or returns an object of another type.
+        If it fails, or its result is not of one of the types.
     """
     try:
         result = method(*args)
@@ -124,7 +113,7 @@ def partial_encode(
     try:
         result = codec.partial_encode(reader, decoded, selection, value)
     except BaseException as error:
-        if isinstance(error, ZarrError | OSError):  # of the store
+        if isinstance(error, ZarrError | OSError):  # from the store
             raise
         raise _not_encoded(name, error) from error
     if isinstance(result, list | tuple):
@@ -223,7 +212,7 @@ def decode_array(
     data: Any,
     decoded: ArrayRepresentation,
 ) -> Array:
-    """Decode with a codec that gives an array; errors as for :func:`decode_bytes`."""
+    """Decode with a codec that returns an array; errors as for :func:`decode_bytes`."""
     try:
         result = codec.decode(data, decoded)
     except BaseException as error:
@@ -245,7 +234,7 @@ def partial_decode(
     try:
         codec.partial_decode(reader, decoded, selection, out)
     except BaseException as error:
-        if isinstance(error, ZarrError | OSError):  # of the store
+        if isinstance(error, ZarrError | OSError):  # from the store
             raise
         raise _not_decoded(name, error) from error
 
@@ -273,8 +262,8 @@ def _differs_from(result: Any, declared: ArrayRepresentation) -> str:
 
 
 def _in_other_order(dtype: np.dtype[Any], declared: np.dtype[Any]) -> bool:
-    """Whether dtypes differ by their byte order alone, of which NumPy handles any."""
-    # Those of strings of any length have none, and no such method.
+    """Whether dtypes differ only in byte order; NumPy handles either."""
+    # Dtypes of variable-length strings do not have this method.
     return dtype.kind == declared.kind != "T" and dtype.newbyteorder("=") == declared
 
 

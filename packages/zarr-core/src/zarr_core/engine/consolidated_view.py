@@ -1,4 +1,4 @@
-"""Consolidated metadata of a group: looked up, kept in step.
+"""Consolidated metadata of a group: lookups and updates.
 
 Specification: v3.1, "Additional fields".
 """
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class _Changes:
-    """Relative paths of nodes that were removed, and of nodes that are new or have changed."""
+    """Relative paths of removed nodes (``gone``), and of new or changed nodes (``there``)."""
 
     def __init__(self) -> None:
         self.gone: dict[str, None] = {}
@@ -56,15 +56,8 @@ class _Changes:
 class ConsolidatedView:
     """The consolidated metadata of one group, for the nodes that are reached through it.
 
-    Parameters
-    ----------
-    store, path, format_
-        The group that has it.
-    metadata : ConsolidatedMetadata
-        What it has.
-    lookup : bool
-        Whether nodes are looked up in it.  If not, it is only kept in step with
-        changes that are made through nodes reached from the group.
+    If ``lookup`` is false, nodes are not looked up in it; it is only updated after changes through
+    nodes that are reached from the group.
     """
 
     def __init__(
@@ -82,7 +75,7 @@ class ConsolidatedView:
         self.lookup = lookup
         self._index: tuple[ConsolidatedMetadata, dict[str, list[str]]] | None = None
         self._nodes: dict[str, tuple[JSON, NodeMetadata]] = {}
-        # Batches by thread, and the changes that they have to write.
+        # Open batches by thread, and the changes to write.
         self._batches: Counter[int] = Counter()
         self._process = 0
         self._pending = _Changes()
@@ -91,7 +84,7 @@ class ConsolidatedView:
         self._seen: ConsolidatedMetadata | None = None
 
     def node(self, path: str) -> NodeMetadata | None:
-        """The metadata of a node, or None if there is no copy of it."""
+        """The metadata of a node; None if it has no entry."""
         self._see_pending()
         relative = self._relative(path)
         if relative not in self.metadata or not self._may_be(relative):
@@ -111,11 +104,9 @@ class ConsolidatedView:
 
     @contextmanager
     def batch(self) -> Iterator[None]:
-        """Write the changes that are recorded in the block at once, when it ends.
+        """Collect the changes that all threads record in the block, and write them when it ends.
 
-        Notes
-        -----
-        This applies to all threads.  Nested blocks of one thread write when the outermost ends.
+        Nested blocks of one thread write when the outermost ends.
         """
         thread = threading.get_ident()
         with self._guard():
@@ -133,19 +124,11 @@ class ConsolidatedView:
                 self._write_pending()
 
     def record(self, *, gone: Sequence[str] = (), there: Sequence[str] = ()) -> None:
-        """Bring the copies of nodes in step with what is stored, in one write.
+        """Update the entries of nodes from the store, in one write.
 
-        Parameters
-        ----------
-        gone : sequence of str
-            Paths of nodes that were removed, with everything below them.
-        there : sequence of str
-            Paths of nodes that are new or have changed.
-
-        Notes
-        -----
-        The documents are read under the lock of the copies.  Of several who change a
-        node, the last to record it finds the last document, whatever the order.
+        ``gone`` are paths of nodes that were removed with everything below them, ``there`` those
+        of new or changed nodes.  Nodes are read under the lock of the consolidated metadata: if
+        several threads change a node, the last of them to record it reads its latest metadata.
         """
         changes = _Changes()
         changes.gone.update((relative, None) for path in gone if (relative := self._relative(path)))
@@ -157,18 +140,18 @@ class ConsolidatedView:
         with self._guard():
             self._pending.add(changes)
             self._unseen.add(changes)
-            # A process that was forked within a batch cannot leave it to its parent.
+            # After a fork within a batch, the parent does not write the changes of the child.
             later = self._batches and self._process == os.getpid()
         if not later:
             self._write_pending()
 
     def _guard(self) -> AbstractContextManager[None]:
-        """Exclude other threads from the attributes for batches; safe after a fork."""
+        """Lock for the attributes of batches; safe after a fork."""
         return key_lock((id(self), "batch"), self.path)
 
     def _write_pending(self) -> None:
-        # The lock is held while writing, because another thread may have taken the changes of
-        # this one: they are written when this returns.
+        # Locked while writing: another thread may be writing the changes of this one, which
+        # must be stored when this returns.
         with key_lock(id(self), self.path):
             with self._guard():
                 changes, self._pending, self._unseen = self._pending, _Changes(), _Changes()
@@ -189,25 +172,25 @@ class ConsolidatedView:
                 where = located(self._store, self.path)
                 raise NodeTypeError(where, "has become a node of the other type")
             if metadata.consolidated is None:
-                return metadata  # someone removed it: then there is nothing to keep in step
+                return metadata  # it was removed meanwhile
             self.metadata = self._changed(metadata.consolidated, changes)
             return metadata.replace(consolidated=self.metadata)
 
         self._format.update(self._store, self.path, change)
 
     def _see_pending(self) -> None:
-        """Apply changes of a batch that is not yet written, in memory."""
+        """Apply the unwritten changes of batches, in memory."""
         if not self._unseen and (not self._pending or self.metadata is self._seen):
             return
         with key_lock(id(self), self.path):
             with self._guard():
-                # If the metadata was read again, it has none of the changes.
+                # Metadata that was read again lacks all pending changes.
                 changes = self._unseen if self.metadata is self._seen else self._pending.copy()
                 self._unseen = _Changes()
             self.metadata = self._seen = self._changed(self.metadata, changes)
 
     def _changed(self, metadata: ConsolidatedMetadata, changes: _Changes) -> ConsolidatedMetadata:
-        """Return consolidated metadata with the stored documents of nodes that have changed."""
+        """Consolidated metadata in which the entries of changed nodes are read from the store."""
         new = dict(metadata.entries)
         below = [name for name in new if changes.includes_removed(name)] if changes.gone else []
         for name in dict.fromkeys([*below, *changes.there]):
@@ -239,8 +222,8 @@ class ConsolidatedView:
         """Names of the nodes by the relative path of their group."""
         if self._index is None or self._index[0] is not self.metadata:
             names: dict[str, list[str]] = {}
-            # Who wrote the copies may have written anything, such as thousands of groups
-            # within each other: each distinct name and each parent is checked once.
+            # Other writers may have written invalid entries, such as thousands of nested
+            # groups: each distinct name and each parent is checked once.
             is_valid_name = cache(self._format.is_valid_name)
             possible: set[str] = set()
             for path in sorted(self.metadata.paths()):
@@ -259,7 +242,7 @@ class ConsolidatedView:
 def consolidated_view(
     store: Store, path: str, format_: Format, metadata: GroupMetadata, lookup: bool, required: bool
 ) -> ConsolidatedView | None:
-    """The view of a group's own consolidated metadata, if it has some.
+    """The view of a group's own consolidated metadata; None if it has none.
 
     Raises
     ------

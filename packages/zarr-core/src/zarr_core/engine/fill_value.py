@@ -25,9 +25,8 @@ def fill_test(fill_value: np.ndarray[Any, Any]) -> Callable[[np.ndarray[Any, Any
     Returns
     -------
     callable
-        Function of an array of the same dtype.  ``-0.0`` is not ``0.0``, and a NaN equals
-        only one with the same payload.  Python objects are equal if they are immutable
-        and of the same type.
+        Function of an array of the same dtype.  ``-0.0`` is not ``0.0``, and NaNs are equal only
+        with the same payload.  Python objects are equal if they are immutable and of the same type.
     """
     dtype = fill_value.dtype
     if dtype.kind == "T":
@@ -53,7 +52,7 @@ def fill_test(fill_value: np.ndarray[Any, Any]) -> Callable[[np.ndarray[Any, Any
         if not array.size:
             return True
         words = array.view(word)
-        # Most chunks that are not empty differ in the middle or at the start.
+        # Most non-empty chunks differ in the middle or at the start.
         middle = tuple([length // 2 for length in words.shape])
         if words[middle] != bits or words[(0,) * words.ndim] != bits:
             return False
@@ -71,7 +70,7 @@ def _strings_test(text: str) -> Callable[[Array], bool]:
     return test
 
 
-# Their ``==`` is fast and cannot fail; 1 and True differ by their class.
+# ``==`` is fast and cannot fail for these; 1 and True differ by their class.
 _PLAIN = frozenset({bytes, str, int, bool, type(None)})
 
 
@@ -90,7 +89,7 @@ def _bytes_test(fill_value: Array) -> Callable[[Array], bool]:
     def test(array: Array) -> bool:
         if not array.size:
             return True
-        # An array, also without dimensions: NumPy strips scalars of null bytes.
+        # An array even without dimensions: NumPy strips null bytes from scalars.
         corner: Any = (*(slice(0, 1),) * array.ndim, ...)
         first = array[corner].tobytes()
         if first != fill_value.tobytes():

@@ -1,7 +1,6 @@
 """A codec chain prepared for chunks of one shape.
 
-Sizes, dtypes and the shortest way of decoding depend on the metadata alone and are computed
-once.  For each chunk there remain the calls of the codecs and a copy.
+What depends on the metadata alone is computed once: sizes, dtypes and the fastest way to decode.
 """
 
 from __future__ import annotations
@@ -64,21 +63,19 @@ class PreparedCodecChain:
     encoded_size : int or None
         Bytes of an encoded chunk; None if the size depends on the content.
     memory_dtype : dtype or None
-        The dtype with which the bytes of the array -> bytes codec are elements in
-        memory, if they are.
+        The dtype of the output of the array -> bytes codec, if that is an array in memory.
     is_raw : bool
         Whether an encoded chunk is the memory of the chunk, byte for byte.
     has_memory_layout : bool
         Whether the bytes -> bytes codecs decode to the elements as they are in memory,
         except for the byte order.
     decodes_bytes_into : bool
-        Whether there are bytes -> bytes codecs, and :meth:`decode_bytes_into` can be used
-        because the size of their output is known.
+        Whether :meth:`decode_bytes_into` can be used: there are bytes -> bytes codecs, and the
+        size of their output is known.
     supports_partial_encode : bool
         Whether a part can be read and written without the rest.
     prefers_partial_decode : bool
-        Whether a part can be decoded without the rest, and chunks are large enough that
-        this is faster.
+        Whether a part can be decoded without the rest, and chunks are so large that this is faster.
     read_buffer_size : int
         Bytes of memory to provide for reading an encoded chunk.
     prefetch : ByteRange or None
@@ -86,7 +83,7 @@ class PreparedCodecChain:
     inner_codecs : PreparedCodecChain or None
         The codecs of the inner chunks, if chunks are shards.
     order : {"C", "F"}
-        Whether elements along the last dimension of a chunk are stored together, or the first.
+        Whether elements along the last dimension of a chunk are contiguous, or the first.
     inner_chunk_nbytes : int or None
         Decoded bytes that a codec processes at once: of an inner chunk if there are any.
     inner_chunk_count : int
@@ -142,7 +139,7 @@ class PreparedCodecChain:
             partial = None
         self.prefers_partial_decode = partial is not None
         self.prefetch = None if partial is None else partial.prefetch(last)
-        # The same codec as in _array_to_bytes; the properties above tell what it supports.
+        # The codec in _array_to_bytes if it supports partial decoding.
         self._partial: Any = partial
         # Compressors may add a little to incompressible data.
         self.read_buffer_size = size if size is not None else nbytes + (nbytes >> 4) + 1024
@@ -201,17 +198,7 @@ class PreparedCodecChain:
             raise ChunkDecodeError(f"{size} bytes instead of {self.encoded_size}")
 
     def decode(self, data: Buffer) -> Array:
-        """Decode a chunk.
-
-        Parameters
-        ----------
-        data : Buffer
-            The stored bytes.
-
-        Returns
-        -------
-        ndarray
-            The chunk; perhaps a view of ``data``.
+        """Decode the bytes of a chunk; the result may be a view of them.
 
         Raises
         ------
@@ -227,14 +214,9 @@ class PreparedCodecChain:
         return data
 
     def decode_bytes_into(self, data: Buffer, out: memoryview) -> None:
-        """Decode with the bytes -> bytes codecs alone; there is at least one.
+        """Decode with the bytes -> bytes codecs into memory of exactly the decoded size.
 
-        Parameters
-        ----------
-        data : Buffer
-            The stored bytes.
-        out : memoryview
-            Memory for the decoded bytes, of exactly their length.
+        Only if :attr:`decodes_bytes_into`.
         """
         decoders = self._bytes_decoders
         for name, codec, size in decoders[:-1]:
@@ -245,14 +227,14 @@ class PreparedCodecChain:
     def decode_into(
         self, data: Buffer, out: Array, selection: Selection | MaskIndexer | None = None
     ) -> None:
-        """Decode a chunk in memory into an array, with any strides.
+        """Decode a chunk, or the selected elements, into an array with any strides.
 
         Parameters
         ----------
         data : Buffer
             The stored bytes.
         out : ndarray
-            Array for the elements; has the shape of the selection, or of the chunk.
+            Has the shape of the selection, or of the chunk.
         selection : Selection or MaskIndexer, optional
             The elements to copy; all by default.
         """
@@ -275,16 +257,7 @@ class PreparedCodecChain:
     ) -> None:
         """Decode a part of a stored chunk, reading no more than needed.
 
-        Only if :attr:`prefers_partial_decode`.
-
-        Parameters
-        ----------
-        reader : ByteReader
-            The stored bytes.
-        selection : Selection
-            The part.
-        out : ndarray
-            Array for the elements; has the shape of the selection.
+        Only if :attr:`prefers_partial_decode`.  ``out`` has the shape of the selection.
         """
         if self.encoded_size is not None:
             self.check_size(reader.size)
@@ -338,13 +311,13 @@ class PreparedCodecChain:
         array : ndarray
             The whole chunk, with any strides; dtype of the data type, native order.
         memory : memoryview, optional
-            Memory for a copy in C order, ``decoded.nbytes`` long.  The result may be a
-            view of it, or of ``array``.
+            Memory for a copy in C order, ``decoded.nbytes`` long.
 
         Returns
         -------
         Buffer, sequence of Buffer, or None
-            The bytes to store; None for an empty chunk that is not stored.
+            The bytes to store, perhaps a view of ``array`` or ``memory``; None for an empty chunk
+            that is not stored.
         """
         if not self.decoded.write_empty_chunks and self._is_fill(array):
             return None
@@ -415,7 +388,10 @@ class PreparedCodecChain:
     def _encoded_part(
         self, selection: Selection | MaskIndexer, part: Array
     ) -> tuple[Selection, Array] | None:
-        """A part of the chunk as a part of the array that the array -> bytes codec encodes."""
+        """The part of the input of the array -> bytes codec that encodes a part of the chunk.
+
+        None if it needs the whole chunk.
+        """
         if isinstance(selection, MaskIndexer):
             selection = selection.to_coordinates()
         for _, codec in self._array_to_array:

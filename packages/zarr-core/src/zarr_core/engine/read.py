@@ -2,27 +2,26 @@
 
 Each decision is made once, as early as possible:
 
-- Codecs and store are known with the array.  :class:`ChunkReader` selects how its chunks are
-  read, whole or in part:
+- For an array, codecs and store are known.  :class:`ChunkReader` selects how its chunks are read,
+  whole or in part:
 
   ==================  ======================================  =========================
   function            for                                     reads
   ==================  ======================================  =========================
   `_read_raw`         whole chunks stored as their memory     into the result
-  `_read_partial`     codecs that prefer partial decoding     what the codec asks for
+  `_read_partial`     codecs that prefer partial decoding     what the codec requests
   `_read_value`       stores in memory, chunks without a      the value of the store,
                       fixed size                              without a copy
-  `_read_large`       chunks whose buffer would not be kept   if stored, into a new
-                      from one chunk to the next              buffer
+  `_read_large`       chunks too large for a reused buffer    if stored, into a new
+                                                              buffer
   `_read_buffered`    all others                              into a reused buffer
   ==================  ======================================  =========================
 
-- With the selection it is known whether it lies in one chunk, which is read at once.  Otherwise
-  chunks are read one after the other, small ones in batches (`_read_batch`), or in threads where
-  they are large or the store has latency.
+- For a selection, a single chunk is read at once.  Otherwise chunks are read one after the other,
+  small ones in batches (`_read_batch`), or in threads if they are large or the store has latency.
 
-- With the chunk it is known whether the selection is the whole chunk, whether it is contiguous
-  in the result, and whether the chunk is stored.
+- For a chunk, it matters whether the selection is the whole chunk, whether it is contiguous in
+  the result, and whether the chunk is stored.
 """
 
 from __future__ import annotations
@@ -52,24 +51,17 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 THREADS_PAY_NBYTES = 1 << 16
-"""Decoded bytes of a chunk; threads are always faster above."""
+"""Decoded bytes of a chunk above which threads are always faster."""
 
 _UINT8 = np.dtype(np.uint8)  # NumPy takes a tenth of a microsecond to find it
 _BATCH = 16  # small chunks per task of a thread
-_DENSE = 16  # one selected element in so many: all are read
+_DENSE = 16  # if one element in so many is selected, all are read
 _ATTEMPTS = 5  # to read a value that is being replaced
 _MAX_BUFFER_NBYTES = 1 << 24  # larger buffers are not reused
 
 
 class ChunkReader:
     """How chunks of one shape are read from one store.
-
-    Parameters
-    ----------
-    store : Store
-        The store with the chunks.
-    codecs : PreparedCodecChain
-        The codecs of the chunks.
 
     Attributes
     ----------
@@ -109,8 +101,6 @@ def read(stored: StoredChunks, selection: Selection | MaskIndexer, out: Array) -
 
     Parameters
     ----------
-    stored : StoredChunks
-        The array.
     selection : Selection
         The elements to read.
     out : ndarray
@@ -170,11 +160,11 @@ def read(stored: StoredChunks, selection: Selection | MaskIndexer, out: Array) -
 def _nbytes_per_chunk(
     stored: StoredChunks, selection: Selection | MaskIndexer, out: Array
 ) -> int | None:
-    """Bytes that are decoded at once for a chunk, on which the use of threads depends."""
+    """Bytes that are decoded at once for a chunk; they decide whether threads are used."""
     codecs = stored.codecs
     if not codecs.prefers_partial_decode or codecs.inner_codecs is not None:
         return codecs.inner_chunk_nbytes
-    # Of a chunk without compression only the selection is read.
+    # Only the selected part of an uncompressed chunk is read.
     if isinstance(selection, BasicIndexer):
         return out.nbytes // chunk_count(selection, stored.axes)
     return 0
@@ -276,7 +266,7 @@ def _read_raw(
 def _read_partial(
     reader: ChunkReader, key: str, selection: Selection | MaskIndexer | None, out: Array
 ) -> bool:
-    """Let the codec read what it needs."""
+    """Let the codec read the bytes that it needs; decode the whole chunk for a dense mask."""
     codecs = reader.codecs
     if (
         isinstance(selection, MaskIndexer)
@@ -304,7 +294,7 @@ def _read_value(
 def _read_buffered(
     reader: ChunkReader, key: str, selection: Selection | MaskIndexer | None, out: Array
 ) -> bool:
-    """Read a value into a buffer that is used again for the next chunk."""
+    """Read a value into a buffer that is reused for the next chunk."""
     codecs = reader.codecs
     with scratch(codecs.read_buffer_size) as buffer:
         size = reader.store.get_into(key, buffer)
@@ -320,7 +310,7 @@ def _read_buffered(
 def _read_large(
     reader: ChunkReader, key: str, selection: Selection | MaskIndexer | None, out: Array
 ) -> bool:
-    """Allocate a buffer only when the value is known to be stored."""
+    """Allocate a buffer only if the value is stored."""
     codecs = reader.codecs
 
     def decode(value: ByteReader) -> None:
@@ -335,7 +325,7 @@ def _read_large(
 def _read_open(
     store: Store, key: str, prefetch: ByteRange | None, decode: Callable[[ByteReader], None]
 ) -> bool:
-    """Open a value and decode it; again if it is replaced meanwhile."""
+    """Open a value and decode it; retry if it is replaced meanwhile."""
     for attempt in range(_ATTEMPTS):
         value = store.open_value(key, prefetch)
         if value is None:

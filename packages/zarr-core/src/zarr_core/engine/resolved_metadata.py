@@ -1,8 +1,7 @@
 """Array metadata with the code for the extensions that they name.
 
-It depends on the shape, the extensions and the fill value alone, so arrays that have them in
-common share it, and those that differ only in their shape share the extensions:
-:func:`resolve_cached` keeps those that were used last.
+The result depends only on the shape, the extensions and the fill value, so arrays share it if these
+are equal; arrays of different shapes share the extensions.  :func:`resolve_cached` caches both.
 """
 
 from __future__ import annotations
@@ -61,13 +60,9 @@ class ResolvedMetadata:
         and the chain.
     fill_value : ndarray, shape ()
         The fill value.
-    axes : tuple of ChunkAxis
-        The chunks along each dimension of the array.
     ignored : tuple of ExtensionDefinition
         Ignored extensions: unknown, with must_understand false; and a data type that was
         replaced by a fallback.
-    write_empty_chunks : bool
-        Whether empty chunks are stored.
     fill_value_assumed : bool
         Whether the fill value is null, which the data type does not permit; its default
         is used instead.
@@ -78,8 +73,6 @@ class ResolvedMetadata:
     ----------
     codecs : PreparedCodecChain
         The codecs of the first chunk; of all chunks if they have one shape.
-    order : {"C", "F"}
-        Memory order of its chunks.
     may_be_misread : bool
         Whether extensions are ignored or the fill value is assumed.
     """
@@ -114,18 +107,7 @@ class ResolvedMetadata:
         return self._prepare(self.grid.chunk_shape(self.axes, chunk_coords))
 
     def check_lengths(self, where: str) -> None:
-        """Raise an error if the codecs do not support the length of a chunk.
-
-        Parameters
-        ----------
-        where : str
-            Location of the metadata, for messages.
-
-        Raises
-        ------
-        CodecChainError
-            If the codecs do not form a chain for such chunks.
-        """
+        """Raise a CodecChainError if the codecs do not support the length of a chunk."""
         if self.is_uniform:
             return
         shape = self.grid.chunk_shape(self.axes, (0,) * len(self.axes))
@@ -172,8 +154,7 @@ def resolve_cached(
 ) -> ResolvedMetadata:
     """As :func:`resolve_metadata`, with a cache; store and path are for messages.
 
-    A result is used again for metadata with equal content as long as names stand for the same
-    code.
+    A result is reused for equal metadata as long as names refer to the same code.
     """
     content = metadata.extensions_key
     key = (content, metadata.shape, write_empty_chunks, cache_key())
@@ -188,16 +169,7 @@ def resolve_cached(
 def resolve_metadata(
     metadata: ArrayMetadata, where: str, write_empty_chunks: bool = False
 ) -> ResolvedMetadata:
-    """Find the code for every extension that an array names.
-
-    Parameters
-    ----------
-    metadata : ArrayMetadata
-        Valid metadata.
-    where : str
-        Location of the metadata, for messages.
-    write_empty_chunks : bool
-        Whether empty chunks are stored.
+    """Find the code for every extension that valid metadata name.
 
     Raises
     ------
@@ -261,7 +233,7 @@ def resolve_metadata(
             chain,
             tuple(transformers),
             (*ignored, *chain.ignored),
-            # Where the fill value is undefined, others may read anything for a missing chunk.
+            # If the fill value is undefined, other readers may show any value for a missing chunk.
             write_empty_chunks or metadata.fill_value_undefined or assumed,
             assumed,
             prepared,
@@ -273,8 +245,8 @@ def resolve_metadata(
 def _find_extensions(
     metadata: ArrayMetadata, where: str, problems: list[ValidationProblem]
 ) -> _Extensions:
-    """The extensions of an array, created unless another array has equal ones."""
-    # Hooks observe the extensions of each array.
+    """The extensions of an array; shared with other arrays that have equal ones."""
+    # Hooks observe the extensions of each array, so none are cached for them.
     content = b"" if hooks.active() else metadata.extensions_key
     key = (content, cache_key())
     if content and (found := _extensions.get(key)) is not None:
@@ -300,7 +272,7 @@ def _find_extensions(
     found = _Extensions(
         data_type, used, grid, key_encoding, chain, fill_value, assumed, Cache(_MAX_SHAPES)
     )
-    # A warning of a fallback names the array.
+    # The warning about a fallback names the array, so it is repeated for each.
     if content and not problems and used is None:
         _extensions.keep(key, found, _SIZE + len(content))
     return found
@@ -333,8 +305,8 @@ def _fill_value(
 ) -> tuple[np.ndarray[Any, Any], bool]:
     """The fill value, and whether it is null in the metadata.
 
-    The fill value of an unknown data type may mean nothing to its fallback.  zarrita.js
-    stores null for "not specified", which version 3 does not permit; readers show zeros.
+    The fill value of an unknown data type may be invalid for its fallback.  zarrita.js stores
+    null for "not specified", which version 3 does not permit; readers show zeros.
     """
     assumed = False
     try:

@@ -1,6 +1,6 @@
-"""Memory that a thread uses again for every chunk.
+"""Memory that a thread reuses for every chunk.
 
-Fresh memory costs page faults, for large chunks more than decompression does.
+New memory causes page faults, which take longer than decompression for large chunks.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 _SMALLEST = 1 << 16
-_KEPT_BYTES = 1 << 24  # a larger buffer goes back to the system at once
+_KEPT_BYTES = 1 << 24  # larger buffers are freed at once
 _KEPT_BUFFERS = 4
 
 
@@ -29,15 +29,8 @@ _free = _Free()
 class scratch:  # noqa: N801 - used as a function is: with scratch(n) as memory
     """Borrow memory of this thread for a block.
 
-    Parameters
-    ----------
-    nbytes : int
-        How much is needed.
-
-    Notes
-    -----
-    Gives a writable memoryview of format ``B`` and length ``nbytes``, with
-    undefined content.  Blocks nest; what an inner block borrows is other memory.
+    The block gets a writable memoryview of format ``B`` and length ``nbytes``, with undefined
+    content.  Nested blocks get different memory.
     """
 
     __slots__ = ("_buffer", "_nbytes")

@@ -1,4 +1,4 @@
-"""An array as it is stored, without the user interface."""
+"""An array as it is stored, with reading and writing of its elements."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from zarr_core.engine.write import write as write_selection
 class StoredArray(StoredChunks):
     """An array as it is stored, without the user interface.
 
-    It is immutable.  When the metadata of an array change, the array gets another one.
-    Parameters and further attributes are those of :class:`StoredChunks`.
+    It is immutable: other metadata require another StoredArray.  Parameters and further attributes
+    are those of :class:`StoredChunks`.
     """
 
     __slots__ = ()

@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from zarr_core.registry.scope import Extensions
 
 _MAX_READERS = 256  # shapes of chunks
-_FEW_CHUNKS = 100  # that are visited without listing
+_FEW_CHUNKS = 100  # visited without listing
 
 
 class StoredChunks(StoredNode[ArrayMetadata]):
-    """What is known of an array without reading or writing its elements.
+    """An array as it is stored: its metadata, codecs and chunk keys, but not its elements.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class StoredChunks(StoredNode[ArrayMetadata]):
     missing_is_error : bool
         Whether reading a chunk that is not stored raises.
     result_order : {"C", "F"}, optional
-        The order of results in memory; by default that of the chunks.
+        The memory order of results; by default that of the chunks.
     consolidated : ConsolidatedView, optional
         The consolidated metadata through which the array was reached.
     extensions : mapping, optional
@@ -55,11 +55,11 @@ class StoredChunks(StoredNode[ArrayMetadata]):
     Attributes
     ----------
     chunk_store : Store
-        The store behind all storage transformers: the one that has the chunks.
+        The store after all storage transformers, which has the chunks.
     prefix : str
-        What precedes every chunk key: empty or ending in ``/``.
+        Prefix of every chunk key: empty or ending in ``/``.
     axes : tuple of ChunkAxis
-        The chunk grid cut to the shape of the array.
+        The chunk grid, limited to the shape of the array.
     threads : int or None
         The number of concurrent requests of a store with latency.
     """
@@ -125,7 +125,7 @@ class StoredChunks(StoredNode[ArrayMetadata]):
     # --- readers ---
 
     def chunk_reader(self, chunk_coords: tuple[int, ...]) -> ChunkReader:
-        """How a chunk is read; decided with the first chunk of its shape."""
+        """The reader for a chunk, selected once for each shape of chunks."""
         return self._uniform_reader or self._select_reader(chunk_coords)
 
     def _select_reader(self, chunk_coords: tuple[int, ...]) -> ChunkReader:
@@ -203,10 +203,7 @@ class StoredChunks(StoredNode[ArrayMetadata]):
         )
 
     def stored_chunks(self) -> Iterator[tuple[tuple[int, ...], str]]:
-        """Grid coordinates and keys of what is stored, by listing it.
-
-        Keys that are not of a chunk, or of a chunk outside the array, are ignored.
-        """
+        """Grid coordinates and keys of what is stored, by listing it; ignores other keys."""
         coordinates = self._decoder()
         for key in self.chunk_store.list_prefix(self.prefix):
             chunk = coordinates(key)
@@ -214,18 +211,10 @@ class StoredChunks(StoredNode[ArrayMetadata]):
                 yield chunk, key
 
     def stored_chunks_in(self, boxes: Sequence[Sequence[range]]) -> list[tuple[int, ...]] | None:
-        """The stored chunks in parts of the chunk grid, if listing is the cheaper way.
+        """List the stored chunks in boxes of the chunk grid.
 
-        Parameters
-        ----------
-        boxes : sequence of sequence of range
-            Each the grid coordinates of chunks along every dimension.
-
-        Returns
-        -------
-        list of tuple of int, or None
-            Grid coordinates.  None if visiting every chunk of the boxes is cheaper: if they are
-            few, or fewer than all stored chunks of the array.
+        Each box has a range of grid coordinates for every dimension.  Returns None if visiting
+        every chunk of the boxes is cheaper: if they are few, or fewer than all stored chunks.
         """
         count = sum(prod(part.stop - part.start for part in box) for box in boxes)
         if count <= _FEW_CHUNKS:

@@ -79,14 +79,7 @@ class StoredNode(ABC, Generic[M]):
         return located(self.store, self.path)
 
     def check_writable(self) -> None:
-        """Raise if the node is read-only.
-
-        Raises
-        ------
-        StoreReadOnlyError
-            If the node or its store was opened for reading only, or unknown extensions of the
-            node are ignored.
-        """
+        """Raise a StoreReadOnlyError if :attr:`read_only`."""
         if not self.read_only:
             return
         if self.ignored_extensions:
@@ -108,7 +101,7 @@ class StoredNode(ABC, Generic[M]):
         Parameters
         ----------
         gone, there : sequence of str
-            Paths of nodes that were removed with all below them; that are new or changed.
+            Paths of nodes that were removed with everything below them; of new or changed nodes.
         """
         if self.consolidated is not None:
             self.consolidated.record(gone=gone, there=there)
@@ -120,6 +113,8 @@ class StoredNode(ABC, Generic[M]):
 class StoredGroup(StoredNode[GroupMetadata]):
     """A group as it is stored, perhaps with members from consolidated metadata.
 
+    All paths are paths in the store, as :attr:`path` is.
+
     Parameters
     ----------
     store, path, format_, metadata
@@ -130,10 +125,6 @@ class StoredGroup(StoredNode[GroupMetadata]):
         The consolidated metadata through which the group was reached, or its own.
     extensions : mapping, optional
         The extensions that members are opened with; by default those of the current block.
-
-    Notes
-    -----
-    All paths are paths in the store, as :attr:`path` is.
     """
 
     __slots__ = ()
@@ -183,7 +174,7 @@ class StoredGroup(StoredNode[GroupMetadata]):
         return self.format.child_names(self.store, path)
 
     def with_metadata(self, metadata: GroupMetadata) -> Self:
-        """The same group with other metadata; its consolidated metadata are those of the new."""
+        """The same group with other metadata, whose consolidated metadata replace the old ones."""
         view = self.consolidated
         if view is not None and view.path == self.path:
             if metadata.consolidated is None:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-# Seconds.  A file system creates the small files of a directory one after the other:
-# threads are faster only if encoding takes longer than that.
+# Seconds to encode a chunk above which threads are faster: a file system creates the small
+# files of a directory one after the other.
 _MIN_TASK_SECONDS = 150e-6
 _MAX_ENCODED = 16  # encoded chunks that are kept when all elements have one value
 
@@ -32,10 +32,11 @@ _MAX_ENCODED = 16  # encoded chunks that are kept when all elements have one val
 def write(stored: StoredChunks, selection: Selection | MaskIndexer, value: Array) -> None:
     """Write a selection.
 
+    A complete chunk is stored without reading the old one.  Any other is read, changed and stored
+    under the lock of its key, so that concurrent writes to different elements are not lost.
+
     Parameters
     ----------
-    stored : StoredArray
-        The array.
     selection : Selection
         The elements to write.
     value : ndarray
@@ -47,12 +48,6 @@ def write(stored: StoredChunks, selection: Selection | MaskIndexer, value: Array
         If a codec cannot encode a chunk, or a chunk that is written in part is damaged.
     StoreError
         If the store fails.
-
-    Notes
-    -----
-    A complete chunk is stored without reading the old one.  Any other is read, changed
-    and stored under the lock of its key, so that concurrent writers of different
-    elements of one chunk lose nothing.
     """
     if not value.size:
         return
@@ -61,7 +56,7 @@ def write(stored: StoredChunks, selection: Selection | MaskIndexer, value: Array
     encoded: dict[PreparedCodecChain, Buffers | None] | None = None
     if value.size > 1 and not any(value.strides):
         # One value everywhere: chunks of one shape are encoded once.
-        # A view without dimensions: an element by itself may be a Python object.
+        # An array without dimensions, because a scalar may be a Python object.
         one = value[(slice(0, 1),) * value.ndim].reshape(())
         one = one.astype(dtype)
         if _erase(stored, selection, one):
@@ -80,7 +75,7 @@ def write(stored: StoredChunks, selection: Selection | MaskIndexer, value: Array
                     encoded[codecs] = buffers
                 _store(stored, codecs, stored.chunk_key(chunk_coords), buffers)
                 return
-            if new.dtype != dtype:  # chunk by chunk: all at once would double the memory
+            if new.dtype != dtype:  # chunk by chunk, to save memory
                 new = new.astype(dtype)
             _write_chunk(stored, projection, new)
         except (CodecError, MemoryError) as error:
@@ -100,10 +95,7 @@ def write(stored: StoredChunks, selection: Selection | MaskIndexer, value: Array
 def _erase(stored: StoredChunks, selection: Selection | MaskIndexer, value: Array) -> bool:
     """Write one value by visiting only stored chunks, if it is what missing chunks contain.
 
-    Returns
-    -------
-    bool
-        False if every chunk of the selection has to be visited; nothing was written then.
+    Returns False, and writes nothing, if every chunk of the selection has to be visited.
     """
     store, decoded = stored.chunk_store, stored.codecs.decoded
     if (
@@ -140,21 +132,7 @@ def write_fields(
 ) -> None:
     """Write some fields of the elements of a selection; the others keep their values.
 
-    Parameters
-    ----------
-    stored : StoredArray
-        The array, of a structured data type.
-    selection : Selection
-        The elements to write.
-    value : ndarray
-        The fields; shape of the selection.
-    fields : str or list of str
-        Their names.
-
-    Raises
-    ------
-    CodecError, StoreError
-        As for :func:`write`.
+    ``value`` has the shape of the selection.  Errors as for :func:`write`.
     """
     if not value.size:
         return
@@ -186,7 +164,7 @@ def _write_chunk(stored: StoredChunks, projection: ChunkProjection, value: Array
         _update(stored, codecs, key, selection, value)
         return
     if not is_whole and codecs.supports_partial_encode and codecs.inner_codecs is not None:
-        # A shard that reaches beyond the array has only the inner chunks of the array.
+        # A shard that extends beyond the array has only the inner chunks inside the array.
         _store(stored, codecs, key, codecs.partial_encode(None, selection, value))
         return
     nbytes = codecs.decoded.nbytes
@@ -197,7 +175,7 @@ def _write_chunk(stored: StoredChunks, projection: ChunkProjection, value: Array
         _store(stored, codecs, key, codecs.encode(array))
         return
     if is_whole and stored.chunk_store.in_memory and not codecs.bytes_to_bytes:
-        # The store keeps the encoded bytes, so they cannot be in scratch memory.
+        # The store keeps the encoded bytes: no scratch memory.
         _store(stored, codecs, key, codecs.encode(value))
         return
     with scratch(nbytes) as memory:

@@ -19,12 +19,9 @@ T = TypeVar("T")
 
 
 def understanding(parse: Callable[[Collection[str]], T]) -> T:
-    """Parse metadata; look up extensions only if there are additional fields.
+    """Call ``parse`` with the names of known additional fields, and return its result.
 
-    Parameters
-    ----------
-    parse : callable
-        Parses the metadata, given the names of known additional fields.
+    Extensions are looked up only if there are additional fields.
 
     Raises
     ------

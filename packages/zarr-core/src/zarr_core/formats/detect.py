@@ -39,29 +39,20 @@ _order: tuple[Hashable, tuple[str, ...]] = ((), ())
 def read_node(
     store: Store, path: str, zarr_format: int | str | None = None
 ) -> tuple[Format, NodeMetadata]:
-    """Read the metadata of a node, in whatever installed format it has.
-
-    Parameters
-    ----------
-    store : Store
-        The store.
-    path : str
-        Normalised path of the node.
-    zarr_format : int or str, optional
-        Read this format only.
+    """Read the metadata of a node in any installed format, or in ``zarr_format`` only.
 
     Raises
     ------
     NodeNotFoundError
-        If there is no node; says what was looked for, what exists instead, and
-        what to install for a node of a format that is not installed.
+        If there is no node; says which keys it looked for, what exists instead, and what to
+        install for a node of a format that is not installed.
 
     Warns
     -----
     UserWarning
-        Once for a node that has metadata of two formats: version 3 is preferred to
-        version 2, and version 2 to N5.  Not checked in stores with latency, where this
-        would take more requests than opening.
+        Once for a node that has metadata of two formats: version 3 is preferred to version 2,
+        and version 2 to N5.  Not checked in stores with latency, where this would take more
+        requests than opening.
     """
     keys: list[str] = []
     broken: list[str] = []
@@ -97,10 +88,7 @@ def read_node(
 
 
 def format_of_new(store: Store, path: str, zarr_format: int | str | None) -> Format:
-    """The format of a new node.
-
-    ``zarr_format`` if given; otherwise that of the hierarchy that contains the node;
-    otherwise version 3.
+    """The format of a new node: ``zarr_format``, else that of its hierarchy, else version 3.
 
     Raises
     ------
@@ -120,7 +108,7 @@ def format_of_new(store: Store, path: str, zarr_format: int | str | None) -> For
 
 
 def conflicting_format(store: Store, path: str, format_: Format) -> Format | None:
-    """Another format that has a node at a path, damaged or not."""
+    """Another format that has a node at a path, valid or damaged."""
     prefix = f"{path}/" if path else ""
     if store.supports_listing and next(iter(store.list_prefix(prefix)), None) is None:
         return None  # the usual case of a new node: one request
@@ -139,13 +127,7 @@ def conflicting_format(store: Store, path: str, format_: Format) -> Format | Non
 
 
 def _raise_if_of_store(error: BaseException, store: Store, path: str) -> None:
-    """Report an error that passed through a method of a store as an error of that store.
-
-    Raises
-    ------
-    StoreReadError
-        If the store raised the error; otherwise the format did.
-    """
+    """Raise StoreReadError if a store raised the error; otherwise the format did."""
     frame = error.__traceback__
     while frame is not None:
         # A store may wrap others, and any of them may have failed.
@@ -156,7 +138,7 @@ def _raise_if_of_store(error: BaseException, store: Store, path: str) -> None:
 
 
 def _candidates(zarr_format: int | str | None) -> Iterator[int | str]:
-    """The formats to look for; others than version 3 only if that one is not found."""
+    """The formats to try; others than version 3 are looked up only if it is not found."""
     if zarr_format is not None:
         yield zarr_format
         return
@@ -165,7 +147,7 @@ def _candidates(zarr_format: int | str | None) -> Iterator[int | str]:
 
 
 def _others() -> tuple[str, ...]:
-    """The names of the other installed formats in the order of detection; remembered."""
+    """The names of the other installed formats in the order of detection; cached."""
     global _order
     now = cache_key()
     if _order[0] != now:
@@ -179,7 +161,7 @@ def _others() -> tuple[str, ...]:
 def _priority(name: str) -> int:
     try:
         return -format_named(name).detection_priority
-    except ExtensionError:  # it is reported when it is tried
+    except ExtensionError:  # reported when the format is tried
         return 0
 
 

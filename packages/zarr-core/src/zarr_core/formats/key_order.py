@@ -22,10 +22,7 @@ _PATH = "path-of-a-node"  # a path that is found in the keys of a format
 class KeyOrder:
     """Distinguishes metadata documents from other keys, and orders keys for writing.
 
-    Parameters
-    ----------
-    formats : iterable of Format
-        The formats whose metadata documents are known; read with the first key.
+    ``formats`` are those whose metadata documents are known; iterated with the first key.
     """
 
     def __init__(self, formats: Iterable[Format]) -> None:
@@ -36,14 +33,9 @@ class KeyOrder:
         return self._rank(key) is not None
 
     def to_write(self, keys: Iterable[str]) -> tuple[list[str], list[list[str]]]:
-        """Split keys into those that are written first in any order, then steps of documents.
+        """Split keys into sorted values, written first in any order, and steps of documents.
 
-        Returns
-        -------
-        values : list of str
-            All keys that are not documents, sorted.
-        documents : list of list of str
-            The keys of a step may be written in any order, after the previous steps.
+        The documents of a step may be written in any order, after the previous steps.
         """
         values: list[str] = []
         steps: dict[tuple[int, int], list[str]] = {}
@@ -63,7 +55,7 @@ class KeyOrder:
         return self.to_write(filter(self.is_document, maybe))[1][::-1]
 
     def _rank(self, key: str) -> int | None:
-        """0 for a document of detection, 1 for another metadata document, None for other keys."""
+        """0 for a detection key, 1 for another metadata document, None for other keys."""
         names, ends, patterns = self._documents
         rank = names.get(key.rpartition("/")[2])
         if rank is None and key.endswith(ends):
@@ -76,7 +68,7 @@ class KeyOrder:
     def _documents(
         self,
     ) -> tuple[dict[str, int], tuple[str, ...], list[tuple[str, str, int]]]:
-        """Ranks by names below the path of a node; ends of other keys, ranks by start and end."""
+        """Ranks by file name; ends of other keys; start, end and rank of other keys."""
         names: dict[str, int] = {}
         patterns: list[tuple[str, str, int]] = []
         for format_ in self._formats:
@@ -94,14 +86,9 @@ class KeyOrder:
 
 
 def key_order(format_: Format | None = None) -> KeyOrder:
-    """The order of keys for all installed formats.
+    """The order of keys for all installed formats, and ``format_``, which need not be installed.
 
     A node may have metadata of several formats.
-
-    Parameters
-    ----------
-    format_ : Format, optional
-        Another format, which need not be installed.
     """
 
     def formats() -> Iterable[Format]:

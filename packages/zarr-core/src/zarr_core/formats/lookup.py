@@ -28,7 +28,7 @@ def format_named(name: str | int) -> Format:
     UnknownExtensionError
         If no distribution that provides it is installed.
     ExtensionLoadError
-        If what provides it is broken.
+        If its provider is broken.
     """
     key = (type(name), str(name), cache_key())
     if (format_ := _formats.get(key)) is not None:

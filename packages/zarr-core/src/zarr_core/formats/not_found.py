@@ -25,15 +25,7 @@ _SUFFIXES = {
 
 
 def no_node_message(store: Store, path: str, keys: list[str]) -> str:
-    """Return what was looked for at a path without a node, and what exists there instead.
-
-    Parameters
-    ----------
-    store, path
-        The location.
-    keys : list of str
-        Names of the keys that were looked for.
-    """
+    """The message about a path without a node: the missing ``keys``, and what exists instead."""
     prefix = f"{path}/" if path else ""
     looked = f"no Zarr array or group here (looked for {', '.join(dict.fromkeys(keys))})"
     missing = [name for name in DETECTION_ORDER if not is_provided("format", name)]

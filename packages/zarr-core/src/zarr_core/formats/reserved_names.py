@@ -25,7 +25,7 @@ _allowed: ContextVar[bool] = ContextVar("zarr_core_reserved_names", default=Fals
 def allow_reserved_names() -> Iterator[None]:
     """Create nodes with reserved names, with a warning, until the end of the block.
 
-    As ``config.set(reserved_names="warn")`` does, but for the calling thread or task alone.
+    As ``config.set(reserved_names="warn")``, but only for the calling thread or task.
     """
     token = _allowed.set(True)
     try:
@@ -37,16 +37,9 @@ def allow_reserved_names() -> Iterator[None]:
 def check_reserved_names(
     format_: Format, paths: Iterable[str], existing: Container[str] = ()
 ) -> None:
-    """Raise, or warn, if the names of new nodes are reserved.
+    """Raise, or warn, if the last names of the paths of new nodes are reserved.
 
-    Parameters
-    ----------
-    format_ : Format
-        The format of the nodes.
-    paths : iterable of str
-        Their paths.  Only the last part of each is checked.
-    existing : container of str
-        Names that are not new, such as those of the source of a copy.
+    ``existing`` has names that are not new, such as those of the source of a copy.
 
     Raises
     ------

@@ -43,8 +43,8 @@ _EXTENSION_POINTS = (
     "storage_transformers",
 )
 
-# The last document with consolidated metadata that was written, and its metadata: usually the
-# next change is made to the same document, which then is not parsed.
+# The last document with consolidated metadata that was written, and its metadata: the next
+# change is usually of the same document, which is then not parsed.
 _last_consolidated: tuple[bytes, GroupMetadata] | None = None
 _known: Cache[bytes, NodeMetadata] = Cache(1 << 20, largest=1 << 16)  # bytes of documents
 
@@ -91,7 +91,7 @@ class V3(Format):
         return metadata
 
     def is_valid_name(self, name: str) -> bool:
-        """Names are those of v3.1, "Node names", and those that it reserves."""
+        """Valid names are node names (v3.1, "Node names") and reserved names."""
         return is_node_name(name) or is_reserved_name(name)
 
     def is_reserved(self, name: str) -> bool:
@@ -99,7 +99,7 @@ class V3(Format):
         return is_reserved_name(name)
 
     def check_path(self, path: str) -> None:
-        """Names must be what v3.1, "Node names", permits, or reserved ones."""
+        """Names must be valid node names (v3.1, "Node names") or reserved."""
         for name in path.split("/") if path else ():
             if not is_reserved_name(name):
                 check_node_name(name)
@@ -148,9 +148,9 @@ class V3(Format):
         return next(iter(keys), None)
 
     def unmanaged_keys(self, store: Store, keys: Iterable[str]) -> list[str]:
-        """Keys that are not metadata documents, nor below an array, nor like chunk keys.
+        """Keys that are not metadata documents, not below an array, and not like chunk keys.
 
-        Chunks ``c/0/0`` without metadata remain where the removal of an array was interrupted.
+        Chunks ``c/0/0`` without metadata remain after an interrupted removal of an array.
         """
         others: list[str] = []
         arrays: set[str] = set()
@@ -187,7 +187,7 @@ def _bytes(metadata: NodeMetadata) -> bytes:
 
 
 def _remember_consolidated(encoded: bytes, metadata: GroupMetadata, where: str) -> None:
-    """Keep metadata as it would be read again."""
+    """Cache metadata as it would be read again."""
     global _last_consolidated
     document = metadata.plain_document(where)
     read = understanding(lambda understood: GroupMetadata.from_json(document, where, understood))
@@ -214,7 +214,7 @@ def _of_other_formats(metadata: ArrayMetadata) -> list[ValidationProblem]:
 
 
 def _advice(name: str) -> str | None:
-    """What to do instead of using an extension of another format; None if it is not one."""
+    """The alternative to an extension of another format; None if it is not one."""
     for pattern, advice in FORMAT_EXTENSIONS.items():
         if name == pattern or (pattern.endswith("*") and name.startswith(pattern[:-1])):
             return advice

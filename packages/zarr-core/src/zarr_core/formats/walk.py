@@ -26,19 +26,8 @@ def walk(
 ) -> Iterator[tuple[str, NodeMetadata]]:
     """Paths and metadata of the nodes below a group, parents before children.
 
-    Parameters
-    ----------
-    format_, store, path
-        The group.
-    max_depth : int or None
-        0 for direct children only; None without limit.
-    children : callable, optional
-        Returns the children of a path; by default from the store.
-
-    Raises
-    ------
-    ValueError
-        If the depth is negative.
+    ``max_depth`` is 0 for direct children only, None for no limit; ValueError if negative.
+    ``children`` returns the children of a path; by default, it reads the store.
     """
     if max_depth is not None and max_depth < 0:
         raise ValueError(f"max_depth is at least 0, or None for no limit, not {max_depth}")
@@ -74,7 +63,7 @@ def _walk(
 def _read_ahead(
     path: str, max_depth: int | None, children: Children, max_concurrency: int
 ) -> Children:
-    """Read level by level, with max_concurrency groups at once."""
+    """Read level by level, ``max_concurrency`` groups at once."""
     known: dict[str, list[tuple[str, NodeMetadata]]] = {}
     level, depth = [path], 0
     while level and (max_depth is None or depth <= max_depth):

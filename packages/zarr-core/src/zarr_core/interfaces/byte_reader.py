@@ -1,4 +1,4 @@
-"""Reading parts of a stored value."""
+"""Read parts of a stored value."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ Buffer: TypeAlias = "bytes | bytearray | memoryview"
 
 
 class ByteRange(NamedTuple):
-    """A part of a value.
+    """A part of a value, in bytes.
 
-    ``start`` counts from the first byte, or from the end if negative; ``length`` None means up
-    to the end.
+    A negative ``start`` counts from the end; ``length`` None means up to the end.
     """
 
     start: int
@@ -33,7 +32,7 @@ class ByteRange(NamedTuple):
 
 
 class ByteReader(ABC):
-    """An open value, of which parts are read.  A context manager.
+    """An open value whose parts can be read.  A context manager.
 
     All reads return the same generation of the value.  If it is replaced meanwhile, reads
     return the old one or raise :class:`ValueReplacedError`.  Several threads can read.
@@ -55,7 +54,7 @@ class ByteReader(ABC):
 
     @abstractmethod
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
-        """Read several parts, each ``(start, buffer)``; each buffer is filled.
+        """Read several parts, each ``(start, buffer)``, and fill each buffer.
 
         Raises
         ------
@@ -72,14 +71,13 @@ class ByteReader(ABC):
         return buffer
 
     def reference(self, start: int, length: int) -> Buffer | None:
-        """Refer to one part in the new value of :meth:`Store.update`, instead of reading it.
+        """Refer to a part in the new value of :meth:`Store.update`, instead of reading it.
 
         Returns
         -------
         Buffer or None
-            None if the store does not support it, as by default.  Otherwise a
-            :class:`ValueReference`, which only this store can write; it copies the part without
-            holding it in memory.
+            A :class:`ValueReference`, which only this store can write; it copies the part without
+            holding it in memory.  None, the default, if the store does not support it.
         """
         return None
 
@@ -100,7 +98,7 @@ class ByteReader(ABC):
 
 
 class ValueReference(ABC):
-    """A part of the present value, among the buffers of the new value in :meth:`Store.update`.
+    """A part of the present value as one buffer of the new value in :meth:`Store.update`.
 
     Valid until the store has written the new value.
     """
@@ -113,13 +111,7 @@ class ValueReference(ABC):
 
 
 class BufferByteReader(ByteReader):
-    """Reader of a value in memory.
-
-    Parameters
-    ----------
-    data : Buffer
-        The value; it is not copied.
-    """
+    """Reader of a value in memory, which is not copied."""
 
     __slots__ = ("_data", "size")
 
@@ -145,13 +137,7 @@ class BufferByteReader(ByteReader):
 
 
 class WrapperReader(ByteReader):
-    """Base class for readers that wrap another reader.
-
-    Parameters
-    ----------
-    inner : ByteReader
-        The wrapped reader; closed with this one.
-    """
+    """Base class for readers that wrap another reader, and close it."""
 
     def __init__(self, inner: ByteReader) -> None:
         self.inner = inner

@@ -1,8 +1,7 @@
 """Chunk grid: how an array is divided into chunks.
 
-Specification: v3.1, "Chunk grids".  Grids are separable: the chunk edges along
-one dimension do not depend on the others, as in the ``regular`` and the ``rectilinear``
-grid.
+Specification: v3.1, "Chunk grids".  Grids are separable, as ``regular`` and ``rectilinear``:
+the chunk edges along one dimension do not depend on the others.
 """
 
 from __future__ import annotations
@@ -93,24 +92,15 @@ class ChunkGrid(ABC):
         """
 
     def chunk_shape(self, axes: tuple[ChunkAxis, ...], chunk: tuple[int, ...]) -> tuple[int, ...]:
-        """Encoded shape of a chunk.
-
-        Parameters
-        ----------
-        axes : tuple of ChunkAxis
-            The result of :meth:`axes`.
-        chunk : tuple of int
-            Chunk coordinates.
-        """
+        """Encoded shape of the chunk at coordinates ``chunk``; ``axes`` is from :meth:`axes`."""
         return tuple(axis.length(number) for axis, number in zip(axes, chunk, strict=True))
 
     def resized(self, shape: tuple[int, ...]) -> ChunkGrid:
         """The grid of the array after it is resized to ``shape``; by default the same.
 
-        Chunks with elements of both arrays must not change, and new lengths must be
-        multiples of the common divisor of the present ones, because a chunk can be a
-        shard.  If the last chunk ends with the array, resizing is possible only if no
-        such chunk changes.
+        Chunks with elements of both arrays must not change, and new lengths must be multiples of
+        the common divisor of the present ones, because a chunk can be a shard.  If the last chunk
+        ends with the array, resizing is possible only if no such chunk changes.
 
         Raises
         ------

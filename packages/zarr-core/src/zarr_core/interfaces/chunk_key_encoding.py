@@ -28,26 +28,15 @@ class ChunkKeyEncoding(ABC):
     def encode(self, chunk: tuple[int, ...]) -> str:
         """The key of a chunk, relative to its array, such as ``"c/0/1"``.
 
-        Parameters
-        ----------
-        chunk : tuple of int
-            Chunk coordinates; empty for an array without dimensions.
+        ``chunk`` has the chunk coordinates; it is empty for an array without dimensions.
         """
 
     @abstractmethod
     def decode(self, key: str, ndim: int) -> tuple[int, ...] | None:
-        """The chunk coordinates of a key, or None if it is not a chunk key.
-
-        Parameters
-        ----------
-        key : str
-            A key relative to the array.
-        ndim : int
-            Number of dimensions of the array.
-        """
+        """The chunk coordinates of a key relative to the array; None if it is not a chunk key."""
 
     def check(self, counts: tuple[int, ...]) -> None:
-        """Raise an error for arrays whose chunks would not have unique keys; by default, none.
+        """Raise an error for arrays whose chunks would not have unique keys; by default, never.
 
         Parameters
         ----------
@@ -64,7 +53,7 @@ class ChunkKeyEncoding(ABC):
     def affixes(self, ndim: int) -> tuple[str, str] | None:
         """Prefix and separator, if these define the keys; else None.
 
-        With ``("c/", "/")`` the key of chunk ``(0, 1)`` is ``"c/0/1"``, and the engine does
-        not call :meth:`encode` for each key.
+        With ``("c/", "/")`` the key of chunk ``(0, 1)`` is ``"c/0/1"``; the engine then does not
+        call :meth:`encode` for each key.
         """
         return None

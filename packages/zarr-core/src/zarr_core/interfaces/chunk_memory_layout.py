@@ -1,8 +1,8 @@
 """Chunk memory layout: the order in which the elements of a chunk are stored.
 
-Specification: draft of December 2022, "Chunk memory layout".  Version 3.0
-replaced it by array -> array codecs such as ``transpose``.  Formats with a layout insert
-this codec at the beginning of the chain.
+Specification: draft of December 2022, "Chunk memory layout".  Version 3.0 replaced it by
+array -> array codecs such as ``transpose``.  Formats with a layout insert this codec at the
+beginning of the chain.
 """
 
 from __future__ import annotations
@@ -31,13 +31,5 @@ class ChunkMemoryLayout(ABC):
     def codec(self, ndim: int) -> ArrayToArrayCodec | None:
         """The codec that arranges the elements of a chunk in this order.
 
-        Parameters
-        ----------
-        ndim : int
-            Number of dimensions of the array.
-
-        Returns
-        -------
-        ArrayToArrayCodec or None
-            None for C order, which needs no codec.
+        None for C order, which needs no codec.  ``ndim`` is the number of dimensions of the array.
         """

@@ -1,9 +1,9 @@
 """Codecs: from the elements of a chunk to the bytes that are stored.
 
-Specification: v3.1, "Chunk encoding".  There are three kinds of codecs.  Authors derive a
-frozen data class from one of them; its fields are the members of the configuration.
-All kinds have ``encode(value, decoded)`` and ``decode(value, decoded)``, where ``decoded``
-describes the decoded value: an :class:`ArrayRepresentation`, or a size in bytes.
+Specification: v3.1, "Chunk encoding".  Authors derive a frozen data class from one of the
+three kinds of codecs; its fields are the members of the configuration.  All kinds have
+``encode(value, decoded)`` and ``decode(value, decoded)``, where ``decoded`` describes the
+decoded value: an :class:`ArrayRepresentation`, or a size in bytes.
 """
 
 from __future__ import annotations
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 class ArrayRepresentation:
     """Shape and data type of a chunk between two codecs (v3.1, "decoded representation").
 
+    Compared and hashed by identity: one object describes all chunks of one shape, so a codec can
+    cache values that it derives from it.
+
     Parameters
     ----------
     shape : tuple of int
@@ -39,11 +42,6 @@ class ArrayRepresentation:
         Value of elements that were never written.
     write_empty_chunks : bool
         Whether empty chunks are stored.
-
-    Notes
-    -----
-    Compared and hashed by identity: one object describes all chunks of one shape, so a
-    codec can cache values that it derives from it.
     """
 
     shape: tuple[int, ...]
@@ -73,10 +71,9 @@ class Codec(ABC):  # noqa: B024 - the kinds have the methods
 
     @classmethod
     def from_definition(cls, definition: ExtensionDefinition) -> Self:
-        """Create the codec of a definition.
+        """Create the codec of a definition, whose configuration was validated with its schema.
 
-        The configuration was validated against the schema of the codec.  By default its
-        members are the arguments of the class.
+        By default the members of the configuration are the arguments of the class.
 
         Raises
         ------
@@ -105,8 +102,8 @@ class Codec(ABC):  # noqa: B024 - the kinds have the methods
     def resolve(self, decoded: ArrayRepresentation) -> Self:
         """Fill in parameters that depend on the chunk, when an array is created.
 
-        They are recorded in the metadata.  Called once, with the representation that the
-        codec encodes.  A bytes to bytes codec receives the one of the array to bytes codec.
+        The metadata records them.  Called once, with the representation that the codec encodes;
+        for a bytes to bytes codec, that of the array to bytes codec.
         """
         return self
 
@@ -153,9 +150,8 @@ class ArrayToArrayCodec(Codec):
         Returns
         -------
         tuple of (Selection, ndarray) or None
-            The same elements as a part of the encoded chunk, and a view of
-            ``part`` in that arrangement.  None if there is no such part; chunks are
-            then always decoded and encoded as a whole.
+            The same elements as a part of the encoded chunk, and a view of ``part`` in that
+            arrangement.  None if there is no such part; chunks are then decoded and encoded whole.
         """
         return None
 
@@ -163,9 +159,9 @@ class ArrayToArrayCodec(Codec):
 class ArrayToBytesCodec(Codec):
     """A codec from arrays to bytes, such as ``bytes``.
 
-    A codec that can decode or encode a part of a chunk also derives from
-    :class:`PartialDecodeCodec` or :class:`PartialEncodeCodec`, a codec that divides chunks
-    from :class:`SubchunkCodec`.
+    A codec that can decode or encode parts of a chunk also derives from
+    :class:`PartialDecodeCodec` or :class:`PartialEncodeCodec`; one that divides chunks, from
+    :class:`SubchunkCodec`.
     """
 
     __slots__ = ()
@@ -174,7 +170,7 @@ class ArrayToBytesCodec(Codec):
     def byte_order(self) -> Literal["little", "big"] | None:
         """Byte order of the stored elements, if the configuration determines it.
 
-        If other codecs encode the chunks within this one, it is their byte order.
+        If this codec contains other codecs that encode the chunks, it is their byte order.
         """
         return None
 
@@ -208,8 +204,8 @@ class ArrayToBytesCodec(Codec):
         Returns
         -------
         Buffer, sequence of Buffer, or None
-            The bytes, or several buffers that are stored one after the other, or
-            None if the chunk need not be stored because a missing chunk decodes to the same.
+            The bytes, or several buffers that are stored one after the other.  None if the chunk
+            need not be stored, because a missing chunk decodes to the same.
         """
 
     @abstractmethod
@@ -229,17 +225,16 @@ class PartialDecodeCodec(ArrayToBytesCodec):
     __slots__ = ()
 
     def supports_partial(self, decoded: ArrayRepresentation) -> bool:
-        """Whether the codec can decode, and encode, parts of such chunks.
+        """Whether the codec can decode, and encode, parts of such chunks; called once per array.
 
-        Called once for each array.  Override it if this depends on the configuration or on
-        the chunk.
+        Override it if this depends on the configuration or on the chunk.
         """
         return True
 
     def prefetch(self, decoded: ArrayRepresentation) -> ByteRange | None:
         """Byte range that :meth:`partial_decode` reads first, such as an index; None if it varies.
 
-        A store with high latency reads it in the request that looks up the value.
+        A store with high latency reads it in the request that opens the value.
         """
         return None
 
@@ -301,7 +296,7 @@ class PartialEncodeCodec(PartialDecodeCodec):
 
 
 class SubchunkCodec(ArrayToBytesCodec):
-    """An array to bytes codec that divides its chunk into inner chunks, such as ``sharding_indexed``."""
+    """An array to bytes codec that divides chunks into inner chunks, as ``sharding_indexed``."""
 
     __slots__ = ()
 
@@ -314,18 +309,13 @@ class SubchunkCodec(ArrayToBytesCodec):
     ) -> np.ndarray[Any, np.dtype[np.int64]] | None:
         """Stored sizes of the inner chunks in bytes, without reading the inner chunks.
 
-        Parameters
-        ----------
-        reader : ByteReader
-            The stored bytes.
-        decoded : ArrayRepresentation
-            The whole chunk.
+        ``reader`` reads the stored bytes of the whole chunk, which ``decoded`` describes.
 
         Returns
         -------
         ndarray of int64 or None
-            In the shape of the grid of inner chunks; -1 for an inner chunk that is not
-            stored.  None if the codec cannot determine the sizes.
+            In the shape of the grid of inner chunks; -1 for an inner chunk that is not stored.
+            None if the codec cannot determine the sizes.
 
         Raises
         ------
@@ -351,15 +341,10 @@ class BytesToBytesCodec(Codec):
 
     @abstractmethod
     def encode(self, data: Buffer, decoded_size: int | None) -> Buffer:
-        """Encode; must not change ``data``, may return a view of it.
+        """Encode ``data`` without changing it; may return a view of it.
 
-        Parameters
-        ----------
-        data : Buffer
-            Decoded bytes.
-        decoded_size : int or None
-            Their number, as far as the metadata determines it; None if it depends on the
-            values.
+        ``decoded_size`` is its size in bytes if the metadata determines it; None if it depends on
+        the values.
         """
 
     @abstractmethod
@@ -371,8 +356,8 @@ class BytesToBytesCodec(Codec):
         data : Buffer
             Encoded bytes.
         decoded_size : int or None
-            Size of the result, as the metadata determines it; None if it depends on
-            the values.  Decoders must not allocate more, whatever the data claims.
+            Size of the result in bytes, as the metadata determines it; None if it depends on the
+            values.  Decoders must not allocate more, whatever the data claims.
 
         Raises
         ------
@@ -388,13 +373,12 @@ class BytesToBytesCodec(Codec):
         data : Buffer
             Encoded bytes.
         out : memoryview
-            Writable, contiguous, format ``B``; its length is the decoded size.
-            Its content is undefined after an error.
+            Writable, contiguous, format ``B``.  Its content is undefined after an error.
 
         Raises
         ------
         ChunkDecodeError
-            If ``data`` is damaged or does not decode to exactly that length.
+            If ``data`` is damaged or does not decode to exactly ``len(out)`` bytes.
         """
         from zarr_core.errors import ChunkDecodeError
 

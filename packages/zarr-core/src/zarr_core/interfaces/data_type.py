@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 
 
 class DataType(ABC):
-    """A data type with its configuration.
-
-    Instances are immutable, hashable and compare by value.
-    """
+    """A data type with its configuration; immutable, hashable, compared by value."""
 
     @classmethod
     @abstractmethod
@@ -34,8 +31,8 @@ class DataType(ABC):
         Raises
         ------
         ValueError
-            If the class supports such dtypes, but would lose information of this one; the
-            message has the details.
+            If the class supports such dtypes, but would lose information of this one; the message
+            has the details.
         """
         return None
 
@@ -69,27 +66,17 @@ class DataType(ABC):
         return False
 
     def clear_unused_bits(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Set the unused bits to zero; called only if :attr:`unused_bits` is true.
+        """Return a copy of ``array`` with the unused bits set to zero.
 
-        Parameters
-        ----------
-        array : ndarray
-            Elements of any shape, in any byte order; not changed.
-
-        Returns
-        -------
-        ndarray
-            A copy of the same shape.
+        Called only if :attr:`unused_bits` is true, with any shape and byte order.  ``array`` must
+        not be changed.
         """
         return array
 
     def as_elements(self, value: Any) -> Any:
         """Convert an assigned value to one that NumPy casts correctly; by default, return it.
 
-        Parameters
-        ----------
-        value : array-like
-            The right-hand side of ``array[...] = value``.
+        ``value`` is the right-hand side of ``array[...] = value``.
 
         Raises
         ------
@@ -101,8 +88,7 @@ class DataType(ABC):
     def default_serializer(self) -> ExtensionDefinition:
         """The default array -> bytes codec of new arrays.
 
-        By default ``bytes``, for types of fixed size; its ``endian`` is added when the
-        array is created.
+        By default ``bytes``, for types of fixed size; ``endian`` is added when an array is created.
         """
         return ExtensionDefinition("bytes")
 
@@ -146,7 +132,7 @@ class DataType(ABC):
         value : JSON
             As in :meth:`fill_value_from_json`.
         byte_order : {"little", "big"}, optional
-            The byte order in the codecs of the array; None if there is none.
+            The byte order in the codecs of the array, if there is one.
 
         Raises
         ------
@@ -160,10 +146,9 @@ class DataType(ABC):
         """Encode a fill value (shape ``()``); decoding must return the same bits."""
 
     def cast(self, value: Any) -> np.ndarray[Any, Any]:
-        """Convert an argument to a fill value, shape ``()``.
+        """Convert an argument to a fill value, shape ``()``; by default with NumPy.
 
-        By default with NumPy.  Strings for numeric types are decoded by
-        :meth:`fill_value_from_json`.
+        Strings for numeric types are decoded by :meth:`fill_value_from_json`.
 
         Raises
         ------

@@ -14,29 +14,20 @@ if TYPE_CHECKING:
 class Display(ABC):
     """Shows nodes as HTML, with the library rich, and as chunk maps.
 
-    The entry point ``default`` of group ``zarr_core.display`` provides it.  Without it,
-    nodes are shown as text.  An instance is created for every use, without arguments.
+    The entry point ``default`` of group ``zarr_core.display`` provides it; without it, nodes are
+    shown as text.  An instance is created for every use, without arguments.
     """
 
     @abstractmethod
     def html(self, shown: Any) -> str:
-        """HTML for a notebook.
+        """HTML for a notebook, from a StoredArray, StoredGroup, Attributes, Info or Tree.
 
-        Parameters
-        ----------
-        shown : StoredArray, StoredGroup, Attributes, Info or Tree
-            What is shown; for an array or group, its attribute ``stored``.
+        For an array or group, ``shown`` is its attribute ``stored``.
         """
 
     @abstractmethod
     def rich(self, shown: Any) -> RenderableType:
-        """The representation for the library rich.
-
-        Parameters
-        ----------
-        shown : Info or Tree
-            The object.
-        """
+        """The representation of an Info or Tree for the library rich."""
 
     @abstractmethod
     def chunk_map(
@@ -50,12 +41,4 @@ class Display(ABC):
         cells: int,
         most: int,
     ) -> Any:
-        """The chunk map of an array.
-
-        Parameters
-        ----------
-        array : StoredArray
-            The array.
-        dims, at, sizes, inner, cells, most
-            As for :meth:`zarr_core.Array.chunk_map`.
-        """
+        """The chunk map of a StoredArray; arguments as for :meth:`zarr_core.Array.chunk_map`."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 class Forkable(Protocol):
     """A store in a transaction in which several processes take part.
 
-    Changes of another process are in its copy of the store only.  Programs that distribute work
+    Changes in another process are only in its copy of the store.  Programs that distribute work
     pass a fork to each process, receive it back and merge it.
     """
 

@@ -44,7 +44,7 @@ class Format(ABC):
     """Names of keys of which every node has one."""
 
     metadata_keys: ClassVar[tuple[str, ...]]
-    """Names of all metadata documents that a node may have; those of detection first."""
+    """Names of all metadata documents that a node may have; detection keys first."""
 
     detection_priority: ClassVar[int] = 0
     """Formats with a higher priority are tried first.
@@ -53,7 +53,7 @@ class Format(ABC):
     """
 
     conflicting_formats: ClassVar[Mapping[str, tuple[str, str]]] = MappingProxyType({})
-    """Formats that are preferred to this one, with its keys beside their arrays and groups.
+    """Formats that are preferred to this one -> its keys for arrays and for groups.
 
     A node that has metadata documents of both is opened with a warning.  If version 3 is
     among them, its nodes may overwrite those of this format.
@@ -62,7 +62,7 @@ class Format(ABC):
     own_extensions: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """Names of extensions that exist in this format only, and what to do instead.
 
-    Version 3 rejects them.  A name that ends in ``*`` stands for all that begin with the rest.
+    Version 3 rejects them.  A name that ends in ``*`` matches all names with that prefix.
     """
 
     implicit_groups: ClassVar[bool] = False
@@ -79,7 +79,7 @@ class Format(ABC):
 
     @abstractmethod
     def read(self, store: Store, path: str) -> NodeMetadata | None:
-        """The metadata of a node, or None if there is none of this format.
+        """The metadata of a node, or None if this format has no node at the path.
 
         Raises
         ------
@@ -91,13 +91,8 @@ class Format(ABC):
     def from_json(self, document: JSON, where: str) -> NodeMetadata:
         """Parse the metadata documents of a node.
 
-        Parameters
-        ----------
-        document : JSON
-            The metadata document of a node, or an object with several by their names.  It is
-            kept.
-        where : str
-            The location, for errors.
+        ``document`` is one metadata document, or an object with several by their names; it is not
+        copied.  ``where`` is the location, for errors.
 
         Raises
         ------
@@ -114,19 +109,11 @@ class Format(ABC):
         Raises
         ------
         MetadataValidationError
-            If the format cannot represent it; each problem has the pointer of the version 3
-            member.
+            If the format cannot represent it; each problem has the pointer of the version 3 member.
         """
 
     def to_format(self, metadata: M, where: str) -> M:
-        """Convert new metadata to this format.
-
-        Parameters
-        ----------
-        metadata : ArrayMetadata or GroupMetadata
-            Metadata that was not read in this format.
-        where : str
-            The node, for errors.
+        """Convert metadata that was not read in this format; ``where`` is the node, for errors.
 
         Raises
         ------
@@ -142,8 +129,8 @@ class Format(ABC):
     ) -> tuple[Sequence[ExtensionDefinition], Sequence[ExtensionDefinition]] | None:
         """The codecs that the metadata calls filters, and those that it calls compressors.
 
-        None, the default, if the format does not distinguish them: filters then are the
-        array -> array codecs, compressors the bytes -> bytes codecs.
+        None, the default, if the format does not distinguish them: filters are then the array ->
+        array codecs, compressors the bytes -> bytes codecs.
         """
         return None
 
@@ -154,14 +141,12 @@ class Format(ABC):
     def is_reserved(self, name: str) -> bool:
         """Whether the format reserves a name: existing nodes may have it, new ones should not.
 
-        By default no name is reserved.
+        By default, False.
         """
         return False
 
     def check_path(self, path: str) -> None:
-        """Raise if a new node may not have a path.
-
-        Reserved names (:meth:`is_reserved`) are checked elsewhere.
+        """Raise if a new node may not have a path; reserved names are checked elsewhere.
 
         Raises
         ------
@@ -175,9 +160,9 @@ class Format(ABC):
         """Store the metadata of a node, new or changed."""
 
     def write_new(self, store: Store, path: str, metadata: NodeMetadata) -> None:
-        """Store the metadata of a node where nothing is stored, as the caller has checked.
+        """Store the metadata of a node where nothing is stored; the caller has checked this.
 
-        This avoids requests for remains of another node.
+        Avoids requests for remains of another node.
         """
         self.write(store, path, metadata)
 
@@ -185,7 +170,7 @@ class Format(ABC):
     def create(self, store: Store, path: str, metadata: NodeMetadata) -> bool:
         """Store the metadata of a node unless a node exists; return whether it was stored.
 
-        Of several concurrent calls, one succeeds.
+        Only one of several concurrent calls succeeds.
         """
 
     @abstractmethod
@@ -201,16 +186,13 @@ class Format(ABC):
         """
 
     def possible_children(self, store: Store, path: str) -> Iterator[str]:
-        """Names of possible nodes directly below a group, sorted.
-
-        By default those of the prefixes.
-        """
+        """Names of possible nodes directly below a group, sorted; by default, of the prefixes."""
         prefix = _below(path)
         _, prefixes = store.list_dir(prefix)
         return filter(self.is_valid_name, (child[len(prefix) : -1] for child in sorted(prefixes)))
 
     def has_node(self, store: Store, path: str) -> bool:
-        """Whether there is a node, determined by its keys; its metadata is not read.
+        """Whether a node exists, determined by its keys; its metadata is not read.
 
         Called for the paths of :meth:`possible_children`.
         """
@@ -246,16 +228,16 @@ class Format(ABC):
         return ((name, metadata) for name, metadata in found if metadata is not None)
 
     def documents(self, path: str) -> tuple[str, ...]:
-        """Keys of the metadata documents that a node may have; those of detection first.
+        """Keys of the metadata documents that a node may have; detection keys first.
 
-        By these, and by :attr:`detection_keys`, documents are written after all other keys, and
-        removed before them, wherever a hierarchy is copied, moved or removed.
+        When a hierarchy is copied, moved or removed, these keys are written after all others and
+        removed before them; :attr:`detection_keys` determine their order.
         """
         prefix = _below(path)
         return tuple(prefix + name for name in self.metadata_keys)
 
     def prefixes(self, path: str) -> tuple[str, ...]:
-        """Prefixes of all other keys of a node, including its members."""
+        """Prefixes of all other keys of a node, including the keys of its members."""
         return (_below(path),)
 
     def chunk_prefix(self, path: str) -> str:
@@ -270,7 +252,7 @@ class Format(ABC):
         """
 
     def unmanaged_keys(self, store: Store, keys: Iterable[str]) -> list[str]:
-        """Those of some keys that belong to no node of this format; by default all.
+        """The keys that belong to no node of this format; by default all.
 
         Called for formats with :attr:`conflicting_formats`.
         """
@@ -291,14 +273,7 @@ def _below(path: str) -> str:
 def store_new(store: Store, key: str, value: Callable[[], Buffers]) -> bool:
     """Store a value unless one exists, under the lock of its key; return whether it was stored.
 
-    Parameters
-    ----------
-    store : Store
-        Where.
-    key : str
-        The key.
-    value : callable
-        Returns the value; it may be called again.
+    ``value`` returns the value; it may be called again.
     """
     stored = False
 

@@ -25,15 +25,7 @@ _guard = threading.Lock()
 
 @contextmanager
 def key_lock(location: Hashable, key: str) -> Iterator[None]:
-    """Hold the lock of one key.
-
-    Parameters
-    ----------
-    location : hashable
-        Identifies the store; equal for stores with the same location.
-    key : str
-        The key.
-    """
+    """Hold the lock of one key; equal values of ``location`` identify the same store."""
     name = (location, key)
     with _guard:
         entry = _entries.setdefault(name, _Entry())

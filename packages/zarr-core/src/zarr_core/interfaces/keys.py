@@ -54,7 +54,7 @@ def check_prefix(prefix: str) -> str:
 
 
 def only_keys(names: Sequence[str]) -> Sequence[str]:
-    """Return the names that are valid keys, in their order; others may have stored any name."""
+    """Return the names that are valid keys, in their order; other writers may store any name."""
     # Usually all are valid: one check of all names, joined to a single key.
     return names if _is_key("/-/".join(names)) else [*filter(_is_key, names)]
 

@@ -1,4 +1,4 @@
-"""Reading metadata documents from stores, up to a limit of their size."""
+"""Read metadata documents from stores, up to a limit of their size."""
 
 from __future__ import annotations
 
@@ -15,19 +15,7 @@ if TYPE_CHECKING:
 
 
 def read_metadata(store: Store, key: str) -> bytes | None:
-    """Read a metadata document, or another JSON document that a store holds.
-
-    Parameters
-    ----------
-    store : Store
-        The store.
-    key : str
-        The key of the document.
-
-    Returns
-    -------
-    bytes or None
-        None if there is no such key.
+    """Read a metadata document, or another JSON document of a store; None for a missing key.
 
     Raises
     ------
@@ -46,14 +34,7 @@ def read_metadata(store: Store, key: str) -> bytes | None:
 
 
 def read_metadata_from(reader: ByteReader, where: str) -> bytes:
-    """Read a metadata document that is open.
-
-    Parameters
-    ----------
-    reader : ByteReader
-        The document.
-    where : str
-        Store and key, for errors.
+    """Read an open metadata document; ``where`` is the store and key, for errors.
 
     Raises
     ------

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 class MetadataExtension(ABC):
     """The meaning of an additional field for its node.
 
-    Its name is the name of the field or, in the draft, of an entry of ``extensions``.  A
-    field with an installed extension is understood; the extension can reject the metadata.
+    It has the name of the field or, in the draft, of an entry of ``extensions``.  A field with an
+    installed extension is understood; the extension can reject the metadata.
     """
 
     @classmethod
@@ -29,10 +29,4 @@ class MetadataExtension(ABC):
 
     @abstractmethod
     def check(self, document: Mapping[str, JSON]) -> list[ValidationProblem]:
-        """Check the metadata document of a node; return the problems.
-
-        Parameters
-        ----------
-        document : mapping
-            The metadata document; must not be changed.
-        """
+        """Return the problems of the metadata document of a node, which must not be changed."""

@@ -32,8 +32,8 @@ class Progress:
     total : int or None
         All units of this node; None if unknown.
     unit : str
-        ``"keys"`` that are copied or removed; ``"chunks"`` of a conversion, or
-        ``"elements"`` if chunks are decoded; ``"nodes"`` of which the metadata is read.
+        ``"keys"`` that are copied or removed; ``"chunks"`` of a conversion, or ``"elements"`` if
+        chunks are decoded; ``"nodes"`` whose metadata is read.
     node, nodes : int
         Number of the present part of the operation, from 1, and number of parts.
     nbytes : int
@@ -61,12 +61,7 @@ class Progress:
 class Reporter:
     """Calls a function a few times per second, in the thread that created the reporter.
 
-    Parameters
-    ----------
-    callback : callable, True or None
-        The function; True to draw a progress bar on standard error.
-    nodes : int
-        Number of parts.
+    ``callback`` True draws a progress bar on standard error; ``nodes`` is the number of parts.
     """
 
     def __init__(self, callback: Callable[[Progress], object] | bool | None, nodes: int) -> None:
@@ -115,7 +110,7 @@ class Reporter:
 
     @property
     def is_heard(self) -> bool:
-        """Whether there is a function to call."""
+        """Whether there is a callback."""
         return self._callback is not None
 
     def _report(self, *, always: bool) -> None:
@@ -130,15 +125,7 @@ class Reporter:
 def reporting(
     callback: Callable[[Progress], object] | bool | None, path: str, total: int | None, unit: str
 ) -> Iterator[Reporter]:
-    """Report an operation of one part.
-
-    Parameters
-    ----------
-    callback : callable, True or None
-        As for :class:`Reporter`.
-    path, total, unit
-        As for :class:`Progress`.
-    """
+    """Report an operation of one part; arguments as for Reporter and Progress."""
     with Reporter(callback, 1) as reporter:
         reporter.begin(path, total, unit)
         yield reporter

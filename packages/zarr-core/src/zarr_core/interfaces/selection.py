@@ -1,7 +1,6 @@
 """Normalised selections, the only ones that the engine and codecs handle.
 
-For each dimension there is a slice with a positive step or an array of indices, all of them
-within bounds.
+Each dimension has a slice with a positive step or an array of indices, within bounds.
 """
 
 from __future__ import annotations
@@ -49,8 +48,8 @@ class OrthogonalIndexer:
     Parameters
     ----------
     index : tuple of slice or ndarray
-        Normalised slices, or one-dimensional arrays of indices in any order,
-        with or without repetitions; at least one array.
+        Normalised slices, or one-dimensional arrays of indices in any order, with or without
+        repetitions; at least one array.
     """
 
     index: tuple[slice | Indices, ...]
@@ -81,7 +80,7 @@ class CoordinateIndexer:
         return (len(self.index[0]),) if self.index else (1,)
 
     def flat_index(self, shape: Sequence[int]) -> Indices:
-        """Return the places of the elements in an array of a shape, in C order."""
+        """Return the positions of the elements in an array of this shape, in C order."""
         flat = self.index[0]  # numpy.ravel_multi_index takes longer
         for part, length in zip(self.index[1:], shape[1:], strict=True):
             flat = flat * length
@@ -91,9 +90,7 @@ class CoordinateIndexer:
 
 @dataclass(frozen=True)
 class MaskIndexer:
-    """The elements where a mask is true.
-
-    The engine hands it to codecs as a :class:`CoordinateIndexer`.
+    """The elements where a mask is true; codecs receive them as a :class:`CoordinateIndexer`.
 
     Parameters
     ----------

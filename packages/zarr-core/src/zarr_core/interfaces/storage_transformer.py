@@ -28,33 +28,18 @@ class StorageTransformer(ABC):
     def check(self, shape: tuple[int, ...]) -> None:
         """Raise an error for unsupported arrays; called once for each metadata document.
 
-        Parameters
-        ----------
-        shape : tuple of int
-            Shape of the array, in elements.
-
         Raises
         ------
         ValueError
-            For example, if the number of dimensions differs.
+            If the array of this shape is not supported, such as by its number of dimensions.
         """
         return
 
     def as_codecs(self, metadata: ArrayMetadata) -> ArrayMetadata | None:
-        """Equivalent metadata with codecs instead of this transformer.
+        """Equivalent metadata with codecs instead of this transformer; None if not possible.
 
-        The stored keys and values must be the same.  The engine prefers codecs, because a
-        store handles one chunk at a time.
-
-        Parameters
-        ----------
-        metadata : ArrayMetadata
-            An array with this transformer as its first.
-
-        Returns
-        -------
-        ArrayMetadata or None
-            The metadata without the transformer, or None if that is not possible.
+        The stored keys and values must be the same.  This transformer is the first of ``metadata``.
+        The engine prefers codecs, because a store handles one chunk at a time.
         """
         return None
 
@@ -65,7 +50,7 @@ class StorageTransformer(ABC):
         Parameters
         ----------
         store : Store
-            The store behind this transformer.
+            The next store, which this transformer reads and writes.
         prefix : str
             Key prefix of the chunks; empty or ending in ``/``.
         """

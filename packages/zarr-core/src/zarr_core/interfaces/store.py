@@ -1,8 +1,7 @@
 """The interface of stores.
 
 Specification: v3.1, "Abstract store interface".  A store implements four methods (``get``,
-``set``, ``erase``, ``list_prefix``).  All others have default implementations, which a store
-can replace with faster ones.
+``set``, ``erase``, ``list_prefix``), and can replace the others with faster ones.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ class Store(ABC):
     Only "not found" means that a value is missing; every other failure raises an error.
     Methods can be called from several threads.  Stores can be pickled, or raise an error that
     explains why not.  Stores are equal if they have the same class, :attr:`url` and
-    :attr:`realm`; a subclass can use another definition of the same location.
+    :attr:`realm`; a subclass can define equality of locations differently.
     """
 
     read_only: bool = False
@@ -69,8 +68,8 @@ class Store(ABC):
     """Whether the metadata document of an array must be stored before its chunks.
 
     By default, operations such as a copy store chunks first, then the metadata of their array,
-    then the metadata of its groups, so that readers see no incomplete node.  If True, metadata
-    is stored first, for groups before their members.
+    then of its groups, so that readers see no incomplete node.  If True, metadata is stored
+    first, for groups before their members.
     """
 
     max_concurrency: int | None = None
@@ -80,7 +79,7 @@ class Store(ABC):
     """
 
     realm: Hashable = None
-    """Distinguishes locations with the same URL, such as by an endpoint; None if URLs suffice."""
+    """Distinguishes locations with equal URLs, such as an endpoint; None if URLs suffice."""
 
     # --- opening ---
 
@@ -93,7 +92,7 @@ class Store(ABC):
         url : str
             The URL, with its scheme; or the path of a file with the store's suffix.
         read_only : bool
-            Reject changes, and do not create anything.
+            Reject changes, and create nothing.
         **options
             The argument ``storage_options``.
         """
@@ -101,34 +100,19 @@ class Store(ABC):
 
     @classmethod
     def is_for(cls, path: str) -> bool:
-        """Whether this store opens a path that has a name of the store as its suffix.
+        """Whether this store opens a path whose suffix is one of its names.
 
-        Parameters
-        ----------
-        path : str
-            Such as ``field.zip`` for the store ``zip``; by default True unless it is a
-            directory.
+        For example ``field.zip``, for the store ``zip``.  By default True unless it is a directory.
         """
         return not os.path.isdir(path)
 
     @classmethod
     def from_object(cls, place: Any, *, read_only: bool = False) -> Store | None:
-        """Create a store from an object of another library; called by ``open(object)``.
+        """Create a store from an object of another library; None if the store does not support it.
 
-        Called if the store has an entry point with the name of the package or module of the
-        object's class, or of one of its bases.
-
-        Parameters
-        ----------
-        place : object
-            The object.
-        read_only : bool
-            Reject changes, and do not create anything.
-
-        Returns
-        -------
-        Store or None
-            None if the store does not support the object.
+        Called by ``open(object)``, if the store has an entry point with the name of the package or
+        module of the object's class, or of one of its bases.  If ``read_only``, the store rejects
+        changes and creates nothing.
         """
         return None
 
@@ -156,20 +140,10 @@ class Store(ABC):
         """
 
     def get_limited(self, key: str, limit: int) -> Buffer | int | None:
-        """Return the value of a key if it is not longer than a limit; None for a missing key.
+        """Return a value, or its length if that exceeds ``limit`` bytes; None for a missing key.
 
-        Parameters
-        ----------
-        key : str
-            The key.
-        limit : int
-            Maximum size of the value in bytes.
-
-        Returns
-        -------
-        bytes-like, int or None
-            The length of a longer value.  A store that knows the length before reading should
-            replace this method, so that a longer value uses no memory.
+        A store that knows the length before reading should replace this method, so that a longer
+        value uses no memory.
         """
         value = self.get(key)
         return len(value) if value is not None and len(value) > limit else value
@@ -191,7 +165,7 @@ class Store(ABC):
         return values
 
     def _part(self, key: str, part: ByteRange) -> Buffer | None:
-        """Return one part; replaced by stores that need not open the value."""
+        """Return one part; overridden by stores that need not open the value."""
         reader = self.open_value(key, part)
         if reader is None:
             return None
@@ -200,14 +174,7 @@ class Store(ABC):
             return reader.read(start, stop - start)
 
     def get_into(self, key: str, buffer: memoryview) -> int | None:
-        """Read a value into memory of the caller.
-
-        Parameters
-        ----------
-        key : str
-            The key.
-        buffer : memoryview
-            Writable, format ``B``.
+        """Read a value into memory of the caller (writable, format ``B``).
 
         Returns
         -------
@@ -228,13 +195,8 @@ class Store(ABC):
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         """Open a value for reading parts of it; None for a missing key.
 
-        Parameters
-        ----------
-        key : str
-            The key.
-        first : ByteRange, optional
-            The part that will be read first, if known.  A store with latency can read it with
-            the request that opens the value.
+        ``first`` is the part that will be read first, if known.  A store with latency can read it
+        in the request that opens the value.
         """
         value = self.get(key)
         return None if value is None else BufferByteReader(value)
@@ -302,15 +264,15 @@ class Store(ABC):
         key : str
             The key.
         change : callable
-            Takes the present value (None for a missing key).  Returns the new value, or None to
-            remove the key, or its argument to change nothing.  The new value can refer to parts of
-            the present one (:meth:`ByteReader.reference`).  The function is called again if
-            another writer changed the value meanwhile.
+            Takes the present value (None for a missing key).  Returns the new value, None to remove
+            the key, or its argument to change nothing.  The new value can refer to parts of the
+            present one (:meth:`ByteReader.reference`).  The function is called again if another
+            writer changed the value meanwhile.
 
         Notes
         -----
-        By default, only threads of this process are excluded.  A store that processes share
-        must exclude them, too, such as by a file lock, a conditional write or a transaction.
+        By default, only threads of this process are excluded.  A store that several processes share
+        must also exclude these, such as by a file lock, a conditional write or a transaction.
         """
         with key_lock(self.url, key):
             self._change(key, change)
@@ -346,10 +308,7 @@ class Store(ABC):
     def move_prefix(self, prefix: str, target: str) -> bool:
         """Rename all keys below a prefix in one operation, if the store supports it.
 
-        Parameters
-        ----------
-        prefix, target : str
-            Two prefixes, neither empty nor below the other; there is no key below the second.
+        Neither prefix is empty or below the other; no key is below ``target``.
 
         Returns
         -------
@@ -366,7 +325,7 @@ class Store(ABC):
         """Iterate over all keys below a prefix, which is empty or ends in ``/``; in any order."""
 
     def list_sizes(self, prefix: str) -> Iterator[tuple[str, int]]:
-        """Iterate over all keys below a prefix with the lengths of their values.
+        """Iterate over all keys below a prefix with the lengths of their values, in bytes.
 
         By default one request for each key; replaced if listings contain the lengths.
         """
@@ -420,5 +379,5 @@ class Store(ABC):
         return f"{type(self).__name__}({self.url!r}{', read_only=True' if self.read_only else ''})"
 
     def __str__(self) -> str:
-        """Return the name for messages: the URL and, if it is not part of it, the server."""
+        """Return the name for messages: the URL and, if the URL does not contain it, the server."""
         return self.url

@@ -1,6 +1,6 @@
 """Metadata of an array.
 
-All formats convert their documents to this class.  It does not look up extensions.
+All formats convert their documents to this class, which does not look up extensions.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class ArrayMetadata:
 
     @property
     def extensions_key(self) -> bytes:
-        """A key for caches, different if extensions or the fill value differ; empty for none."""
+        """A key for caches that depends on the extensions and the fill value; empty for none."""
         key = self._extensions_key
         if key is None:
             points = (
@@ -107,13 +107,7 @@ class ArrayMetadata:
         return hash((self.shape, self.data_type.name, self.dimension_names, len(self.codecs)))
 
     def replace(self, **changes: Any) -> ArrayMetadata:
-        """Return a copy with other values of some fields.
-
-        Parameters
-        ----------
-        **changes
-            Fields of this class.
-        """
+        """Return a copy with other values of some fields."""
         return dataclasses.replace(self, **changes)
 
     @classmethod
@@ -134,7 +128,7 @@ class ArrayMetadata:
         Raises
         ------
         MetadataValidationError
-            If it is not a valid array document; has all problems.
+            If it is not a valid document; has all problems.
         UnsupportedFieldError
             If it has unknown fields that must be understood.
         """
@@ -143,7 +137,7 @@ class ArrayMetadata:
     def to_json(self) -> dict[str, JSON]:
         """Return the version 3 document.
 
-        Everything unchanged is written as it was read: the order of members, the forms of
+        Unchanged parts are written as they were read: the order of members, the forms of
         definitions, unknown members and empty optional members.
         """
         return _to_v3(self)
@@ -153,14 +147,8 @@ class ArrayMetadata:
     ) -> bytes:
         """Return the version 3 document as it is stored.
 
-        Additional fields of the document that was read are valid.
-
-        Parameters
-        ----------
-        where : str
-            Name of the document, for errors.
-        understood : collection of str
-            Additional fields that an extension understands.
+        Additional fields of the document that was read are valid.  Parameters are those of
+        :meth:`from_json`.
 
         Raises
         ------
@@ -175,7 +163,7 @@ class ArrayMetadata:
         )
 
 
-# Valid metadata by the content of their documents without the fields that differ between most
+# Valid metadata by the content of its document without the fields that differ between most
 # arrays of a group; limited by the bytes of the keys.
 _similar: Cache[bytes, ArrayMetadata] = Cache(1 << 20, largest=1 << 14)
 _VARYING = ("shape", "dimension_names", "attributes")
@@ -194,7 +182,7 @@ def _varying_fields() -> Schema:
 def _from_similar(document: JSON) -> ArrayMetadata | None:
     """Metadata of a document that is valid because a similar one is; None otherwise.
 
-    The definitions of extensions are those of the other metadata: validated and stored once.
+    Shares the validated definitions of extensions with the other metadata.
     """
     if not isinstance(document, dict) or "shape" not in document:
         return None
@@ -206,7 +194,7 @@ def _from_similar(document: JSON) -> ArrayMetadata | None:
     if similar is None or not _varying_fields().accepts(document) or array_problems(document):
         return None
     other: Any = similar.document
-    if _similarity_key(other) != key:  # someone changed it, contrary to the documentation
+    if _similarity_key(other) != key:  # the caller changed it, contrary to the documentation
         return None
     members: dict[str, Any] = {
         intern(name): value if name in _VARYING else other[name] for name, value in document.items()

@@ -1,8 +1,8 @@
 """Consolidated metadata: copies of the metadata of all nodes below a group, in its document.
 
-Specification: v3.1, "Additional fields": the member ``consolidated_metadata`` is
-``{"kind": "inline", "must_understand": false, "metadata": {path: document}}``.
-The specification does not define the contents; paths are relative to the group, as in
+Specification: v3.1, "Additional fields".  The member ``consolidated_metadata`` is
+``{"kind": "inline", "must_understand": false, "metadata": {path: document}}``; the
+specification does not define its contents.  Paths are relative to the group, as in
 zarr-python.
 """
 
@@ -59,18 +59,14 @@ class Difference:
 class ConsolidatedMetadata:
     """Copies of the documents of the nodes below a group.  Immutable.
 
-    Parameters
-    ----------
-    entries : dict
-        Path relative to the group (``"a/b"``) -> document; validated on access.
-    envelope : dict, optional
-        The member as it was read; determines the order of its parts.
+    ``entries`` are the documents by path relative to the group (``"a/b"``); validated on access.
+    ``envelope`` is the member as it was read; it determines the order of its parts.
     """
 
     entries: dict[str, JSON]
     envelope: dict[str, JSON] | None = field(default=None, repr=False, compare=False)
     encoded: dict[str, tuple[JSON, bytes]] = field(default_factory=dict, repr=False, compare=False)
-    """By path, an entry and its text within the document of the group, if it was encoded.
+    """Path -> an encoded entry and its text within the document of the group.
 
     Shared with changed copies, so that a change encodes the changed entries only.
     """
@@ -79,7 +75,7 @@ class ConsolidatedMetadata:
     def from_json(cls, value: JSON) -> ConsolidatedMetadata | None:
         """Create an instance from the valid member ``consolidated_metadata``.
 
-        Returns None if it is null, as zarr-python wrote for nested groups.
+        None if the member is null, as zarr-python wrote for nested groups.
         """
         if not isinstance(value, dict):
             return None
@@ -88,14 +84,9 @@ class ConsolidatedMetadata:
 
     @classmethod
     def from_documents(cls, documents: Mapping[str, JSON]) -> ConsolidatedMetadata:
-        """Create an instance from documents.
+        """Create an instance from documents by path relative to the group.
 
         Paths are sorted.  Copies of groups do not contain consolidated metadata.
-
-        Parameters
-        ----------
-        documents : mapping
-            Path relative to the group -> document of the node.
         """
         return cls({path: _without_copies(documents[path]) for path in sorted(documents)})
 
@@ -111,12 +102,8 @@ class ConsolidatedMetadata:
     def encode_group(self, document: dict[str, JSON], where: str) -> bytes:
         """Encode the document of the group, as :func:`zarr_core.strictjson.encode`.
 
-        Parameters
-        ----------
-        document : dict
-            The document in plain JSON; the entries in it are ignored.
-        where : str
-            Name of the document, for errors.
+        ``document`` is in plain JSON; the consolidated entries in it are ignored.  ``where`` is its
+        name, for errors.
 
         Raises
         ------
@@ -125,7 +112,7 @@ class ConsolidatedMetadata:
         """
         known = self.encoded
         if len(known) > 2 * len(self.entries):
-            known.clear()  # of entries that were removed
+            known.clear()  # most are of removed entries
         texts: dict[str, bytes] = {}
         for path, entry in self.entries.items():
             text = known.get(path)
@@ -153,7 +140,7 @@ class ConsolidatedMetadata:
         return self.entries.keys()
 
     def below(self, path: str) -> ConsolidatedMetadata:
-        """Return the part for the nodes below one of the groups."""
+        """Return the consolidated metadata of one of the groups."""
         prefix = f"{path}/" if path else ""
         return ConsolidatedMetadata(
             {
@@ -164,13 +151,7 @@ class ConsolidatedMetadata:
         )
 
     def compare(self, documents: Mapping[str, JSON]) -> Difference:
-        """Compare with the stored documents.
-
-        Parameters
-        ----------
-        documents : mapping
-            Path relative to the group -> document, for all nodes below the group.
-        """
+        """Compare with the stored documents of all nodes below the group, by relative path."""
         return Difference(
             stale=tuple(
                 path
@@ -186,7 +167,7 @@ class ConsolidatedMetadata:
 
 
 def _encoded(value: JSON, level: int) -> bytes:
-    """Encode a value that is nested in a number of objects."""
+    """Encode a value that is nested in ``level`` objects."""
     return strictjson.encode(value).replace(b"\n", b"\n" + b"  " * level)
 
 

@@ -1,10 +1,8 @@
 """JSON Schema compiled to a Python function, for fast validation without ``jsonschema``.
 
-The keywords that the schemas of this library use become closures.  Values that they do not accept,
-and schemas with other keywords, are passed to :mod:`zarr_core.metadata.schema`.
-
-In both, unlike in JSON Schema, an integer is a number without fraction or exponent; ``1.0`` is
-not an integer.
+The keywords of the schemas of this library become closures.  Values that these do not accept,
+and schemas with other keywords, are passed to :mod:`zarr_core.metadata.schema`.  In both, unlike
+in JSON Schema, an integer has no fraction or exponent; ``1.0`` is not an integer.
 """
 
 from __future__ import annotations
@@ -56,18 +54,10 @@ class _UnsupportedError(Exception):
 
 
 def compile_schema(schema: Mapping[str, Any] | bool) -> Predicate | None:
-    """Compile a schema.
+    """Compile a schema to a function that returns whether a document of plain JSON types is valid.
 
-    Parameters
-    ----------
-    schema : mapping or bool
-        JSON Schema, draft 2020-12, with references only to its own ``$defs``.
-
-    Returns
-    -------
-    callable or None
-        Returns whether a document of plain JSON types is valid.  None if the schema has an
-        unsupported keyword.
+    None if the schema has an unsupported keyword.  The schema is JSON Schema, draft 2020-12, with
+    references only to its own ``$defs``.
     """
     try:
         check = _Compiler(schema).compile(schema)
@@ -84,14 +74,7 @@ def compile_schema(schema: Mapping[str, Any] | bool) -> Predicate | None:
 
 
 def local_reference(root: Any, reference: str) -> Any:
-    """Return the target of a reference within a schema.
-
-    Parameters
-    ----------
-    root : JSON
-        The whole schema.
-    reference : str
-        Such as ``"#/$defs/name"``.
+    """Return the target of a reference within a schema, such as ``"#/$defs/name"``.
 
     Raises
     ------
@@ -107,7 +90,7 @@ def local_reference(root: Any, reference: str) -> Any:
 
 
 class _Compiler:
-    """One method for each keyword; a keyword accepts values of types that it does not concern."""
+    """One method per group of keywords; keywords accept values of types they do not apply to."""
 
     def __init__(self, root: Any) -> None:
         self._root = root

@@ -43,13 +43,7 @@ class GroupMetadata:
         return hash((len(self.attributes), self.consolidated is None))
 
     def replace(self, **changes: Any) -> GroupMetadata:
-        """Return a copy with other values of some fields.
-
-        Parameters
-        ----------
-        **changes
-            Fields of this class.
-        """
+        """Return a copy with other values of some fields."""
         return dataclasses.replace(self, **changes)
 
     @classmethod
@@ -58,26 +52,12 @@ class GroupMetadata:
     ) -> GroupMetadata:
         """Create metadata from a document of version 3.
 
-        Parameters
-        ----------
-        document : JSON
-            The document from :func:`zarr_core.strictjson.loads`; it is not copied.
-        where : str
-            Name of the document, for errors.
-        understood : collection of str
-            Additional fields that an extension understands.
-
-        Raises
-        ------
-        MetadataValidationError
-            If it is not a valid group document; has all problems.
-        UnsupportedFieldError
-            If it has unknown fields that must be understood.
+        Parameters and errors are those of :meth:`ArrayMetadata.from_json`.
         """
         return _from_v3(check_group(document, where, understood))
 
     def to_json(self) -> dict[str, JSON]:
-        """Return the version 3 document; everything unchanged is written as it was read."""
+        """Return the version 3 document; unchanged parts are written as they were read."""
         return _to_v3(self)
 
     def to_bytes(
@@ -85,21 +65,7 @@ class GroupMetadata:
     ) -> bytes:
         """Return the version 3 document as it is stored.
 
-        Additional fields of the document that was read are valid.
-
-        Parameters
-        ----------
-        where : str
-            Name of the document, for errors.
-        understood : collection of str
-            Additional fields that an extension understands.
-
-        Raises
-        ------
-        MetadataValidationError
-            If it is not valid, or has a value that JSON cannot represent.
-        UnsupportedFieldError
-            If it has unknown fields that must be understood.
+        Parameters and errors are those of :meth:`ArrayMetadata.to_bytes`.
         """
         document = self.plain_document(where)
         check_group(document, where, (*(self.document or ()), *understood))

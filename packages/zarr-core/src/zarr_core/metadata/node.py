@@ -1,4 +1,4 @@
-"""Reading the metadata document of a node, an array or a group."""
+"""Read the metadata document of a node, an array or a group."""
 
 from __future__ import annotations
 
@@ -28,25 +28,14 @@ def parse_node(
     where: str = "zarr.json",
     understood: Collection[str] = (),
 ) -> ArrayMetadata | GroupMetadata:
-    """Read a stored ``zarr.json``.
-
-    Parameters
-    ----------
-    data : bytes-like
-        The stored document.
-    where : str
-        Store and key, for errors.
-    understood : collection of str
-        Additional fields that an extension understands.
+    """Read a stored ``zarr.json``; ``where`` and ``understood`` as for :func:`node_from_json`.
 
     Raises
     ------
     MetadataDecodeError
         If it is not strict JSON.
-    MetadataValidationError
-        If it is not a valid document of an array or group; has all problems.
-    UnsupportedFieldError
-        If it has unknown fields that must be understood.
+    MetadataValidationError, UnsupportedFieldError
+        As for :func:`node_from_json`.
     """
     return node_from_json(parse_stored(data, where, quietly=True), where, understood)
 
@@ -56,14 +45,8 @@ def node_from_json(
 ) -> ArrayMetadata | GroupMetadata:
     """Create metadata from the document of a node.
 
-    Parameters
-    ----------
-    document : JSON
-        The document from :func:`zarr_core.strictjson.loads`.
-    where : str
-        Store and key, for errors.
-    understood : collection of str
-        Additional fields that an extension understands.
+    ``where`` is the store and key, for errors; ``understood`` has the additional fields that an
+    extension understands.
 
     Raises
     ------
@@ -84,27 +67,16 @@ def node_from_json(
 def parse_stored(
     data: bytes | bytearray | memoryview | str, where: str, *, quietly: bool = False
 ) -> JSON:
-    """Parse a metadata document of version 3.
+    """Parse a metadata document of version 3; ``where`` is the store and key, for errors.
 
-    Parameters
-    ----------
-    data : bytes-like or str
-        The stored document.
-    where : str
-        Store and key, for errors.
-    quietly : bool
-        Do not warn.
+    zarr-python writes ``NaN`` and ``Infinity`` in attributes as tokens that are not JSON.  In
+    attributes they are read as :class:`zarr_core.strictjson.NonFinite`, with a warning unless
+    ``quietly``, and written back unchanged.
 
     Raises
     ------
     MetadataDecodeError
         If it is not strict JSON.
-
-    Notes
-    -----
-    zarr-python writes ``NaN`` and ``Infinity`` in attributes as tokens that are not JSON.  In
-    attributes they are read with a warning, as :class:`zarr_core.strictjson.NonFinite`, and
-    written back unchanged.
     """
     try:
         return strictjson.loads(data, where)

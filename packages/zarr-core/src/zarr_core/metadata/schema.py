@@ -1,7 +1,6 @@
-"""JSON Schemas; the only module that imports ``jsonschema``.
+"""JSON Schemas; the only module that imports ``jsonschema``, and only to explain errors.
 
-Documents are validated by a compiled function (:mod:`zarr_core.metadata.fast_validator`);
-``jsonschema`` is imported only to explain errors.
+Documents are validated by a compiled function (:mod:`zarr_core.metadata.fast_validator`).
 """
 
 from __future__ import annotations
@@ -25,17 +24,11 @@ __all__ = ["InvalidSchemaError", "Schema", "core_schema", "explain", "package_sc
 
 
 class InvalidSchemaError(ValueError):
-    """A schema is not a valid JSON Schema, or refers to something outside itself."""
+    """A schema is not a valid JSON Schema, or has references outside itself."""
 
 
 class Schema:
-    """A JSON Schema.
-
-    Parameters
-    ----------
-    document : mapping or bool
-        JSON Schema, draft 2020-12, with references only within itself.
-    """
+    """A JSON Schema, draft 2020-12, with references only within itself."""
 
     def __init__(self, document: Mapping[str, Any] | bool) -> None:
         self.document = document
@@ -46,21 +39,14 @@ class Schema:
         self._validator: Any = None
 
     def accepts(self, value: JSON) -> bool:
-        """Whether the fast validator accepts a value; otherwise see :meth:`problems`.
+        """Whether the fast validator accepts a value.
 
-        False may also mean that the fast validator does not support the schema.
+        False may also mean that it does not support the schema; see :meth:`problems`.
         """
         return self._accept is not None and self._accept(value)
 
     def problems(self, value: JSON, pointer: str = "") -> list[ValidationProblem]:
-        """Return all problems of a value.
-
-        Parameters
-        ----------
-        value : JSON
-            The value.
-        pointer : str
-            JSON pointer of the value in its document; put before every pointer.
+        """Return all problems of a value; ``pointer`` is put before every JSON pointer.
 
         Raises
         ------
@@ -90,13 +76,7 @@ class Schema:
 
 
 def explain(document: JSON, schema: Mapping[str, Any] | bool) -> list[ValidationProblem]:
-    """Return all problems of a document, with JSON pointers.
-
-    Raises
-    ------
-    InvalidSchemaError
-        If the schema is invalid.
-    """
+    """Return all problems of a document; InvalidSchemaError if the schema is invalid."""
     return Schema(schema)._explain(document)  # noqa: SLF001 - of the class above
 
 
@@ -107,14 +87,9 @@ def core_schema(name: str) -> Schema:
 
 @cache
 def package_schema(package: str, extension_point: str, name: str) -> Schema:
-    """Return a schema that a package contains.
+    """Return the schema ``schemas/<extension_point>/<name>.json`` in the folder of a package.
 
-    Parameters
-    ----------
-    package : str
-        Name of an imported package, such as ``"zarr_formats"``.
-    extension_point, name : str
-        The file is ``schemas/<extension_point>/<name>.json`` beside the package's modules.
+    ``package`` is the name of an imported package, such as ``"zarr_formats"``.
     """
     folder = os.path.dirname(str(sys.modules[package].__file__))
     path = os.path.join(folder, "schemas", extension_point, f"{name}.json")

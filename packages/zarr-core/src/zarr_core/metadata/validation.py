@@ -1,4 +1,4 @@
-"""Validation of metadata documents: the schema, rules that JSON Schema cannot express, unknown members.
+"""Validation of metadata documents: schema, additional rules, unknown members.
 
 Specification: v3.1, "Metadata".
 """
@@ -45,14 +45,7 @@ MAX_LENGTH = 2**63 - 1
 def check_array(document: JSON, where: str, understood: Collection[str] = ()) -> dict[str, JSON]:
     """Return a valid array document; raise an error for any other.
 
-    Parameters
-    ----------
-    document : JSON
-        The document.
-    where : str
-        Name of the document, for errors.
-    understood : collection of str
-        Additional fields that an extension understands.
+    ``understood`` has the additional fields that an extension understands.
 
     Raises
     ------
@@ -70,22 +63,14 @@ def check_array(document: JSON, where: str, understood: Collection[str] = ()) ->
 
 
 def check_group(document: JSON, where: str, understood: Collection[str] = ()) -> dict[str, JSON]:
-    """Return a valid group document; raise an error for any other.  See :func:`check_array`.
-
-    Raises
-    ------
-    MetadataValidationError
-        If it is invalid; has all problems.
-    UnsupportedFieldError
-        If the only problems are unknown fields that must be understood.
-    """
+    """Return a valid group document; raise the errors of :func:`check_array` for any other."""
     if core_schema("group").accepts(document) and isinstance(document, dict):
         return document
     return _explain(document, where, "group", (*GROUP_MEMBERS, *understood))
 
 
 def _explain(document: JSON, where: str, kind: str, known: tuple[str, ...]) -> dict[str, JSON]:
-    """Explain why the fast check failed; return the document if it is valid."""
+    """Raise an error with all problems after the fast check failed; return a valid document."""
     found = core_schema(kind).problems(document)
     if not isinstance(document, dict):
         raise MetadataValidationError(where, found)

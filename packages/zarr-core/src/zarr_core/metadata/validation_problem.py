@@ -52,13 +52,10 @@ class ValidationProblem:
 
 
 def json_pointer(*tokens: str | int) -> str:
-    """Return a JSON pointer (RFC 6901).
+    """Return a JSON pointer (RFC 6901) from unescaped tokens, outermost first.
 
-    Parameters
-    ----------
-    *tokens : str or int
-        Member names and positions, outermost first, not escaped.  The middle of a name of
-        more than 1,000 characters, or of a pointer of more than 4,000, is omitted.
+    The middle of a name of more than 1,000 characters, or of a pointer of more than 4,000, is
+    omitted.
 
     Examples
     --------
@@ -75,10 +72,7 @@ def json_pointer(*tokens: str | int) -> str:
 
 
 def pointer_below(pointer: str, token: str | int) -> str:
-    """Return the JSON pointer of a member or item of the value at ``pointer``.
-
-    The length of the result is limited, as for :func:`json_pointer`.
-    """
+    """Return the JSON pointer of a member of the value at ``pointer``, shortened if too long."""
     return _cut(pointer + json_pointer(token))
 
 
@@ -101,7 +95,7 @@ def first_token(pointer: str) -> str:
 
 
 def problem_lines(problems: Sequence[ValidationProblem]) -> list[str]:
-    """Return problems as lines of a message: the first ones, and the number of others.
+    """Return lines of a message: the first problems, and the number of others.
 
     Examples
     --------

@@ -121,7 +121,7 @@ def _resolved(
     data_type: DataType,
     fill_value: np.ndarray[Any, Any],
 ) -> tuple[ExtensionDefinition, ...]:
-    """Definitions of the codecs in which every default is explicit."""
+    """The codecs with every default explicit."""
     chunk_grid = require_extension("chunk_grid", grid, WHERE, "/chunk_grid")
     try:
         axes = chunk_grid.axes(shape)
@@ -135,7 +135,7 @@ def _resolved(
 
 
 def _grid(lengths: Lengths) -> ExtensionDefinition:
-    """The definition of a regular grid, or of one with chunks of different lengths."""
+    """A regular grid, or one with chunks of different lengths."""
     shape: list[JSON] = [list(item) if isinstance(item, tuple) else item for item in lengths]
     if not any(isinstance(item, list) for item in shape):
         return ExtensionDefinition("regular", {"chunk_shape": shape})
@@ -160,7 +160,7 @@ def _parse_shards(shards: Any) -> tuple[Any, str]:
 
 
 def _add_transpose(order: str, filters: Any, ndim: int) -> Any:
-    """The filters; for ``order="F"``, a transpose codec precedes them."""
+    """The filters, after a transpose codec for ``order="F"``."""
     if order not in ("C", "F"):
         raise ValueError(f'order must be "C" or "F", not {order!r}')
     if order == "C" or ndim < 2:

@@ -18,17 +18,10 @@ if TYPE_CHECKING:
 def check_attributes(
     attributes: Any, where: str, known: Mapping[str, JSON] | None = None
 ) -> dict[str, JSON]:
-    """Convert attributes to JSON.
+    """Convert attributes, a mapping or an iterable of pairs, to JSON.
 
-    Parameters
-    ----------
-    attributes : mapping, or iterable of pairs
-        The attributes.
-    where : str
-        The node, for errors.
-    known : mapping, optional
-        The present attributes of the node.  NaN and infinities that are equal to the value at
-        the same position in them are permitted.
+    ``where`` is the node, for errors.  NaN and infinities are permitted if they are equal to the
+    value at the same position in ``known``, the present attributes of the node.
 
     Raises
     ------

@@ -13,18 +13,10 @@ if TYPE_CHECKING:
 
 
 def parse_chunk_key_encoding(encoding: Any, format_: Format, where: str) -> ExtensionDefinition:
-    """Return a definition in which every default is explicit.
+    """Return the definition of a chunk key encoding in which every default is explicit.
 
-    Parameters
-    ----------
-    encoding : str, dict, tuple, ExtensionDefinition or None
-        A name, a definition, ``{"name": "default", "separator": "."}`` or
-        ``("default", ".")``; ``"."`` or ``"/"`` for the default of the format with that
-        separator; None for the default of the format.
-    format_ : Format
-        The format of the array.
-    where : str
-        The array, for errors.
+    Accepts a name, a definition, ``{"name": "default", "separator": "."}``, ``("default", ".")``,
+    and ``"."`` or ``"/"`` for the default of the format with that separator; None for its default.
 
     Raises
     ------

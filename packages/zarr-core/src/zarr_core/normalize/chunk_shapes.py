@@ -25,12 +25,12 @@ def chunk_and_shard_shape(
     item_size : int
         Bytes per element.
     chunks : int, sequence, bool, None or "auto"
-        One length for all dimensions or one per dimension; -1 or None for the whole
-        dimension.  False: one chunk.  ``"auto"`` or True: see Notes.  A sequence in
-        place of a length has the length of every chunk along the dimension.
+        One length for all dimensions or one per dimension; -1 or None for the whole dimension.
+        False: one chunk.  ``"auto"`` or True: see Notes.  A sequence in place of a length has the
+        length of every chunk along the dimension.
     shards : int, sequence, "auto" or None
-        The same for shards; None for no shards.  Chunks within shards have one length
-        per dimension, even if the lengths of shards differ.
+        The same for shards; None for no shards.  Chunks within shards have one length per
+        dimension, even if the lengths of shards differ.
 
     Returns
     -------
@@ -40,17 +40,16 @@ def chunk_and_shard_shape(
     Raises
     ------
     ValueError
-        If a length is not positive, the number of lengths is wrong, a shard is not a
-        multiple of a chunk, or chunks within shards have different lengths.
+        If a length is not positive, the number of lengths is wrong, a shard is not a multiple of
+        a chunk, or chunks within shards have different lengths.
 
     Notes
     -----
-    The rule for ``"auto"``: a chunk starts as the whole array, and its longest
-    dimension is halved (rounded up) until it has at most 1 MiB.  A shard starts
-    as a chunk, and the dimension with the most shards is doubled while the shard
-    has at most 32 MiB and does not cover that dimension.  If only shards are given,
-    the shard is divided instead of the array, along each dimension by a divisor of
-    its length.
+    ``"auto"``: a chunk starts as the whole array, and its longest dimension is halved (rounded
+    up) until it has at most 1 MiB.  A shard starts as a chunk, and the dimension with the most
+    shards is doubled while the shard has at most 32 MiB and does not cover that dimension.  If
+    only shards are given, the shard is divided instead of the array, along each dimension by a
+    divisor of its length.
 
     Examples
     --------

@@ -91,23 +91,10 @@ def parse_codec_chain(
 ) -> list[ExtensionDefinition]:
     """Return the ``codecs`` of an array.
 
-    Parameters
-    ----------
-    filters, compressors
-        ``"auto"``, None, one codec or a sequence of codecs.
-    serializer
-        ``"auto"`` or one codec.
-    byte_order : {"little", "big"}, optional
-        For ``serializer="auto"``.
-    data_type : DataType
-        Data type of the array; defines the default serializer.
-
-    Notes
-    -----
-    ``"auto"`` means no filters, the default serializer of the data type, and the
-    default compressor if its codec is installed, else no compression.  With ``serializer="auto"``,
-    filters can contain an array -> bytes codec, as in version 2 for objects; otherwise the
-    default serializer is inserted before the first bytes -> bytes codec among them.
+    ``"auto"`` means no filters, the default serializer of the data type (with ``byte_order``), and
+    the default compressor if its codec is installed, else no compression.  With
+    ``serializer="auto"``, filters can contain an array -> bytes codec, as in version 2 for objects;
+    otherwise the default serializer is inserted before the first bytes -> bytes codec among them.
     """
     codecs = [] if is_auto(filters) else parse_codecs(filters)
     if serializer is not None and not is_auto(serializer):
@@ -128,9 +115,9 @@ def parse_codec_chain(
 
 
 def _is_instance(definition: ExtensionDefinition, interface: type[Codec]) -> bool:
-    """Whether a codec has one of the three interfaces; problems are reported elsewhere.
+    """Whether a codec has an interface; errors are reported elsewhere.
 
-    The codec is created because one class can implement codecs of any interface.
+    The codec is created, because one class can implement codecs of several interfaces.
     """
     try:
         return isinstance(create_extension("codec", definition, complete=False), interface)
@@ -152,12 +139,7 @@ def sharded(
 
 
 def parse_codec(codec: Any) -> ExtensionDefinition:
-    """Return the definition of one codec.
-
-    Parameters
-    ----------
-    codec : str, dict, ExtensionDefinition, Codec or object with ``get_config``
-        A name, a definition, a codec, or a codec of numcodecs.
+    """Return the definition of a name, definition, codec, or codec of numcodecs (``get_config``).
 
     Raises
     ------
@@ -190,7 +172,7 @@ def parse_codecs(codecs: Any) -> list[ExtensionDefinition]:
 
 
 def is_auto(value: Any) -> bool:
-    """Whether an argument is ``"auto"``; arrays and other objects are not compared."""
+    """Whether an argument is ``"auto"``; other objects, such as arrays, are not compared."""
     return isinstance(value, str) and value == "auto"
 
 

@@ -34,19 +34,10 @@ _DTYPES_DISTRIBUTION = "zarr-dtypes"
 
 
 def parse_data_type(dtype: Any) -> tuple[DataType, Literal["little", "big"] | None]:
-    """Return the data type of an argument.
+    """Return a data type, and its byte order if that is not native, else None.
 
-    Parameters
-    ----------
-    dtype : DataType, str, dict, ExtensionDefinition, dtype or type
-        A name in metadata (``"float32"``, ``"r24"``), a definition, an object with
-        ``to_definition()``, or anything that :class:`numpy.dtype` accepts (``">f4"``, ``float``).
-
-    Returns
-    -------
-    data_type : DataType
-    byte_order : {"little", "big"} or None
-        The byte order of the dtype if it is not native; else None.
+    Accepts a name in metadata (``"float32"``, ``"r24"``), a definition, an object with
+    ``to_definition()``, or anything that :class:`numpy.dtype` accepts (``">f4"``, ``float``).
 
     Raises
     ------
@@ -69,15 +60,10 @@ def parse_data_type(dtype: Any) -> tuple[DataType, Literal["little", "big"] | No
 
 
 def data_type_for(dtype: np.dtype[Any]) -> DataType:
-    """Find the data type for a NumPy dtype.
+    """The data type for a NumPy dtype of any byte order.
 
-    The first that accepts the dtype is used: data types of the core, overrides, data
-    types of this project, other installed data types.
-
-    Parameters
-    ----------
-    dtype : dtype
-        In any byte order.
+    The first that accepts the dtype is used: data types of the core, overrides, data types of
+    this project, other installed data types.
 
     Raises
     ------

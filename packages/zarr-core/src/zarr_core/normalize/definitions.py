@@ -9,15 +9,11 @@ from zarr_core.strictjson import plain
 
 
 def parse_definition(value: Any, what: str) -> ExtensionDefinition:
-    """Return a definition.
+    """Return the definition of an extension.
 
-    Parameters
-    ----------
-    value : str, dict, ExtensionDefinition or extension
-        A name, a dictionary with ``name`` and optionally ``configuration``, a definition, or
-        an object with ``to_definition()`` or, as in zarr-python, ``to_dict()``.
-    what : str
-        The extension point, for messages.
+    Accepts a name, a dictionary with ``name`` and optionally ``configuration``, a definition, or an
+    object with ``to_definition()`` or, as in zarr-python, ``to_dict()``.  ``what`` is the extension
+    point, for messages.
 
     Raises
     ------

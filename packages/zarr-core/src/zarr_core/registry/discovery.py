@@ -1,4 +1,4 @@
-"""Where extensions are found: the table of the core, and the installed distributions.
+"""Discovery of extensions: the table of the core, and the installed distributions.
 
 The extensions of the core are found without a scan; a test compares their table with
 ``pyproject.toml``.  The scan of the distributions imports no extension.
@@ -79,7 +79,7 @@ def _family_class(extension_point: str, target: str) -> Any:
 
 
 _GROUPS = {extension_point.group: name for name, extension_point in EXTENSION_POINTS.items()}
-# The name of an entry point in this group is a number; its target is not used.
+# The name of an entry point in this group is the version; its target is not used.
 _VERSION_GROUP = "zarr_core.interface_version"
 # All of these are called, so they have no alternatives.
 _WITHOUT_ALTERNATIVES = frozenset({"bridge", "hooks"})
@@ -89,14 +89,8 @@ _WITHOUT_ALTERNATIVES = frozenset({"bridge", "hooks"})
 class Scan:
     """The installed extensions, except those of the core.
 
-    Parameters
-    ----------
-    providers : mapping
-        By extension point and name, sorted by distribution.
-    core_version : str
-        Version of zarr-core; empty if it is not installed.
-    alternatives : mapping
-        The same for alternatives, which are used only if the settings select them.
+    Providers are by extension point and name, sorted by distribution.  ``alternatives`` are used
+    only if the settings select them.  ``core_version`` is empty if zarr-core is not installed.
     """
 
     providers: ProvidersByName

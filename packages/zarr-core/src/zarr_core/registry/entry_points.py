@@ -1,4 +1,4 @@
-"""Reading entry points of installed distributions with few system calls.
+"""Read entry points of installed distributions with few system calls.
 
 Specification: the Python Packaging User Guide's "Recording installed projects"
 (``*.dist-info``) with "Entry points specification"; setuptools' ``*.egg-info``.
@@ -21,15 +21,7 @@ if TYPE_CHECKING:
 
 
 class EntryPoint(NamedTuple):
-    """One entry point of a distribution.
-
-    Parameters
-    ----------
-    group, name, target : str
-        The target is ``module:attribute``.
-    distribution, version : str
-        The distribution that declares it.
-    """
+    """One entry point of a distribution; the target is ``module:attribute``."""
 
     group: str
     name: str
@@ -41,14 +33,8 @@ class EntryPoint(NamedTuple):
 class Installed(NamedTuple):
     """One distribution with entry points.
 
-    Parameters
-    ----------
-    location : str
-        Its metadata folder, for messages.
-    name, version : str
-        From its metadata; empty if missing.
-    entry_points : str
-        The contents of ``entry_points.txt``.
+    ``location`` is its metadata folder, for messages; ``entry_points`` the contents of
+    ``entry_points.txt``.  Name and version are empty if its metadata has none.
     """
 
     location: str
@@ -58,15 +44,9 @@ class Installed(NamedTuple):
 
 
 def entry_points(group_prefix: str) -> Iterator[EntryPoint]:
-    """Return the entry points of all groups with a prefix; nothing is imported.
+    """Yield the entry points of all groups with a prefix such as ``"zarr_core."``; import nothing.
 
-    A distribution in an earlier folder of ``sys.path`` hides one of the same name in a later
-    folder.
-
-    Parameters
-    ----------
-    group_prefix : str
-        The beginning of the name of a group, such as ``"zarr_core."``.
+    A distribution hides those of the same name in later folders of ``sys.path``.
 
     Warns
     -----
@@ -97,9 +77,9 @@ def canonical(distribution: str) -> str:
 
 
 def distributions(text: str) -> Iterator[Installed]:
-    """Return the installed distributions whose ``entry_points.txt`` contains a text.
+    """Yield the installed distributions whose ``entry_points.txt`` contains a text.
 
-    They are in the order of ``sys.path``, and within a folder by name.
+    In the order of ``sys.path``, and within a folder by name.
     """
     if _has_additional_finder():
         yield from _by_library(None, text)
@@ -114,13 +94,7 @@ def distributions(text: str) -> Iterator[Installed]:
 
 
 def lines(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield group, name and target of each line of an ``entry_points.txt``.
-
-    Raises
-    ------
-    ValueError
-        If a line is invalid.
-    """
+    """Yield group, name and target of each line of ``entry_points.txt``; ValueError if invalid."""
     group = ""
     for raw in text.splitlines():
         line = raw.strip()

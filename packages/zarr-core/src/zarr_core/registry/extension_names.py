@@ -1,4 +1,4 @@
-"""The names of extensions: those that are installed, and that of a class."""
+"""The names of installed extensions, and the name of a class."""
 
 from __future__ import annotations
 
@@ -32,29 +32,14 @@ def is_provided(extension_point: str, name: str) -> bool:
 
 
 def name_of(extension_point: str, cls: type[Any]) -> str:
-    """The name of a class in metadata.
+    """The name of a class in metadata: of an override, of the core, or of an entry point.
 
-    Parameters
-    ----------
-    extension_point : str
-        The extension point, such as ``"codec"``.
-    cls : type
-        The class of an extension.
-
-    Returns
-    -------
-    str
-        The first name: of an override, of the core, or of an installed entry point.
+    Classes with several names, such as data types, define their names in ``to_definition``.
 
     Raises
     ------
     UnknownExtensionError
         If it has no name, so that the metadata could not be read.
-
-    Notes
-    -----
-    Classes with several names, such as data types, define their names in
-    ``to_definition``.
     """
     for name, override in scope.current().get(extension_point, {}).items():
         if override is cls:

@@ -18,15 +18,9 @@ from zarr_core.interfaces import INTERFACE_VERSION, OLDEST_INTERFACE_VERSION
 class ExtensionPoint:
     """An extension point.
 
-    Parameters
-    ----------
-    name : str
-        The name in errors, in settings and in the ``schemas`` folder of a package.
-    interface : str
-        The base class of its extensions, ``module:Class``; empty if any object is accepted.
-    unknown : {"error", "read_only", "ignore"}
-        The effect of an unknown extension with ``must_understand`` false: an error; the
-        array is read-only; none.
+    ``interface`` is the base class of its extensions, ``module:Class``; empty if any object is
+    accepted.  ``unknown`` is the effect of an unknown extension with ``must_understand`` false: an
+    error; a read-only array; none.
     """
 
     name: str
@@ -44,7 +38,7 @@ class ExtensionPoint:
         return self.name.replace("_", " ")
 
     def interface_class(self) -> type[Any]:
-        """The interface, imported."""
+        """Import and return the interface."""
         if not self.interface:
             return object
         module, _, name = self.interface.partition(":")
@@ -66,15 +60,7 @@ class ExtensionPoint:
 
 
 def version_problem(version: object, distribution: str) -> tuple[str, str] | None:
-    """Why an extension for a version of the interface cannot be used, and the remedy.
-
-    Parameters
-    ----------
-    version : int
-        The version for which the extension was written.
-    distribution : str
-        The distribution of the extension.
-    """
+    """Why an extension for a version of the interface cannot be used, and the remedy."""
     if not isinstance(version, int) or isinstance(version, bool):
         return f"interface_version must be an integer, not {version!r}", f"Repair {distribution}"
     if version > INTERFACE_VERSION:

@@ -1,4 +1,4 @@
-"""Errors about extensions that are not installed, with similar names and the remedy."""
+"""Errors about unknown extensions, with similar names and the remedy."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def install_hint(extension_point: str, name: str) -> str:
     if "*" not in config.settings.disabled_plugins:
         installed = discovery.scan().providers.get(extension_point, {}).get(name, ())
         installed = installed or registry.bridge_offers().get(extension_point, {}).get(name, ())
-        if installed:  # but unknown
+        if installed:  # but disabled, as the name is unknown
             return (
                 f"It is in {', '.join(item.origin for item in installed)}, which the setting "
                 "disabled_plugins disables."

@@ -1,4 +1,4 @@
-"""Calling the hooks of installed and registered plugins."""
+"""Call the hooks of installed and registered plugins."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class _Plugins:
 
     @contextmanager
     def attribute_errors(self, hook: str) -> Iterator[None]:
-        """Replace errors of plugins by errors that name the plugin."""
+        """Raise errors of plugins as errors that name the plugin."""
         try:
             yield
         except ZarrError:  # intended for the user
@@ -204,7 +204,7 @@ def choose_fallback(
 
 
 def active() -> bool:
-    """Whether there are any hooks."""
+    """Whether there are hooks."""
     return _plugins() is not None
 
 
@@ -220,7 +220,7 @@ def check_metadata(where: str, document: Mapping[str, JSON]) -> list[ValidationP
     if plugins is None:
         return []
     hook = "zarr_check_metadata"
-    # A copy, as a hook could change it.
+    # A hook could change the document.
     results = _call(hook, where=where, document=deepcopy(dict(document)))
     with plugins.attribute_errors(hook):  # results can be iterators
         problems = [problem for result in results for problem in result or ()]

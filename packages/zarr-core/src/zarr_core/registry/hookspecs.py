@@ -1,15 +1,14 @@
 """The hooks: functions of plugins that the core calls.
 
-This module imports pluggy, and is itself imported only if there are hooks.
+This module imports pluggy, so the core imports it only if there are hooks.
 
-Hooks can supply or select extensions and reject metadata.  They cannot make an
-extension optional: that depends on ``must_understand`` and the extension point.  They
-are called when a node is opened or created, never for a chunk; to observe chunks,
-wrap the store.
+Hooks can supply or select extensions and reject metadata.  They cannot make an extension
+optional: that depends on ``must_understand`` and the extension point.  They are called when a
+node is opened or created, never for a chunk; to observe chunks, wrap the store.
 
-An implementation is a function of the same name marked with ``hookimpl``; it can
-omit arguments.  Implementations that are registered in the process are called first,
-then those of distributions in reverse alphabetical order.
+An implementation is a function of the same name marked with ``hookimpl``; it can omit
+arguments.  Implementations that are registered in the process are called first, then those of
+distributions in reverse alphabetical order.
 """
 
 from __future__ import annotations
@@ -46,10 +45,9 @@ def new_manager() -> pluggy.PluginManager:
 def zarr_supply_extension(
     extension_point: str, definition: ExtensionDefinition
 ) -> type[Any] | None:
-    """Supply the class for an unknown name.
+    """Supply the class for an unknown name, such as one of a family without entry points.
 
-    For families of names that cannot be listed as entry points.  Called only for names
-    that are not installed, so a hook cannot replace an extension.
+    Called only for names that are not installed, so a hook cannot replace an extension.
 
     Parameters
     ----------
@@ -71,8 +69,7 @@ def zarr_select_provider(
 ) -> Provider | None:
     """Choose among several distributions that provide the same extension.
 
-    Called only for a conflict: not if the settings select one, nor for extensions of
-    the core.
+    Called only for a conflict: not if the settings select one, nor for extensions of the core.
 
     Parameters
     ----------
@@ -92,9 +89,7 @@ def zarr_select_provider(
 def zarr_choose_fallback(
     definition: ExtensionDefinition, fallbacks: Sequence[ExtensionDefinition], where: str
 ) -> ExtensionDefinition | None:
-    """Choose a fallback for an unknown data type.
-
-    Not called if the settings forbid fallbacks.
+    """Choose a fallback for an unknown data type; not called if the settings forbid fallbacks.
 
     Parameters
     ----------
@@ -108,7 +103,7 @@ def zarr_choose_fallback(
     Returns
     -------
     ExtensionDefinition or None
-        One of ``fallbacks``; None to call the next hook, at last to use the first fallback.
+        One of ``fallbacks``; None to call the next hook.  The default is the first fallback.
     """
 
 
@@ -116,9 +111,7 @@ def zarr_choose_fallback(
 def zarr_check_metadata(
     where: str, document: Mapping[str, JSON]
 ) -> Iterable[ValidationProblem] | None:
-    """Check a metadata document that was read or will be written.
-
-    Called after the document was validated.
+    """Check a valid metadata document that was read or will be written.
 
     Parameters
     ----------
@@ -136,10 +129,9 @@ def zarr_check_metadata(
 
 @hookspec
 def zarr_extension_used(where: str, extension_point: str, name: str, provider: Provider) -> None:
-    """Observe that a node uses an extension.
+    """Observe that a node uses an extension; called for each that is created from metadata.
 
-    Called for each extension that is created from metadata.  Errors of this hook become
-    warnings.
+    Errors of this hook become warnings.
 
     Parameters
     ----------

@@ -31,8 +31,8 @@ class InstalledExtension:
     error : str or None
         The error of the import.
     wins : bool
-        Whether it is used for its name; for hooks, whether they are called.  False for
-        all providers that are in conflict.
+        Whether it is used for its name; for hooks, whether they are called.  False for all
+        providers that are in conflict.
     alternative : str
         For an alternative, its name in the settings; else empty.
     """
@@ -75,8 +75,8 @@ def installed_extensions(
     Parameters
     ----------
     load : bool
-        Whether to import each extension, to check that it loads.  If false, only hooks
-        are imported, and only if there is a conflict.
+        Import each extension, to check that it loads.  If false, only hooks are imported, and
+        only if there is a conflict.
     extension_point : str, optional
         List only extensions of this extension point.
     names : collection of str
@@ -85,8 +85,8 @@ def installed_extensions(
     Returns
     -------
     list of InstalledExtension
-        Sorted by extension point, name and distribution, including overrides.  The name of a family
-        is its pattern, such as ``r*``.
+        Sorted by extension point, name and distribution, including overrides.  The name of a
+        family is its pattern, such as ``r*``.
     """
     return [
         _line(provider, load)

@@ -75,8 +75,8 @@ class Provider:
         Raises
         ------
         ExtensionLoadError
-            If it cannot be imported, is not valid for the extension point, or was written for another version
-            of the extension interface.
+            If it cannot be imported, is not valid for the extension point, or was written for
+            another version of the extension interface.
         """
         self._check_version(self.interface_version)
         try:
@@ -120,8 +120,7 @@ class Provider:
 def is_fault(error: BaseException) -> bool:
     """Whether an error is a fault of the called code, not a request to stop the program.
 
-    Includes panics of modules written in Rust, which derive from BaseException; excludes
-    ``SystemExit``.
+    Includes panics of modules written in Rust, which derive from BaseException.
     """
     return isinstance(error, Exception) or type(error).__module__ == "pyo3_runtime"
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Offers = Mapping[str, Mapping[str, tuple[Provider, ...]]]
 
 
-# Kinds that are looked up for every node, or that other libraries do not have.
+# Extension points that are looked up for every node, or that other libraries do not have.
 _NEVER_BRIDGED = frozenset({"bridge", "display", "format", "hooks"})
 
 
@@ -46,7 +46,7 @@ def is_disabled(distribution: str) -> bool:
 def installed(extension_point: str, name: str) -> tuple[Provider, ...]:
     """The providers of a name, without the core and disabled plugins.
 
-    If there are no entry points, those of bridges to other libraries.
+    Without entry points, those of bridges to other libraries.
     """
     if "*" in config.settings.disabled_plugins:
         return ()
@@ -140,9 +140,7 @@ def preferred(extension_point: str, name: str, where: str = "") -> Provider | No
 
 
 def only(extension_point: str, name: str) -> Provider | None:
-    """The only provider of a name; None if there is none.
-
-    Names that are not installed can be registered with another library.
+    """The only provider of a name, or None; it can be registered with another library.
 
     Raises
     ------
@@ -168,8 +166,8 @@ _threads: set[int] = set()  # threads that call bridges
 def bridge_offers() -> Offers:
     """The providers of all bridges that are not disabled, by extension point and name.
 
-    The result is cached until :func:`zarr_core.registry.discovery.refresh`.
-    A bridge that fails is ignored with a warning.
+    Cached until :func:`zarr_core.registry.discovery.refresh`.  A bridge that fails is ignored
+    with a warning.
     """
     global _offers_cache
     disabled = config.settings.disabled_plugins
@@ -203,8 +201,8 @@ def bridge_offers() -> Offers:
 def registered_elsewhere(extension_point: str, name: str) -> tuple[Provider, ...]:
     """Extensions that the program registered with other libraries at run time; not cached.
 
-    Used for names without another provider.  A bridge returns them from a function
-    without arguments, its attribute ``registered``.
+    Used for names without another provider.  A bridge returns them from its attribute
+    ``registered``, a function without arguments.
     """
     found: list[Provider] = []
     for bridge in _bridges():

@@ -1,4 +1,4 @@
-"""Resolution of a definition in metadata: the class for its name, and the extension it defines.
+"""Resolve a definition in metadata to a class, and create the extension.
 
 Specification: v3.1, "Extension points".  Fallbacks of data types: draft of December 2022,
 "Data types"; version 3.0 removed them.
@@ -33,16 +33,11 @@ if TYPE_CHECKING:
 def find_implementation(
     extension_point: str, definition: ExtensionDefinition, where: str = "", pointer: str = ""
 ) -> Implementation | None:
-    """The class for a definition and its provider.
+    """The class for a definition and its provider; None if it is unknown and ignored.
 
     Whether an unknown extension is ignored depends on the extension point and on
-    ``must_understand``.  An extension that is installed, but is broken or has an invalid
-    configuration, is never ignored.
-
-    Returns
-    -------
-    Implementation or None
-        None if the extension is unknown and ignored.
+    ``must_understand``.  An installed extension that is broken or has an invalid configuration
+    is never ignored.
 
     Raises
     ------
@@ -81,7 +76,7 @@ def lookup(
 
 
 def chosen(extension_point: str, name: str, where: str = "") -> Provider | None:
-    """The provider of an installed extension, or None; steps 2 to 4 of :func:`find_implementation`."""
+    """The provider of an installed extension, or None; steps 2 to 4 of :func:`lookup`."""
     return (
         registry.preferred(extension_point, name, where)  # 2. the selection in the settings
         or discovery.core_provider(extension_point, name)  # 3. the core
@@ -92,28 +87,17 @@ def chosen(extension_point: str, name: str, where: str = "") -> Provider | None:
 def resolve(
     extension_point: str, definition: ExtensionDefinition, where: str = "", pointer: str = ""
 ) -> type[Any] | None:
-    """The class for a definition, as :func:`find_implementation` finds it.
+    """The class for a definition, as from :func:`find_implementation`.
 
-    Parameters
-    ----------
-    extension_point : str
-        The extension point, such as ``"codec"``.
-    definition : ExtensionDefinition
-        The definition in the metadata.
-    where, pointer : str
-        Node, and JSON pointer of the definition in its metadata document; for errors.
-
-    Returns
-    -------
-    type or None
-        None if the extension is unknown and ignored.
+    ``where`` and ``pointer`` are the node, and the JSON pointer of the definition in its metadata
+    document, for errors.
     """
     found = find_implementation(extension_point, definition, where, pointer)
     return None if found is None else found.extension
 
 
 def find(extension_point: str, name: str, where: str = "") -> type[Any]:
-    """The class for a name, as :func:`find_implementation` finds it."""
+    """The class for a name, as from :func:`find_implementation`."""
     found = find_implementation(extension_point, ExtensionDefinition(name), where)
     assert found is not None  # only definitions with must_understand false are ignored
     return found.extension
@@ -126,19 +110,22 @@ def create_extension(
     pointer: str = "",
     complete: bool = True,
 ) -> Any | None:
-    """Create the extension of a definition.
-
-    Its configuration is checked against the JSON Schema of the extension first.
+    """Create the extension of a definition, after a check of its configuration with its schema.
 
     Parameters
     ----------
-    extension_point, definition, where, pointer
-        As for :func:`resolve`.  An extension that creates inner extensions omits
-        ``where``, and passes a ``pointer`` relative to its own definition.  Not for formats,
-        stores and hooks, which have no definitions.
+    extension_point : str
+        Such as ``"codec"``; not ``"format"``, ``"store"`` or ``"hooks"``, which have no
+        definitions.
+    definition : ExtensionDefinition
+        The definition in the metadata.
+    where, pointer : str
+        Node, and JSON pointer of the definition in its metadata document; for errors.  An
+        extension that creates inner extensions omits ``where``, and passes a ``pointer`` relative
+        to its own definition.
     complete : bool
-        False for the argument of a new node: required members can be missing, also in
-        inner extensions.
+        False for the argument of a new node: required members can be missing, also in inner
+        extensions.
 
     Returns
     -------
@@ -210,25 +197,11 @@ def create_data_type(
     where: str = "",
     pointer: str = "",
 ) -> tuple[DataType, ExtensionDefinition | None]:
-    """Create a data type, or a fallback if it is unknown.
+    """Create a data type, or a fallback if it is unknown and the setting ``fallback`` permits it.
 
-    The setting ``fallback`` determines whether fallbacks are used.  The hook
-    ``zarr_choose_fallback`` selects one, by default the first that is installed.
-
-    Parameters
-    ----------
-    definition : ExtensionDefinition
-        The data type in the metadata.
-    fallbacks : sequence of ExtensionDefinition
-        The fallbacks in the metadata, the best first.
-    where, pointer : str
-        Node, and JSON pointer of the data type; for errors and the warning.
-
-    Returns
-    -------
-    data_type : DataType
-    used : ExtensionDefinition or None
-        The fallback that is used; the array must then be read-only.
+    The hook ``zarr_choose_fallback`` selects the fallback, by default the first that is installed.
+    The second result is the fallback that is used, or None; with a fallback, the array must be
+    read-only.
 
     Raises
     ------
@@ -264,10 +237,7 @@ def create_data_type(
 
 
 def cache_key() -> Hashable:
-    """A value that changes whenever a name can resolve to another class.
-
-    It is part of the key of caches of extensions.
-    """
+    """A key for caches of extensions; changes whenever a name can resolve to another class."""
     return (*registry.cache_key(), scope.cache_key())
 
 
@@ -293,7 +263,7 @@ def _location(where: str, pointer: str) -> str:
 
 
 def reason(error: BaseException) -> str:
-    """The message of an error in the code of an extension, with its class unless that is usual."""
+    """The message of an error in an extension; with the class unless ValueError or TypeError."""
     message = str(error)
     if message and isinstance(error, (ValueError, TypeError)):
         return message

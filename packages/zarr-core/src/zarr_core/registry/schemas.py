@@ -1,8 +1,8 @@
 """JSON Schemas of extensions, which are found without importing the extensions.
 
 A schema describes the ``configuration`` of an extension.  It is the file
-``schemas/<extension_point>/<name>.json`` of its package, and has no external references.  Without
-a schema, only the code of the extension checks its configuration.
+``schemas/<extension_point>/<name>.json`` of its package, and has no external references.
+Without a schema, only the code of the extension checks its configuration.
 """
 
 from __future__ import annotations
@@ -30,23 +30,10 @@ if TYPE_CHECKING:
 def problems(
     provider: Provider, definition: ExtensionDefinition, pointer: str, complete: bool = True
 ) -> list[ValidationProblem]:
-    """Validate a configuration; an extension without a schema has no problems.
+    """The problems of a configuration; none if the extension has no schema.
 
-    Parameters
-    ----------
-    provider : Provider
-        The provider of the extension.
-    definition : ExtensionDefinition
-        The definition.
-    pointer : str
-        JSON pointer of the definition in its metadata document.
-    complete : bool
-        False if required members can be missing.
-
-    Raises
-    ------
-    ExtensionLoadError
-        If the schema is invalid.
+    ``pointer`` is the JSON pointer of the definition in its metadata document.  With ``complete``
+    False, required members can be missing.  Raises ExtensionLoadError if the schema is invalid.
     """
     schema = schema_of(provider, complete)
     if schema is None:
@@ -60,17 +47,7 @@ def problems(
 def schema_of(provider: Provider, complete: bool = True) -> Schema | None:
     """The schema of the configuration of an extension; None if it has none.
 
-    Parameters
-    ----------
-    provider : Provider
-        The provider of the extension.
-    complete : bool
-        False for a schema without required members.
-
-    Raises
-    ------
-    ExtensionLoadError
-        If the schema is invalid.
+    With ``complete`` False, no member is required.  Raises ExtensionLoadError if it is invalid.
     """
     return _schema(provider, complete, discovery.generation())
 

@@ -73,16 +73,7 @@ class override_extensions:  # noqa: N801 - a context manager, used as a function
 def check_override(
     extension_point: str, name: str, extension: object, source: str = "this process"
 ) -> Implementation:
-    """Check a class that is not from an entry point.
-
-    Parameters
-    ----------
-    extension_point, name : str
-        The extension.
-    extension : type
-        The class.
-    source : str
-        The source of the class, for errors; in the place of a distribution.
+    """Check a class that is not from an entry point; ``source`` is its origin, for errors.
 
     Raises
     ------

@@ -1,8 +1,11 @@
 """Parsing of index arrays, masks and integers together, with NumPy's meaning.
 
 NumPy's documentation, "Advanced indexing": index arrays and integers broadcast together
-and select points.  Their axes come first in the result, or take the place of the arrays
-if these stand next to each other.
+and select points.  Their axes come first in the result, or replace those of the arrays if
+these are adjacent.
+
+Functions raise :class:`SelectionError` for invalid items.  Unlike in NumPy, items are checked even
+if the index selects nothing.
 """
 
 from __future__ import annotations
@@ -35,7 +38,7 @@ __all__ = [
 ]  # fmt: skip
 
 _LARGEST = int(np.iinfo(np.intp).max)
-_SPARSE = 8  # bytes of a coordinate in relation to one of a mask
+_SPARSE = 8  # bytes of a coordinate per byte of a mask
 _INSTEAD = "use oindex for the outer product of arrays, or vindex for points"
 
 
@@ -44,13 +47,13 @@ class _Parsed:
     """What the items of an index select."""
 
     parts: list[slice | Indices] = field(default_factory=list)
-    """For each dimension a slice, or indices of any shape that broadcast with the others."""
+    """A slice for each dimension, or indices of any shape that broadcast with the others."""
     lengths: list[int] = field(default_factory=list)
-    """Of the axes of slices and of ``None``, in the order of the items."""
+    """Lengths of the axes of slices and of ``None``, in the order of the items."""
     axes: list[int | None] = field(default_factory=list)
-    """For each dimension its place in ``lengths``, None if its indices broadcast."""
+    """The place of each dimension in ``lengths``; None if its indices broadcast."""
     flipped: list[int] = field(default_factory=list)
-    """Dimensions whose slice runs backwards."""
+    """Dimensions whose slice has a negative step."""
     scalars: list[tuple[int, ...]] = field(default_factory=list)
     """Shapes that booleans without dimensions contribute."""
     before: int | None = None
@@ -58,39 +61,22 @@ class _Parsed:
 
 
 def single(items: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[Any, ...] | None:
-    """An index with one array and no integers, if each item is for a dimension by itself.
+    """The converted items of an index with one array and no integers.
 
-    Returns
-    -------
-    tuple or None
-        The items, converted.
-
-    Raises
-    ------
-    SelectionError
-        If an item is not an index.
+    None if the array is a boolean without dimensions, or a mask of several.
     """
     given = tuple([_converted(item, shape) for item in items])
     return given if all(_dimensions(item) == 1 for item in given if _broadcasts(item)) else None
 
 
 def advanced(items: tuple[Any, ...], shape: tuple[int, ...]) -> ParsedSelection:
-    """Parse an index that has arrays, masks, or booleans.
-
-    Parameters
-    ----------
-    items : tuple
-        Integers, slices, ``...``, ``None``, arrays of integers, masks of one or more
-        dimensions, booleans.
-    shape : tuple of int
-        Shape of the array.
+    """Parse an index with arrays of integers, masks of any dimensions, or booleans.
 
     Raises
     ------
     SelectionError
         If an item is out of bounds or not an index, a mask has another shape than its
         dimensions, arrays do not broadcast together, or there are too many points.
-        Unlike in NumPy, items are checked also if the index selects nothing.
     """
     given = [_converted(item, shape) for item in items]
     sizes = [_dimensions(item) for item in given]
@@ -150,7 +136,7 @@ def _parse(item: Any, parsed: _Parsed, shape: tuple[int, ...]) -> None:
 
 
 def _along_one_dimension(parsed: _Parsed, array: Indices, place: int) -> ParsedSelection:
-    """Indices along one dimension: an outer product, whose axes may have other places."""
+    """Indices along one dimension: an outer product, perhaps with its axes in another order."""
     flat = array.reshape(-1)
     own = next(number for number, part in enumerate(parsed.parts) if part is array)
     parts: list[slice | Indices] = []
@@ -178,7 +164,7 @@ def _along_one_dimension(parsed: _Parsed, array: Indices, place: int) -> ParsedS
 def _points(
     parsed: _Parsed, together: tuple[int, ...], place: int, shape: tuple[int, ...]
 ) -> ParsedSelection:
-    """Indices along several dimensions: points, also along the slices beside them."""
+    """Indices along several dimensions: the selection as points, even along its slices."""
     result = (*parsed.lengths[:place], *together, *parsed.lengths[place:])
     size = prod(result)
     if not parsed.parts and size != 1:
@@ -191,7 +177,7 @@ def _points(
     try:
         for dimension, (part, axis) in enumerate(zip(parsed.parts, parsed.axes, strict=True)):
             if isinstance(part, slice):
-                assert axis is not None  # a slice has an axis of its own
+                assert axis is not None  # each slice has an axis
                 steps = np.arange(parsed.lengths[axis], dtype=np.intp) * part.step + part.start
                 if dimension in parsed.flipped:
                     steps = steps[::-1]
@@ -232,14 +218,14 @@ def _is_boolean(item: Any) -> bool:
 
 
 def _dimensions(item: Any) -> int:
-    """How many dimensions of the array an item is for."""
+    """The number of dimensions of the array that an item selects from."""
     if item is None or item is Ellipsis or isinstance(item, bool):
         return 0
     return item.ndim if isinstance(item, np.ndarray) and item.dtype.kind == "b" else 1
 
 
 def _are_adjacent(items: Sequence[Any]) -> bool:
-    """Whether the items that broadcast stand next to each other."""
+    """Whether the items that broadcast are adjacent."""
     places = [place for place, item in enumerate(items) if _broadcasts(item)]
     return places[-1] - places[0] == len(places) - 1
 
@@ -248,26 +234,16 @@ def _are_adjacent(items: Sequence[Any]) -> bool:
 
 
 def as_array(item: Any, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
-    """Return an item of an index as an array of integers or booleans.
+    """Return an array-like item of an index as an array of integers or booleans.
 
-    Parameters
-    ----------
-    item : array-like
-        What the user wrote: array, list, range, anything with ``__array__``.
-    shape : tuple of int
-        Shape of the array that is indexed, for the error.
-
-    Raises
-    ------
-    SelectionError
-        If it is not an array of integers or booleans with at least one dimension.
+    Raises SelectionError for anything else, and for arrays without dimensions.
     """
     try:
         array = np.asarray(item)
     except (ValueError, TypeError) as error:
         raise SelectionError(f"{_brief(item)} is not an index: {error}", shape) from error
     if array.size == 0 and not hasattr(item, "dtype"):
-        array = array.astype(np.intp)  # an empty list has no type of its own
+        array = array.astype(np.intp)  # NumPy converts an empty list to float64
     if array.ndim and array.dtype.kind in "iub":
         return array
     raise SelectionError(
@@ -283,27 +259,10 @@ def _brief(item: Any) -> str:
 
 
 def within(array: np.ndarray[Any, Any], dimension: int, shape: tuple[int, ...]) -> Indices:
-    """Return integers or a mask as indices from 0 to the length of a dimension.
+    """Return integers or a mask as contiguous indices from 0 to the length of a dimension.
 
-    Parameters
-    ----------
-    array : ndarray
-        Integers of any shape, negative ones counted from the end; or booleans
-        of one dimension, as long as the dimension of the array.
-    dimension : int
-        Which dimension of ``shape`` they index.
-    shape : tuple of int
-        Shape of the array that is indexed.
-
-    Returns
-    -------
-    ndarray of intp, contiguous
-        With the shape of ``array``, or for a mask the positions that are true.
-
-    Raises
-    ------
-    SelectionError
-        If an index is out of bounds or the mask has another length.
+    Integers have any shape; negative ones count from the end.  A mask is as long as the dimension
+    and gives the positions that are true.
     """
     size = shape[dimension]
     if array.dtype.kind == "b":
@@ -336,7 +295,7 @@ def within(array: np.ndarray[Any, Any], dimension: int, shape: tuple[int, ...]) 
 
 
 def progression(indices: Indices) -> slice | None:
-    """Find the ascending slice that selects the same as one-dimensional indices, if any."""
+    """The ascending slice that selects the same as one-dimensional indices, if any."""
     count = len(indices)
     if count == 0:
         return slice(0, 0, 1)
@@ -354,13 +313,7 @@ def progression(indices: Indices) -> slice | None:
 def broadcast_points(
     arrays: Sequence[np.ndarray[Any, Any]], shape: tuple[int, ...]
 ) -> tuple[tuple[Indices, ...], tuple[int, ...]]:
-    """Return the flat coordinates of points, and the shape to which they broadcast.
-
-    Raises
-    ------
-    SelectionError
-        If they do not broadcast, are out of bounds, or one is a mask.
-    """
+    """Return the flat coordinates of points, and the shape to which they broadcast."""
     if any(array.dtype.kind == "b" for array in arrays):
         raise SelectionError(
             "coordinates must be integers; a mask has the shape of the whole array and stands alone",
@@ -379,21 +332,10 @@ def broadcast_points(
 
 
 def mask_selection(mask: np.ndarray[Any, Any], shape: tuple[int, ...]) -> Selection | MaskIndexer:
-    """Find the selection of the elements where a mask is true, in C order.
+    """The selection of the elements where a mask is true, in C order.
 
-    Returns
-    -------
-    BasicIndexer
-        If they are all elements of a box.
-    OrthogonalIndexer or CoordinateIndexer
-        If they are so few that their coordinates take less memory than the mask.
-    MaskIndexer
-        Otherwise.
-
-    Raises
-    ------
-    SelectionError
-        If it is not boolean, or has another shape than the array.
+    A BasicIndexer if they are all elements of a box; the indexer of their coordinates if those take
+    less memory than the mask; otherwise a MaskIndexer.
     """
     if mask.dtype.kind != "b":
         raise SelectionError(f"a mask holds booleans, not {mask.dtype}", shape)
@@ -416,6 +358,6 @@ def mask_selection(mask: np.ndarray[Any, Any], shape: tuple[int, ...]) -> Select
 def points_selection(points: tuple[Indices, ...]) -> Selection:
     """Return the selection of points.
 
-    Along a single dimension an OrthogonalIndexer is the same, and detects runs.
+    An OrthogonalIndexer selects the same along a single dimension, and detects runs.
     """
     return OrthogonalIndexer(points) if len(points) == 1 else CoordinateIndexer(points)

@@ -1,8 +1,8 @@
 """Projections of index arrays and masks onto chunks, without a Python step for each element.
 
-Elements are sorted by small numbers of their chunks, unless they are in the order of chunks.
-What is computed for all elements at once is at most 24 bytes for each: the order, the memory of
-the sort, and the numbers.  Everything else is computed chunk by chunk.
+Elements are sorted by the numbers of their chunks, unless they already are in that order.  This
+takes at most 24 bytes per element at once: the order, the memory of the sort, and the numbers.
+Everything else is computed chunk by chunk.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _BLOCK = 1 << 16  # elements whose intermediate numbers stay in the cache
 
 
 def chunk_numbers(index: Indices, axis: ChunkAxis) -> Indices:
-    """Find the chunk of every index."""
+    """The chunk of every index."""
     uniform = axis.uniform
     if uniform is None:
         return np.asarray(axis.chunks_of(index), np.intp)
@@ -40,12 +40,12 @@ def chunk_numbers(index: Indices, axis: ChunkAxis) -> Indices:
 
 
 def distinct_chunks(index: Indices, axis: ChunkAxis) -> Indices:
-    """Find the chunks that hold any of the elements, ascending."""
+    """The chunks that hold any of the elements, ascending."""
     return np.unique(chunk_numbers(index, axis))
 
 
 def _keys(index: Sequence[Indices], axes: Sequence[ChunkAxis]) -> Array:
-    """Number the chunk of every element: C order, in the smallest unsigned type."""
+    """The number of every element's chunk: in C order, of the smallest unsigned type."""
     firsts = [0] * len(axes)
     counts = [axis.count for axis in axes]
     if prod(counts) > _BLOCK:  # perhaps only a part of the grid is used
@@ -66,7 +66,7 @@ def _keys(index: Sequence[Indices], axes: Sequence[ChunkAxis]) -> Array:
 
 
 def _ranks(index: Sequence[Indices], axes: Sequence[ChunkAxis]) -> Array:
-    """As :func:`_keys`, but without numbers for chunks without elements."""
+    """As :func:`_keys`, but only chunks with elements are numbered."""
     ranks: Any = np.zeros(len(index[0]), np.intp)
     for part, axis in zip(index, axes, strict=True):
         chunks, numbers = np.unique(chunk_numbers(part, axis), return_inverse=True)
@@ -79,8 +79,7 @@ def _group(
 ) -> tuple[Indices | None, Indices, list[list[int]]]:
     """Sort elements into chunks.
 
-    The sort is stable: of several values assigned to one element the last one stays, as
-    in NumPy.
+    The sort is stable: of several values assigned to one element the last is kept, as in NumPy.
 
     Returns
     -------
@@ -89,7 +88,7 @@ def _group(
     bounds : ndarray of intp
         Where each chunk begins in that order, and the end of the last.
     chunks : list of list of int
-        For each dimension the coordinates of the chunks.
+        The coordinates of the chunks in each dimension.
     """
     keys = _keys(index, axes)
     sizes = np.bincount(keys) if keys.dtype.itemsize <= 2 and len(keys) > _BLOCK else None
@@ -113,13 +112,9 @@ def _group(
 def project_indices(
     index: Indices, axis: ChunkAxis, complete: bool = True
 ) -> Iterator[tuple[int, slice | Indices, slice | Indices, bool, bool]]:
-    """Sort the indices of one dimension into chunks.
+    """Sort the indices of one dimension into chunks; yield the fields of a ``ChunkDimProjection``.
 
-    Yields
-    ------
-    tuple
-        The fields of a ``ChunkDimProjection``.  ``is_complete_chunk`` may be false
-        for a complete chunk if ``complete`` is false.
+    ``is_complete_chunk`` may be false for a complete chunk if ``complete`` is false.
     """
     if len(index) == 0:
         return
@@ -141,7 +136,7 @@ def project_indices(
             chunk_selection = slice(int(run[0]) - start, int(run[-1]) - start + 1, step)
             yield chunk, chunk_selection, out_selection, count == inside, count == length
             continue
-        # With a scattered out_selection, a slice would promise a view of the result.
+        # A slice with a scattered out_selection would wrongly promise a view of the result.
         if start:
             run = run - start if order is None else np.subtract(run, start, out=run)
         all_there = complete and count >= inside and _covers(run, inside)
@@ -149,7 +144,7 @@ def project_indices(
 
 
 def _steps(values: Indices, bounds: Indices) -> list[int]:
-    """For each group a step, if it may ascend in equal steps, else 0."""
+    """For each group the step that its first two and last elements permit, if any, else 0."""
     first, last = bounds[:-1], bounds[1:] - 1
     starts = values[first]
     step = values[np.minimum(first + 1, last)] - starts
@@ -159,7 +154,7 @@ def _steps(values: Indices, bounds: Indices) -> list[int]:
 
 
 def _places(order: Indices | None, first: int, end: int) -> slice | Indices:
-    """The elements of a group, which ascend, since the sort is stable."""
+    """The elements of a group, which ascend because the sort is stable."""
     if order is None:
         return slice(first, end, 1)
     begin = int(order[first])
@@ -178,12 +173,9 @@ def _covers(numbers: Array, count: int) -> bool:
 def project_coordinates(
     index: tuple[Indices, ...], axes: Sequence[ChunkAxis], complete: bool = True
 ) -> Iterator[tuple[tuple[int, ...], CoordinateIndexer, tuple[slice | Indices], bool, bool]]:
-    """Sort the coordinates of elements into chunks.
+    """Sort the coordinates of elements into chunks; yield the fields of a ``ChunkProjection``.
 
-    Yields
-    ------
-    tuple
-        The fields of a ``ChunkProjection``; ``complete`` as for :func:`project_indices`.
+    ``complete`` is as for :func:`project_indices`.
     """
     if len(index[0]) == 0:
         return
@@ -209,7 +201,7 @@ def project_coordinates(
 
 
 def coordinate_chunk_count(index: tuple[Indices, ...], axes: Sequence[ChunkAxis]) -> int:
-    """Count the chunks that contain any of the elements."""
+    """The number of chunks that contain any of the elements."""
     if len(index[0]) == 0:
         return 0
     return len(_group(index, axes)[1]) - 1
@@ -220,21 +212,9 @@ def project_mask(
     boxes: Iterable[tuple[tuple[int, ...], tuple[slice, ...]]],
     axes: Sequence[ChunkAxis],
 ) -> Iterator[tuple[tuple[int, ...], Any, tuple[slice | Indices], bool, bool]]:
-    """Divide a mask at the edges of chunks.
+    """Divide a mask at the edges of chunks; yield the fields of a ``ChunkProjection``.
 
-    Parameters
-    ----------
-    mask : ndarray of bool
-        Has the shape of the array.
-    boxes : iterable of tuple
-        The grid coordinates and elements of every chunk, in C order.
-    axes : sequence of ChunkAxis
-        The chunks along each dimension.
-
-    Yields
-    ------
-    tuple
-        The fields of a ``ChunkProjection``.
+    ``boxes`` are the grid coordinates and elements of every chunk, in C order.
     """
     offset = 0
     for _, row in groupby(boxes, lambda box: box[0][0]):
@@ -267,14 +247,8 @@ def project_mask(
 class _RowPlaces:
     """Where the selected elements of chunks are in the result, if rows are divided.
 
-    Parameters
-    ----------
-    mask : ndarray of bool
-        The part of the mask in a row of chunks: all of its other dimensions.
-    axis : ChunkAxis
-        The chunks along the last dimension.
-    offset : int
-        How many elements precede.
+    ``mask`` is the part of the mask in a row of chunks, complete in all other dimensions; ``axis``
+    has the chunks along the last dimension; ``offset`` is the number of preceding elements.
     """
 
     def __init__(self, mask: Array, axis: ChunkAxis, offset: int) -> None:

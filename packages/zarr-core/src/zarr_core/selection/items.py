@@ -21,7 +21,7 @@ def canonical(start: int, count: int, step: int) -> slice:
 
 
 def items_of(index: Any) -> tuple[Any, ...]:
-    """The items of an index, which is a single one or a tuple."""
+    """The items of an index, which is one item or a tuple."""
     return index if isinstance(index, tuple) else (index,)
 
 
@@ -30,14 +30,8 @@ def expanded(
 ) -> tuple[Any, ...]:
     """Replace the ellipsis and missing items by full slices.
 
-    Parameters
-    ----------
-    index : object
-        One item or a tuple of them.
-    shape : tuple of int
-        Shape of the array.
-    sizes : sequence of int, optional
-        For how many dimensions each item is; one by default, none for ``...`` and ``None``.
+    ``sizes`` has the number of dimensions that each item selects from; by default one, and none
+    for ``...`` and ``None``.
     """
     items = items_of(index)
     if sizes is None:
@@ -55,7 +49,7 @@ def expanded(
 
 
 def is_integer(item: Any) -> bool:
-    """Whether an item is an integer, also one of NumPy or an array without dimensions."""
+    """Whether an item is an integer, of Python or NumPy, or an integer array without dimensions."""
     if type(item) is int:
         return True
     if isinstance(item, bool) or getattr(item, "ndim", 0) != 0:
@@ -68,7 +62,7 @@ def is_integer(item: Any) -> bool:
 
 
 def in_bounds(number: int, dimension: int, shape: tuple[int, ...], what: str = "dimension") -> int:
-    """An integer from 0 to the length of a dimension, negative ones counted from the end."""
+    """An index from 0 to the length of a dimension; negative ones count from the end."""
     size = shape[dimension]
     if -size <= number < size:
         return number + size if number < 0 else number

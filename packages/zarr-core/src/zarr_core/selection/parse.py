@@ -1,5 +1,8 @@
 """Parsing of what a user writes in brackets to a normalised selection.
 
+Functions raise :class:`SelectionError` for what is not an index, is out of bounds or has too many
+items; for masks of another shape; and for arrays that do not broadcast together.
+
 Integers and slices are parsed without NumPy.
 """
 
@@ -31,35 +34,16 @@ __all__ = ["ParsedSelection", "basic", "block", "coordinate", "fancy", "mask", "
 
 
 def basic(index: Any, shape: tuple[int, ...]) -> ParsedSelection:
-    """Parse integers, slices, ``...`` and ``None``, with NumPy's meaning.
-
-    Parameters
-    ----------
-    index : object
-        One item or a tuple of them.  Steps may be negative.
-    shape : tuple of int
-        Shape of the array.
-
-    Raises
-    ------
-    SelectionError
-        If an integer is out of bounds, there are too many items, or an item is
-        something else.
-    """
+    """Parse integers, slices with any step, ``...`` and ``None``, with NumPy's meaning."""
     return _quick(index, shape) or _itemwise(index, shape, arrays=False)
 
 
 def orthogonal(index: Any, shape: tuple[int, ...]) -> ParsedSelection:
-    """Parse an index in which every dimension is selected by itself ("oindex").
+    """Parse an index in which every dimension is selected independently ("oindex").
 
-    Beside what :func:`basic` takes: arrays, lists or ranges of integers in any
-    order, perhaps repeated, and one-dimensional masks.  The result is the outer
-    product; an array of several dimensions puts them in the place of its own.
-
-    Raises
-    ------
-    SelectionError
-        As :func:`basic`, and if a mask is not as long as its dimension.
+    In addition to what :func:`basic` accepts: arrays, lists or ranges of integers in any order,
+    perhaps repeated, and one-dimensional masks.  The result is the outer product; the axes of an
+    array of several dimensions replace the dimension that it selects from.
     """
     return _quick(index, shape) or _itemwise(index, shape, arrays=True)
 
@@ -67,18 +51,8 @@ def orthogonal(index: Any, shape: tuple[int, ...]) -> ParsedSelection:
 def coordinate(index: Any, shape: tuple[int, ...]) -> ParsedSelection:
     """Parse the coordinates of single points ("vindex").
 
-    Parameters
-    ----------
-    index : tuple of array-like of int, or a mask
-        One item a dimension; they broadcast together, and the result has their
-        shape.  A single boolean array is handed to :func:`mask`.
-    shape : tuple of int
-        Shape of the array.
-
-    Raises
-    ------
-    SelectionError
-        If items are missing, do not broadcast, are out of bounds or not integers.
+    One array of integers per dimension; they broadcast together, and the result has their shape.
+    A single boolean array is parsed by :func:`mask`.
     """
     from zarr_core.selection import advanced  # imports NumPy
 
@@ -105,13 +79,7 @@ def coordinate(index: Any, shape: tuple[int, ...]) -> ParsedSelection:
 
 
 def mask(index: Any, shape: tuple[int, ...]) -> ParsedSelection:
-    """Parse a boolean array of the shape of the whole array; the result is flat, in C order.
-
-    Raises
-    ------
-    SelectionError
-        If it is not boolean, or has another shape.
-    """
+    """Parse a boolean array of the shape of the whole array; the result is flat, in C order."""
     from zarr_core.selection import advanced  # imports NumPy
 
     if isinstance(index, tuple) and len(index) == 1:
@@ -121,24 +89,11 @@ def mask(index: Any, shape: tuple[int, ...]) -> ParsedSelection:
 
 
 def block(index: Any, axes: Sequence[ChunkAxis]) -> ParsedSelection:
-    """Parse an index that counts chunks instead of elements.
-
-    Parameters
-    ----------
-    index : object
-        Integers, slices of step 1 and ``...``; an integer keeps its axis.
-    axes : sequence of ChunkAxis
-        The chunks along each dimension.
-
-    Raises
-    ------
-    SelectionError
-        If a chunk number is out of bounds, or an item is something else.
-    """
+    """Parse integers, slices of step 1 and ``...`` that count chunks; an integer keeps its axis."""
     counts = tuple(axis.count for axis in axes)
     try:
         return _block(index, axes, counts)
-    except SelectionError as error:  # its shape is that of the grid
+    except SelectionError as error:  # error.shape would be the shape of the grid
         raise SelectionError(f"{error.reason} (grid of chunks {counts})") from None
 
 
@@ -166,14 +121,7 @@ def _block(index: Any, axes: Sequence[ChunkAxis], counts: tuple[int, ...]) -> Pa
 
 
 def fancy(index: Any, shape: tuple[int, ...]) -> ParsedSelection:
-    """Parse whatever is written in ``array[...]``, with NumPy's meaning.
-
-    Raises
-    ------
-    SelectionError
-        If the index is out of bounds, its arrays do not broadcast together, or it is
-        not an index.
-    """
+    """Parse any index in ``array[...]``, with NumPy's meaning."""
     parsed = _quick(index, shape)
     if parsed is not None:
         return parsed

@@ -1,4 +1,4 @@
-"""A normalised selection together with the shape of the result that the user expects."""
+"""A normalised selection, with the shape of the result that the user expects."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ class ParsedSelection(NamedTuple):
         The selected elements.  ``selection.shape`` is the *engine's shape*: one axis per
         dimension, or one axis of coordinates.
     shape : tuple of int
-        The *user's shape*: axes of integers dropped, axes of ``None`` added,
-        points in the shape of their coordinate arrays.  Of the same size.
+        The *user's shape*, of the same size: axes of integers dropped, axes of ``None`` added,
+        points in the shape of their coordinate arrays.
     flipped : tuple of int
-        Axes of the engine's shape that run backwards for the user.
+        Axes of the engine's shape that the user sees reversed.
     scalar : bool
-        The result is one element rather than an array (``z[1, 2]``, ``z[()]``).
+        Whether the result is one element rather than an array (``z[1, 2]``, ``z[()]``).
     same : bool
         Whether the user's shape and directions are known to be the engine's.
     axes : tuple of int
-        The axes of the user's shape in the order of the engine's, if it is another:
+        The axes of the user's shape in the engine's order, if that differs:
         an argument for :func:`numpy.transpose`.
     """
 
@@ -57,23 +57,13 @@ class ParsedSelection(NamedTuple):
         ]
 
     def view(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Return a view of an array of the user's shape with the engine's shape.
-
-        Parameters
-        ----------
-        array : ndarray
-            Has the user's shape.  Any strides if only axes of length one come
-            and go; contiguous if points or indices have several dimensions.
-
-        Returns
-        -------
-        ndarray
-            A view with the engine's shape: what is written to it appears in ``array``.
+        """Return a view, with the engine's shape, of an array with the user's shape.
 
         Raises
         ------
         SelectionError
-            If the array has another shape, or only a copy could have the engine's.
+            If the array has another shape, or only a copy could have the engine's, as for an array
+            that is not contiguous where points or indices have several dimensions.
         """
         if array.shape != self.shape:
             raise SelectionError(
@@ -94,22 +84,14 @@ class ParsedSelection(NamedTuple):
         return self._flip(view)
 
     def broadcast(self, value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Give a value the engine's shape, as NumPy does when it assigns.
+        """Broadcast a value as NumPy does in assignments, and return it with the engine's shape.
 
-        Parameters
-        ----------
-        value : ndarray
-            Broadcasts to the user's shape; further leading axes of length one are dropped.
-
-        Returns
-        -------
-        ndarray
-            Array with the engine's shape, perhaps a read-only view of ``value``.
+        Surplus leading axes of length one are dropped.  The result may be a read-only view.
 
         Raises
         ------
         SelectionError
-            If the value does not fit.
+            If the value does not broadcast to the user's shape.
         """
         shape = value.shape
         if self.same and shape == self.shape:
@@ -147,5 +129,5 @@ class ParsedSelection(NamedTuple):
 def _same_memory(view: np.ndarray[Any, Any], array: np.ndarray[Any, Any]) -> bool:
     import numpy as np
 
-    # A copy is new memory, so comparing the bounds is enough.
+    # A copy is new memory, so it is enough to compare the bounds.
     return np.may_share_memory(view, array)

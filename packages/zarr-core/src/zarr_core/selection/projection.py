@@ -1,8 +1,8 @@
-"""Projections of a selection onto chunks: which elements of which chunk, and their place in the result.
+"""Projections of a selection onto chunks: elements of each chunk, and their place in the result.
 
 :func:`project` divides a selection at the edges of chunks.  :func:`project_keys` does the same
-for slices, with keys in place of coordinates, for the many small chunks of a read.  Both divide
-each dimension by itself and combine the results.  :func:`take` and :func:`put` apply a selection
+for slices, with keys instead of coordinates, for reads of many small chunks.  Both divide each
+dimension separately and combine the results.  :func:`take` and :func:`put` apply a selection
 to a chunk in memory.
 """
 
@@ -42,7 +42,7 @@ __all__ = [
 
 _BATCH = 1024  # chunks of the first dimension; limits the memory for selections of millions
 _MANY = 256  # points for which one flat index is faster than one in each dimension
-_ALL = (Ellipsis,)  # unlike an empty index, gives a view also of an array without dimensions
+_ALL = (Ellipsis,)  # unlike an empty index, gives a view of an array without dimensions, too
 
 
 class ChunkProjection(NamedTuple):
@@ -53,17 +53,16 @@ class ChunkProjection(NamedTuple):
     chunk_coords : tuple of int
         Coordinates of the chunk in the chunk grid.
     chunk_selection : BasicIndexer, OrthogonalIndexer, CoordinateIndexer or MaskIndexer
-        The selected elements, relative to the chunk.  A MaskIndexer only if the selection
-        that is divided is one.
+        The selected elements, relative to the chunk.  A MaskIndexer only in projections of one.
     out_selection : tuple
         Their place in an array with the shape of the selection, as a NumPy index.  The
         result is a view if ``chunk_selection`` is a BasicIndexer.
     is_complete_chunk : bool
-        Whether all elements of the chunk inside the array are selected.  Writing such a
-        chunk does not require the stored one.
+        Whether all elements of the chunk inside the array are selected, so that it can be
+        written without reading the stored one.
     is_whole_encoded_chunk : bool
-        Whether the selection is the chunk as it is encoded, in order.  Such a chunk can
-        be decoded in place.
+        Whether the selection is the chunk as it is encoded, in order, so that it can be
+        decoded in place.
     """
 
     chunk_coords: tuple[int, ...]
@@ -76,14 +75,7 @@ class ChunkProjection(NamedTuple):
 class ChunkDimProjection(NamedTuple):
     """The part of a selection along one dimension that lies in one chunk.
 
-    Parameters
-    ----------
-    chunk_coord : int
-        Coordinate of the chunk along the dimension.
-    chunk_selection, out_selection : slice or ndarray of intp
-        The selected elements, relative to the chunk; their place in the result.
-    is_complete_chunk, is_whole_encoded_chunk : bool
-        As in :class:`ChunkProjection`.
+    Fields as in :class:`ChunkProjection`; selections are slices or arrays of intp.
     """
 
     chunk_coord: int
@@ -93,7 +85,7 @@ class ChunkDimProjection(NamedTuple):
     is_whole_encoded_chunk: bool
 
 
-# As calls of the classes, without a Python function for each.
+# The same as calls of the classes, which would run a Python function.
 _chunk_projection = partial(tuple.__new__, ChunkProjection)
 _dim_projection = partial(tuple.__new__, ChunkDimProjection)
 
@@ -113,8 +105,8 @@ def project(
     axes : sequence of ChunkAxis
         The chunks along each dimension.
     complete : bool
-        Whether ``is_complete_chunk`` is needed.  Otherwise it may be false for a complete chunk
-        whose elements are selected by arrays, which would take time to find out.
+        Whether ``is_complete_chunk`` is needed.  If not, it may be false for a complete chunk
+        whose elements are selected by arrays, which takes time to find out.
 
     Returns
     -------
@@ -174,12 +166,6 @@ def project_keys(
     chunk_keys : callable
         Function from chunk coordinates along each dimension to the keys of all
         combinations, in C order.
-
-    Yields
-    ------
-    tuple
-        ``chunk_key``, ``chunk_selection``, ``out_selection`` and ``is_whole_encoded_chunk``,
-        as in :class:`ChunkProjection`, but the selections are tuples of slices.
     """
     for tables in _tables(selection, axes):
         columns = [zip(*table, strict=True) for table in tables]
@@ -248,7 +234,7 @@ def _project_mask(selection: MaskIndexer, axes: Sequence[ChunkAxis]) -> Iterator
 def _tables(
     selection: BasicIndexer, axes: Sequence[ChunkAxis]
 ) -> Iterator[list[list[ChunkDimProjection]]]:
-    """The projections along each dimension, some of the first one at a time."""
+    """The projections along each dimension, in batches of those along the first."""
     rest = [
         project_dimension(item, axis)
         for item, axis in zip(selection.index[1:], axes[1:], strict=True)
@@ -299,21 +285,9 @@ def _basic_or_orthogonal(index: tuple[Any, ...]) -> BasicIndexer | OrthogonalInd
 def project_dimension(
     index: DimIndex, axis: ChunkAxis, complete: bool = True
 ) -> list[ChunkDimProjection]:
-    """Divide a normalised slice or array of indices at the edges of chunks.
+    """Divide a normalised slice or array of indices at the edges of chunks, in their order.
 
-    Parameters
-    ----------
-    index : slice or ndarray of intp
-        Indices as in a normalised selection: within bounds, positive step.
-    axis : ChunkAxis
-        The chunks along that dimension.
-    complete : bool
-        As for :func:`project`.
-
-    Returns
-    -------
-    list of ChunkDimProjection
-        One for each chunk, in the order of chunks.
+    ``complete`` is as for :func:`project`.
     """
     if isinstance(index, slice):
         return list(_project_slice(index, axis))
@@ -394,7 +368,7 @@ def take(array: Array, selection: Selection | MaskIndexer) -> Array:
         Array with the shape of the selection; a view for a BasicIndexer, else a copy.
     """
     if isinstance(selection, BasicIndexer):
-        # Without dimensions NumPy would give a scalar in place of a view.
+        # Without dimensions NumPy would return a scalar instead of a view.
         return array[selection.index] if selection.index else array
     if isinstance(selection, MaskIndexer):
         inside: Array = _inside(array, selection.mask)[selection.mask]
@@ -407,8 +381,7 @@ def take(array: Array, selection: Selection | MaskIndexer) -> Array:
     index = selection.index
     import numpy as np
 
-    # One dimension at a time: with several arrays at once NumPy would pair them
-    # up, with one array it keeps the order of axes.
+    # One dimension at a time: NumPy would broadcast several arrays together.
     part: Array = array[tuple(item if isinstance(item, slice) else slice(None) for item in index)]
     for axis, item in enumerate(index):
         if not isinstance(item, slice):
@@ -424,7 +397,7 @@ def _inside(array: Array, mask: Array) -> Array:
 
 
 def put(array: Array, selection: Selection | MaskIndexer, values: Array | Any) -> None:
-    """Assign to the selected elements; of several values for one element the last one stays.
+    """Assign to the selected elements; of several values for one element the last is kept.
 
     Parameters
     ----------
@@ -436,7 +409,7 @@ def put(array: Array, selection: Selection | MaskIndexer, values: Array | Any) -
         New values; broadcast to the shape of the selection.
     """
     if isinstance(selection, OrthogonalIndexer):
-        # A view first: the mesh then has no elements that slices leave out.
+        # Slices first, so that the mesh covers the selected elements alone.
         index = selection.index
         view = array[tuple(item if isinstance(item, slice) else slice(None) for item in index)]
         rest = (
@@ -453,7 +426,7 @@ def put(array: Array, selection: Selection | MaskIndexer, values: Array | Any) -
 
 
 def numpy_index(selection: Selection | MaskIndexer) -> tuple[Any, ...]:
-    """Return an index with which NumPy selects the same; use :func:`take` for many elements."""
+    """Return an index with which NumPy selects the same; slower than :func:`take` if large."""
     if isinstance(selection, MaskIndexer):
         return selection.to_coordinates().index
     if isinstance(selection, OrthogonalIndexer):
@@ -462,17 +435,9 @@ def numpy_index(selection: Selection | MaskIndexer) -> tuple[Any, ...]:
 
 
 def open_mesh(index: tuple[DimIndex, ...]) -> tuple[DimIndex, ...]:
-    """Return an index with which NumPy selects the outer product of its items.
+    """Return an index with which NumPy selects the outer product of slices and 1-D indices.
 
-    Parameters
-    ----------
-    index : tuple of slice or ndarray
-        A normalised slice or one-dimensional indices for each dimension.
-
-    Returns
-    -------
-    tuple
-        ``index`` itself if it has at most one array, else arrays that broadcast together.
+    It is ``index`` itself if that has at most one array, else arrays that broadcast together.
     """
     if sum(not isinstance(item, slice) for item in index) <= 1:
         return index

@@ -37,6 +37,12 @@ _FOLLOW = "If it is to be followed out of the store: LocalStore(..., follow_link
 class LocalStore(Store):
     """Keys and values in a directory, which is created by the first write.
 
+    A value is written to a temporary file, which is then renamed: readers see the old value or the
+    new one, also after a crash.  ``update`` excludes all threads and, by a lock file, all processes
+    that use the directory; without ``fcntl``, only the threads of one process.  Files whose names
+    begin with ``.`` and end in ``.zarr-partial`` or ``.zarr-lock`` belong to this store and are
+    never keys.  :meth:`sweep` removes those of killed processes.
+
     Parameters
     ----------
     path : str or os.PathLike
@@ -50,21 +56,15 @@ class LocalStore(Store):
         Follow symbolic links that lead out of the directory.  Links within the directory
         are always followed.
 
-    Notes
-    -----
-    A value is written to a temporary file, which is then renamed: readers see the old value
-    or the new one, also after a crash.  ``update`` excludes all threads and, by a lock file,
-    all processes that use the directory; without ``fcntl``, only the threads of one process.
-    Files whose names begin with ``.`` and end in ``.zarr-partial`` or ``.zarr-lock`` belong to
-    this store and are never keys.  :meth:`sweep` removes those of killed processes.
-
-    A directory is not a value: ``exists`` returns False, but reading it raises
-    :class:`StoreReadError`, as for pipes and devices, since it is not a missing chunk.
-
     Raises
     ------
     StoreError
         If the path exists and is not a directory.
+
+    Notes
+    -----
+    A directory is not a value: ``exists`` returns False.  Reading it raises
+    :class:`StoreReadError`, as for pipes and devices, since it is not a missing chunk.
     """
 
     def __init__(
@@ -231,8 +231,8 @@ class LocalStore(Store):
     def _open(self, key: str) -> int:
         """Open the file of a key for reading; ``_MISSING`` if there is none.
 
-        Directories that were checked once are cached, so only the last segment is new.  There
-        "", "." and ".." name a directory, which cannot be read and is then rejected as a key.
+        Checked directories are cached, so only the last segment is unchecked.  If it is "", "." or
+        "..", it names a directory, which cannot be read; then the key is rejected.
         """
         if key[: key.rfind("/") + 1] not in self._known or "\\" in key:
             self._check(key)
@@ -255,7 +255,7 @@ class LocalStore(Store):
             raise self._read_error(key, cause) from cause
 
     def _linked(self, key: str) -> str:
-        """Return the target of the symbolic link at a key."""
+        """The target of the symbolic link at a key."""
         real = self._boundary.real_path(self._root + key)
         if real is None:
             reason = "a symbolic link that leads out of the store, in a circle or nowhere"
@@ -388,7 +388,7 @@ class LocalStore(Store):
     # --- checks ---
 
     def _check(self, key: str) -> None:
-        """Reject invalid keys, and directories that a link leads out of the store."""
+        """Reject invalid keys, and those that a link leads out of the store."""
         check_key(key)
         directory = key[: key.rfind("/") + 1]
         if directory not in self._known:
@@ -440,7 +440,7 @@ class LocalStore(Store):
         return StoreReadError(f"cannot be listed: {error.strerror}", self, prefix)
 
     def _write_error(self, key: str, error: OSError, path: str = "") -> StoreError:
-        """Return the error for a key or prefix; ``path`` is the file with the old value, if any."""
+        """The error for a key or prefix; ``path`` is the file with the old value, if any."""
         if isinstance(error, IsADirectoryError):
             reason = "is a directory; erase_prefix removes it"
         elif isinstance(error, NotADirectoryError | FileExistsError):
@@ -452,7 +452,7 @@ class LocalStore(Store):
 
 
 def _outside() -> OSError:
-    """Return the cause for a rejected link: the errno of Linux's ``openat2(RESOLVE_BENEATH)``."""
+    """The cause for a rejected link: the errno of Linux's ``openat2(RESOLVE_BENEATH)``."""
     return OSError(errno.EXDEV, "the path leaves the directory of the store")
 
 
@@ -463,20 +463,16 @@ _PLAIN = re.compile(r"(?:/[A-Za-z0-9_.~-]+)+", re.ASCII).fullmatch
 
 
 def url_from_path(path: str) -> str:
-    """Return the URL of an absolute path, ``file:///...``."""
+    """The URL of an absolute path, ``file:///...``."""
     # Called whenever a node is opened; pathlib takes ten times as long.
     return f"{_SCHEME}//{path}" if _PLAIN(path) else PurePath(path).as_uri()
 
 
 def path_from_url(url: str) -> str:
-    """Return the path that a URL names; anything but a file URL is a path.
+    """The path that a URL names; anything but a file URL is a path.
 
-    Only ``%`` is special: ``?`` and ``#`` are part of the name.
-
-    Raises
-    ------
-    StoreError
-        If the URL names another machine, or its path is not absolute.
+    Only ``%`` is special: ``?`` and ``#`` are part of the name.  Raises StoreError if the URL names
+    another machine, or its path is not absolute.
     """
     if url[: len(_SCHEME)].lower() != _SCHEME:
         return url

@@ -1,4 +1,4 @@
-"""Reading files and directories of a local store, without leaving its root.
+"""Reading of files and directories of a local store, without leaving its root.
 
 Functions raise :class:`OSError`; the store adds the key.
 """
@@ -28,7 +28,7 @@ _REMEMBERED = 100_000
 
 
 def read_failure(error: Exception) -> str:
-    """Return the reason why a file cannot be read."""
+    """The reason why a file cannot be read."""
     if isinstance(error, IsADirectoryError):
         return "is a directory"
     if isinstance(error, MemoryError | OverflowError):
@@ -39,15 +39,9 @@ def read_failure(error: Exception) -> str:
 
 
 def size_of(descriptor: int) -> int:
-    """Return the length of an open file in bytes.
-
-    Raises
-    ------
-    OSError
-        If it is not a regular file.
-    """
+    """Return the length of an open file in bytes; raises OSError if it is not a regular file."""
     # lseek takes a third of the time of fstat, and rejects pipes.  It returns 0 for devices and
-    # any number for directories; the read that follows fails for those.
+    # any number for directories, for which the read that follows fails.
     size = os.lseek(descriptor, 0, os.SEEK_END)
     return size if 0 < size <= _ONE_CALL else _checked_size(descriptor)
 
@@ -115,21 +109,10 @@ def read_part(descriptor: int, part: ByteRange) -> Buffer:
 
 
 class FileReader(ByteReader):
-    """Reader of an open file.
+    """Reader of an open file, which it closes, even if the constructor fails.
 
-    Parameters
-    ----------
-    descriptor : int
-        File descriptor; the reader closes it, also if the constructor fails.
-    store, key
-        For messages.
-    read_next : bool
-        Whether a read follows; it detects directories.
-
-    Raises
-    ------
-    OSError
-        If it is not a regular file.
+    ``store`` and ``key`` are for messages.  ``read_next`` tells that a read follows, which detects
+    directories.  Raises OSError if it is not a regular file.
     """
 
     __slots__ = ("_descriptor", "_key", "_store", "size")
@@ -190,7 +173,7 @@ class FileReader(ByteReader):
 
 
 class ReferencingReader(FileReader):
-    """Reader of a file that is open until its new content is written."""
+    """Reader of a file that stays open until its new content is written."""
 
     __slots__ = ()
 
@@ -198,21 +181,17 @@ class ReferencingReader(FileReader):
         if start < 0 or length < 0 or start + length > self.size:
             raise self._beyond(start, length)
         part: Any = FileRange(self._descriptor, start, length)
-        return part  # type: ignore[no-any-return]  # a buffer to all but the store
+        return part  # type: ignore[no-any-return]  # only the store uses it as a FileRange
 
 
 # --- directories ---
 
 
 class Boundary:
-    """The directories below a root, as prefixes of keys, and where symbolic links lead.
+    """The directories below a root, as prefixes of keys, and the targets of symbolic links.
 
-    Parameters
-    ----------
-    root : str
-        Absolute path that ends in ``/``.
-    follow_links : bool
-        Allow links that lead out of the root.
+    ``root`` is an absolute path that ends in ``/``.  ``follow_links`` allows links that lead out of
+    it.
     """
 
     __slots__ = ("_real", "follow_links", "known", "root")
@@ -258,7 +237,7 @@ class Boundary:
     def scan(self, prefix: str) -> tuple[list[str], list[str]]:
         """Return the keys and prefixes directly below a prefix.
 
-        A link to a directory above is neither; following it would not terminate.
+        Links to a parent directory are ignored: following them would not terminate.
         """
         keys: list[str] = []
         prefixes: list[str] = []

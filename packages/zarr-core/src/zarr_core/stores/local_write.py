@@ -1,4 +1,4 @@
-"""Replacing files atomically, locks between processes, and removing directories."""
+"""Atomic replacement of files, locks between processes, and removal of directories."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ def is_ours(name: str) -> bool:
 
 
 def _beside(path: str, ending: str) -> str:
-    """Return the path of a temporary file or lock for ``path``, in the same directory."""
+    """Return the path of a temporary file or lock file for ``path``, in the same directory."""
     directory, _, name = path.rpartition("/")
     if len(name) > _NAME_LIMIT or not name.isascii():
-        # Names can have 255 bytes.
+        # File names are limited to 255 bytes.
         number = zlib.crc32(os.fsencode(name))
         name = f"{name[:20]}~{number:08x}"
     return f"{directory}/.{name}{ending}"
@@ -111,10 +111,7 @@ def _sync_directory(path: str) -> None:
 def replace_file(path: str, buffers: Sequence[Buffer], *, sync: bool) -> None:
     """Replace a file atomically.
 
-    Raises
-    ------
-    OSError
-        On failure; the old file is unchanged, and new directories are removed.
+    After an OSError the old file is unchanged, and new directories are removed.
     """
     created: list[str] = []
     try:
@@ -134,7 +131,7 @@ def _replace_file(path: str, buffers: Sequence[Buffer], created: list[str], *, s
         except FileNotFoundError:
             created += create_directories(os.path.dirname(path))
             continue
-        except FileExistsError:  # of a process with the same number on another machine
+        except FileExistsError:  # from a process with the same number on another machine
             continue
         try:
             try:
@@ -158,13 +155,7 @@ def _replace_file(path: str, buffers: Sequence[Buffer], created: list[str], *, s
 
 
 class FileRange(ValueReference):
-    """A part of an open file, which is copied to the new file by the system.
-
-    Parameters
-    ----------
-    descriptor, start, length : int
-        The open file, and the part in bytes.
-    """
+    """A part of an open file, in bytes, which the system copies to the new file."""
 
     __slots__ = ("_descriptor", "_length", "_start")
 
@@ -177,13 +168,7 @@ class FileRange(ValueReference):
         return self._length
 
     def copy_to(self, descriptor: int) -> None:
-        """Append the part to another file.
-
-        Raises
-        ------
-        OSError
-            On failure, or if the file has become shorter.
-        """
+        """Append the part to another file; raises OSError also if the source has become shorter."""
         position, left = self._start, self._length
         while left:
             count = _copy_range(self._descriptor, descriptor, left, position)
@@ -239,17 +224,8 @@ def lock(path: str) -> int:
     """Exclude every other process and thread that locks the same path.
 
     The lock belongs to the open lock file and ends with the process.  A killed process leaves
-    only an empty file.
-
-    Returns
-    -------
-    int
-        Argument for :func:`unlock`.
-
-    Raises
-    ------
-    OSError
-        If the lock file cannot be created.
+    only an empty file.  Returns the argument for :func:`unlock`; raises OSError if the lock file
+    cannot be created.
     """
     return _acquire(_beside(path, LOCK)) if HAVE_LOCKS else -1
 
@@ -258,7 +234,7 @@ def unlock(path: str, descriptor: int) -> None:
     """Release the lock."""
     if descriptor < 0:
         return
-    # First the name, then the lock: waiting processes detect that the file was removed.
+    # The name before the lock: waiting processes detect that the file was removed.
     with suppress(OSError):
         os.unlink(_beside(path, LOCK))
     _release(descriptor)
@@ -363,7 +339,7 @@ def _writer_lives(path: str) -> bool:
 def remove_tree(top: str, *, keep_top: bool) -> None:
     """Remove everything below a directory; links are removed, not followed.
 
-    Files that others create meanwhile may remain.
+    Files that other processes create meanwhile may remain.
     """
     stack = [(top, 0)]
     while stack:

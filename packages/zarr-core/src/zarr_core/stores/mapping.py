@@ -26,6 +26,12 @@ __all__ = ["MappingStore"]
 class MappingStore(Store):
     """Keys and values in any mapping.
 
+    Several threads use the mapping at once.  ``update`` excludes only other threads of this
+    process.  ``close`` does not close the mapping.
+
+    Pickling a writable store raises :class:`StoreError` unless it is ``shared``, because writes
+    to the copy in another process would be lost.
+
     Parameters
     ----------
     mapping : Mapping of str to bytes
@@ -39,14 +45,6 @@ class MappingStore(Store):
         files or a server.
     max_concurrency : int, optional
         Maximum number of concurrent requests, for a mapping with latency.
-
-    Notes
-    -----
-    ``close`` does not close the mapping.  Several threads use it.  ``update`` excludes only
-    other threads of this process.
-
-    Pickling a writable store raises :class:`StoreError` unless it is ``shared``: writes to the
-    copy in another process would be lost.
     """
 
     in_memory = True
@@ -208,7 +206,7 @@ class MappingStore(Store):
 
 
 _BUFFERS = (bytes, bytearray, memoryview)
-# These compare all values; equal values do not mean the same location.
+# These compare all values, but equal values do not mean the same location.
 _BY_CONTENT: tuple[Any, ...] = (Mapping.__eq__, dict.__eq__)
 
 

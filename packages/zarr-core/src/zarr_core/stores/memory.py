@@ -24,17 +24,15 @@ _named: dict[str, dict[str, bytes]] = {}
 class MemoryStore(MappingStore):
     """Keys and values in a dictionary.
 
+    A writable store cannot be pickled (:class:`StoreError`), because writes to the copy in another
+    process would be lost.  A read-only store is pickled with all its values.
+
     Parameters
     ----------
     mapping : Mapping of str to bytes, optional
         The values; by default a new dictionary.  Written values are always ``bytes``.
     read_only : bool
         Reject changes.
-
-    Notes
-    -----
-    Pickling a writable store raises :class:`StoreError`: writes to the copy in another process
-    would be lost.  A read-only store is pickled with all its values.
     """
 
     def __init__(self, mapping: Mapping[str, Any] | None = None, read_only: bool = False) -> None:
@@ -43,16 +41,14 @@ class MemoryStore(MappingStore):
 
     @classmethod
     def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:
-        """Return the store with a name, which all of this process share.
+        """Return the store ``memory://name``; all stores of one name in this process share values.
 
-        Parameters
-        ----------
-        url : str
-            ``memory://name``.
-        read_only : bool
-            Reject changes.
-        **options
-            None are supported.
+        There are no options.
+
+        Raises
+        ------
+        StoreError
+            If the URL has another scheme, or options are passed.
         """
         if not url.startswith(_SCHEME) or options:
             wrong = f"no options {sorted(options)}" if options else "a URL such as memory://name"

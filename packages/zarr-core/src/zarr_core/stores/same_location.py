@@ -1,4 +1,4 @@
-"""Comparing locations of different stores."""
+"""Comparison of locations in different stores."""
 
 from __future__ import annotations
 
@@ -10,17 +10,8 @@ if TYPE_CHECKING:
 
 
 def is_within_location(store: Store, path: str, other: Store, other_path: str) -> bool:
-    """Whether a location is another one, or below it.
+    """Whether a location (``store``, ``path``) is the same as another, or below it.
 
-    Parameters
-    ----------
-    store, path
-        The inner location.
-    other, other_path
-        The outer location.
-
-    Notes
-    -----
     ``a.zarr`` with the path ``north`` is the same location as ``a.zarr/north``: different stores
     are compared by URL, local ones after resolving symbolic links.  Buckets with the same name
     at different endpoints are different.
@@ -31,10 +22,7 @@ def is_within_location(store: Store, path: str, other: Store, other_path: str) -
 def path_within(store: Store, path: str, other: Store, other_path: str) -> str | None:
     """Return the path of a location relative to an outer one; None if it is not inside.
 
-    Parameters
-    ----------
-    store, path, other, other_path
-        As for :func:`is_within_location`.
+    Locations are compared as in :func:`is_within_location`.
     """
     if store == other:
         return _rest(path, other_path)

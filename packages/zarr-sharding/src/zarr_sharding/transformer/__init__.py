@@ -69,8 +69,7 @@ class ShardingTransformer(StorageTransformer):
     def check(self, shape: tuple[int, ...]) -> None:
         """Raise an error for arrays with a different number of dimensions.
 
-        "The length of the array must match the length of the array metadata shape
-        entry."
+        "The length of the array must match the length of the array metadata shape entry."
         """
         if len(self.chunks_per_shard) != len(shape):
             raise ValueError(

@@ -18,10 +18,7 @@ _NUMBER = re.compile(r"0|[1-9][0-9]{0,18}", re.ASCII).fullmatch
 
 
 class KeyFormat(NamedTuple):
-    """Format of the chunk keys of an array.
-
-    The key of a shard has the format of its chunk keys.
-    """
+    """Format of the chunk keys of an array, and of the keys of its shards."""
 
     leading: str
     """Text before the first coordinate."""
@@ -39,15 +36,7 @@ class KeyFormat(NamedTuple):
 
 
 def parse_name(name: str, ndim: int) -> tuple[KeyFormat, list[int]] | None:
-    """Parse a chunk key; return None if it is not one.
-
-    Parameters
-    ----------
-    name : str
-        Key without the prefix of the array.
-    ndim : int
-        Number of dimensions of the array.
-    """
+    """Parse a chunk key without the prefix of the array; return None if it is not one."""
     if ndim == 0:
         return (KeyFormat(name, ""), []) if name in ("c", "c0", "0") else None
     leading = _leading(name)
@@ -61,14 +50,9 @@ def parse_name(name: str, ndim: int) -> tuple[KeyFormat, list[int]] | None:
 
 
 def parse_prefix(prefix: str, ndim: int) -> tuple[KeyFormat, list[int]] | None:
-    """Parse a prefix of chunk keys; return None if it has no coordinates, or all of them.
+    """Parse a prefix of chunk keys, without the prefix of the array, that ends in ``/``.
 
-    Parameters
-    ----------
-    prefix : str
-        Prefix without the prefix of the array; ends in ``/``.
-    ndim : int
-        Number of dimensions of the array.
+    Returns None if it has no coordinates, or all of them.
     """
     leading = _leading(prefix)
     parts = prefix[len(leading) : -1].split("/")

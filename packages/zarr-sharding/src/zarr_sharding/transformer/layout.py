@@ -42,14 +42,7 @@ class PartialPrefix(NamedTuple):
 class Layout:
     """Mapping of the chunks of an array to shards.
 
-    Parameters
-    ----------
-    prefix : str
-        Prefix of all chunk keys: empty or ending in ``/``.
-    chunks_per_shard : tuple of int
-        Number of chunks per shard, in each dimension.
-    index : IndexFormat
-        Format of the index of a shard.
+    The prefix of all chunk keys is empty or ends in ``/``.
     """
 
     prefix: str
@@ -89,16 +82,9 @@ class Layout:
         return PartialPrefix(form, numbers, self.prefix + form.prefix(shard))
 
     def keys(self, shard: str, numbers: Numbers, first: Sequence[int] = ()) -> list[str]:
-        """Return the keys of chunks in a shard.
+        """Return the keys of chunks in a shard by their linear indices in C order.
 
-        Parameters
-        ----------
-        shard : str
-            Key of the shard.
-        numbers : ndarray of int
-            Linear indices of the chunks, in C order.
-        first : sequence of int
-            Return only chunks with these first coordinates.
+        Only chunks with the coordinates ``first`` in the first dimensions are returned.
         """
         found = self.parse_key(shard)
         assert found is not None, "shard keys have the format of chunk keys"
@@ -120,17 +106,8 @@ class Layout:
     def prefixes(self, prefix: str, first: Sequence[int] = ()) -> list[str] | None:
         """Return the prefixes of all possible chunks of the shards below a prefix.
 
-        Parameters
-        ----------
-        prefix : str
-            Prefix of shards.
-        first : sequence of int
-            Return only prefixes with these first coordinates.
-
-        Returns
-        -------
-        list of str or None
-            None if the prefix is not a prefix of shard keys.
+        Only prefixes with the coordinates ``first`` in the first dimensions are returned.  None if
+        the prefix is not a prefix of shard keys.
         """
         corner = self.partial_prefix(prefix)
         if corner is None:

@@ -21,12 +21,9 @@ _WINDOW_BYTES = 1 << 22  # size of the indices in memory at once
 def read_indices(
     store: Store, layout: Layout, shards: Sequence[str]
 ) -> Iterator[tuple[str, ShardIndex]]:
-    """Read the indices of several shards, some at a time; missing shards are omitted.
+    """Read the indices of several shards, some at a time; omit missing shards.
 
-    Raises
-    ------
-    ChunkDecodeError
-        If an index is damaged; contains the key of the shard.
+    Raises ChunkDecodeError with the key of the shard if an index is damaged.
     """
     size = layout.index.size
     step = max(1, _WINDOW_BYTES // size)
@@ -48,17 +45,7 @@ def with_shard(error: ChunkDecodeError, store: Store, shard: str) -> ChunkDecode
 
 
 def list_prefix(store: Store, layout: Layout, prefix: str) -> Iterator[str]:
-    """List the keys below a prefix, with chunk keys instead of shard keys.
-
-    Parameters
-    ----------
-    store : Store
-        Store that contains the shards.
-    layout : Layout
-        Mapping of chunks to shards.
-    prefix : str
-        Empty or ending in ``/``.
-    """
+    """List the keys below a prefix, with chunk keys instead of shard keys."""
     corner = layout.partial_prefix(prefix)
     if corner is None:
         yield from _expanded(store, layout, store.list_prefix(prefix), True, ())
@@ -90,11 +77,9 @@ def _expanded(
 def list_dir(store: Store, layout: Layout, prefix: str) -> tuple[list[str], list[str]]:
     """List keys and prefixes directly below a prefix.
 
-    Notes
-    -----
-    "For all retrieved prefixes (not full keys) with partial shard keys, the
-    corresponding original prefixes covering all possible chunks in the shard are
-    listed."  Some of these prefixes have no keys.
+    "For all retrieved prefixes (not full keys) with partial shard keys, the corresponding
+    original prefixes covering all possible chunks in the shard are listed."  Some of these
+    prefixes have no keys.
     """
     corner = layout.partial_prefix(prefix)
     where, first = (prefix, []) if corner is None else (corner.shards, corner.numbers)

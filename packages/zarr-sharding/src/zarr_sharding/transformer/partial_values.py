@@ -19,28 +19,14 @@ if TYPE_CHECKING:
 
 
 def get_partial_values(store: Store, layout: Layout, key_ranges: KeyRanges) -> list[Buffer | None]:
-    """Read byte ranges of values, in the requested order; None for a missing key.
+    """Read byte ranges of chunks and other values, in the requested order; None for a missing key.
 
-    Parameters
-    ----------
-    store : Store
-        Store that contains the shards.
-    layout : Layout
-        Mapping of chunks to shards.
-    key_ranges : sequence of (str, ByteRange)
-        Chunk keys and other keys, with byte ranges of their values.
+    "Two get_partial_values operations on the underlying store, one for retrieving the indices and
+    one for retrieving existing chunks."  The indices are read again together with the chunks.  If
+    an index has changed, the chunks of its shard are read again, because the bytes may belong to
+    other chunks.
 
-    Raises
-    ------
-    ChunkDecodeError
-        If an index is damaged; contains the key of the shard.
-
-    Notes
-    -----
-    "Two get_partial_values operations on the underlying store, one for retrieving
-    the indices and one for retrieving existing chunks."  The indices are read again
-    together with the chunks.  If an index has changed, the chunks of its shard are read
-    again, because the bytes may belong to other chunks.
+    Raises ChunkDecodeError with the key of the shard if an index is damaged.
     """
     values: list[Buffer | None] = [None] * len(key_ranges)
     others: list[int] = []
@@ -53,7 +39,6 @@ def get_partial_values(store: Store, layout: Layout, key_ranges: KeyRanges) -> l
             waiting.setdefault(place.shard, {})[position] = place
     tail = ByteRange(-layout.index.size)
     while waiting or others:
-        # The indices, together with all values that are not chunks.
         request = [(shard, tail) for shard in waiting] + [
             key_ranges[position] for position in others
         ]
@@ -62,7 +47,6 @@ def get_partial_values(store: Store, layout: Layout, key_ranges: KeyRanges) -> l
         for position, value in zip(others, answer[len(waiting) :], strict=True):
             values[position] = value
         others = []
-        # The chunks.
         found = [
             item
             for shard, stored in indices.items()

@@ -1,7 +1,6 @@
-"""A store of chunks that are kept in the shards of another store.
+"""A store of chunks that are stored in the shards of another store.
 
-Specification: sharding storage transformer 1.0 (draft of December 2022), "API
-implementation".
+Specification: sharding storage transformer 1.0 (draft of December 2022), "API implementation".
 """
 
 from __future__ import annotations
@@ -43,10 +42,7 @@ if TYPE_CHECKING:
 def plain_index(grid: tuple[int, ...]) -> IndexFormat:
     """Return the index format of the transformer: at the end, without a checksum.
 
-    Raises
-    ------
-    ValueError
-        If an index does not support this number of chunks.
+    Raises ValueError if an index does not support this number of chunks.
     """
     check_count(grid)
     codecs = CodecChain.of(ExtensionDefinition("bytes", {"endian": "little"}))
@@ -56,20 +52,9 @@ def plain_index(grid: tuple[int, ...]) -> IndexFormat:
 class ShardedStore(Store):
     """Store in which every chunk of a sharded array has its own key.
 
-    Keys of other values are those of the underlying store.
-
-    Parameters
-    ----------
-    store : Store
-        Underlying store, which contains the shards.
-    layout : Layout
-        Mapping of chunks to shards.
-
-    Notes
-    -----
-    A change of a chunk rewrites its shard, under the lock of the underlying store for the
-    shard: concurrent changes of different chunks are all kept, and readers see the shard
-    before or after a change.  Bytes that no chunk refers to are dropped.
+    Other keys are those of the underlying store.  A change of a chunk rewrites its shard, under the
+    lock of the underlying store for the shard: concurrent changes of different chunks are all kept,
+    and readers see the shard before or after a change.  Bytes that no chunk refers to are dropped.
     """
 
     def __init__(self, store: Store, layout: Layout) -> None:
@@ -86,8 +71,6 @@ class ShardedStore(Store):
     def url(self) -> str:
         """URL of the underlying store."""
         return self.store.url
-
-    # --- readable ---
 
     def get(self, key: str) -> Buffer | None:
         """Return the value of a key; for a chunk, a byte range of its shard."""
@@ -121,10 +104,7 @@ class ShardedStore(Store):
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         """Open a value; for a chunk, a byte range of its shard.
 
-        Raises
-        ------
-        ChunkDecodeError
-            If the index of the shard is damaged; contains the key of the shard.
+        Raises ChunkDecodeError with the key of the shard if its index is damaged.
         """
         place = self.layout.locate(key)
         return self.store.open_value(key, first) if place is None else self._open(place)
@@ -166,8 +146,6 @@ class ShardedStore(Store):
             return None
         with reader:
             return reader.size
-
-    # --- writeable ---
 
     def set(self, key: str, value: Buffers) -> None:
         """Store a value; for a chunk, rewrite its shard."""
@@ -259,8 +237,6 @@ class ShardedStore(Store):
         self._require_writable(prefix)
         self.erase_values(list(self.list_prefix(prefix)))
 
-    # --- listable ---
-
     def list_prefix(self, prefix: str) -> Iterator[str]:
         """List all keys below a prefix; reads the indices of the shards."""
         return list_prefix(self.store, self.layout, check_prefix(prefix))
@@ -268,15 +244,10 @@ class ShardedStore(Store):
     def list_dir(self, prefix: str) -> Listing:
         """List keys and prefixes directly below a prefix.
 
-        Notes
-        -----
-        Prefixes that end between chunk coordinates are listed for all possible chunks of
-        a shard, including missing ones, so some have no keys below them.  Keys always
-        exist.
+        Prefixes that end between chunk coordinates are listed for all possible chunks of a shard,
+        so some have no keys.  Keys always exist.
         """
         return list_dir(self.store, self.layout, check_prefix(prefix))
-
-    # --- the object ---
 
     def close(self) -> None:
         """Close the underlying store."""
@@ -301,21 +272,9 @@ class ShardedStore(Store):
 
 
 def sharded(store: Store, prefix: str, chunks_per_shard: Sequence[int]) -> ShardedStore:
-    """Return a store of chunks in the shards of another store.
+    """Return a store of chunks in the shards of another store; arguments as for :class:`Layout`.
 
-    Parameters
-    ----------
-    store : Store
-        Underlying store, which contains the shards.
-    prefix : str
-        Prefix of all chunk keys: empty or ending in ``/``.
-    chunks_per_shard : sequence of int
-        Number of chunks per shard, in each dimension.
-
-    Raises
-    ------
-    ValueError
-        If an index does not support this number of chunks.
+    Raises ValueError if an index does not support this number of chunks.
     """
     grid = tuple(chunks_per_shard)
     return ShardedStore(store, Layout(check_prefix(prefix), grid, plain_index(grid)))

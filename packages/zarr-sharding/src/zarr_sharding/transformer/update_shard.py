@@ -29,14 +29,11 @@ def change_chunks(
 ) -> None:
     """Rewrite a shard, excluding concurrent changes.
 
+    "Based on the existing chunks and value ranges that need to be updated new shards are
+    constructed."  Bytes that no chunk refers to are dropped; a shard without chunks is removed.
+
     Parameters
     ----------
-    store : Store
-        Store that contains the shards.
-    layout : Layout
-        Mapping of chunks to shards.
-    shard : str
-        Key of the shard.
     replaced : mapping of int to (list of Buffer or None)
         New values of chunks; None removes a chunk.
     changed : mapping of int to callable
@@ -46,12 +43,6 @@ def change_chunks(
     ------
     ChunkDecodeError
         If the index, or the entry of a chunk that is kept, is damaged; contains the key of the shard.
-
-    Notes
-    -----
-    "Based on the existing chunks and value ranges that need to be updated new shards
-    are constructed."  Bytes that no chunk refers to are dropped; a shard without chunks
-    is removed.
     """
 
     def change(reader: ByteReader | None) -> Buffers | ByteReader | None:

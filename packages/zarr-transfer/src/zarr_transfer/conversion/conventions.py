@@ -25,7 +25,7 @@ def dimension_names(metadata: ArrayMetadata) -> tuple[str | None, ...]:
 def name_candidates(metadata: ArrayMetadata) -> Iterator[tuple[ArrayMetadata, str]]:
     """Iterate over representations of the dimension names, the best first, each with a note.
 
-    Names are either a member of the metadata (version 3) or the attribute.
+    Names are either a field of the metadata (version 3) or the attribute.
     """
     names = metadata.dimension_names
     attribute = metadata.attributes.get(ATTRIBUTE)

@@ -63,7 +63,7 @@ def convert(
     source : store-like
         A path, a URL, a store, a mapping, an array or a group.
     dest : store-like, optional
-        By default in place: the new metadata is stored beside the old, and the chunks are not
+        By default in place: the new metadata is stored next to the old, and the chunks are not
         moved.
     source_path : str, optional
         Path of the node in ``source``.
@@ -103,8 +103,7 @@ def convert(
         Write nothing; only write the plan to ``log``.  Unlike in :func:`plan_conversion`,
         problems are errors.
     progress : callable or True, optional
-        Called with a :class:`Progress` a few times a second; True shows a line on standard
-        error.
+        Called with a :class:`Progress` a few times a second; True shows a line on standard error.
     log : callable, path or file, optional
         Receives a line for each node.
     executor : CopyExecutor, optional
@@ -118,12 +117,12 @@ def convert(
     Returns
     -------
     CopyPlan
-        What was done; the same as :func:`plan_conversion` returns before.
+        What was done; equal to the result of :func:`plan_conversion` before the call.
 
     Raises
     ------
     ConversionError
-        If there are problems, before anything is written; has all problems.
+        If there are problems, before anything is written; contains all problems.
     NodeNotFoundError
         If there is no node at the source.
     ElementsDifferError
@@ -139,11 +138,11 @@ def convert(
     Metadata is written after the chunks, and for groups after their members, so visible nodes are
     complete.  The same call without ``overwrite`` resumes an interrupted conversion: arrays with
     metadata are complete.  For an array that is decoded, a checkpoint is stored every few seconds
-    (key ``.copying`` beside its chunks).  The source must not change meanwhile.
+    (key ``.copying`` next to its chunks).  The source must not change meanwhile.
 
     Arrays are decoded in regions of at most 64 MiB of elements, or one chunk or shard of the
     destination if it is larger.  Each thread needs memory for one more chunk.  If the chunks do
-    not nest, such as rows and columns, an intermediate array is stored beside the result and
+    not nest, such as rows and columns, an intermediate array is stored next to the result and
     removed at the end, so that chunks are not decoded several times.
 
     If the format does not support dimension names, they become the attribute
@@ -222,7 +221,7 @@ def _remove(plan: CopyPlan) -> None:
         return
     if source.format_.name == dest.format_.name:
         return
-    # The node itself last, so that this can be repeated.  The members are read from the
+    # Remove the node itself last, so that this can be repeated.  Read the members from the
     # destination, since some may have lost their old metadata.
     steps = {step.path: step for step in plan.steps}
     for path in reversed([path for path, _ in nodes(dest)]):

@@ -1,7 +1,7 @@
 """The metadata of an array after a conversion.
 
 Candidates are tried in this order: the same metadata in the other format; with other chunk keys;
-with as few other codecs as the format requires, so that chunks are decoded and encoded.
+with as few other codecs as the format requires, which means decoding and encoding chunks.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The result of the choice for an array.
+    """The metadata of a converted array.
 
     Parameters
     ----------
     model : ArrayMetadata
-        The source, possibly described in another way.
+        Metadata that describes the chunks of the source, possibly in another way.
     metadata : ArrayMetadata or None
-        The metadata of the result as its format will read it; None if there are problems.
+        The result as its format will read it; None if there are problems.
     recode : bool
         Whether chunks must be decoded.
     problems : tuple of ValidationProblem
@@ -60,19 +60,7 @@ class Choice:
 def plan_array(
     spec: CopySpec, path: str, metadata: ArrayMetadata, requested: RequestedLayout
 ) -> Choice:
-    """Choose the metadata of the result.
-
-    Parameters
-    ----------
-    spec : CopySpec
-        The source and the destination.
-    path : str
-        Path of the array below both.
-    metadata : ArrayMetadata
-        Metadata of the source.
-    requested : RequestedLayout
-        The requested layout.
-    """
+    """Choose the metadata of an array at a path below both source and destination."""
     source, dest, alike = spec.source, spec.dest, spec.same_format
     try:
         requested = requested.of(metadata)

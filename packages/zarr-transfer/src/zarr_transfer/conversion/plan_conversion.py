@@ -104,12 +104,7 @@ def locate(
 def plan_nodes(spec: CopySpec, root: NodeMetadata, options: CopyOptions) -> CopyPlan:
     """Return the plan for converting a node with everything below it.
 
-    Parameters
-    ----------
-    spec, root
-        The result of :func:`locate`.
-    options : CopyOptions
-        The options; ``only`` selects the arrays that receive the layout.
+    ``only`` in the options selects the arrays that receive the layout.
     """
     requested = RequestedLayout(**options.layout)
     kept = RequestedLayout(chunk_key_encoding=requested.chunk_key_encoding)
@@ -141,7 +136,7 @@ def plan_nodes(spec: CopySpec, root: NodeMetadata, options: CopyOptions) -> Copy
 def _source(
     store: Store, path: str, name: int | str | None, avoid: str | None
 ) -> tuple[Format, NodeMetadata]:
-    """Return format and metadata of the source; in place, of the old format."""
+    """Return format and metadata of the source; in place, in the old format."""
     if name is not None or avoid is None:
         return read_node(store, path, name)
     found = [(other, other.read(store, path)) for other in formats_without(avoid)]
@@ -161,13 +156,6 @@ def nodes(
     """Iterate over paths and metadata, or errors, of a node and those below it; parents first.
 
     If the store cannot list its keys, consolidated metadata is used.
-
-    Parameters
-    ----------
-    side : NodeLocation
-        The node.
-    root : ArrayMetadata or GroupMetadata, optional
-        Its metadata, if known.
     """
     first = _read(side, "") if root is None else plain_floats(root)
     copies = first.consolidated if isinstance(first, GroupMetadata) else None
@@ -294,7 +282,7 @@ def _compare_with_destination(
 def _check_memory(spec: CopySpec, step: CopyStep, options: CopyOptions) -> CopyStep:
     """Return a step that decodes an array, with a problem if it needs too much memory.
 
-    It has a note if chunks are decoded several times, or an intermediate array is used.
+    A note reports that chunks are decoded several times, or that an intermediate array is used.
     """
     old = spec.source.open_array(step.path, step.source_metadata, read_only=True)
     new = spec.dest.open_array(step.path, step.metadata)

@@ -1,7 +1,6 @@
-"""Testing with a sample whether two codec chains are equivalent.
+"""Tests with a sample whether two codec chains are equivalent, so that chunks can be kept.
 
-A format may represent a codec by another one, such as a compressor with another name.  This
-determines whether the chunks can be kept.
+A format may represent a codec by another one, such as a compressor with another name.
 """
 
 from __future__ import annotations
@@ -22,17 +21,9 @@ _LARGEST = 1 << 26  # maximum bytes of a chunk for the test
 
 
 def decodes(old: ArrayMetadata, new: ArrayMetadata) -> bool:
-    """Whether chunks of one array are decoded by another to the same elements.
+    """Whether one array decodes the chunks of another to the same elements.
 
-    Parameters
-    ----------
-    old, new : ArrayMetadata
-        Arrays with chunks of the same shapes.
-
-    Returns
-    -------
-    bool
-        Also False if it cannot be tested.
+    The chunks must have the same shapes.  False if this cannot be tested.
     """
     try:
         one, other = _bound(old), _bound(new)

@@ -41,8 +41,7 @@ def remove_documents(
     path : str, optional
         Path of the array or group in the store.
     force : bool
-        Whether to remove them also from nodes without metadata of another format, so that
-        their chunks are lost.
+        Whether to include nodes without metadata of another format, whose chunks are then lost.
     dry_run : bool
         Remove nothing; only return the keys.
     storage_options : mapping, optional
@@ -58,7 +57,7 @@ def remove_documents(
     NodeNotFoundError
         If there is no node of that format.
     ConversionError
-        If nodes have no metadata of another format; has all of them.
+        If nodes have no metadata of another format; contains all of them.
     StoreCapabilityError
         If the store cannot remove keys.
 

@@ -19,15 +19,10 @@ KEEP = "keep"
 
 @dataclass(frozen=True, slots=True)
 class RequestedLayout:
-    """A requested layout; each part is ``"keep"`` or an argument of ``create_array``.
+    """A requested layout; each part is ``"keep"`` or an argument of :func:`zarr_core.create_array`.
 
-    Parameters
-    ----------
-    chunks, shards, filters, compressors, serializer, fill_value, dtype
-        As for :func:`zarr_core.create_array`, or ``"keep"``.  Chunks and shards may be a
-        mapping from names of dimensions to lengths.
-    chunk_key_encoding
-        As for :func:`zarr_core.create_array`; None to keep the keys if the format has them.
+    Chunks and shards may map names of dimensions to lengths.  If ``chunk_key_encoding`` is None,
+    the keys are kept if the format supports them.
     """
 
     chunks: Any = KEEP
@@ -40,7 +35,7 @@ class RequestedLayout:
     chunk_key_encoding: Any = None
 
     def layout(self) -> dict[str, Any]:
-        """Return the requested parts, as arguments of ``create_array``."""
+        """Return the parts that are not kept, as arguments of ``create_array``."""
         given = {item.name: getattr(self, item.name) for item in fields(self)}
         del given["chunk_key_encoding"]
         return {name: value for name, value in given.items() if not is_keep(value)}
@@ -73,12 +68,12 @@ class RequestedLayout:
 
 
 def is_keep(value: Any) -> bool:
-    """Whether a part is kept; an array is never compared."""
+    """Whether a part is kept; arrays are not compared."""
     return isinstance(value, str) and value == KEEP
 
 
 def is_by_name(given: Any) -> bool:
-    """Whether lengths are given by dimension names; a definition has a string ``name``."""
+    """Whether lengths have dimension names; a definition has a string ``name`` instead."""
     return isinstance(given, Mapping) and not (
         isinstance(given.get("name"), str) or "shape" in given
     )

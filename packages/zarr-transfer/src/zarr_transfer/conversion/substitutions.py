@@ -22,20 +22,9 @@ M = TypeVar("M", ArrayMetadata, GroupMetadata)
 def substitute(
     metadata: ArrayMetadata, problems: Iterable[ValidationProblem]
 ) -> tuple[ArrayMetadata | None, str]:
-    """Return metadata with one substitution that may solve a problem, and a note.
+    """Return rejected metadata with one substitution that may solve a problem, and a note.
 
-    Parameters
-    ----------
-    metadata : ArrayMetadata
-        Metadata that a format has rejected.
-    problems : iterable of ValidationProblem
-        The problems.
-
-    Returns
-    -------
-    metadata : ArrayMetadata or None
-        None if no substitution is possible.
-    note : str
+    The metadata is None if no substitution is possible.
     """
     about = {member for problem in problems for member in problem.pointer.split("/")}
     if "fill_value" in about and metadata.fill_value_undefined:
@@ -56,14 +45,9 @@ def substitute(
 
 
 def finite(attributes: dict[str, JSON]) -> tuple[dict[str, JSON], list[str]]:
-    """Return attributes with strings for NaN and infinities.
+    """Return attributes with strings for NaN and infinities, and JSON pointers of these strings.
 
-    Returns
-    -------
-    attributes : dict
-        The attributes with ``"NaN"``, ``"Infinity"``, ``"-Infinity"``.
-    changed : list of str
-        JSON pointers of the strings.
+    The strings are ``"NaN"``, ``"Infinity"`` and ``"-Infinity"``.
     """
     changed: list[str] = []
 
@@ -90,7 +74,7 @@ def plain_floats(metadata: NodeMetadata) -> NodeMetadata:
 
 
 def storable(format_: Format, metadata: M) -> tuple[M, list[str]]:
-    """Return metadata as the format that has read it writes it, with notes on changes."""
+    """Return metadata as the format that has read it can write it, with notes on changes."""
     try:
         format_.create(MemoryStore(), "", metadata)
     except ZarrError:

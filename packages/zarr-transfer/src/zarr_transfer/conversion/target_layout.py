@@ -53,14 +53,8 @@ _RELAXED: dict[str, Any] = {
 class TargetLayout:
     """A new layout.
 
-    Parameters
-    ----------
-    metadata : ArrayMetadata
-        The metadata as the format will read it.
-    fill_changed : bool
-        Whether missing chunks would be read with different values.
-    notes : tuple of str
-        Changes and losses that were not requested.
+    ``metadata`` is as the format will read it.  ``fill_changed`` tells whether missing chunks
+    would be read with different values; ``notes`` are changes that were not requested.
     """
 
     metadata: ArrayMetadata
@@ -71,23 +65,9 @@ class TargetLayout:
 def plan_layout(
     array: Array, dest: NodeLocation, path: str, requested: RequestedLayout, *, rename: bool
 ) -> TargetLayout:
-    """Find a layout that was requested and that the format supports.
+    """Return the requested layout; other parts change as little as the format requires.
 
-    Parameters
-    ----------
-    array : Array
-        The source.
-    dest, path : NodeLocation, str
-        Location of the destination.
-    requested : RequestedLayout
-        The requested layout.
-    rename : bool
-        See :func:`array_to_format`.
-
-    Raises
-    ------
-    MetadataValidationError
-        If there is no such layout.
+    Raises MetadataValidationError if there is no such layout.
     """
     free = [name for name in _RELAXED if name not in requested.layout()]
     failure: Exception | None = None
@@ -123,7 +103,7 @@ def key_encoding(given: Any) -> ExtensionDefinition:
 
 
 def _layouts(array: Array) -> Iterator[dict[str, Any]]:
-    """Yield the layout of an array; then that with the codecs within its serializer."""
+    """Yield the layout of an array; then the same with the codecs from within its serializer."""
     layout = _layout(array)
     inside = array.serializer.to_configuration().get("codecs")
     yield layout
@@ -166,10 +146,7 @@ def _layout(array: Array) -> dict[str, Any]:
 def _for_dtype(array: Array, dtype: Any) -> dict[str, Any]:
     """Return changes of the layout for another data type.
 
-    Raises
-    ------
-    MetadataValidationError
-        If elements cannot be converted to the data type.
+    Raises MetadataValidationError if elements cannot be converted.
     """
     new = create_array(MemoryStore(), shape=(1,), dtype=dtype).dtype
     if not can_become(array.dtype, new):
@@ -237,13 +214,8 @@ def _may_help(error: Exception) -> bool:
 def missing_chunks_agree(old: Array, new: Array, *, undefined: bool) -> bool:
     """Whether missing chunks have bitwise identical values.
 
-    Parameters
-    ----------
-    old, new : Array
-        The source and the destination.
-    undefined : bool
-        Whether the destination has the default of the data type, which is also used if
-        the fill value of the source is undefined.
+    ``undefined`` tells whether the new array has the default of the data type, which is also used
+    if the fill value of the old one is undefined.
     """
     if old.metadata.fill_value_undefined:
         return undefined

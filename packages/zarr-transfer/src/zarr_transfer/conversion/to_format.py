@@ -33,21 +33,8 @@ def array_to_format(
 ) -> tuple[ArrayMetadata, list[str]]:
     """Return the metadata of an array as a format will read it, with notes on changes.
 
-    Parameters
-    ----------
-    side : NodeLocation
-        The destination.
-    path : str
-        The node.
-    metadata : ArrayMetadata
-        The metadata.
-    rename : bool
-        Whether dimension names may become an attribute, or an attribute dimension names.
-
-    Raises
-    ------
-    MetadataValidationError
-        If the format cannot represent it; pointers are as for version 3.
+    ``rename`` tells whether dimension names may become an attribute, or the reverse.  Raises
+    MetadataValidationError if the format cannot represent it; pointers are as for version 3.
     """
     failure: ZarrError | None = None
     for named, note in name_candidates(metadata) if rename else [(metadata, "")]:
@@ -67,7 +54,6 @@ def array_to_format(
     raise MetadataValidationError(side.where(path), problems_of(failure)) from failure
 
 
-# Members for dimension names.
 _NAMES = ("/dimension_names", "/attributes")
 
 
@@ -131,7 +117,7 @@ def _round_trip(
 
 
 def _lost(format_: Format, old: ArrayMetadata, new: ArrayMetadata) -> Iterator[ValidationProblem]:
-    """Iterate over problems for members that a format does not return."""
+    """Iterate over problems for fields that a format does not return."""
     message = f"is not supported in an array of format {format_.name}"
     for name, kept in {
         "shape": old.shape == new.shape,
@@ -151,18 +137,10 @@ def _lost(format_: Format, old: ArrayMetadata, new: ArrayMetadata) -> Iterator[V
 
 
 def ignored_fields(format_: Format, metadata: ArrayMetadata | GroupMetadata) -> list[str]:
-    """Return a note on additional fields, which are not copied to another format.
-
-    Parameters
-    ----------
-    format_ : Format
-        The format of the source.
-    metadata : ArrayMetadata or GroupMetadata
-        The metadata of the source.
-    """
+    """Return a note on additional fields of the source, which are not copied to another format."""
     members = list(metadata.additional_fields)
     try:
-        # Without a document, the format writes only its own members.
+        # Without a document, the format writes only its own fields.
         bare = format_.to_json(metadata.replace(document=None))
     except MetadataError:
         bare = metadata.document
@@ -172,7 +150,7 @@ def ignored_fields(format_: Format, metadata: ArrayMetadata | GroupMetadata) -> 
 
 
 def _additional(stored: JSON, written: JSON) -> Iterator[str]:
-    """Iterate over members of a document, or of documents in it, that are not written."""
+    """Iterate over fields of a document, or of documents in it, that are not written."""
     if not isinstance(stored, dict) or not isinstance(written, dict):
         return
     for name, value in stored.items():

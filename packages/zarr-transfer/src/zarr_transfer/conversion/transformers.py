@@ -20,10 +20,7 @@ _INDEX_CODECS: list[JSON] = [{"name": "bytes", "configuration": {"endian": "litt
 def with_codecs(metadata: ArrayMetadata) -> ArrayMetadata | None:
     """Return metadata without storage transformers for the same stored objects.
 
-    Returns
-    -------
-    ArrayMetadata or None
-        None if there are none, or one has no equivalent codec.
+    None if there are none, or one has no equivalent codec.
     """
     found: ArrayMetadata | None = metadata if metadata.storage_transformers else None
     while found is not None and found.storage_transformers:
@@ -38,10 +35,7 @@ def with_codecs(metadata: ArrayMetadata) -> ArrayMetadata | None:
 def with_sharding_transformer(metadata: ArrayMetadata) -> ArrayMetadata | None:
     """Return metadata with the storage transformer for shards of ``sharding_indexed``.
 
-    Returns
-    -------
-    ArrayMetadata or None
-        None if there are no shards, or their index has a checksum or is at the start.
+    None if there are no shards, or their index has a checksum or is at the start.
     """
     if len(metadata.codecs) != 1 or metadata.storage_transformers:
         return None

@@ -25,17 +25,8 @@ _SHOWN = 3  # keys in a note
 
 
 def note_unmanaged(spec: CopySpec, steps: Sequence[CopyStep]) -> Iterator[CopyStep]:
-    """Add steps with problems for nodes of other formats, and notes on unmanaged keys.
+    """Yield the steps, with problems for nodes of other formats and notes on unmanaged keys.
 
-    Parameters
-    ----------
-    spec : CopySpec
-        The source and the destination.
-    steps : sequence of CopyStep
-        One for each node of the source's format.
-
-    Notes
-    -----
     A node of another format is not a member of the group.  In place, nodes of the destination's
     format are ignored.
     """
@@ -84,7 +75,7 @@ def _unmanaged(
             path = f"{group}/{name}" if group else name
             if path not in children:
                 members[path] = below
-        # Some formats store the metadata of members beside that of the group.
+        # Some formats store the metadata of members next to that of the group.
         if rest := without_documents(sorted(found), {side.at(group)}):
             keys += without_documents(rest, set(map(side.at, children)))
     return keys, members
