@@ -37,7 +37,7 @@ class MetadataError(ZarrError, ValueError):
     Parameters
     ----------
     where : str
-        The document: store and key, or a description such as ``"new array"``.
+        Store and key of the document, or a description such as ``"new array"``.
     problems : iterable of ValidationProblem
         All problems, each with its JSON pointer.
     """
@@ -85,10 +85,8 @@ class ExtensionError(ZarrError):
 
     Attributes
     ----------
-    extension_point : str
-        The extension point, such as ``"codec"``.
-    extension_name : str
-        The name in metadata, such as ``"gzip"``.
+    extension_point, extension_name : str
+        The extension point, such as ``"codec"``, and the name in metadata, such as ``"gzip"``.
     """
 
     extension_point: str
@@ -100,8 +98,6 @@ class UnknownExtensionError(ExtensionError, LookupError):
 
     Parameters
     ----------
-    extension_point, extension_name : str
-        As for :class:`ExtensionError`.
     where : str, optional
         Node and JSON pointer of the definition.
     known : iterable of str, optional
@@ -139,8 +135,6 @@ class ExtensionConflictError(ExtensionError):
 
     Parameters
     ----------
-    extension_point, extension_name : str
-        As for :class:`ExtensionError`.
     distributions : iterable of str
         The distributions that provide it, each as ``"name version (module:Class)"``.
     """
@@ -169,8 +163,6 @@ class ExtensionLoadError(ExtensionError):
 
     Parameters
     ----------
-    extension_point, extension_name : str
-        As for :class:`ExtensionError`.
     target : str
         The value of the entry point, ``module:Class``.
     distribution : str
@@ -207,8 +199,6 @@ class ExtensionConfigurationError(ExtensionError, ValueError):
 
     Parameters
     ----------
-    extension_point, extension_name : str
-        As for :class:`ExtensionError`.
     where : str
         Node and JSON pointer of the definition.
     problems : iterable of ValidationProblem
@@ -250,10 +240,8 @@ class ChunkDecodeError(CodecError, ValueError):
 
     Parameters
     ----------
-    reason : str
-        The problem.
-    codec : str, optional
-        Name of the codec.
+    reason, codec : str
+        The problem, and the name of the codec.
     where : str, optional
         Array and key; added by the engine.
     """

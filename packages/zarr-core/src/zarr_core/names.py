@@ -21,7 +21,7 @@ __all__ = [
 CHECKPOINT_NAME = ".copying"
 """Key of the checkpoint of an interrupted copy, next to the chunks of an array."""
 
-# Names that the specification recommends, without further checks.
+# Names that the specification recommends; they need no further check.
 _ORDINARY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(?:/[A-Za-z0-9][A-Za-z0-9_-]*)*").fullmatch
 
 # v3.1, "Extension naming": ``^[a-z][a-z0-9-_.]+$``
@@ -116,14 +116,7 @@ def normalise_path(path: str) -> str:
 
 
 def join(parent: str, path: str) -> str:
-    """Return the path of a node relative to another.
-
-    Parameters
-    ----------
-    parent : str
-        Normalised path.
-    path : str
-        Path below the parent, in any form.
+    """Return the path of a node relative to a normalised parent path.
 
     Raises
     ------

@@ -22,22 +22,15 @@ _CONTROL = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff"
     "\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
-_ITEMS = 10  # shown of a list
-_LENGTH = 200  # characters shown of a name
+_ITEMS = 10  # shown items of a list
+_LENGTH = 200  # shown characters of a name
 _MESSAGE = 2_500  # characters of a message
 
 
 def escape_controls(text: str, keep: str = "") -> str:
-    r"""Escape characters that are not displayed but control a terminal.
+    r"""Escape characters that are not displayed but control a terminal, except those in ``keep``.
 
     Escapes are those of :func:`repr`.  Letters, marks and symbols of all scripts are unchanged.
-
-    Parameters
-    ----------
-    text : str
-        The text.
-    keep : str
-        Characters that are not escaped, such as line breaks.
 
     Examples
     --------
@@ -53,7 +46,7 @@ def escape_controls(text: str, keep: str = "") -> str:
 
 
 def escape_json(text: str) -> str:
-    r"""Escape such characters in a JSON text as ``\u``; its value is unchanged.
+    r"""Escape control characters in a JSON text as ``\u``; its value is unchanged.
 
     Keeps line breaks, which are only between tokens.
     """

@@ -207,7 +207,7 @@ def plain_floats(value: JSON) -> Any:
 def identical(one: JSON, other: JSON) -> bool:
     """Whether two JSON values are identical; ``1``, ``1.0`` and ``true`` differ.
 
-    The order of members is not significant.
+    The order of members does not matter.
     """
     if type(one) is not type(other) and not (isinstance(one, float) and isinstance(other, float)):
         return False

@@ -58,13 +58,11 @@ def parallel_for(
     parallel : bool or None
         Whether threads are faster; None to decide by timing the first tasks.
     threads : int, optional
-        Number of threads, for tasks that wait, such as requests to a store with latency; by
-        default that of the processors.
-    pieces : int
-        Number of pieces of a task, between which threads may wait for each other; used only for
-        timing.
-    min_task_seconds : float
-        Minimum duration of a piece for which threads are faster.
+        Number of threads for tasks that wait, such as requests to a store with latency; by default
+        that of the processors.
+    pieces, min_task_seconds : int, float
+        For timing: the number of pieces of a task, between which threads may wait for each other,
+        and the minimum duration of a piece for which threads are faster.
 
     Raises
     ------
@@ -110,15 +108,8 @@ def concurrent_map(
 ) -> Iterator[tuple[T, R]]:
     """Return tasks in their order, each with the result of ``work``.
 
-    Parameters
-    ----------
-    tasks : iterable
-        The tasks.
-    work : callable
-        The function.
-    max_concurrency : int or None
-        Maximum number of concurrent calls; results are returned in batches of several times this
-        number.  None, for a store without latency, to call the function lazily.
+    ``max_concurrency`` limits concurrent calls; results are returned in batches of several times
+    this number.  If it is None, for a store without latency, the function is called lazily.
     """
     if max_concurrency is None:
         yield from ((task, work(task)) for task in tasks)

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.chunk_grid import ChunkAxis
     from zarr_core.interfaces.codec import Codec
 
-_FIELDS = 4  # shown of a structured data type
+_FIELDS = 4  # shown fields of a structured data type
 _LONGEST = 1000  # characters of a value
-_LENGTHS = 5  # shown of chunks with different lengths
+_LENGTHS = 5  # shown chunk lengths, if they differ
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 

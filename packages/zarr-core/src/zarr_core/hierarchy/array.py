@@ -221,10 +221,7 @@ class Array(Node[ArrayMetadata]):
 
     @property
     def ignored_extensions(self) -> tuple[ExtensionDefinition, ...]:
-        """Unknown extensions that are ignored, because their ``must_understand`` is false.
-
-        An array with ignored extensions is read-only.
-        """
+        """Unknown extensions with ``must_understand: false``; they make the array read-only."""
         return self.stored.ignored_extensions
 
     # --- storage ---
@@ -245,10 +242,7 @@ class Array(Node[ArrayMetadata]):
 
     @property
     def nchunks_initialized(self) -> int:
-        """Number of chunks that are stored; lists the store.
-
-        All inner chunks of a stored shard count, also empty ones: shard indexes are not read.
-        """
+        """Number of stored chunks, with all inner chunks of stored shards; lists the store."""
         stored = self.stored
         if not stored.is_sharded:
             return sum(1 for _ in stored.stored_chunks())
@@ -364,8 +358,8 @@ class Array(Node[ArrayMetadata]):
         selection : int, slice, ``...``, None or a tuple of them
             What to read; steps may be negative.
         out : ndarray, optional
-            Receives the result.  It must have the shape of the result, and a dtype to which the
-            elements can be cast (``same_kind``); any strides.
+            Receives the result.  It must have the shape of the result, any strides, and a dtype to
+            which the elements can be cast (``same_kind``).
         fields : str or sequence of str, optional
             Fields of a structured data type.
 
@@ -379,7 +373,7 @@ class Array(Node[ArrayMetadata]):
         SelectionError
             If the selection does not fit the array, or ``out`` the selection.
         TypeError
-            If ``out`` has a dtype that cannot receive the elements.
+            If the elements cannot be cast to the dtype of ``out``.
         ChunkDecodeError, StoreError
             If a chunk cannot be read.
         """
@@ -678,11 +672,7 @@ class Array(Node[ArrayMetadata]):
         """A checksum of the stored array: its encoded chunks and its metadata.
 
         It depends on layout and codecs.  In version 2 it is equal to that of zarr-python 2.
-
-        Parameters
-        ----------
-        hashname : str
-            An algorithm of :func:`hashlib.new`.
+        ``hashname`` is an algorithm of :func:`hashlib.new`.
         """
         import hashlib
 
@@ -726,10 +716,7 @@ class Array(Node[ArrayMetadata]):
         yield from self.islice()
 
     def islice(self, start: int | None = None, end: int | None = None) -> Iterator[Any]:
-        """Iterate over a part of the first dimension, reading each row of chunks once.
-
-        ``start`` and ``end`` are the bounds of a slice; negative ones count from the end.
-        """
+        """Iterate over a slice of the first dimension, reading each row of chunks once."""
         (axis, *_) = self.stored.axes
         first, last, _ = slice(start, end).indices(axis.size)
         for number in range(axis.count):

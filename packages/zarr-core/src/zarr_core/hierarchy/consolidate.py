@@ -97,12 +97,7 @@ def check_consolidated(
 ) -> Difference:
     """Compare the consolidated metadata of a group with the stored metadata.
 
-    Parameters
-    ----------
-    group : Group
-        A group with consolidated metadata.
-    progress : callable or True, optional
-        As for :func:`consolidate_metadata`.
+    ``progress`` as for :func:`consolidate_metadata`.
 
     Returns
     -------

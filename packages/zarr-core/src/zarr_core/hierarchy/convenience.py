@@ -132,13 +132,7 @@ def save(store: StoreLike, *arrays: Any, **named: Any) -> None:
 
 
 def save_array(store: StoreLike, values: Any, **options: Any) -> None:
-    """Store one array; options as for :func:`create_array`.
-
-    Raises
-    ------
-    NodeExistsError
-        If a node exists already.
-    """
+    """Store one array; options as for :func:`create_array`, errors as for :func:`save`."""
     create(None, store=store, data=values, **options)
 
 

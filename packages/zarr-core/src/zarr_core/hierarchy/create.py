@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.format import Format, NodeMetadata
     from zarr_core.interfaces.store import Store
 
-_MAX_NBYTES = 1 << 26  # of a chunked array, read in one step
+_MAX_NBYTES = 1 << 26  # read at once from a chunked array
 
 
 def create_array(
@@ -199,22 +199,9 @@ def create_group(
     storage_options: Mapping[str, Any] | None = None,
     synchronizer: Any = None,
 ) -> Group:
-    """Create a group.
+    """Create a group; parameters as for :func:`create_array`.
 
-    Parameters
-    ----------
-    store : store-like
-        Location: a path, a URL, a store, a mapping, a group; None for memory.
-    path : str, optional
-        Path of the group in the store.  Missing parent groups are created.
-    zarr_format : int or str, optional
-        The format to write; as for :func:`create_array`.
-    overwrite : bool
-        Whether an existing node is removed first, with everything below it.
-    attributes, storage_options : mapping, optional
-        As for :func:`create_array`.
-    synchronizer : object, optional
-        As for :func:`create_array`; also for all nodes below the group.
+    A ``synchronizer`` is also used for all nodes below the group.
 
     Raises
     ------

@@ -92,19 +92,7 @@ def make_room(
 
 
 def create_ancestors(store: Store, path: str, format_: Format, rollback: Rollback) -> list[str]:
-    """Create the missing parent groups of a path.
-
-    Parameters
-    ----------
-    store, path, format_
-        The node that is created later.
-    rollback : Rollback
-        Records every group that is created.
-
-    Returns
-    -------
-    list of str
-        Paths of the groups.
+    """Create the missing parent groups of a path, record them for rollback, and return their paths.
 
     Raises
     ------

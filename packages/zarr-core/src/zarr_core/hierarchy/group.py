@@ -415,14 +415,8 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
     ) -> None:
         """Move a member to another path; both are relative to the group.
 
-        :func:`zarr_core.move` moves nodes to another store or group.
-
-        Parameters
-        ----------
-        source, dest : str
-            The paths.
-        progress : callable or True, optional
-            As for :func:`zarr_core.copy`.
+        :func:`zarr_core.move` moves nodes to another store or group.  ``progress`` as for
+        :func:`zarr_core.copy`.
 
         Raises
         ------
@@ -445,10 +439,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
     def clear(self, *, progress: Callable[[Progress], object] | bool | None = None) -> None:
         """Remove all members.
 
-        Parameters
-        ----------
-        progress : callable or True, optional
-            As for :func:`zarr_core.remove`; each member is a part.
+        ``progress`` as for :func:`zarr_core.remove`; each member is a part.
         """
         from zarr_core.interfaces.progress import Reporter
 

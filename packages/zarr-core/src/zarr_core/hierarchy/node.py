@@ -91,20 +91,16 @@ class Node(Generic[M]):
         return self
 
     def update_additional_fields(self, fields: Mapping[str, JSON]) -> Self:
-        """Set metadata fields that the specification does not define, and keep the others.
+        """Set metadata fields that the specification does not define, and return the node.
 
         Extensions of the extension point ``extension`` validate them (v3.1, "Additional fields").
 
         Parameters
         ----------
         fields : mapping
-            Names and JSON values, mostly objects; None removes a field.  An object with
-            ``"must_understand": false`` may be ignored by readers that do not know it.
-
-        Returns
-        -------
-        Node
-            The same node.
+            Names and JSON values, mostly objects; None removes a field.  Other fields are kept.
+            An object with ``"must_understand": false`` may be ignored by readers that do not know
+            it.
 
         Raises
         ------

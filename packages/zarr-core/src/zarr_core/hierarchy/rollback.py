@@ -79,11 +79,8 @@ class Rollback:
     ) -> bool:
         """Store the metadata of a new node and record it; return False if a node exists already.
 
-        Parameters
-        ----------
-        write : callable, optional
-            A function that stores metadata where no node exists, such as ``format_.write_new``.
-            By default ``format_.create``, which does nothing if a node exists.
+        ``write`` stores metadata where no node exists, such as ``format_.write_new``; by default
+        ``format_.create``, which does nothing if a node exists.
         """
         if write is not None:
             self.expect(store, path, format_, metadata)
