@@ -21,8 +21,10 @@ class ExtensionDefinition:
 
     Parameters
     ----------
-    name, configuration : str, mapping
-        The name, and the configuration, empty if the document has none.
+    name : str
+        Name of the extension.
+    configuration : mapping
+        The configuration; empty if the document has none.
     must_understand : bool
         False permits readers that do not know the extension to ignore it, at extension points
         where the specification allows that.

@@ -240,8 +240,10 @@ class ChunkDecodeError(CodecError, ValueError):
 
     Parameters
     ----------
-    reason, codec : str
-        The problem, and the name of the codec.
+    reason : str
+        The problem.
+    codec : str, optional
+        Name of the codec.
     where : str, optional
         Array and key; added by the engine.
     """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 R = TypeVar("R")
 
-_TRIALS = 4  # tasks that are timed
+_TRIALS = 4  # timed tasks
 _ROUNDS = 16  # of max_concurrency tasks, after which concurrent_map returns results
 
 
@@ -60,9 +60,10 @@ def parallel_for(
     threads : int, optional
         Number of threads for tasks that wait, such as requests to a store with latency; by default
         that of the processors.
-    pieces, min_task_seconds : int, float
-        For timing: the number of pieces of a task, between which threads may wait for each other,
-        and the minimum duration of a piece for which threads are faster.
+    pieces : int
+        Number of pieces of a task, between which threads may wait for each other; for timing.
+    min_task_seconds : float
+        Minimum duration of a piece for which threads are faster.
 
     Raises
     ------

@@ -242,7 +242,10 @@ class Array(Node[ArrayMetadata]):
 
     @property
     def nchunks_initialized(self) -> int:
-        """Number of stored chunks, with all inner chunks of stored shards; lists the store."""
+        """Number of stored chunks; of stored shards, all inner chunks, also empty ones.
+
+        Lists the store, and does not read shards.
+        """
         stored = self.stored
         if not stored.is_sharded:
             return sum(1 for _ in stored.stored_chunks())

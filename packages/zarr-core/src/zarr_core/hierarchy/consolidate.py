@@ -102,7 +102,7 @@ def check_consolidated(
     Returns
     -------
     Difference
-        False in a condition if nothing differs.
+        False in a boolean context if nothing differs.
 
     Raises
     ------
