@@ -382,7 +382,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         -----
         Nodes and attributes themselves are stored immediately.  The consolidated metadata is
         written when the block ends, also after an exception; it then lists the nodes that were
-        created before. Changes by other writers are kept.  Until then, readers of the consolidated
+        created before.  Changes by other writers are kept.  Until then, readers of the consolidated
         metadata do not see the changes.  If the process is killed within the block,
         :func:`zarr_core.consolidate_metadata` repairs it.
 
