@@ -71,7 +71,7 @@ class AttributeValueError(MetadataValidationError, TypeError):
 
 
 class UnsupportedFieldError(MetadataError):
-    """A metadata document has an unknown field that must be understood (v3.1, "Additional fields")."""
+    """Metadata with an unknown field that must be understood (v3.1, "Additional fields")."""
 
     def _summary(self) -> str:
         return "members that this library does not know and must understand:"

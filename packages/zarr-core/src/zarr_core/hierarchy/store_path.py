@@ -281,6 +281,9 @@ def opened_store(
 
 
 def refuse_misspelt(place: StoreLike, store: Store, below: str, missing: str) -> None:
-    """Raise a NodeNotFoundError for an empty location, unless it is a store object without a path."""
+    """Raise a NodeNotFoundError for an empty location: its path may be wrong.
+
+    A store object without a path may be empty.
+    """
     if below or isinstance(place, str | os.PathLike):
         raise NodeNotFoundError(located(store, below), f"{missing}; check the path")
