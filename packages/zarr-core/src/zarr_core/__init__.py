@@ -1,6 +1,6 @@
 """Zarr arrays and groups, with every codec, data type, chunk grid and store as a plugin.
 
-Names are imported when they are first used.
+Names are imported on first use.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-# Not lazy: importing the module zarr_core.config would replace the object of this name.
+# Not lazy: importing the module zarr_core.config would replace the object with that name.
 from zarr_core.config import config
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ V = TypeVar("V")
 
 
 class Cache(Generic[K, V]):
-    """Values by key; those that were not used for longest are dropped.
+    """A mapping of limited size that drops the least recently used values.
 
     There are two generations.  When the newer is full, it replaces the older, whose values are
-    dropped unless they were used meanwhile.  So the values that were used last stay, up to the
-    limit, and there are at most twice as many.  A generation needs no lock, neither for
-    threads nor after a fork: at worst, a value is created twice.
+    dropped unless they were used meanwhile.  So there are at most twice as many values as the
+    limit.  Needs no lock, neither for threads nor after a fork: at worst, a value is created
+    twice.  Values must not be None.
 
     Parameters
     ----------
@@ -22,10 +22,6 @@ class Cache(Generic[K, V]):
         Sum of the sizes of the values in a generation.
     largest : int, optional
         Maximum size of a value; larger ones are not kept.
-
-    Notes
-    -----
-    Values must not be None.
     """
 
     __slots__ = ("_largest", "_limit", "_newer", "_older", "_size")

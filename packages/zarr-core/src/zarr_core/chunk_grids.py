@@ -23,14 +23,8 @@ if TYPE_CHECKING:
 class RegularAxis(ChunkAxis):
     """Chunks of equal length; the last one may extend beyond the array.
 
-    Parameters
-    ----------
-    size : int
-        Length of the dimension, in elements.
-    count : int
-        Number of chunks.
-    uniform : int
-        Length of a chunk, in elements.
+    ``size`` and ``uniform``, the length of a chunk, are in elements; ``count`` is the number of
+    chunks.
     """
 
     size: int
@@ -56,10 +50,7 @@ class RegularAxis(ChunkAxis):
 class RegularGrid(ChunkGrid):
     """A regular grid, aligned with the origin of the array.
 
-    Parameters
-    ----------
-    lengths : tuple of int
-        Length of a chunk along each dimension, in elements; at least 1.
+    ``lengths`` has the length of a chunk along each dimension, in elements; at least 1.
     """
 
     lengths: tuple[int, ...]

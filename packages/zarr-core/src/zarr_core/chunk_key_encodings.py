@@ -25,13 +25,7 @@ Separator: TypeAlias = Literal["/", "."]
 
 @dataclass(frozen=True, slots=True)
 class DefaultEncoding(ChunkKeyEncoding):
-    """The encoding ``default``: ``c``, then the chunk coordinates, as in ``c/1/23/45``.
-
-    Parameters
-    ----------
-    separator : {"/", "."}
-        Separator before each coordinate.
-    """
+    """The encoding ``default``: ``c``, then the chunk coordinates, as in ``c/1/23/45``."""
 
     separator: Separator = "/"
 
@@ -55,13 +49,7 @@ class DefaultEncoding(ChunkKeyEncoding):
 
 @dataclass(frozen=True, slots=True)
 class V2Encoding(ChunkKeyEncoding):
-    """The encoding ``v2``: the chunk coordinates, as in ``1.23.45``; for data of version 2.
-
-    Parameters
-    ----------
-    separator : {"/", "."}
-        Separator between coordinates.
-    """
+    """The encoding ``v2``, used by version 2: the chunk coordinates, as in ``1.23.45``."""
 
     separator: Separator = "."
 

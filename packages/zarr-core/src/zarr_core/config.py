@@ -32,31 +32,31 @@ class Settings:
     Parameters
     ----------
     threads : int, optional
-        Number of threads that process the chunks of one call, including the calling thread;
-        0 and 1 mean no other threads.  None: the number of available processors.
+        Number of threads that process the chunks of one call, including the calling thread; 0 and
+        1 mean no other threads.  None: the number of available processors.
         Environment: ``ZARR_CORE_THREADS``.
     providers : mapping of str to str
         The distribution for an extension that several provide, such as
         ``{"codec.gzip": "zarr-codecs"}``, or an alternative of a distribution, such as
-        ``{"codec.gzip": "zarr-codecs[isal]"}``.
+        ``"zarr-codecs[isal]"``.
         Environment: ``ZARR_CORE_PROVIDERS="codec.gzip=zarr-codecs,..."``.
     fallback : {"error", "warn", "use"}
-        For unknown data types with a fallback: raise an error, use the fallback (read-only)
-        with a warning, or without.
+        For unknown data types with a fallback: raise an error, or use the fallback (read-only)
+        with or without a warning.
     write_empty_chunks : bool
         Whether chunks that contain only the fill value are stored.
     missing_chunks : {"fill", "error"}
         Whether a missing chunk reads as the fill value or raises an error.
     reserved_names : {"error", "warn"}
-        Whether creating a node with a reserved name (``__...``) is an error, or a warning.
+        Whether creating a node with a reserved name (``__...``) is an error or a warning.
         Existing nodes are opened, listed and copied in either case.
         Environment: ``ZARR_CORE_RESERVED_NAMES``.
     disabled_plugins : frozenset of str
-        Distributions whose extensions and hooks are not used; ``"*"`` for all except
-        zarr-core.  Environment: ``ZARR_CORE_DISABLE_PLUGINS="a,b"``.
+        Distributions whose extensions and hooks are not used; ``"*"`` for all except zarr-core.
+        Environment: ``ZARR_CORE_DISABLE_PLUGINS="a,b"``.
     max_metadata_nbytes : int, optional
-        Maximum size of a metadata document, including consolidated metadata and references;
-        by default 256 MiB.  Reading may need several times as much memory.  None: no limit.
+        Maximum size of a metadata document in bytes (by default 256 MiB), including consolidated
+        metadata and references.  Reading may need several times as much memory.  None: no limit.
         Environment: ``ZARR_CORE_MAX_METADATA_NBYTES``.
     """
 

@@ -1,7 +1,7 @@
-"""Numbers of JSON documents with their decimal text, for correct rounding.
+"""JSON numbers with their decimal text, for correct rounding.
 
-Specification: v3.1, "Fill values": the value of a floating-point type that is nearest to
-the number.
+Specification: v3.1, "Fill values": the value of a floating-point type that is nearest to the
+number.
 """
 
 from __future__ import annotations
@@ -15,25 +15,19 @@ if TYPE_CHECKING:
 
 # Splits a float64 into its highest 25 bits and the others (Veltkamp).
 SPLITTER = 2.0**28 + 1
-# Up to this length, a text without exponent that float64 rounds to 25 bits is exact: it has
-# at most 8 digits after the point, and an error of less than 2**-53 * 2**25 * 10**8 is zero.
+# Up to this length, a text without exponent that float64 rounds to 25 bits is exact: it has at
+# most 8 digits after the point, and an error of less than 2**-53 * 2**25 * 10**8 is zero.
 SURELY_EXACT = 10
 
 
 class DecimalNumber(float):
-    """A number whose decimal text is needed when it is rounded to a narrower type.
+    """A number that keeps its decimal text, for rounding to a narrower type.
 
-    :func:`loads` returns it instead of a ``float`` where a value of 25 bits or fewer
-    results from a longer text.  Only such a value can lie halfway between two values
-    of a type narrower than float64, and only then does a second rounding differ from
-    rounding the text itself (see :func:`round_to_odd`).  It compares and computes as
-    its float64 value; copies by :func:`copy.deepcopy` are plain floats;
-    :func:`encode` writes the text.
-
-    Parameters
-    ----------
-    text : str
-        The number as in the document.
+    :func:`loads` returns it where a longer text results in a value of 25 bits or fewer.  Only such
+    a value can lie halfway between two values of a type narrower than float64, so that a second
+    rounding differs from rounding the text itself (see :func:`round_to_odd`).  It compares and
+    computes as its float64 value; copies by :func:`copy.deepcopy` are plain floats; :func:`encode`
+    writes the text.
     """
 
     __slots__ = ("text",)
@@ -58,20 +52,15 @@ class DecimalNumber(float):
 def round_to_odd(number: float) -> float:
     """Prepare a number of a document for rounding to a type of at most 24 significant bits.
 
-    A decimal text that is rounded to float64 and then to a narrower type is rounded twice,
-    which is wrong if the float64 value lies halfway between two values of the type.
-    Rounding to float64 by the rule "round to odd" avoids that (Boldo and Melquiond, 2008).
-
-    Parameters
-    ----------
-    number : float
-        A number from :func:`zarr_core.strictjson.loads`.
+    Rounding a decimal text to float64 and then to a narrower type is wrong if the float64 value
+    lies halfway between two values of that type.  Rounding to float64 by the rule "round to odd"
+    avoids that (Boldo and Melquiond, 2008).
 
     Returns
     -------
     float
         For a :class:`DecimalNumber` that is not exact, the float64 value next to it in the
-        direction of the text.  Any other number is returned as it is.
+        direction of the text.  Other numbers are returned unchanged.
     """
     if type(number) is not DecimalNumber:
         return number
@@ -82,7 +71,7 @@ def round_to_odd(number: float) -> float:
 
 
 def decimal_of(number: float) -> Decimal:
-    """Return the exact number in the JSON text of a float."""
+    """Return the exact decimal number of a float from JSON."""
     from decimal import Decimal
 
     return Decimal(number.text if isinstance(number, DecimalNumber) else repr(number))

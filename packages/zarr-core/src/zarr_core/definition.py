@@ -1,8 +1,7 @@
 """Definitions of extensions in metadata documents.
 
-Specification: v3.1, "Extension definition".  A definition is an object with a
-``name``, an optional ``configuration`` and an optional ``must_understand``; a
-string is the short form of an object with only a name.
+Specification: v3.1, "Extension definition": an object with a ``name``, an optional
+``configuration`` and an optional ``must_understand``; or a string, if there is only a name.
 """
 
 from __future__ import annotations
@@ -27,10 +26,10 @@ class ExtensionDefinition:
     configuration : mapping
         The configuration; empty if the document has none.
     must_understand : bool
-        False permits a reader that does not know the extension to ignore it, at the extension
-        points where the specification allows that.
+        False permits readers that do not know the extension to ignore it, at extension points
+        where the specification allows that.
     spelling : JSON
-        The definition as it was read; it is written back unchanged.
+        The definition as it was read, for writing it unchanged.
     """
 
     name: str
@@ -40,13 +39,7 @@ class ExtensionDefinition:
 
     @classmethod
     def from_json(cls, value: JSON) -> ExtensionDefinition:
-        """Create an instance from a valid definition.
-
-        Parameters
-        ----------
-        value : str or dict
-            Name or object.
-        """
+        """Create an instance from a valid definition, a name or an object."""
         if isinstance(value, str):
             return cls(value, spelling=value)
         if not isinstance(value, dict):  # the schema rejects this earlier
@@ -60,9 +53,9 @@ class ExtensionDefinition:
         )
 
     def to_json(self) -> JSON:
-        """Return the definition as JSON: as it was read, or as an object.
+        """Return the definition as it was read, or as an object.
 
-        New definitions are objects, since version 3.0 does not allow strings for codecs ("Array
+        New definitions are objects: version 3.0 does not allow strings for codecs ("Array
         metadata", note on ``codecs``).
         """
         if self.spelling is not None:

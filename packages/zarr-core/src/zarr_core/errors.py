@@ -1,8 +1,8 @@
 """The errors of this library.
 
-Errors store their arguments unchanged in ``args``, so they can be pickled; ``__str__`` builds the
-message: where, what is wrong, what to do.  A class is also a subclass of a suitable built-in
-exception, but not of ``OSError``, which loses its arguments when pickled.
+Errors store their arguments unchanged in ``args``, so that they can be pickled; ``__str__``
+creates the message: location, problem, remedy.  Each class is also a subclass of a suitable
+built-in exception, but not of ``OSError``, which loses its arguments when pickled.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class ZarrError(Exception):
-    """Base class of all errors of this library; subclasses build the message in ``_message``."""
+    """Base class of all errors of this library; subclasses override ``_message``."""
 
     def __str__(self) -> str:
         return printable_message(self._message())
@@ -37,7 +37,7 @@ class MetadataError(ZarrError, ValueError):
     Parameters
     ----------
     where : str
-        The document: store and key, or a description such as ``"new array"``.
+        Store and key of the document, or a description such as ``"new array"``.
     problems : iterable of ValidationProblem
         All problems, each with its JSON pointer.
     """
@@ -63,18 +63,15 @@ class MetadataDecodeError(MetadataError):
 
 
 class MetadataValidationError(MetadataError):
-    """A metadata document is not valid; has all problems."""
+    """A metadata document is invalid; ``problems`` has all problems."""
 
 
 class AttributeValueError(MetadataValidationError, TypeError):
-    """Values for attributes that JSON cannot represent."""
+    """Attribute values that JSON cannot represent."""
 
 
 class UnsupportedFieldError(MetadataError):
-    """A metadata document has an unknown field that must be understood.
-
-    Specification: v3.1, "Additional fields".
-    """
+    """Metadata with an unknown field that must be understood (v3.1, "Additional fields")."""
 
     def _summary(self) -> str:
         return "members that this library does not know and must understand:"
@@ -88,10 +85,8 @@ class ExtensionError(ZarrError):
 
     Attributes
     ----------
-    extension_point : str
-        The extension point, for example ``"codec"``.
-    extension_name : str
-        The name in metadata, for example ``"gzip"``.
+    extension_point, extension_name : str
+        The extension point, such as ``"codec"``, and the name in metadata, such as ``"gzip"``.
     """
 
     extension_point: str
@@ -103,8 +98,6 @@ class UnknownExtensionError(ExtensionError, LookupError):
 
     Parameters
     ----------
-    extension_point, extension_name : str
-        The extension point and the requested name.
     where : str, optional
         Node and JSON pointer of the definition.
     known : iterable of str, optional
@@ -142,8 +135,6 @@ class ExtensionConflictError(ExtensionError):
 
     Parameters
     ----------
-    extension_point, extension_name : str
-        The extension point and name.
     distributions : iterable of str
         The distributions that provide it, each as ``"name version (module:Class)"``.
     """
@@ -172,16 +163,12 @@ class ExtensionLoadError(ExtensionError):
 
     Parameters
     ----------
-    extension_point, extension_name : str
-        The extension point and name.
     target : str
-        The entry point's value, ``module:Class``.
+        The value of the entry point, ``module:Class``.
     distribution : str
         Name and version of the distribution that declares it.
-    reason : str
-        The reason; the original exception is the cause.
-    remedy : str
-        What to do about it.
+    reason, remedy : str
+        The reason, and a remedy; the original exception is the cause.
     """
 
     def __init__(
@@ -212,8 +199,6 @@ class ExtensionConfigurationError(ExtensionError, ValueError):
 
     Parameters
     ----------
-    extension_point, extension_name : str
-        The extension point and name.
     where : str
         Node and JSON pointer of the definition.
     problems : iterable of ValidationProblem
@@ -256,7 +241,7 @@ class ChunkDecodeError(CodecError, ValueError):
     Parameters
     ----------
     reason : str
-        What is wrong.
+        The problem.
     codec : str, optional
         Name of the codec.
     where : str, optional
@@ -289,10 +274,7 @@ class ChecksumError(ChunkDecodeError):
 class MissingChunkError(CodecError, LookupError):
     """A chunk is not stored, and the array was opened with ``missing_chunks="error"``.
 
-    Parameters
-    ----------
-    where : str
-        Array and key.
+    ``where`` has the array and key.
     """
 
     def __init__(self, where: str) -> None:
@@ -315,9 +297,9 @@ class StoreError(ZarrError):
     Parameters
     ----------
     reason : str
-        What went wrong.
+        The problem.
     store, key : str, optional
-        The store, as its ``repr`` or URL; the key or prefix concerned.
+        The store, as its ``repr`` or URL; the key or prefix.
     """
 
     def __init__(self, reason: str, store: Any = "", key: str = "") -> None:
@@ -332,7 +314,7 @@ class StoreError(ZarrError):
 
 
 class StoreKeyError(StoreError, ValueError):
-    """A key or prefix is invalid: empty, absolute, ``..``, NUL, backslash ..."""
+    """A key or prefix is invalid: empty, absolute, with ``..``, NUL or backslash ..."""
 
 
 class StoreReadError(StoreError):
@@ -340,7 +322,7 @@ class StoreReadError(StoreError):
 
 
 class ValueReplacedError(StoreReadError):
-    """A value was replaced while parts of it were read; read it again."""
+    """A value was replaced while it was read in parts; read it again."""
 
 
 class StoreReadOnlyError(StoreError, ValueError):
@@ -362,7 +344,7 @@ class NodeError(ZarrError):
     where : str
         Store and path of the node.
     reason : str
-        What is wrong, and a remedy.
+        The problem and a remedy.
     """
 
     def __init__(self, where: str, reason: str = "") -> None:
@@ -374,11 +356,11 @@ class NodeError(ZarrError):
 
 
 class NodeNotFoundError(NodeError, KeyError, ValueError):
-    """There is no node at a path."""
+    """No node exists at a path."""
 
 
 class NodeExistsError(NodeError, ValueError):
-    """There is already a node, or an unmanaged key, at a path."""
+    """A node, or an unmanaged key, already exists at a path."""
 
 
 class NodeTypeError(NodeError, TypeError):
@@ -395,12 +377,7 @@ class NodeNameError(NodeError, ValueError):
 class SelectionError(ZarrError, IndexError):
     """A selection does not fit the array.
 
-    Parameters
-    ----------
-    reason : str
-        What is wrong.
-    shape : tuple of int, optional
-        Shape of the array.
+    ``reason`` is the problem, ``shape`` the shape of the array.
     """
 
     def __init__(self, reason: str, shape: tuple[int, ...] | None = None) -> None:

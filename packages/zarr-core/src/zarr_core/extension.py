@@ -1,7 +1,7 @@
 """The interface for authors of extensions.
 
-Importing it loads interfaces and errors only.  :mod:`zarr_core.errors` has all errors,
-:mod:`zarr_core.tools` functions of the core.
+Importing it loads interfaces and errors only.  All errors are in :mod:`zarr_core.errors`,
+functions of the core in :mod:`zarr_core.tools`.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ __all__ = [
     "check_prefix",
 ]
 
-# Loaded on first use, because most extensions do not need them.
+# Loaded on first use: most extensions do not need them.
 _LAZY = {
     "ArrayMetadata": "zarr_core.metadata.array",
     "GroupMetadata": "zarr_core.metadata.group",

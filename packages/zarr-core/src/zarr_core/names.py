@@ -1,4 +1,4 @@
-"""Validation of names of nodes, paths and extensions."""
+"""Validation of node names, paths and names of extensions."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ __all__ = [
 ]
 
 CHECKPOINT_NAME = ".copying"
-"""Key of the checkpoint of an interrupted copy, beside the chunks of an array."""
+"""Key of the checkpoint of an interrupted copy, next to the chunks of an array."""
 
-# Names as the specification recommends them; always valid.
+# Names that the specification recommends; they need no further check.
 _ORDINARY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(?:/[A-Za-z0-9][A-Za-z0-9_-]*)*").fullmatch
 
 # v3.1, "Extension naming": ``^[a-z][a-z0-9-_.]+$``
@@ -31,7 +31,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]").search
 
 
 def _objection(name: str) -> str | None:
-    """Return why a string is not a valid node name of version 3; None if it is."""
+    """Return why a string is not a valid node name of version 3, or None."""
     # v3.1, "Node names", in the order of the text.
     if name == "":
         return "a node name must not be empty"
@@ -47,7 +47,7 @@ def _objection(name: str) -> str | None:
 
 
 def _unusable(name: str) -> str | None:
-    """Return why a string cannot be a part of a path in any format; None if it can."""
+    """Return why a string cannot be a part of a path in any format, or None."""
     if name in ("", ".", ".."):
         return "a node name must not be empty, and not consist of periods alone"
     # Not valid in keys (interfaces/keys.py).
@@ -59,15 +59,12 @@ def _unusable(name: str) -> str | None:
 
 
 def is_node_name(name: str) -> bool:
-    """Whether a string is a valid name for a new node.
-
-    Specification: v3.1, "Node names".
-    """
+    """Whether a string is a valid name for a new node (v3.1, "Node names")."""
     return _objection(name) is None
 
 
 def is_reserved_name(name: str) -> bool:
-    """Whether a string begins with ``__``, which is reserved, and is valid otherwise.
+    """Whether a name begins with ``__``, which is reserved, and is valid otherwise.
 
     Such nodes exist: xarray stores a data array without a name as
     ``__xarray_dataarray_variable__``.
@@ -88,7 +85,7 @@ def check_node_name(name: str) -> str:
     Raises
     ------
     NodeNameError
-        If it is invalid.  Specification: v3.1, "Node names".
+        If the name is invalid (v3.1, "Node names").
     """
     if (reason := _objection(name)) is not None:
         raise NodeNameError(repr(name), reason)
@@ -96,17 +93,7 @@ def check_node_name(name: str) -> str:
 
 
 def normalise_path(path: str) -> str:
-    """Return a path in its normal form, ``"a/b"``.
-
-    Parameters
-    ----------
-    path : str
-        Names joined by ``/``.
-
-    Returns
-    -------
-    str
-        Such as ``"a/b"``; empty for the root.
+    """Return a path in its normal form, such as ``"a/b"``; empty for the root.
 
     Raises
     ------
@@ -119,8 +106,8 @@ def normalise_path(path: str) -> str:
         raise TypeError(f"a path must be a string, not {type(path).__name__}")
     if _ORDINARY(path):
         return path
-    # v2, "Logical storage paths": a backslash is a slash, several slashes are one, those
-    # at the ends are removed.  Version 3 does not define other paths.
+    # v2, "Logical storage paths": backslashes become slashes; leading, trailing and repeated
+    # slashes are removed.  Version 3 does not define such paths.
     parts = [part for part in path.replace("\\", "/").split("/") if part]
     for name in parts:
         if (reason := _unusable(name)) is not None:
@@ -129,14 +116,7 @@ def normalise_path(path: str) -> str:
 
 
 def join(parent: str, path: str) -> str:
-    """Return the path of a node relative to another.
-
-    Parameters
-    ----------
-    parent : str
-        Normalised path.
-    path : str
-        Path below the parent; normalised here.
+    """Return the path of a node relative to a normalised parent path.
 
     Raises
     ------
@@ -150,13 +130,13 @@ def join(parent: str, path: str) -> str:
 def check_extension_name(name: str) -> str:
     """Return a valid name for a new extension; raise an error for any other.
 
-    Documents that are read can contain any name (v3.1, "Extension naming").
+    Existing metadata can contain any name (v3.1, "Extension naming").
 
     Raises
     ------
     ValueError
-        If it is not a lower-case letter followed by one or more lower-case
-        letters, digits, underscores, dots and dashes.
+        If it is not a lower-case letter followed by at least one lower-case letter, digit,
+        underscore, dot or dash.
     """
     if not _EXTENSION_NAME(name):
         raise ValueError(
@@ -167,5 +147,5 @@ def check_extension_name(name: str) -> str:
 
 
 def located(store: object, path: str) -> str:
-    """Return the name of a node for messages."""
+    """Return store and path of a node, for messages."""
     return f"{store} {'/' + path!r}"

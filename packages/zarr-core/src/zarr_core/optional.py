@@ -17,14 +17,7 @@ def copy_function(
 ) -> Callable[..., Any]:
     """Return a function of zarr-transfer, or a function that raises an error if it is missing.
 
-    Parameters
-    ----------
-    name : str
-        Name of the function.
-    module : str
-        Its module.
-    shown : str, optional
-        Name in the error, if different.
+    ``shown`` is the name for the error, if different.
     """
     try:
         import_module("zarr_transfer")

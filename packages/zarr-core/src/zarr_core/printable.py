@@ -1,6 +1,6 @@
 """Escaping and shortening of stored text for display.
 
-Names, attributes and other stored text are not trusted.  Control characters could clear a terminal,
+Names, attributes and other stored text are not trusted: control characters could clear a terminal,
 set its title, or hide and reorder other text.
 """
 
@@ -22,26 +22,15 @@ _CONTROL = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff"
     "\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
-_ITEMS = 10  # of a list that are shown
-_LENGTH = 200  # characters of a name that are shown
+_ITEMS = 10  # shown items of a list
+_LENGTH = 200  # shown characters of a name
 _MESSAGE = 2_500  # characters of a message
 
 
 def escape_controls(text: str, keep: str = "") -> str:
-    r"""Escape characters that are not displayed but control a terminal.
+    r"""Escape characters that are not displayed but control a terminal, except those in ``keep``.
 
-    Parameters
-    ----------
-    text : str
-        The text.
-    keep : str
-        Characters that are kept, such as line breaks.
-
-    Returns
-    -------
-    str
-        The text with escapes as in :func:`repr`.  Letters, marks and symbols of all scripts are
-        unchanged.
+    Escapes are those of :func:`repr`.  Letters, marks and symbols of all scripts are unchanged.
 
     Examples
     --------
@@ -57,9 +46,9 @@ def escape_controls(text: str, keep: str = "") -> str:
 
 
 def escape_json(text: str) -> str:
-    r"""Escape such characters in a JSON text as ``\u``; the value is unchanged.
+    r"""Escape control characters in a JSON text as ``\u``; its value is unchanged.
 
-    Line breaks, which are only between tokens, are kept.
+    Keeps line breaks, which are only between tokens.
     """
 
     def escaped(match: re.Match[str]) -> str:
@@ -101,6 +90,6 @@ def listed(items: Collection[object], most: int = _ITEMS) -> str:
 
 
 def printable_message(text: str) -> str:
-    """Escape control characters in the message of an error or warning, and limit its length."""
-    # The beginning has the location and problem, the end the remedy; shorten omits the middle.
+    """Escape control characters in a message, and limit its length."""
+    # Location and problem are at the beginning, the remedy at the end.
     return escape_controls(shorten(text, _MESSAGE), keep="\n")

@@ -1,7 +1,7 @@
 """Strict JSON (RFC 8259).
 
-Unlike the parser of the standard library, this one rejects ``NaN`` tokens, repeated keys, encodings
-other than UTF-8 and deep nesting.
+Unlike the standard library, the parser rejects ``NaN`` tokens, repeated keys, encodings other than
+UTF-8 and deep nesting.
 """
 
 from __future__ import annotations
@@ -53,21 +53,21 @@ _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 _NOT_BRACKET = re.compile(r"[^\[\]{}]+")
 _STEP = {"[": 1, "{": 1, "]": -1, "}": -1}
 _BLOCK = 1 << 12  # brackets that are counted before the depth is compared
-_SHORT = 16  # items of a list, up to which writing them one by one is faster
+_SHORT = 16  # length of a list up to which encoding single items is faster
 _LITERALS = {None: "null", True: "true", False: "false"}
 
 
 class NonFinite(float):
     """NaN or an infinity that is a token in a JSON document, which RFC 8259 does not allow.
 
-    Other writers store such tokens in attributes.  :func:`plain` keeps numbers of this class and
-    rejects any other float that is not finite.
+    Other writers store such tokens in attributes.  :func:`plain` keeps these numbers and rejects
+    other floats that are not finite.
     """
 
     __slots__ = ()
 
 
-# Types whose values plain() keeps, and those that json.dumps() writes as encode() does.
+# Types that plain() keeps; types that json.dumps() and encode() write in the same way.
 _KEPT = frozenset([str, int, bool, type(None), DecimalNumber, NonFinite])
 _SCALARS = frozenset([str, int, bool, type(None), float, NonFinite])
 
@@ -101,21 +101,21 @@ def loads(
     where : str
         Name of the document, for errors.
     constants : bool
-        Accept the tokens ``NaN``, ``Infinity`` and ``-Infinity``, which are not JSON but are
-        used in Zarr versions 1 and 2.  :func:`encode` writes them.
+        Accept the tokens ``NaN``, ``Infinity`` and ``-Infinity``, which are not JSON but are used
+        in Zarr versions 1 and 2.  :func:`encode` writes them.
 
     Returns
     -------
     JSON
-        Integers of any size are exact.  Other numbers are ``float``, or :class:`DecimalNumber`
-        if the text is needed to round to a narrower type.
+        Integers of any size are exact.  Other numbers are ``float``, or :class:`DecimalNumber` if
+        the text is needed to round to a narrower type.
 
     Raises
     ------
     MetadataDecodeError
-        If it is not UTF-8 or not JSON, repeats a key in an object, has ``NaN`` or
-        ``Infinity`` as a token, nests deeper than :data:`MAX_DEPTH`, or has an
-        integer of thousands of digits or a number beyond the range of float64.
+        If the document is not UTF-8 or not JSON, repeats a key in an object, has a token ``NaN``
+        or ``Infinity``, nests deeper than :data:`MAX_DEPTH`, or has an integer of thousands of
+        digits or a number beyond the range of float64.
     """
     if not isinstance(data, str):
         try:
@@ -145,14 +145,9 @@ def loads(
 
 
 def dumps(document: Any, where: str = "document") -> bytes:
-    """Encode a document as UTF-8, indented by two spaces.
+    """Encode a value, converted by :func:`plain`, as UTF-8, indented by two spaces.
 
-    Parameters
-    ----------
-    document : JSON
-        The document; converted by :func:`plain`.
-    where : str
-        Name of the document, for errors.
+    ``where`` is the name of the document, for errors.
 
     Raises
     ------
@@ -173,15 +168,9 @@ def encode(document: JSON) -> bytes:
 def plain(value: Any, where: str = "document", pointer: str = "") -> JSON:
     """Convert a value to plain JSON types, as :func:`loads` returns them.
 
-    NumPy scalars become numbers, strings or booleans, NumPy arrays and tuples
-    become lists, other mappings become ``dict``.
-
-    Parameters
-    ----------
-    value : object
-        The value.
-    where, pointer : str
-        Name of the document and JSON pointer of the value, for errors.
+    NumPy scalars become numbers, strings or booleans; NumPy arrays and tuples become lists; other
+    mappings become ``dict``.  ``where`` and ``pointer``, the name of the document and the JSON
+    pointer of the value, are used for errors.
 
     Raises
     ------
@@ -201,10 +190,7 @@ def plain(value: Any, where: str = "document", pointer: str = "") -> JSON:
 def keep_nonfinite(value: Any) -> Any:
     """Convert NaN and infinities to :class:`NonFinite`, which :func:`plain` keeps.
 
-    Parameters
-    ----------
-    value : object
-        The value; mappings, lists, tuples and objects of NumPy are searched.
+    Searches mappings, lists, tuples and NumPy objects.
     """
     return _kept(value, 0)
 
@@ -240,7 +226,7 @@ def identical(one: JSON, other: JSON) -> bool:
 
 
 def _text_of(value: Any, quote: Callable[[str], str], line: str = "\n") -> str:
-    """Return JSON text like ``json.dumps(value, indent=2)``, with the texts of numbers."""
+    """Return JSON text as ``json.dumps(value, indent=2)``; numbers keep their text."""
     kind = type(value)
     if kind is str:
         return quote(value)
@@ -315,13 +301,13 @@ _CHECKING_DECODERS = (
 
 
 def _most_keys(text: str) -> int:
-    """Return the number of keys in a text, or more if strings have a colon after a quote."""
+    """Return the number of keys in a text; more if strings contain a quote and a colon."""
     data = text.encode("utf-8", "surrogatepass")
     return data.translate(None, b" \t\n\r").count(b'":')
 
 
 def _count_keys(value: Any, depth: int) -> int:
-    """Return the number of keys in a parsed value; raise if it is nested too deep."""
+    """Return the number of keys in a parsed value; raise a RecursionError above MAX_DEPTH."""
     is_object = type(value) is dict
     if not is_object and type(value) is not list:
         return 0
@@ -347,7 +333,7 @@ def _syntax(error: json.JSONDecodeError) -> str:
 
 
 def _depth(text: str) -> int:
-    """Return the nesting of a text; counting stops above MAX_DEPTH."""
+    """Return the nesting depth of a text; counting stops above MAX_DEPTH."""
     brackets = _NOT_BRACKET.sub("", _STRING.sub("", text))
     deepest = depth = 0
     for start in range(0, len(brackets), _BLOCK):
@@ -360,7 +346,7 @@ def _depth(text: str) -> int:
 
 
 def _explain(text: str) -> list[ValidationProblem]:
-    """Parse again, accepting everything, and return the problems."""
+    """Parse without restrictions, and return the problems."""
 
     def members(pairs: list[tuple[str, Any]]) -> _Object:
         found = _Object(pairs)
@@ -392,7 +378,7 @@ def _explain(text: str) -> list[ValidationProblem]:
             parse_int=integer,
             parse_float=number,
         )
-    except json.JSONDecodeError as error:  # after the part that was rejected first
+    except json.JSONDecodeError as error:  # after the first rejected token
         return [ValidationProblem("", _syntax(error))]
     _collect(document, "", problems)
     return problems
@@ -454,7 +440,7 @@ def _plain(value: Any, pointer: str | None, depth: int, problems: list[Validatio
 
 
 def _are_plain(values: Collection[Any]) -> bool:
-    """Whether values are scalars that need no conversion; a quick test, in C."""
+    """Whether values are scalars that need no conversion; a fast test, in C."""
     kinds = {*map(type, values)}
     return kinds <= _KEPT or (kinds == {float} and all(map(math.isfinite, values)))
 
@@ -478,7 +464,7 @@ def _plain_object(
 
 
 def _converted(value: Any) -> Any:
-    """Return a value converted by one step to plain JSON; itself if no step is possible."""
+    """Return a value converted one step towards plain JSON, or itself if impossible."""
     for base in (str, int, float):
         if isinstance(value, base):  # a subclass: an enumeration, numpy.float64, numpy.str_
             return base.__str__(value) if base is str else base(value)

@@ -1,9 +1,9 @@
-"""Threads that wait for jobs and are reused.
+"""A thread pool that is safe to interrupt.
 
-``concurrent.futures`` is not used because it takes locks in Python: an interrupt (Ctrl-C) between
-acquiring a lock and recording it blocks the pool, and the program never ends.  This module uses
-only operations that the interpreter executes in one step (``deque.pop``, ``dict.setdefault``,
-``SimpleQueue.put``) or that can be repeated.  All threads end before the interpreter does.
+``concurrent.futures`` takes locks in Python: an interrupt (Ctrl-C) between acquiring a lock and
+recording it blocks the pool, and the program never ends.  This module uses only operations that
+the interpreter executes in one step (``deque.pop``, ``dict.setdefault``, ``SimpleQueue.put``) or
+that can be repeated.  All threads end before the interpreter does.
 """
 
 from __future__ import annotations
@@ -27,13 +27,7 @@ _SHUTDOWN_SECONDS = 0.5
 
 
 class Job:
-    """A function that is called at most once.
-
-    Parameters
-    ----------
-    work : callable
-        The function; must not raise.
-    """
+    """A function that is called at most once, and must not raise."""
 
     __slots__ = ("_finished", "_owner", "_running", "_work")
 
@@ -71,10 +65,10 @@ class _ThreadPool:
     def __init__(self) -> None:
         self.jobs: SimpleQueue[Job | None] = SimpleQueue()
         self.idle: deque[None] = deque()
-        """One item for each thread that is idle and has no job."""
+        """One item for each idle thread without a job."""
         self.started = 0
         self.running: deque[None] = deque()
-        """One item for each thread that runs."""
+        """One item for each thread that has started."""
         self.closed = False
 
     def submit(self, job: Job) -> None:
@@ -114,11 +108,8 @@ _pool = _ThreadPool()
 def submit(job: Job) -> None:
     """Run a job in a thread.
 
-    Raises
-    ------
-    RuntimeError
-        If no further thread can be started: the interpreter is shutting down, or the system
-        has no more.  An existing thread may still run the job.
+    Raises a RuntimeError if no further thread can be started: the interpreter is shutting down, or
+    a limit of the system is reached.  An existing thread may still run the job.
     """
     _pool.submit(job)
 

@@ -1,4 +1,4 @@
-"""Parallel loops: threads take tasks from a common iterator, without a future for each task."""
+"""Parallel loops: threads take tasks from a common iterator, without a future per task."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 R = TypeVar("R")
 
-_TRIALS = 4  # tasks that are timed
+_TRIALS = 4  # timed tasks
 _ROUNDS = 16  # of max_concurrency tasks, after which concurrent_map returns results
 
 
 class _Local(threading.local):
     sharing = 0
-    """Number of threads that share the current work of this thread; 0 if it has none."""
+    """Number of threads that share the work of this thread; 0 if it has none."""
 
 
 _local = _Local()
@@ -58,11 +58,10 @@ def parallel_for(
     parallel : bool or None
         Whether threads are faster; None to decide by timing the first tasks.
     threads : int, optional
-        Number of threads, if it does not depend on the processors: concurrent requests to a
-        store with latency.
+        Number of threads for tasks that wait, such as requests to a store with latency; by default
+        that of the processors.
     pieces : int
-        Number of pieces of a task, between which threads may wait for each other; used only
-        for timing.
+        Number of pieces of a task, between which threads may wait for each other; for timing.
     min_task_seconds : float
         Minimum duration of a piece for which threads are faster.
 
@@ -73,8 +72,8 @@ def parallel_for(
 
     Notes
     -----
-    A nested ``parallel_for`` uses only its own thread, since the processors are busy.  If
-    ``threads`` is given, it uses threads, but all nested calls together about that many.
+    A nested ``parallel_for`` uses only its own thread, since the processors are busy.  With
+    ``threads``, it uses threads, but all nested calls together about that many.
     """
     left = iter(tasks)
     busy = _local.sharing and threads is None
@@ -95,7 +94,7 @@ def parallel_for(
 def in_one_thread() -> Iterator[None]:
     """Use only this thread in every ``parallel_for`` without ``threads``.
 
-    For programs that already use all processors, such as workers of dask.
+    For programs that already use all processors, such as Dask workers.
     """
     outer = _local.sharing
     _local.sharing = max(1, outer)
@@ -110,15 +109,8 @@ def concurrent_map(
 ) -> Iterator[tuple[T, R]]:
     """Return tasks in their order, each with the result of ``work``.
 
-    Parameters
-    ----------
-    tasks : iterable
-        The tasks.
-    work : callable
-        The function.
-    max_concurrency : int or None
-        Maximum number of concurrent calls.  Results are returned in batches of several times
-        this number.  None, for a store without latency, to call the function lazily.
+    ``max_concurrency`` limits concurrent calls; results are returned in batches of several times
+    this number.  If it is None, for a store without latency, the function is called lazily.
     """
     if max_concurrency is None:
         yield from ((task, work(task)) for task in tasks)
@@ -137,7 +129,7 @@ def concurrent_map(
 def _is_slow(tasks: Iterator[T], work: Callable[[T], None], seconds: float) -> bool:
     """Call ``work`` on the first tasks; return whether each takes at least ``seconds``.
 
-    Several tasks are timed, since one may be slow for other reasons.
+    Several tasks are timed, since a single one may be slow for other reasons.
     """
     for task in islice(tasks, _TRIALS):
         start = perf_counter()

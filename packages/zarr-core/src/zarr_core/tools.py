@@ -1,4 +1,4 @@
-"""Functions of the core for other distributions; authors of extensions start with :mod:`zarr_core.extension`."""
+"""Functions of the core for other distributions; see also :mod:`zarr_core.extension`."""
 
 from __future__ import annotations
 

@@ -9,19 +9,10 @@ from zarr_core.printable import printable_message
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Issue a warning at the line outside of this library, as pandas does.
+    """Issue a warning for the line that called this library; control characters are escaped.
 
-    Parameters
-    ----------
-    message : str
-        The message; control characters are escaped.
-    category : type
-        The class of the warning.
-
-    Notes
-    -----
-    Frames of modules whose names begin with ``zarr_`` are skipped.  The argument
-    ``skip_file_prefixes`` of :func:`warnings.warn` needs Python 3.12.
+    Skips frames of modules whose names begin with ``zarr_``.  The argument ``skip_file_prefixes``
+    of :func:`warnings.warn` needs Python 3.12.
     """
     level, frame = 1, sys._getframe()  # noqa: SLF001 - as the standard library does
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("zarr_"):

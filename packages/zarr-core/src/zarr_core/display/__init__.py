@@ -1,1 +1,1 @@
-"""Text representations of nodes: lines, tables and trees; others are from an extension."""
+"""Text representations of nodes: lines, tables and trees; an extension provides others."""

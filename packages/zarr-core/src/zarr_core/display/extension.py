@@ -1,4 +1,4 @@
-"""Calling the installed display extension; without it, text is shown."""
+"""Calls of the installed display extension; without one, text is shown."""
 
 from __future__ import annotations
 
@@ -29,17 +29,8 @@ _warned: set[str] = set()
 def required_display(where: str) -> Display:
     """The display extension, for representations without a text form.
 
-    Parameters
-    ----------
-    where : str
-        The operation, for errors.
-
-    Raises
-    ------
-    UnknownExtensionError
-        If none is installed.
-    ExtensionError
-        If it cannot be used.
+    ``where`` is the operation, for errors.  Raises an UnknownExtensionError if no display
+    extension is installed, and an ExtensionError if it cannot be used.
     """
     display: Display = resolve.find("display", NAME, where)()
     return display
@@ -48,13 +39,13 @@ def required_display(where: str) -> Display:
 def html(shown: Any) -> str | None:
     """HTML for a notebook; None, which notebooks accept, without a display extension.
 
-    A display extension that fails is reported by one warning.
+    If the display extension fails, one warning is issued.
     """
     return _with_display(lambda display: display.html(shown))
 
 
 def rich(shown: Any) -> RenderableType:
-    """The representation for rich: text without a display extension, or if it fails."""
+    """A representation for rich: text if there is no display extension, or if it fails."""
     found = _with_display(lambda display: display.rich(shown))
     if found is None:
         from rich.text import Text
@@ -64,8 +55,8 @@ def rich(shown: Any) -> RenderableType:
 
 
 def _with_display(use: Callable[[Display], T]) -> T | None:
-    """The result of a function of the display extension; None if there is none or it fails."""
-    # A display that is not installed is ignored; one that cannot be used raises.
+    """The result of a function of the display extension; None if it is missing or fails."""
+    # must_understand=False: only an extension that cannot be used raises, not a missing one.
     definition = ExtensionDefinition(NAME, must_understand=False)
     source = ""
     try:

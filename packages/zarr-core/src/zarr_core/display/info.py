@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.chunk_grid import ChunkAxis
     from zarr_core.interfaces.codec import Codec
 
-_FIELDS = 4  # of a structured data type that are named
+_FIELDS = 4  # shown fields of a structured data type
 _LONGEST = 1000  # characters of a value
-_LENGTHS = 5  # of chunks that are named where they differ
+_LENGTHS = 5  # shown chunk lengths, if they differ
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
@@ -68,7 +68,7 @@ class Info(Mapping[str, str]):
 
 
 def array_line(array: StoredArray) -> str:
-    """An array in one line, without access to the store."""
+    """An array in one line; does not access the store."""
     metadata = array.metadata
     names = metadata.dimension_names or (None,) * len(metadata.shape)
     shape = ", ".join(
@@ -91,7 +91,7 @@ def array_line(array: StoredArray) -> str:
 
 
 def data_type(array: StoredArray) -> str:
-    """The data type, with details of its configuration."""
+    """The data type, with its fields or length if configured."""
     definition, dtype = array.metadata.data_type, array.resolved.dtype
     if not definition.configuration:
         return definition.name
@@ -102,15 +102,7 @@ def data_type(array: StoredArray) -> str:
 
 
 def array_info(array: StoredArray, list_chunks: bool = False) -> Info:
-    """The table of an array.
-
-    Parameters
-    ----------
-    array : StoredArray
-        The array.
-    list_chunks : bool
-        Whether to list the stored chunks.
-    """
+    """The table of an array; ``list_chunks`` adds the stored chunks."""
     metadata = array.metadata
     rows = [*_first_rows(array, "Array"), ("Data type", data_type(array))]
     rows.append(("Shape", _shape(metadata.shape)))
@@ -120,7 +112,6 @@ def array_info(array: StoredArray, list_chunks: bool = False) -> Info:
     if array.is_sharded:
         rows.append(("Shard shape", _shape(stored_shape(array))))
     codecs = array.inner_codecs
-    # Whether a bytes -> bytes codec detects every change.
     detected = any(codec.detects_damage for codec in codecs.bytes_to_bytes)
     rows += [
         ("Fill value", fill_value(array)),
@@ -166,15 +157,7 @@ def _stored_rows(array: StoredArray) -> list[tuple[str, str]]:
 
 
 def group_info(group: StoredGroup, count_members: bool = False) -> Info:
-    """The table of a group.
-
-    Parameters
-    ----------
-    group : StoredGroup
-        The group.
-    count_members : bool
-        Whether to count the members.
-    """
+    """The table of a group; ``count_members`` adds the numbers of members."""
     metadata = group.metadata
     rows = [
         *_first_rows(group, "Group"),
@@ -212,12 +195,12 @@ def _names(definitions: Iterable[ExtensionDefinition]) -> str:
 
 
 def chunk_shape(array: StoredArray) -> tuple[int | str, ...]:
-    """The length of a chunk along each dimension, or the first lengths."""
+    """The chunk length along each dimension; if lengths differ, the first ones as text."""
     return array.inner_codecs.decoded.shape if array.is_sharded else stored_shape(array)
 
 
 def stored_shape(array: StoredArray) -> tuple[int | str, ...]:
-    """The length of a shard or chunk along each dimension, or the first lengths."""
+    """As :func:`chunk_shape`, of shards if there are any."""
     return tuple(map(_length, array.axes))
 
 

@@ -26,14 +26,8 @@ _LONGEST = 1000  # characters of a name
 class TreeNode(NamedTuple):
     """One line of a tree.
 
-    Parameters
-    ----------
-    depth : int
-        0 for the members of the group.
-    name : str
-        The last part of its path, not escaped.
-    metadata : ArrayMetadata or GroupMetadata or None
-        Its metadata; None for a message, or if the metadata cannot be read.
+    ``depth`` is 0 for the members of the group.  ``name`` is the last part of the path, not
+    escaped.  ``metadata`` is None for a message, or if it cannot be read.
     """
 
     depth: int
@@ -56,14 +50,8 @@ class TreeNode(NamedTuple):
 class Tree:
     """The nodes below a group, printed as a tree.
 
-    Parameters
-    ----------
-    root : str
-        The first line.
-    nodes : list of TreeNode
-        Parents before children.
-    cut : bool
-        Whether there are more nodes.
+    ``root`` is the first line, ``nodes`` has parents before children, ``cut`` means that there are
+    more nodes.
     """
 
     def __init__(self, root: str, nodes: list[TreeNode], cut: bool) -> None:
@@ -106,25 +94,10 @@ def _shown(name: str) -> str:
 
 
 def tree(group: StoredGroup, level: int | None = None) -> Tree:
-    """Create the tree of a group.
+    """Create the tree of a group, with at most ``level`` levels.
 
-    Parameters
-    ----------
-    group : StoredGroup
-        The group.
-    level : int, optional
-        Number of levels to show; by default all.
-
-    Raises
-    ------
-    ValueError
-        If the level is negative.
-    StoreError
-        If the store cannot be read.
-
-    Notes
-    -----
-    Members with damaged metadata are shown without details.
+    Members with damaged metadata have no details.  Raises a ValueError for a negative level, and a
+    StoreError if the store cannot be read.
     """
     if level is not None and level < 0:
         raise ValueError(f"level must be at least 0, or None for all levels, not {level}")
@@ -150,14 +123,8 @@ def members_of(
 ) -> Iterator[tuple[str, NodeMetadata | None]]:
     """Names and metadata of the members of a group, including damaged ones.
 
-    Parameters
-    ----------
-    group : StoredGroup
-        A group of the hierarchy, which reads the members.
-    path : str
-        Path of the group whose members are listed.
-    errors : type of ZarrError
-        Errors that are shown instead of raised, with None for the metadata.
+    ``path`` is the group whose members are listed.  Exceptions of the type ``errors`` are shown in
+    the name, with None for the metadata.
     """
     seen = set()
     try:

@@ -46,17 +46,13 @@ _MAX_LENGTHS = 10**7
 class Array(Node[ArrayMetadata]):
     """An array of chunks in a store.
 
-    Returned by :func:`zarr_core.open_array`, :func:`zarr_core.create_array` and similar
-    functions.
-
-    Notes
-    -----
-    Reading returns NumPy arrays.  Arrays are thread-safe, and can be pickled if their store
-    can.  Arrays are equal if their locations are.
+    :func:`zarr_core.open_array`, :func:`zarr_core.create_array` and similar functions return it.
+    Reading returns NumPy arrays.  Arrays are thread-safe, and can be pickled if their store can.
+    Arrays are equal if they have the same location.
     """
 
     stored: StoredArray
-    """The array as it is stored: its chunks, codecs and format, without this interface."""
+    """The stored array: its chunks, codecs and format."""
 
     # --- properties ---
 
@@ -94,18 +90,15 @@ class Array(Node[ArrayMetadata]):
     def chunks(self) -> tuple[Any, ...]:
         """Shape of the chunks; of the inner chunks if there are shards.
 
-        If the lengths differ, all of them along each dimension: ``((10, 20, 30), (5, 5))``.
-        They add up to the shape of the array, as in Dask.
+        If lengths differ, the lengths of all chunks along each dimension, as in Dask:
+        ``((10, 20, 30), (5, 5))``.  Their sum is the length of the array.
         """
         stored = self.stored
         return stored.inner_codecs.decoded.shape if stored.is_sharded else self._stored_shape
 
     @property
     def shards(self) -> tuple[Any, ...] | None:
-        """Shape of the shards, or None if there are none.
-
-        If the lengths differ, all of them, as for :attr:`chunks`.
-        """
+        """Shape of the shards, or None if there are none; lengths as for :attr:`chunks`."""
         return self._stored_shape if self.stored.is_sharded else None
 
     @property
@@ -158,9 +151,9 @@ class Array(Node[ArrayMetadata]):
 
     @property
     def fill_value(self) -> Any:
-        """The value of elements that were never written, as a NumPy scalar.
+        """Value of elements that were never written, as a NumPy scalar.
 
-        None if it is undefined, as version 2 permits; such elements are read as the default
+        None if it is undefined, as version 2 permits: such elements are read as the default value
         of the data type.
         """
         if self.metadata.fill_value_undefined:
@@ -174,12 +167,12 @@ class Array(Node[ArrayMetadata]):
 
     @property
     def codecs(self) -> tuple[ExtensionDefinition, ...]:
-        """The definitions of all codecs, in the order of encoding."""
+        """Definitions of all codecs, in the order of encoding."""
         return self.metadata.codecs
 
     @property
     def chunk_codecs(self) -> tuple[Codec, ...]:
-        """The codecs of a chunk in the order of encoding; of the inner chunks if there are shards."""
+        """The codecs of a chunk, or inner chunk, in the order of encoding."""
         inner = self.stored.inner_codecs
         return (*inner.array_to_array, inner.array_to_bytes, *inner.bytes_to_bytes)
 
@@ -187,7 +180,7 @@ class Array(Node[ArrayMetadata]):
     def filters(self) -> tuple[Codec, ...]:
         """The array to array codecs; of the inner chunks if there are shards.
 
-        In version 2, all codecs that the metadata calls filters, whatever their kind.
+        In version 2, the codecs of the metadata field ``filters``, of any kind.
         """
         return self.stored.filters
 
@@ -200,13 +193,13 @@ class Array(Node[ArrayMetadata]):
     def compressors(self) -> tuple[Codec, ...]:
         """The bytes to bytes codecs; of the inner chunks if there are shards.
 
-        In version 2, the codec that the metadata calls the compressor, if any.
+        In version 2, the codec of the metadata field ``compressor``, if any.
         """
         return self.stored.compressors
 
     @property
     def compressor(self) -> Codec | None:
-        """The only compressor, or None; as arrays of version 2 have it.
+        """The only compressor, or None if there is none.
 
         Raises
         ------
@@ -219,19 +212,16 @@ class Array(Node[ArrayMetadata]):
 
     @property
     def order(self) -> Literal["C", "F"]:
-        """Whether elements along the last dimension of a chunk are stored together, or the first.
+        """``"C"`` if the last dimension of a chunk is contiguous in storage, ``"F"`` if the first.
 
-        Results of reading have this order in memory, unless ``config`` sets another; those of
-        ``vindex`` and of several index arrays have ``"C"``.
+        Results of reading have this order in memory, unless ``config`` sets another.  Results of
+        ``vindex`` and of several index arrays always have the order ``"C"``.
         """
         return self.stored.resolved.order
 
     @property
     def ignored_extensions(self) -> tuple[ExtensionDefinition, ...]:
-        """Unknown extensions that are ignored, because ``must_understand`` is false.
-
-        An array with ignored extensions is read-only.
-        """
+        """Unknown extensions with ``must_understand: false``; they make the array read-only."""
         return self.stored.ignored_extensions
 
     # --- storage ---
@@ -252,10 +242,9 @@ class Array(Node[ArrayMetadata]):
 
     @property
     def nchunks_initialized(self) -> int:
-        """Number of chunks that are stored; lists the store.
+        """Number of stored chunks; of stored shards, all inner chunks, also empty ones.
 
-        Every chunk of a stored shard counts, also empty ones: the index of the shard is
-        not read.
+        Lists the store, and does not read shards.
         """
         stored = self.stored
         if not stored.is_sharded:
@@ -269,9 +258,9 @@ class Array(Node[ArrayMetadata]):
         )
 
     def stored_chunks(self) -> Iterator[tuple[tuple[int, ...], str]]:
-        """Coordinates and keys of stored chunks, or shards if there are any.
+        """Coordinates and keys of stored chunks, or shards if there are any; lists the store.
 
-        Lists the store.  Keys of other objects and of chunks outside the array are ignored.
+        Other keys, and chunks outside the array, are ignored.
         """
         return self.stored.stored_chunks()
 
@@ -302,7 +291,7 @@ class Array(Node[ArrayMetadata]):
         cells: int = 64,
         most: int = 100_000,
     ) -> Any:
-        """Which chunks are stored, how large they are, where compression fails.
+        """A map of the stored chunks: which exist, their sizes, and where compression fails.
 
         Parameters
         ----------
@@ -310,16 +299,16 @@ class Array(Node[ArrayMetadata]):
             One or two dimensions to show, by number or name; by default the last two that
             are not in ``at``.
         at : mapping, optional
-            Dimensions of which only one index counts: ``{"time": 3}``.  Along all others
-            chunks are summed.
+            Dimensions of which only one index counts: ``{"time": 3}``.  Chunks are summed along
+            all other dimensions.
         sizes : bool
-            Whether to ask for the stored bytes.
+            Whether to request the sizes of stored objects, in bytes.
         inner : bool
-            Whether to look into shards, if there are any.
+            Whether to read the indexes of shards, if there are any.
         cells : int
-            How many cells the map has at most along a dimension; more chunks share cells.
+            Maximum number of cells along a dimension; more chunks share cells.
         most : int
-            How many stored objects to look at.
+            Maximum number of stored objects to examine.
 
         Returns
         -------
@@ -337,8 +326,8 @@ class Array(Node[ArrayMetadata]):
 
         Notes
         -----
-        Costs one listing of the array, one request for the size of each chunk, or instead
-        one read of the index of each shard.  No chunk is read.
+        Lists the array once, and requests the size of each chunk or, instead, reads the index of
+        each shard.  No chunk is read.
         """
         from zarr_core.display.extension import required_display
 
@@ -351,11 +340,11 @@ class Array(Node[ArrayMetadata]):
     # --- reading ---
 
     def __getitem__(self, selection: Any) -> Any:
-        """Read a selection, as NumPy defines it.
+        """Read a selection, with the rules of NumPy.
 
-        Integers, slices of any step, ``...``, ``None``, arrays and lists of integers, masks
-        of one or more dimensions, and names of fields for structured data types.  Index
-        arrays broadcast together, as in NumPy: :attr:`oindex` selects their outer product.
+        Supports integers, slices of any step, ``...``, ``None``, arrays and lists of integers,
+        masks of one or more dimensions, and names of fields of structured data types.  Index
+        arrays broadcast together; :attr:`oindex` selects their outer product.
         """
         fields: Fields = None
         if self.stored.resolved.dtype.names:
@@ -372,22 +361,22 @@ class Array(Node[ArrayMetadata]):
         selection : int, slice, ``...``, None or a tuple of them
             What to read; steps may be negative.
         out : ndarray, optional
-            Receives the result, whose shape it must have, with any strides; of a
-            dtype to which that of the array can be cast within its kind.
+            Receives the result.  It must have the shape of the result, any strides, and a dtype to
+            which the elements can be cast (``same_kind``).
         fields : str or sequence of str, optional
             Fields of a structured data type.
 
         Returns
         -------
         ndarray or scalar
-            ``out`` if given; a scalar if every dimension has an integer.
+            ``out`` if passed; a scalar if every dimension has an integer.
 
         Raises
         ------
         SelectionError
             If the selection does not fit the array, or ``out`` the selection.
         TypeError
-            If ``out`` is of a dtype that cannot receive the elements.
+            If the elements cannot be cast to the dtype of ``out``.
         ChunkDecodeError, StoreError
             If a chunk cannot be read.
         """
@@ -414,10 +403,7 @@ class Array(Node[ArrayMetadata]):
     def get_block_selection(
         self, selection: Any, *, out: NDArray | None = None, fields: Fields = None
     ) -> Any:
-        """Read whole chunks, selected by their grid coordinates; as ``blocks[...]``.
-
-        If there are shards, these are the blocks.
-        """
+        """Read whole chunks, or shards, by their grid coordinates; as ``blocks[...]``."""
         return self._get(parse.block, selection, out, fields)
 
     def _get(
@@ -499,7 +485,7 @@ class Array(Node[ArrayMetadata]):
 
     @property
     def blocks(self) -> IndexAccessor:
-        """Block indexing, of whole chunks: ``array.blocks[0, 1:3]``."""
+        """Block indexing, of whole chunks or shards: ``array.blocks[0, 1:3]``."""
         return IndexAccessor(self, "block")
 
     # --- writing ---
@@ -551,7 +537,7 @@ class Array(Node[ArrayMetadata]):
         self._set(parse.mask, mask, value, fields)
 
     def set_block_selection(self, selection: Any, value: Any, *, fields: Fields = None) -> None:
-        """Write whole chunks, selected by their grid coordinates; as ``blocks[...] =``."""
+        """Write whole chunks, or shards, by their grid coordinates; as ``blocks[...] =``."""
         self._set(parse.block, selection, value, fields)
 
     def _set(
@@ -577,7 +563,7 @@ class Array(Node[ArrayMetadata]):
                         f"the field {chosen!r} contains arrays of shape {dtype.shape}; "
                         "write whole elements"
                     )
-            # Arrays are cast chunk by chunk; Python numbers that do not fit are refused here.
+            # Python numbers that do not fit raise an error now; arrays are cast chunk by chunk.
             if chosen is None:
                 given = one_object(value) if dtype.kind == "O" and not parsed.shape else value
                 values = parsed.broadcast(elements_of(given, stored.resolved.data_type))
@@ -590,7 +576,7 @@ class Array(Node[ArrayMetadata]):
         else:
             write_fields(stored, parsed.selection, values, chosen)
 
-    # --- changing its size ---
+    # --- changing the shape ---
 
     def resize(self, *shape: int | Sequence[int]) -> None:
         """Change the shape; the remaining elements keep their indices.
@@ -606,18 +592,20 @@ class Array(Node[ArrayMetadata]):
             If the number of dimensions differs, or a length is negative.
         StoreReadOnlyError
             If the array was opened for reading.
+        StoreCapabilityError
+            If the array shrinks and its store cannot list or remove keys.
 
         Notes
         -----
-        The shape that is stored counts, which others may have changed.  When it
-        shrinks, the document is changed first.  Then stored chunks that lie outside
-        are erased, and what the others hold beyond the edge is set to the fill value,
-        so that it does not come back when the array grows again.
+        The change starts from the stored shape, which other writers may have changed.  When an
+        array shrinks, its metadata is changed first.  Then chunks outside the array are removed,
+        and elements of other chunks beyond the edge are set to the fill value; otherwise they
+        would reappear when the array grows again.
         """
         from zarr_core.hierarchy.resize import clear_beyond, new_shape, resized
 
         self.check_writable()
-        self.refresh()  # with an old shape, chunks would remain
+        self.refresh()  # an outdated shape would leave chunks in the store
         before = self.stored
         new = new_shape(before, shape)
         if new != before.metadata.shape:
@@ -648,14 +636,13 @@ class Array(Node[ArrayMetadata]):
 
         Notes
         -----
-        The array grows under the lock of its document, from the shape that is stored.  Of
-        several who append at the same time, each gets a place of its own.
+        The array grows from its stored shape, under the lock of its metadata: concurrent calls
+        append one after the other.
         """
         from zarr_core.hierarchy.resize import elements_to_append, grown
 
         values, axis = elements_to_append(self.stored, data, axis)
-        # The elements are written first, then the metadata, both under the lock of the
-        # metadata, so that readers see both, and concurrent calls append to each other.
+        # The elements are written before the metadata, so that readers see both.
         update_metadata(self, lambda metadata: grown(self.stored, metadata, values, axis))
         return self.shape
 
@@ -664,30 +651,20 @@ class Array(Node[ArrayMetadata]):
     def astype(self, dtype: Any) -> View:
         """A view of the array that casts elements when they are read.
 
-        Parameters
-        ----------
-        dtype : dtype-like
-            What to cast to.
-
         Raises
         ------
         TypeError
-            If it is not a dtype.
+            If NumPy does not accept the dtype.
         """
         return View(self, dtype_given(dtype), casting)
 
     def view(self, dtype: Any) -> View:
         """A view of the array that reinterprets elements as another dtype when they are read.
 
-        Parameters
-        ----------
-        dtype : dtype-like
-            With the same item size as that of the array.
-
         Raises
         ------
         TypeError
-            If it is not a dtype, or the item sizes differ.
+            If NumPy does not accept the dtype, or the item sizes differ.
         """
         other = dtype_given(dtype)
         if other.itemsize != self.dtype.itemsize or other.hasobject or self.dtype.hasobject:
@@ -697,15 +674,8 @@ class Array(Node[ArrayMetadata]):
     def digest(self, hashname: str = "sha1") -> bytes:
         """A checksum of the stored array: its encoded chunks and its metadata.
 
-        Parameters
-        ----------
-        hashname : str
-            A name that :func:`hashlib.new` knows.
-
-        Notes
-        -----
-        In version 2 it is the checksum of zarr-python 2.  It depends on the layout and the
-        codecs.
+        It depends on layout and codecs.  In version 2 it is equal to that of zarr-python 2.
+        ``hashname`` is an algorithm of :func:`hashlib.new`.
         """
         import hashlib
 
@@ -721,10 +691,10 @@ class Array(Node[ArrayMetadata]):
         """The checksum of :meth:`digest` in hexadecimal digits."""
         return self.digest(hashname).hex()
 
-    # --- what NumPy and Python expect of an array ---
+    # --- protocols of NumPy and Python ---
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray:
-        """Read everything; what ``numpy.asarray(array)`` calls.
+        """Read everything, for ``numpy.asarray(array)``.
 
         Raises
         ------
@@ -749,13 +719,7 @@ class Array(Node[ArrayMetadata]):
         yield from self.islice()
 
     def islice(self, start: int | None = None, end: int | None = None) -> Iterator[Any]:
-        """Iterate over a part of the first dimension, reading each row of chunks once.
-
-        Parameters
-        ----------
-        start, end : int, optional
-            First index, and the one behind the last; from the end if negative.
-        """
+        """Iterate over a slice of the first dimension, reading each row of chunks once."""
         (axis, *_) = self.stored.axes
         first, last, _ = slice(start, end).indices(axis.size)
         for number in range(axis.count):
@@ -802,16 +766,16 @@ class Array(Node[ArrayMetadata]):
             )
         return self.item()
 
-    # --- as others see it ---
+    # --- Dask, display ---
 
     def __dask_tokenize__(self) -> tuple[Any, ...]:
-        """A token that is equal for arrays with equal contents, unless they are written to."""
+        """A token that is equal for arrays with the same location and metadata."""
         stored = self.stored
         document = strictjson.encode(stored.format.to_json(stored.metadata))
         return ("zarr_core.Array", stored.store.url, stored.path, stored.format.name, document)
 
     def to_dask_array(self) -> Any:
-        """An array of Dask, in blocks of whole stored objects; what ``dask.array.asarray`` calls."""
+        """A Dask array with one block per stored object, for ``dask.array.asarray``."""
         from dask.array import from_array
 
         return from_array(self, inline_array=True)  # type: ignore[no-untyped-call]  # is Dask's

@@ -1,4 +1,4 @@
-"""Other views of an array: ``oindex``, ``vindex``, ``blocks``, fields, another dtype."""
+"""Views of an array: ``oindex``, ``vindex``, ``blocks``, fields, another dtype."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def split_fields(selection: Any) -> tuple[Any, str | list[str] | None]:
-    """Split a selection into indices and names of fields: ``z["a"]``, ``z[["a", "b"]]``, ``z["a", 0]``."""
+    """Split a selection into indices and fields: ``z["a"]``, ``z[["a", "b"]]``, ``z["a", 0]``."""
     items = selection if isinstance(selection, tuple) else (selection,)
     found: list[str] = []
     others = []
@@ -38,13 +38,7 @@ def split_fields(selection: Any) -> tuple[Any, str | list[str] | None]:
 
 
 def as_index(dtype: np.dtype[Any], fields: Fields) -> str | list[str]:
-    """Check names of fields, and return the index of NumPy for them.
-
-    Raises
-    ------
-    SelectionError
-        If the data type has no fields, or not these.
-    """
+    """Return the NumPy index of fields; raise a SelectionError for unknown fields."""
     names = dtype.names or ()
     wanted = [fields] if isinstance(fields, str) else list(fields or ())
     if not names:
@@ -55,14 +49,9 @@ def as_index(dtype: np.dtype[Any], fields: Fields) -> str | list[str]:
 
 
 class IndexAccessor:
-    """Another way to index an array: ``oindex``, ``vindex`` or ``blocks``.
+    """Another way to index an array or view: ``oindex``, ``vindex`` or ``blocks``.
 
-    Parameters
-    ----------
-    array : Array or View
-        The array.
-    kind : {"orthogonal", "coordinate", "block"}
-        The methods that are called: ``get_{kind}_selection`` and ``set_{kind}_selection``.
+    Calls the methods ``get_{kind}_selection`` and ``set_{kind}_selection``.
     """
 
     __slots__ = ("_array", "_kind")
@@ -81,7 +70,7 @@ class IndexAccessor:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Shape of the array; of ``blocks``, the number of chunks along each dimension."""
+        """Shape of the array; for ``blocks``, the number of chunks along each dimension."""
         shape: tuple[int, ...] = (
             self._array.cdata_shape if self._kind == "block" else self._array.shape
         )
@@ -89,13 +78,7 @@ class IndexAccessor:
 
 
 def dtype_given(given: Any) -> np.dtype[Any]:
-    """Parse a dtype.
-
-    Raises
-    ------
-    TypeError
-        If NumPy does not accept it.
-    """
+    """Parse a dtype; raise a TypeError if NumPy does not accept it."""
     try:
         dtype: np.dtype[Any] = np.dtype(given)
     except (TypeError, ValueError) as error:
@@ -118,16 +101,8 @@ def reinterpreting(elements: Elements, dtype: np.dtype[Any]) -> Any:
 class View:
     """A read-only view of an array with another dtype.
 
-    Returned by :meth:`zarr_core.Array.astype` and :meth:`zarr_core.Array.view`.
-
-    Parameters
-    ----------
-    array : Array
-        The array.
-    dtype : dtype
-        The dtype of the view.
-    convert : callable
-        Converts elements.
+    :meth:`zarr_core.Array.astype` and :meth:`zarr_core.Array.view` return it.  ``convert``
+    converts elements to the dtype of the view.
     """
 
     read_only = True

@@ -1,4 +1,4 @@
-"""The attributes of a node, as a mapping that writes through."""
+"""The attributes of a node, as a mapping; changes are stored immediately."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 class Attributes(MutableMapping[str, Any]):
     """Attributes of an array or group.
 
-    Every change is stored immediately, under the lock of the stored metadata, so that
-    concurrent changes of different attributes are kept.  If storing fails, this object is
-    unchanged.  NumPy scalars and arrays become JSON numbers and lists.  NaN and infinity are
-    not valid JSON and raise an error; those that another writer has stored are kept.
+    Every change is stored immediately, under the lock of the stored metadata: concurrent changes
+    of different attributes are kept.  If storing fails, this object is unchanged.  NumPy scalars
+    and arrays become JSON numbers and lists.  NaN and infinity are not valid JSON and raise an
+    error; existing ones from other writers are kept.
 
     Examples
     --------
@@ -39,7 +39,7 @@ class Attributes(MutableMapping[str, Any]):
         self._node = node
 
     def __getitem__(self, name: str) -> Any:
-        # Nodes with equal metadata share it: return copies.
+        # A copy, because nodes with equal metadata share it.
         return plain_floats(self._node.metadata.attributes[name])
 
     def __contains__(self, name: object) -> bool:
@@ -77,8 +77,8 @@ class Attributes(MutableMapping[str, Any]):
         Raises
         ------
         AttributeValueError
-            If a value has no JSON form, or a name is not a string; it is a ``TypeError``
-            and a ``ValueError``.
+            If a value has no JSON form, or a name is not a string; a ``TypeError`` and
+            ``ValueError``.
         """
         new = check_attributes(
             attributes, self._node.stored.location, self._node.metadata.attributes
@@ -94,7 +94,7 @@ class Attributes(MutableMapping[str, Any]):
         return {name: plain_floats(value) for name, value in self._node.metadata.attributes.items()}
 
     def refresh(self) -> None:
-        """Read the attributes again, to see changes by others."""
+        """Read the attributes again, to see changes by other writers."""
         self._node.refresh()
 
     def _change(self, change: Callable[[dict[str, JSON]], dict[str, JSON]]) -> None:

@@ -15,13 +15,7 @@ if TYPE_CHECKING:
 
 
 def plain(value: Any) -> np.ndarray[Any, Any]:
-    """Convert an array-like to a plain NumPy array.
-
-    Raises
-    ------
-    ValueError
-        If elements are masked.
-    """
+    """Convert an array-like to a plain NumPy array; raise a ValueError for masked elements."""
     if isinstance(value, np.ndarray) and np.any(getattr(value, "mask", False)):
         raise ValueError("masked elements cannot be stored; replace them with values.filled(...)")
     try:
@@ -61,10 +55,7 @@ def _not_converted(value: Any, wanted: str, error: Exception) -> Exception:
 def elements_of(value: Any, data_type: DataType) -> np.ndarray[Any, Any]:
     """Convert assigned elements to an array; most keep their dtype.
 
-    Raises
-    ------
-    SelectionError
-        If a Python number does not fit the data type.
+    Raises a SelectionError if a Python number does not fit the data type.
     """
     try:
         value = data_type.as_elements(value)
@@ -85,7 +76,7 @@ def one_object(value: Any) -> np.ndarray[Any, Any]:
 def values_of(data: Any) -> Any:
     """Convert data to an object with a shape, a dtype and elements.
 
-    Chunked arrays are returned as they are; all else becomes an array in memory.
+    Chunked arrays are returned unchanged; other data becomes a NumPy array.
     """
     if hasattr(data, "chunks") and isinstance(getattr(data, "dtype", None), np.dtype):
         return data
@@ -93,21 +84,10 @@ def values_of(data: Any) -> Any:
 
 
 def as_assigned(values: Any, data: Any, data_type: DataType) -> Any:
-    """The elements of data; without a dtype, as they would be assigned.
+    """The elements of data; without a dtype, converted as in an assignment.
 
-    Parameters
-    ----------
-    values
-        The result of :func:`values_of`.
-    data
-        The data, such as a list of numbers.
-    data_type : DataType
-        The data type of the new array.
-
-    Raises
-    ------
-    SelectionError
-        If a Python number does not fit the data type.
+    ``values`` is the result of :func:`values_of` for ``data``.  Raises a SelectionError if a
+    Python number does not fit the data type.
     """
     if hasattr(data, "__array__") or values.dtype == data_type.numpy_dtype:
         return values
@@ -118,7 +98,7 @@ def as_assigned(values: Any, data: Any, data_type: DataType) -> Any:
 def dtype_of(values: Any) -> Any:
     """The dtype of the result of :func:`values_of`; for Zarr arrays, their data type.
 
-    Several data types have the same dtype, such as those of bytes and of other objects.
+    Several data types have the same dtype, such as those with object elements.
     """
     stored = getattr(values, "stored", None)
     return stored.resolved.data_type if isinstance(stored, StoredArray) else values.dtype

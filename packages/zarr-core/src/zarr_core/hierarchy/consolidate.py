@@ -40,14 +40,13 @@ def consolidate_metadata(
     Parameters
     ----------
     store : store-like
-        Where the group is.
+        Location of the group.
     path : str, optional
         Path of the group in the store.
     zarr_format : int or str, optional
         Accept this format only.
     progress : callable or True, optional
-        Called with a :class:`Progress` a few times a second; True draws a line on
-        standard error.
+        Called with a :class:`Progress` a few times a second; True draws a line on standard error.
 
     Returns
     -------
@@ -57,7 +56,7 @@ def consolidate_metadata(
     Raises
     ------
     NodeTypeError
-        If there is an array.
+        If the node is an array.
     """
     group = _opened(store, path, zarr_format)
     # The lock excludes concurrent updates of the consolidated metadata.
@@ -75,10 +74,7 @@ def unconsolidate_metadata(
 ) -> Group:
     """Remove the consolidated metadata of a group, if there is any.
 
-    Parameters
-    ----------
-    store, path, zarr_format
-        The group, as for :func:`consolidate_metadata`.
+    Parameters as for :func:`consolidate_metadata`.
 
     Returns
     -------
@@ -88,7 +84,7 @@ def unconsolidate_metadata(
     Raises
     ------
     NodeTypeError
-        If there is an array.
+        If the node is an array.
     """
     group = _opened(store, path, zarr_format)
     if group.metadata.consolidated is not None:
@@ -101,17 +97,12 @@ def check_consolidated(
 ) -> Difference:
     """Compare the consolidated metadata of a group with the stored metadata.
 
-    Parameters
-    ----------
-    group : Group
-        A group with consolidated metadata.
-    progress : callable or True, optional
-        As for :func:`consolidate_metadata`.
+    ``progress`` as for :func:`consolidate_metadata`.
 
     Returns
     -------
     Difference
-        False in a condition if nothing differs.
+        False in a boolean context if nothing differs.
 
     Raises
     ------
@@ -136,7 +127,7 @@ def _opened(store: StoreLike, path: str | None, zarr_format: int | str | None) -
 def _documents(
     group: Group, progress: Callable[[Progress], object] | bool | None
 ) -> dict[str, JSON]:
-    """The metadata documents of all nodes below a group, by their paths relative to it."""
+    """The metadata documents of all nodes below a group, by relative path."""
     prefix = len(group.path) + 1 if group.path else 0
     with reporting(progress, group.path, None, "nodes") as reporter:
 

@@ -1,4 +1,4 @@
-"""Arrays full of one value, arrays like others, arrays saved or loaded in one call."""
+"""Arrays of one value, arrays like others; saving and loading arrays in one call."""
 
 from __future__ import annotations
 
@@ -34,16 +34,9 @@ def array(data: Any, *, store: StoreLike = None, **options: Any) -> Array:
 
 
 def create(shape: Shape | None = None, *, store: StoreLike = None, **options: Any) -> Array:
-    """Create an array of a shape; options as for :func:`create_array`.
+    """Create an array of a shape; by default that of ``data``, and in memory.
 
-    Parameters
-    ----------
-    shape : int or sequence of int, optional
-        Length of each dimension; that of ``data`` if not given.
-    store : store-like, optional
-        Where; in memory if not given.
-    **options
-        Further arguments of :func:`create_array`.
+    Options as for :func:`create_array`.
     """
     return create_array(store, shape=shape, **options)
 
@@ -82,9 +75,9 @@ def empty_like(like: Any, **options: Any) -> Array:
     like : array-like
         The other array.
     **options
-        Arguments of :func:`create_array`, which take precedence.  Another ``dtype``
-        takes the default filters, serializer and fill value with it, other ``chunks`` mean no
-        shards, another number of dimensions means chunks of its own.
+        Arguments of :func:`create_array`, which take precedence.  Another ``dtype`` implies its
+        default filters, serializer and fill value; other ``chunks`` imply no shards; another
+        number of dimensions implies default chunks.
     """
     return create(**{**like_options(like, options), **options})
 
@@ -110,21 +103,20 @@ def save(store: StoreLike, *arrays: Any, **named: Any) -> None:
     Parameters
     ----------
     store : store-like
-        Where to.  If there is a node already, the call fails.
+        Location of the new node.
     *arrays, **named : array-like
-        What to store.  A single unnamed array becomes the node itself; of several,
-        the unnamed ones are called ``arr_0``, ``arr_1``, ...  ``path`` may name the
-        node in the store.
+        A single unnamed array becomes the node itself.  If there are several, the unnamed ones are
+        called ``arr_0``, ``arr_1``, ...  ``path`` may be the path of the node in the store.
 
     Raises
     ------
     NodeExistsError
-        If there is a node already.
+        If a node exists already.
 
     Notes
     -----
-    If this fails, or is interrupted, everything that it has created is removed again, or
-    named in a note of the exception.
+    If the call fails or is interrupted, everything that it has created is removed, or named in a
+    note of the exception.
     """
     path = named.pop("path", None)
     if len(arrays) == 1 and not named:
@@ -140,18 +132,12 @@ def save(store: StoreLike, *arrays: Any, **named: Any) -> None:
 
 
 def save_array(store: StoreLike, values: Any, **options: Any) -> None:
-    """Store one array; options as for :func:`create_array`.
-
-    Raises
-    ------
-    NodeExistsError
-        If there is a node already.
-    """
+    """Store one array; options as for :func:`create_array`, errors as for :func:`save`."""
     create(None, store=store, data=values, **options)
 
 
 def save_group(store: StoreLike, *arrays: Any, **named: Any) -> None:
-    """Store arrays in a group, one as well as several; otherwise as :func:`save`."""
+    """Store arrays in a group, also a single one; otherwise as :func:`save`."""
     named |= {f"arr_{number}": values for number, values in enumerate(arrays)}
     save(store, **named)
 
@@ -159,12 +145,12 @@ def save_group(store: StoreLike, *arrays: Any, **named: Any) -> None:
 def group(store: StoreLike = None, *, overwrite: bool = False, **options: Any) -> Group:
     """Open a group, or create it if it does not exist.
 
-    A group in a store that is open for reading only is opened for reading only.
+    A group in a read-only store is opened for reading.
 
     Parameters
     ----------
     store : store-like
-        Where; in memory if not given.
+        Location; in memory by default.
     overwrite : bool
         Whether an existing node is overwritten.
     **options
@@ -173,8 +159,7 @@ def group(store: StoreLike = None, *, overwrite: bool = False, **options: Any) -
     Raises
     ------
     StoreReadOnlyError
-        If the store is open for reading only, and has no group there or ``overwrite``
-        is true.
+        If the store is read-only, and has no group at the path or ``overwrite`` is true.
     """
     try:
         return open_group(store, "w" if overwrite else "a", **options)
@@ -188,21 +173,14 @@ def group(store: StoreLike = None, *, overwrite: bool = False, **options: Any) -
 
 
 def tree(store: StoreLike, level: int | None = None, *, path: str | None = None) -> Tree:
-    """The hierarchy below a group, to look at; as :meth:`Group.tree`."""
+    """The hierarchy below a group, for display; as :meth:`Group.tree`."""
     return open_group(store, path=path).tree(level)
 
 
 def load(store: StoreLike, *, path: str | None = None, **options: Any) -> Any:
     """Read an array, or all arrays directly below a group, into memory.
 
-    Parameters
-    ----------
-    store : store-like
-        Where from.
-    path : str, optional
-        Path of the node in the store.
-    **options
-        Further arguments of :func:`open`.
+    Options as for :func:`open`.
 
     Returns
     -------
@@ -217,10 +195,12 @@ def load(store: StoreLike, *, path: str | None = None, **options: Any) -> Any:
 def getsize(store: StoreLike, path: str | None = None) -> int:
     """Bytes of all values below a path: chunks, metadata and all other keys.
 
+    :meth:`Array.nbytes_stored` counts only the chunks of an array.
+
     Parameters
     ----------
     store : store-like
-        Where; an array or group for what it takes with everything below it.
+        Location; an array or group for the node and everything below it.
     path : str, optional
         Path of a node, or a key.
 
@@ -230,10 +210,6 @@ def getsize(store: StoreLike, path: str | None = None) -> int:
         If there is no value at or below the path.  A store object may be empty.
     StoreCapabilityError
         If the store cannot list its keys.
-
-    Notes
-    -----
-    Of an array, :meth:`Array.nbytes_stored` counts the chunks alone.
     """
     with opened_store(store, path, read_only=True) as (place, below):
         if isinstance(store, Node) and below and not path:
@@ -250,5 +226,5 @@ def getsize(store: StoreLike, path: str | None = None) -> int:
 
 
 def _nbytes_of(store: Store, keys: Iterable[str]) -> int:
-    """Bytes of the values of some keys; a key that was removed in the meantime counts as 0."""
+    """Bytes of the values of some keys; keys that were removed meanwhile count as 0."""
     return sum(size or 0 for _, size in concurrent_map(keys, store.getsize, store.max_concurrency))

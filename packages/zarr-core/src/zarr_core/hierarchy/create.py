@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.format import Format, NodeMetadata
     from zarr_core.interfaces.store import Store
 
-_MAX_NBYTES = 1 << 26  # of a chunked array that are read at once
+_MAX_NBYTES = 1 << 26  # read at once from a chunked array
 
 
 def create_array(
@@ -66,66 +66,62 @@ def create_array(
     Parameters
     ----------
     store : store-like
-        Where: a path, a URL, a store, a mapping, a group; None for memory.
+        Location: a path, a URL, a store, a mapping, a group; None for memory.
     path : str, optional
         Path of the array in the store.  Missing parent groups are created.
     shape : int or sequence of int
-        Length of each dimension; that of ``data`` if not given.
+        Length of each dimension; by default that of ``data``.
     dtype : data-type-like
-        A name (``"float32"``, ``"r16"``), a NumPy dtype, a definition; that of
-        ``data`` if not given, else ``float64``.
+        A name (``"float32"``, ``"r16"``), a NumPy dtype or a definition; by default that of
+        ``data``, else ``float64``.
     data : array-like, optional
         The elements of the array.
     chunks, shards
-        Shapes, or ``"auto"``: see
-        :func:`zarr_core.normalize.chunk_shapes.chunk_and_shard_shape` for the forms and
-        the rule.  ``shards`` may be a dictionary with ``shape`` and ``index_location``.
-        Lengths that differ along a dimension, as in ``[[10, 20, 30], 5]``, make a
-        ``rectilinear`` grid, which zarr-grids has.  ``chunks`` may be a chunk grid
-        or the definition of one.
+        Shapes, or ``"auto"``: see :func:`zarr_core.normalize.chunk_shapes.chunk_and_shard_shape`
+        for the forms and the rule.  ``shards`` may be a dictionary with ``shape`` and
+        ``index_location``.  Different lengths along a dimension, as in ``[[10, 20, 30], 5]``,
+        select a ``rectilinear`` grid (zarr-grids).  ``chunks`` may be a chunk grid or the
+        definition of one.
     filters, compressors
-        The array -> array codecs and the bytes -> bytes codecs, of the chunks within the
-        shards if there are shards: names, definitions, codecs, one or several, or
-        None.  By default no filters, and zstd with checksums if it is installed.
+        The array -> array and bytes -> bytes codecs of the chunks, or inner chunks if there are
+        shards: names, definitions, codecs, one or several, or None.  By default no filters, and
+        zstd with checksums if it is installed.
     serializer
-        The array -> bytes codec; by default the one that the data type names: ``bytes`` in
-        the byte order of ``dtype``, for elements of variable size another.
+        The array -> bytes codec; by default that of the data type: ``bytes`` in the byte order of
+        ``dtype``, or another for elements of variable size.
     fill_value : scalar, optional
-        The value of elements that were never written; by default zero.  None is an undefined
-        fill value in formats that permit it, such as version 2, and zero in others.
+        Value of elements that were never written; by default zero.  None is an undefined fill
+        value in formats that permit it, such as version 2, and zero in others.
     zarr_format : int or str, optional
-        The format to write: 2, 3, or the name of an installed format.  By default
-        that of the hierarchy that contains the array, otherwise 3.
+        The format to write: 2, 3, or the name of an installed format.  By default that of the
+        hierarchy that contains the array, otherwise 3.
     attributes : mapping, optional
         Attributes; NumPy scalars and arrays become numbers and lists.
     chunk_key_encoding : str, dict or ExtensionDefinition, optional
-        ``"default"``, ``"v2"``, a definition, or ``"."`` or ``"/"`` for the separator in the
-        keys of the format.
+        ``"default"``, ``"v2"``, a definition, or ``"."`` or ``"/"`` for the separator in the keys
+        of the format.
     dimension_names : sequence of str or None, optional
-        One a dimension; a string alone names the only one.
+        One per dimension; a string names the only dimension.
     storage_transformers : sequence
         Definitions of storage transformers, or one.
     order : {"C", "F"}
-        Which dimension of a chunk is stored with its elements next to each other: the
-        last or the first.  In version 3, ``F`` is a ``transpose`` codec, and another one
-        among the filters is an error.  Results of reading have this order in memory.
+        Whether the last or the first dimension of a chunk is contiguous in storage.  In version 3,
+        ``F`` is a ``transpose`` codec, and another one among the filters is an error.  Results of
+        reading have this order in memory.
     storage_options : mapping, optional
-        Further arguments for the store that a URL names.
+        Further arguments for the store of a URL.
     overwrite : bool
         Whether an existing node is removed first, with everything below it.
     config : mapping, optional
-        ``write_empty_chunks`` and ``missing_chunks`` for this array alone, and ``order``,
-        ``"C"`` or ``"F"``, for another order of results in memory.
+        ``write_empty_chunks`` and ``missing_chunks`` for this array, and ``order``, ``"C"`` or
+        ``"F"``, for another order of results in memory.
     write_data : bool
         False to create an array like ``data`` without writing elements.
     synchronizer : object, optional
-        Provides locks for a store without locks between processes; zarr-stores has some.
+        Provides locks for a store without locks between processes; see
+        ``zarr_stores.synchronizers``.
     extensions : mapping, optional
         Code for this array: ``{"codec": {"acme.xor": Xor}}``.
-
-    Returns
-    -------
-    Array
 
     Raises
     ------
@@ -140,9 +136,9 @@ def create_array(
 
     Notes
     -----
-    If this fails, or is interrupted, after the array was created, the array and the parent
-    groups that were created are removed.  The exception has a note about everything that
-    remains, and about a node that ``overwrite`` removed before.
+    If the call fails or is interrupted after the array was created, the array and its new parent
+    groups are removed.  The exception has a note about everything that remains, and about a node
+    that ``overwrite`` has removed.
     """
     with override_extensions(extensions):
         values = None if data is None else values_of(data)
@@ -203,24 +199,9 @@ def create_group(
     storage_options: Mapping[str, Any] | None = None,
     synchronizer: Any = None,
 ) -> Group:
-    """Create a group.
+    """Create a group; parameters as for :func:`create_array`.
 
-    Parameters
-    ----------
-    store : store-like
-        Where: a path, a URL, a store, a mapping, a group; None for memory.
-    path : str, optional
-        Path of the group in the store.  Missing parent groups are created.
-    zarr_format : int or str, optional
-        The format to write; as for :func:`create_array`.
-    overwrite : bool
-        Whether an existing node is removed first, with everything below it.
-    attributes : mapping, optional
-        Attributes.
-    storage_options : mapping, optional
-        Further arguments for the store that a URL names.
-    synchronizer : object, optional
-        As for :func:`create_array`; for all that is below the group as well.
+    A ``synchronizer`` is also used for all nodes below the group.
 
     Raises
     ------
@@ -252,16 +233,16 @@ def _place(
     overwrite: bool,
     rollback: Rollback,
 ) -> None:
-    """Store the metadata of a new node, also in consolidated metadata of the group."""
+    """Store the metadata of a new node, and add it to consolidated metadata of the group."""
     group = given if isinstance(given, Node) else None
     known_group: str | None = None
     if group is not None:
         group.check_writable()
         if group.stored.consolidated is not None:
-            # Whether the node exists is read from the store.
+            # The cleanup lists the node if the store still has it.
             paths = list(accumulate(path.split("/"), "{}/{}".format))
             rollback.add_cleanup(lambda: group.stored.record(gone=[path], there=paths))
-            # record() raises an error if it has been removed.
+            # If it has been removed, record() raises an error.
             known_group = group.stored.consolidated.path
     made = place_node(
         place, path, format_, metadata, rollback, overwrite=overwrite, known_group=known_group
@@ -278,7 +259,7 @@ def _requested_format(store: StoreLike, zarr_format: int | str | None) -> int | 
 
 
 def _write_values(array: Array, values: Any) -> None:
-    """Write all elements; those of a chunked array in whole rows of chunks, up to 64 MiB each."""
+    """Write all elements; those of a chunked array in rows of chunks, up to 64 MiB each."""
     if isinstance(values, np.ndarray) or not array.ndim or array.nbytes <= _MAX_NBYTES:
         array[...] = values
         return
@@ -298,7 +279,7 @@ def _write_values(array: Array, values: Any) -> None:
 
 
 def _chunking(like: Array, shape: Any) -> dict[str, Any]:
-    """Chunks and shards of an array like another, also if their lengths differ."""
+    """The options for the chunks and shards of another array, also if their lengths differ."""
     stored = like.stored
     grid, length = stored.resolved.grid, np.size(shape)
     if stored.resolved.is_uniform or length != like.ndim:
@@ -312,7 +293,7 @@ def _chunking(like: Array, shape: Any) -> dict[str, Any]:
 
 
 def like_options(like: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The arguments that a new array like another takes from it, unless options contradict."""
+    """The options that a new array takes from another, unless ``options`` contradict."""
     if not isinstance(like, Array):
         values = values_of(like)
         return {"shape": values.shape, "dtype": values.dtype}
@@ -329,7 +310,7 @@ def like_options(like: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
         "dimension_names": metadata.dimension_names,
         "extensions": like.stored.extensions,
     }
-    if "dtype" in options:  # what was chosen for the other dtype
+    if "dtype" in options:  # they depend on the dtype
         for name in ("fill_value", "filters", "serializer"):
             del traits[name]
     if "shape" in options and np.size(options["shape"]) != like.ndim:

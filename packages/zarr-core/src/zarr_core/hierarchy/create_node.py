@@ -38,32 +38,18 @@ def place_node(
     overwrite: bool,
     known_group: str | None = None,
 ) -> list[str]:
-    """Store a new node and its parent groups.
+    """Store a new node and its parent groups; return the paths of the groups that were created.
 
-    Specification: v3.1, "Operations": creating a node ensures groups at all
-    ancestor paths.
+    Specification: v3.1, "Operations": creating a node ensures groups at all ancestor paths.
 
-    Parameters
-    ----------
-    store, path, format_, metadata
-        The node.
-    rollback : Rollback
-        Remembers every node that is created.
-    overwrite : bool
-        Whether an existing node is removed first.
-    known_group : str, optional
-        Path of a group that exists, so that its metadata, which can be large, is not read.
-
-    Returns
-    -------
-    list of str
-        Paths of the parent groups that were created.
+    ``rollback`` records every node that is created.  ``known_group`` is the path of a group that
+    exists: its metadata, which can be large, is not read.
 
     Raises
     ------
     NodeExistsError
-        If a node exists and ``overwrite`` is false, if an ancestor is an array, or if
-        overwriting would remove keys that belong to no node.
+        If a node exists and ``overwrite`` is false, if an ancestor is an array, or if overwriting
+        would remove keys that belong to no node.
     StoreReadOnlyError
         If the store is read-only.
     """
@@ -86,14 +72,10 @@ def make_room(
     existing: Container[str] = (),
     known_group: str | None = None,
 ) -> list[str]:
-    """Do what :func:`place_node` does before it stores the metadata.
+    """Do everything that :func:`place_node` does before it stores the metadata.
 
-    Parameters
-    ----------
-    store, path, format_, metadata, overwrite, known_group
-        As for :func:`place_node`.
-    existing : container of str
-        Reserved names that are not new, such as those of the source of a copy.
+    Parameters, result and errors as for :func:`place_node`.  ``existing`` has reserved names that
+    are permitted, such as those of the source of a copy.
     """
     if store.read_only:
         raise StoreReadOnlyError(READ_ONLY, located(store, path))
@@ -110,19 +92,7 @@ def make_room(
 
 
 def create_ancestors(store: Store, path: str, format_: Format, rollback: Rollback) -> list[str]:
-    """Create the missing parent groups of a path.
-
-    Parameters
-    ----------
-    store, path, format_
-        The node that is created later.
-    rollback : Rollback
-        Remembers every group that is created.
-
-    Returns
-    -------
-    list of str
-        Paths of the groups.
+    """Create the missing parent groups of a path, record them for rollback, and return their paths.
 
     Raises
     ------
@@ -141,7 +111,7 @@ def _create_groups(
     store: Store, missing: list[str], format_: Format, rollback: Rollback
 ) -> list[str]:
     if format_.implicit_groups:
-        if "" in missing:  # the metadata of the root is written with the first node
+        if "" in missing:  # its metadata is written with the first node
             rollback.expect(store, "", format_, GroupMetadata())
         return []
     for ancestor in reversed(missing):
@@ -150,7 +120,7 @@ def _create_groups(
 
 
 def _refuse_conflicts(store: Store, path: str, format_: Format, paths: list[str]) -> None:
-    """Raise if one of some paths has a node of another format."""
+    """Raise a NodeExistsError if a path has a node of another format."""
     for place in paths:
         if other := conflicting_format(store, place, format_):
             raise NodeExistsError(
@@ -162,7 +132,7 @@ def _refuse_conflicts(store: Store, path: str, format_: Format, paths: list[str]
 
 
 def occupied(store: Store, path: str) -> NodeExistsError:
-    """The error about a node that already exists."""
+    """The error for a node that already exists."""
     return NodeExistsError(
         located(store, path),
         "a node already exists; open it, or pass overwrite=True to remove it first",
@@ -192,21 +162,16 @@ def _missing_ancestors(
 
 
 def refuse_leftovers(array: StoredArray) -> None:
-    """Raise if chunks exist that a new array would use as its own.
+    """Raise a NodeExistsError if chunks exist that a new array would use as its own.
 
     They remain if the removal of an array was interrupted.
-
-    Raises
-    ------
-    NodeExistsError
-        If there is such a chunk.
     """
     store, path, format_ = array.chunk_store, array.path, array.format
     if not store.supports_listing:
         return
     _, key = next(array.stored_chunks(), (None, None))
     if key is not None and format_.read(store, path) is None:
-        # A key such as "0.0" may belong to something else, and overwriting does not remove it.
+        # A key such as "0.0" may belong to other data; overwriting does not remove such keys.
         certain = format_.unmanaged_key(store, path) is None
         remedy = (
             "pass overwrite=True to remove it first"
@@ -230,7 +195,7 @@ def _clear(store: Store, path: str, format_: Format) -> bool:
             f"overwriting would remove {foreign!r}, which is not part of a Zarr node; "
             "move it, or choose another path",
         )
-    # A store that cannot remove keys can be written to where nothing is stored.
+    # A store that cannot remove keys needs no removal at an empty path.
     found = holds_anything(store, path, format_)
     if found:
         erase_node(format_, store, path)

@@ -34,26 +34,25 @@ def remove(
     Parameters
     ----------
     store : store-like
-        Where; an array or group for the node itself.
+        Location; an array or group for the node itself.
     path : str, optional
-        Path of the node in the store; without it, the root.
+        Path of the node in the store; the root by default.
     progress : callable or True, optional
-        Called with a :class:`Progress` a few times a second; True draws a line on
-        standard error.
+        Called with a :class:`Progress` a few times a second; True draws a line on standard error.
 
     Raises
     ------
     NodeNotFoundError
         If there is no node.
     NodeExistsError
-        If a key below it belongs to no node.  Nothing is removed.
+        If a key below the node belongs to no node.  Nothing is removed.
     StoreReadOnlyError, StoreCapabilityError
         If the store is read-only, or cannot list or remove its keys.
 
     Notes
     -----
-    Metadata is removed first, as by ``del group[name]``.  A node of a group with
-    consolidated metadata is removed from it.
+    Metadata is removed first, as by ``del group[name]``, also from consolidated metadata of the
+    group.
     """
     if isinstance(store, Node):
         store.check_writable()
@@ -82,12 +81,15 @@ def rmdir(
 ) -> None:
     """Remove all keys below a path, whether or not they belong to nodes.
 
+    For nodes, prefer :func:`remove`: it includes chunks that the format stores elsewhere, and
+    updates consolidated metadata.
+
     Parameters
     ----------
     store : store-like
-        Where.
+        Location.
     path : str, optional
-        The path; without it, all keys of the location.
+        The path; by default all keys of the location.
     progress : callable or True, optional
         As for :func:`remove`.
 
@@ -101,8 +103,6 @@ def rmdir(
     Notes
     -----
     Metadata is removed first, so that an interrupted call leaves no incomplete node.
-    Prefer :func:`remove` for nodes: it includes chunks that the format stores elsewhere,
-    and updates consolidated metadata.
     """
     with opened_store(store, path) as (place, below):
         prefix = f"{below}/" if below else ""
@@ -123,24 +123,15 @@ _BATCH = 1000  # keys that are removed between two reports
 
 
 def erase_node(format_: Format, store: Store, path: str, reporter: Reporter | None = None) -> None:
-    """Remove a node with everything below it.
+    """Remove a node with everything below it, and report the progress.
 
-    Parameters
-    ----------
-    format_, store, path
-        The node.
-    reporter : Reporter, optional
-        Receives the progress.
+    All metadata is removed first, also that of other formats, parents before members: an
+    interrupted call leaves no incomplete node.
 
     Raises
     ------
     StoreCapabilityError
         If the store cannot remove keys.
-
-    Notes
-    -----
-    All metadata is removed first, that of the node before that of its members, so that an
-    interrupted call leaves no incomplete node.  Metadata of other formats is included.
     """
     require_erasing(store)
     order = key_order(format_)
@@ -156,7 +147,7 @@ def erase_node(format_: Format, store: Store, path: str, reporter: Reporter | No
 
 
 def is_stored(format_: Format, store: Store, path: str) -> bool:
-    """Whether there is a node, possibly damaged."""
+    """Whether a node exists, possibly damaged."""
     try:
         return format_.read(store, path) is not None
     except MetadataError:
@@ -164,7 +155,7 @@ def is_stored(format_: Format, store: Store, path: str) -> bool:
 
 
 def erase_documents(store: Store, keys: Iterable[str], order: KeyOrder) -> None:
-    """Remove the keys of metadata documents among some keys, parents first."""
+    """Remove the metadata documents among some keys, parents first."""
     for step in order.documents_to_remove(keys):
         store.erase_values(step)
 
@@ -174,16 +165,8 @@ def erase_keys(
 ) -> None:
     """Remove keys: metadata documents, parents first, then the others.
 
-    Parameters
-    ----------
-    store, path
-        Their location.
-    keys : list of str
-        The keys.
-    order : KeyOrder
-        Determines which of them are metadata documents.
-    reporter : Reporter
-        Receives the progress.
+    ``order`` tells which keys are metadata documents.  ``path`` is their location, for the
+    reporter.
     """
     reporter.begin(path, len(keys), "keys")
     others = (key for key in keys if not order.is_document(key))
@@ -195,7 +178,7 @@ def erase_keys(
 
 
 def require_erasing(store: Store) -> None:
-    """Raise if a store cannot remove keys."""
+    """Raise a StoreCapabilityError if a store cannot remove keys."""
     if not store.supports_erasing:
         raise StoreCapabilityError(
             "the store cannot remove keys; copy what you want to keep to another store", store

@@ -1,4 +1,4 @@
-"""Create stored arrays and groups from metadata, which need not be stored; validate metadata."""
+"""Create stored arrays and groups from metadata, stored or not; validate metadata."""
 
 from __future__ import annotations
 
@@ -50,12 +50,7 @@ class ArraySettings(NamedTuple):
 def array_settings(config: Mapping[str, Any] | None) -> ArraySettings:
     """The settings of one array; by default those of ``zarr_core.config``.
 
-    Raises
-    ------
-    TypeError
-        If a setting is unknown.
-    ValueError
-        If the value of a setting is invalid.
+    Raises a TypeError for an unknown setting, a ValueError for an invalid value.
     """
     known = settings.settings
     if not config:
@@ -108,7 +103,7 @@ def stored_node(
     config: Mapping[str, Any] | None = None,
     consolidated: ConsolidatedView | None = None,
 ) -> StoredArray | StoredGroup:
-    """Create a stored array or group from its metadata, after validating them."""
+    """Create a stored array or group from its metadata, and validate the metadata."""
     validate_node(store, path, metadata)
     if isinstance(metadata, ArrayMetadata):
         return stored_array(
@@ -132,12 +127,12 @@ def stored_node(
 def _warn_of_wrong_values(
     metadata: ArrayMetadata, resolved: ResolvedMetadata, store: Store, path: str
 ) -> None:
-    """Warn, once for each location, of an array whose values may be wrong."""
+    """Warn, once per location, that the values of an array may be wrong."""
     location = (store.url, path)
     if _warned.get(location) is resolved:
         return
     _warned.keep(location, resolved)
-    # For a fallback of the data type, there is a warning of its own.
+    # A fallback of the data type has another warning.
     ignored = [
         definition for definition in resolved.ignored if definition is not metadata.data_type
     ]
@@ -156,7 +151,7 @@ def _warn_of_wrong_values(
 
 
 def pickled_state(stored: StoredNode[Any]) -> tuple[Any, ...]:
-    """The arguments of :func:`reopen` that describe a node."""
+    """The arguments of :func:`reopen` for a node."""
     config: dict[str, Any] = {}
     use_consolidated = None
     if isinstance(stored, StoredArray):
@@ -198,20 +193,15 @@ def reopen(
 
 
 def validate_node(store: Store, path: str, metadata: NodeMetadata) -> None:
-    """Validate metadata with the extensions that its additional fields name, and with hooks.
+    """Validate metadata with the extensions of its additional fields, and with hooks.
 
-    Parameters
-    ----------
-    store, path
-        The location of the node; for messages.
-    metadata : ArrayMetadata or GroupMetadata
-        The metadata that was read or will be written.
+    ``store`` and ``path`` are used for messages.
 
     Raises
     ------
     ExtensionError
-        If an additional field must be understood and is unknown, or if its extension is
-        broken or rejects it.
+        If an additional field must be understood and is unknown, or if its extension is broken or
+        rejects it.
     MetadataValidationError
         If an extension or a hook reports a problem.
     """
@@ -237,7 +227,7 @@ def validate_node(store: Store, path: str, metadata: NodeMetadata) -> None:
 def _problems(
     extension: MetadataExtension, document: dict[str, JSON], where: str, pointer: str
 ) -> list[ValidationProblem]:
-    """The problems that an extension reports; errors in its code become problems."""
+    """The problems that an extension reports; its exceptions become problems."""
     try:
         problems = list(extension.check(document))
         if others := [item for item in problems if not isinstance(item, ValidationProblem)]:
@@ -253,7 +243,7 @@ def _problems(
 
 
 def _definition(name: str, value: JSON) -> ExtensionDefinition:
-    """An additional field as a definition: the rest of it is the configuration."""
+    """An additional field as a definition: its other members are the configuration."""
     members: dict[str, JSON] = value if isinstance(value, dict) else {"value": value}
     return ExtensionDefinition(
         name,
@@ -265,7 +255,7 @@ def _definition(name: str, value: JSON) -> ExtensionDefinition:
 def _located(
     error: ExtensionConfigurationError, pointer: str, value: JSON
 ) -> ExtensionConfigurationError:
-    """The same error, with pointers into the metadata: the field is the configuration."""
+    """The same error; its pointers omit "/configuration", which additional fields do not have."""
     problems = []
     for problem in error.problems:
         rest = problem.pointer.removeprefix(pointer).removeprefix("/configuration")

@@ -1,4 +1,4 @@
-"""Group: a group in a store as its users see it."""
+"""The class ``Group``."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ if TYPE_CHECKING:
 class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
     """A group of arrays and groups: a mapping from their names.
 
-    Returned by :func:`zarr_core.open_group` and :func:`zarr_core.create_group`.  Names
-    may be paths: ``group["a/b"]``.
+    :func:`zarr_core.open_group` and :func:`zarr_core.create_group` return it.  Names may be paths:
+    ``group["a/b"]``.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
     """
 
     stored: StoredGroup
-    """The group as it is stored: its format and members, without this interface."""
+    """The stored group: its format and members."""
 
     # --- the mapping ---
 
@@ -95,10 +95,10 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         except NodeNameError:
             return False
         except MetadataError:
-            return True  # there is something, though it cannot be opened
+            return True  # exists, but cannot be opened
 
     def __iter__(self) -> Iterator[str]:
-        """Names of the direct members, sorted; also of those whose documents are damaged."""
+        """Names of the direct members, sorted; includes nodes with damaged metadata."""
         return self.stored.child_names(self.path)
 
     def __len__(self) -> int:
@@ -106,7 +106,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         return sum(1 for _ in self)
 
     def __bool__(self) -> bool:
-        """True: a group without members is a group all the same."""
+        """True, also for a group without members."""
         return True
 
     def __setitem__(self, path: str, value: Any) -> None:
@@ -125,7 +125,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         """
         self._remove(path, None)
 
-    # Equality is that of the node, not of a mapping.
+    # Compares locations, not contents as a mapping would.
     __eq__ = Node.__eq__
     __hash__ = Node.__hash__
 
@@ -139,8 +139,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         Parameters
         ----------
         max_depth : int or None
-            0 for direct members, 1 for those of direct subgroups as well ...; None
-            for all.
+            0 for direct members, 1 to include those of direct subgroups ...; None for all.
         use_consolidated_for_children : bool
             Whether consolidated metadata may be used, if the group was opened with it.
 
@@ -149,7 +148,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         ValueError
             If the depth is negative.
         MetadataError
-            If the document of a member is wrong.
+            If the metadata of a member is invalid.
         """
         found = self._all(max_depth, use_consolidated=use_consolidated_for_children)
         return tuple((name, self._node(path, metadata)) for name, path, metadata in found)
@@ -185,17 +184,9 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         return (group for _, group in self.groups())
 
     def visit(self, func: Callable[[str], T | None]) -> T | None:
-        """Call a function with the path of each member at any depth, until it returns something.
+        """Call a function with the path of each member at any depth, relative to the group.
 
-        Parameters
-        ----------
-        func : callable
-            Receives a path relative to the group.  Any result other than None ends the visit.
-
-        Returns
-        -------
-        object
-            The last result of the function.
+        Stops at the first result that is not None, and returns it.
         """
         for name, _, _ in self._all():
             found = func(name)
@@ -218,13 +209,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         return None
 
     def tree(self, level: int | None = None) -> Tree:
-        """The hierarchy below the group, for display.
-
-        Parameters
-        ----------
-        level : int, optional
-            How many levels to show; all if not given.
-        """
+        """The hierarchy below the group, for display; at most ``level`` levels if set."""
         from zarr_core.display.tree import tree
 
         return tree(self.stored, level)
@@ -306,12 +291,12 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         return self.empty_like(name, like, fill_value=fill_value, **options)
 
     def require_group(self, name: str, *, overwrite: bool = False) -> Group:
-        """The group of a name, created if it does not exist; without a name, the group itself.
+        """Return a group, created if it does not exist; for an empty name, the group itself.
 
         Raises
         ------
         NodeTypeError
-            If there is an array.
+            If the node is an array.
         """
         found = None if overwrite else self._stored_member(name)
         if found is None:
@@ -326,22 +311,22 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         return found
 
     def require_groups(self, *paths: str) -> tuple[Group, ...]:
-        """Several groups, each created if it does not exist."""
+        """Return several groups, each created if it does not exist."""
         return tuple(self.require_group(path) for path in paths)
 
     def require_array(
         self, name: str, shape: int | Sequence[int] | None = None, dtype: Any = None,
         exact: bool = False, **options: Any,
     ) -> Array:  # fmt: skip
-        """The array of a name, created if it does not exist.
+        """Return an array, created if it does not exist.
 
         Parameters
         ----------
         name : str
             Path below the group.
         shape, dtype
-            What the array must have; those of ``data``, if it is among the options
-            and they are not given.  Without a dtype, any is accepted.
+            Required shape and dtype; by default those of the option ``data``.  Without a dtype,
+            any is accepted.
         exact : bool
             Whether the dtype must be the same; otherwise ``dtype`` must cast safely to it.
         **options
@@ -350,7 +335,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         Raises
         ------
         NodeTypeError
-            If there is a group, or an array of another shape or dtype.
+            If the node is a group, or has another shape or dtype.
         """
         from zarr_core.normalize.array_metadata import parse_shape
         from zarr_core.normalize.data_types import parse_data_type
@@ -389,21 +374,20 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
     def batch(self) -> Iterator[Self]:
         """Write consolidated metadata once, for all changes within a block.
 
-        Without it, every creation, removal and change of metadata through a group that was
-        opened with consolidated metadata writes all of that, which takes time proportional
-        to the number of nodes.
+        Otherwise, every creation, removal and change of metadata through a group that was opened
+        with consolidated metadata writes all of it, which takes time proportional to the number of
+        nodes.
 
         Notes
         -----
-        Nodes and attributes themselves are stored at once.  The consolidated metadata
-        is written when the block ends, also if it raises: nodes that were created before the
-        exception are stored, and listed.  Changes by other writers are kept.  Until
-        then, those who read the consolidated metadata do not see the changes.  If the process is
-        killed within the block, :func:`zarr_core.consolidate_metadata` repairs it.
+        Nodes and attributes themselves are stored immediately.  The consolidated metadata is
+        written when the block ends, also after an exception; it then lists the nodes that were
+        created before.  Changes by other writers are kept.  Until then, readers of the consolidated
+        metadata do not see the changes.  If the process is killed within the block,
+        :func:`zarr_core.consolidate_metadata` repairs it.
 
-        The block applies to this group, and to all nodes that were reached through the same
-        consolidated metadata, in all threads of the process.  It has no effect on a group
-        without consolidated metadata.
+        The block applies to all nodes that were opened through the same consolidated metadata, in
+        all threads of the process.  It has no effect on a group without consolidated metadata.
 
         Examples
         --------
@@ -431,19 +415,8 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
     ) -> None:
         """Move a member to another path; both are relative to the group.
 
-        Use :func:`zarr_core.move` to move it to another store or group.
-
-        Parameters
-        ----------
-        source, dest : str
-            The paths.
-        progress : callable or True, optional
-            As for :func:`zarr_core.copy`.
-
-        Notes
-        -----
-        The node is complete at one of the two paths at any time: its chunks are copied, then
-        its metadata, then the source is removed.  Repeat an interrupted call to complete it.
+        :func:`zarr_core.move` moves nodes to another store or group.  ``progress`` as for
+        :func:`zarr_core.copy`.
 
         Raises
         ------
@@ -451,6 +424,11 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
             If there is no node at the source.
         NodeExistsError
             If a node exists at the destination, or the destination is within the source.
+
+        Notes
+        -----
+        The node is complete at one of the two paths at any time: its chunks are copied, then its
+        metadata, then the source is removed.  Repeat an interrupted call to complete it.
         """
         self.check_writable()
         old, new = self._child_path(source), self._child_path(dest)
@@ -461,10 +439,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
     def clear(self, *, progress: Callable[[Progress], object] | bool | None = None) -> None:
         """Remove all members.
 
-        Parameters
-        ----------
-        progress : callable or True, optional
-            As for :func:`zarr_core.remove`; each member is a part.
+        ``progress`` as for :func:`zarr_core.remove`; each member is a part.
         """
         from zarr_core.interfaces.progress import Reporter
 
@@ -490,7 +465,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         erase_node(self.stored.format, self.store, child, reporter)
         self.stored.record(gone=[child])
 
-    # --- as a context, in a shell ---
+    # --- context manager, display ---
 
     def __enter__(self) -> Self:
         return self
@@ -506,7 +481,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         path = f" {shorten(self.name, 1000)}" if self.path else ""
         return escape_controls(f"<Group {self.store}{path}>")
 
-    # --- within ---
+    # --- internal ---
 
     def _child(self, name: str) -> str:
         if not names.normalise_path(name):
@@ -526,7 +501,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         return Array(found) if isinstance(found, StoredArray) else Group(found)
 
     def _stored_member(self, name: str) -> Array | Group | None:
-        """The member of a name; consolidated metadata is not used."""
+        """The member with a name; consolidated metadata is not used."""
         path = names.join(self.path, name)
         metadata = self.stored.format.read(self.store, path)
         return None if metadata is None else self._node(path, metadata)
@@ -565,14 +540,9 @@ _SHOWN = 5
 
 
 def member_not_found(group: Group, path: str) -> NodeNotFoundError:
-    """Return the error about a member that does not exist; names the missing part and alternatives.
+    """Return the error for a missing member; it names the missing part and alternatives.
 
-    Parameters
-    ----------
-    group : Group
-        The group.
-    path : str
-        The path that was looked up, relative to the group; any string.
+    ``path`` is any string, relative to the group.
     """
     where = located(group.store, group.path)
     reason = f"no member {path!r}"
@@ -596,7 +566,7 @@ def member_not_found(group: Group, path: str) -> NodeNotFoundError:
 
 
 def _children(group: Group, parent: str) -> list[str]:
-    """Names directly below a group; their metadata is not read."""
+    """Names directly below a group, without reading their metadata."""
     path = names.join(group.path, parent)
     stored = group.stored
     if stored.uses_consolidated:

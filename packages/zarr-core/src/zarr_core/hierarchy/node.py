@@ -1,4 +1,4 @@
-"""What arrays and groups have in common; changes of the metadata of a node."""
+"""The base class of arrays and groups; changes of the metadata of a node."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Node(Generic[M]):
     Attributes
     ----------
     stored : StoredArray or StoredGroup
-        The node as it is stored: its format, its chunks or members, without this interface.
-        It is replaced when the metadata changes.
+        The stored node: its format, and its chunks or members.  Replaced when the metadata
+        changes.
     """
 
     stored: StoredNode[M]
@@ -53,12 +53,12 @@ class Node(Generic[M]):
 
     @property
     def path(self) -> str:
-        """Its path in the store, without leading slash; empty for the root."""
+        """Path in the store, without leading slash; empty for the root."""
         return self.stored.path
 
     @property
     def metadata(self) -> M:
-        """The metadata, as of opening or the last change through this object."""
+        """The metadata at opening, or after the last change or refresh of this object."""
         return self.stored.metadata
 
     @property
@@ -73,12 +73,12 @@ class Node(Generic[M]):
 
     @property
     def zarr_format(self) -> int:
-        """Version of the format that the node is stored in."""
+        """Version of the format of the node."""
         return self.stored.format.zarr_format
 
     @property
     def attrs(self) -> Attributes:
-        """The attributes, to be read and changed like a dictionary."""
+        """The attributes, as a dictionary that can be changed."""
         return Attributes(self)
 
     @attrs.setter
@@ -86,35 +86,31 @@ class Node(Generic[M]):
         self.attrs.put(attributes)
 
     def update_attributes(self, attributes: Mapping[str, Any]) -> Self:
-        """Set some attributes and keep the others; returns the node."""
+        """Set some attributes, keep the others, and return the node."""
         self.attrs.update(attributes)
         return self
 
     def update_additional_fields(self, fields: Mapping[str, JSON]) -> Self:
-        """Set members of the document that the specification does not define; keep the others.
+        """Set metadata fields that the specification does not define, and return the node.
 
-        For extensions of the extension point ``extension`` (v3.1, "Additional fields"), which may object.
+        Extensions of the extension point ``extension`` validate them (v3.1, "Additional fields").
 
         Parameters
         ----------
         fields : mapping
-            Names, each with its value in JSON, mostly an object; None removes a member.  One
-            that others need not understand has the member ``"must_understand": false``.
-
-        Returns
-        -------
-        Node
-            This one.
+            Names and JSON values, mostly objects; None removes a field.  Other fields are kept.
+            An object with ``"must_understand": false`` may be ignored by readers that do not know
+            it.
 
         Raises
         ------
         UnknownExtensionError
             If an additional field must be understood and is unknown.
         ExtensionConfigurationError, MetadataValidationError
-            If whoever understands it refuses it, the format has no such members, or a value
-            has no JSON form.
+            If its extension rejects it, the format has no such fields, or a value has no JSON
+            form.
         ValueError
-            If the specification defines a member of that name.
+            If the specification defines a field of that name.
         """
         if defined := sorted(fields.keys() & {*ARRAY_MEMBERS, *GROUP_MEMBERS}):
             raise ValueError(
@@ -131,7 +127,7 @@ class Node(Generic[M]):
         return self
 
     def refresh(self) -> None:
-        """Read the metadata again, to see changes by others.
+        """Read the metadata again, to see changes by other writers.
 
         Raises
         ------
@@ -177,14 +173,8 @@ class Node(Generic[M]):
 def update_metadata(node: Node[M], change: Callable[[M], M]) -> None:
     """Change the stored metadata of a node; concurrent changes are kept.
 
+    ``change`` receives the stored metadata and returns the new metadata, which the node then has.
     Consolidated metadata of the group through which the node was opened is updated too.
-
-    Parameters
-    ----------
-    node : Array or Group
-        The node; it receives the new metadata.
-    change : callable
-        Receives the stored metadata and returns the new.
     """
     node.check_writable()
     stored = node.stored
@@ -194,14 +184,14 @@ def update_metadata(node: Node[M], change: Callable[[M], M]) -> None:
         validate_node(stored.store, stored.path, changed)
         return changed
 
-    # Threads that share the object see changes in the order in which they were stored.
+    # Other threads see changes of this object in the order in which they were stored.
     with _exclusive(node):
         _replace_metadata(node, stored.format.update(stored.store, stored.path, checked))
     node.stored.record(there=[stored.path])
 
 
 def _exclusive(node: Node[Any]) -> AbstractContextManager[None]:
-    """Exclude the other threads that share the object; safe after a fork."""
+    """Exclude other threads that use the same object; safe after a fork."""
     return key_lock(id(node), node.stored.path)
 
 

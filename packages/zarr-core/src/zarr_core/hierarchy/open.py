@@ -1,4 +1,4 @@
-"""Open arrays and groups; create them if the mode requires it."""
+"""Open arrays and groups, or create them if the mode requires it."""
 
 from __future__ import annotations
 
@@ -50,38 +50,36 @@ def open(
     Parameters
     ----------
     store : store-like
-        Where: a path, a URL, a store, a mapping, an array or group.
+        Location: a path, a URL, a store, a mapping, an array or group.
     mode : {"r", "r+", "a", "w", "w-"}, optional
-        ``r``: read; ``r+``: read and write; ``a``: the same, created if it does not exist;
-        ``w``: created, or overwritten if it exists; ``w-`` or ``x``: created, an error if
-        it exists.  By default ``r+``, or ``r`` if the store, or the node given for it, is
-        read-only.
+        ``r``: read; ``r+``: read and write; ``a``: read and write, created if missing; ``w``:
+        created, or overwritten if it exists; ``w-`` or ``x``: created, an error if it exists.  By
+        default ``r+``, or ``r`` if the store or node that is passed is read-only.
     path : str, optional
         Path of the node in the store.
     zarr_format : int or str, optional
         Open or create this format only.
     storage_options : mapping, optional
-        Further arguments for the store that a URL names.
+        Further arguments for the store of a URL.
     use_consolidated : bool, optional
-        Whether a group's members are looked up in its consolidated metadata.  By
-        default if it exists and the group is opened for reading only.
+        Whether members of a group are looked up in its consolidated metadata.  By default, if it
+        exists and the group is opened for reading.
     config : mapping, optional
-        ``write_empty_chunks`` and ``missing_chunks`` for this array alone.
+        ``write_empty_chunks`` and ``missing_chunks`` for this array; see :func:`create_array`.
     synchronizer : object, optional
-        As for :func:`create_array`; for all that is below a group as well.
+        As for :func:`create_array`; also for all nodes below a group.
     extensions : mapping, optional
-        Code for the node and its members:
-        ``{"codec": {"acme.xor": Xor}}``.
+        Code for the node and its members: ``{"codec": {"acme.xor": Xor}}``.
     **create
-        For the modes that create a node: arguments of :func:`create_array` if there is
-        ``shape`` or ``data``, else of :func:`create_group`.
+        For modes that create a node: arguments of :func:`create_array` if ``shape`` or ``data`` is
+        among them, else of :func:`create_group`.
 
     Raises
     ------
     NodeNotFoundError
         If there is no node.
     NodeExistsError
-        If there is one and the mode is ``w-``.
+        If a node exists and the mode is ``w-``.
     StoreReadOnlyError
         If the mode requires writing and the store is read-only.
     MetadataError, ExtensionError
@@ -162,18 +160,13 @@ def open_group(
 def open_consolidated(store: StoreLike, mode: Mode | None = None, **options: Any) -> Group:
     """Open a group whose members are listed in its consolidated metadata.
 
-    Parameters
-    ----------
-    store, mode
-        As for :func:`open`: by default for reading and writing, as in zarr-python. Changes
-        through the group also change the consolidated metadata.
-    **options
-        Further parameters of :func:`open_group`.
+    Parameters as for :func:`open_group`.  By default the group is opened for reading and writing,
+    as in zarr-python; changes through it also change the consolidated metadata.
 
     Raises
     ------
     ValueError
-        If it has none.
+        If the group has no consolidated metadata.
     """
     return open_group(store, mode, use_consolidated=True, **options)
 
@@ -266,20 +259,20 @@ def array_from_metadata(
     config: Mapping[str, Any] | None = None,
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Array:
-    """Create an array object from metadata; does not access the store.
+    """Create an array object from metadata, without access to the store.
 
-    For example to convert or repair arrays whose metadata is not stored, or differs.
+    For example, to convert or repair arrays whose metadata is missing or wrong.
 
     Parameters
     ----------
     store : store-like
-        Where the chunks are: a path, a URL, a store, a mapping, an array or group.
+        Location of the chunks: a path, a URL, a store, a mapping, an array or group.
     metadata : ArrayMetadata
-        The metadata; it is neither compared nor stored.
+        The metadata; it is neither stored nor compared with stored metadata.
     path : str, optional
         Path of the array in the store.
     zarr_format : int or str
-        The format, which determines where chunks are stored.
+        The format, which determines the keys of chunks.
     read_only : bool
         Whether the array is read-only.
     config, extensions : mapping, optional

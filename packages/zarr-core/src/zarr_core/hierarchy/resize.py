@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def new_shape(array: StoredArray, shape: tuple[int | Sequence[int], ...]) -> tuple[int, ...]:
-    """The new shape of an array, from the arguments of :meth:`zarr_core.Array.resize`.
+    """Parse the arguments of :meth:`zarr_core.Array.resize`; return the new shape.
 
     Raises
     ------
@@ -51,12 +51,9 @@ def new_shape(array: StoredArray, shape: tuple[int | Sequence[int], ...]) -> tup
 
 
 def elements_to_append(array: StoredArray, data: Any, axis: int) -> tuple[Any, int]:
-    """The arguments of :meth:`zarr_core.Array.append`, checked: an array and an axis from 0 on.
+    """Convert the arguments of :meth:`zarr_core.Array.append`; the returned axis is not negative.
 
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit.
+    Raises a ValueError if the shapes do not fit.
     """
     values = elements_of(data, array.resolved.data_type)
     old = array.metadata.shape
@@ -74,23 +71,10 @@ def elements_to_append(array: StoredArray, data: Any, axis: int) -> tuple[Any, i
 def grown(
     array: StoredArray, metadata: ArrayMetadata, values: np.ndarray[Any, Any], axis: int
 ) -> ArrayMetadata:
-    """Write elements behind the end of an array; return its metadata with the new shape.
+    """Write elements after the end of an array; return its metadata with the new shape.
 
-    Parameters
-    ----------
-    array : StoredArray
-        The array.
-    metadata : ArrayMetadata
-        Its stored metadata; others may have appended elements.
-    values : ndarray
-        The elements.
-    axis : int
-        The dimension that grows.
-
-    Raises
-    ------
-    ValueError
-        If another length has changed.
+    ``metadata`` is the stored metadata: other writers may have appended elements meanwhile.
+    Raises a ValueError if the length of another dimension has changed.
     """
     shape = metadata.shape
     if _without(shape, axis) != _without(values.shape, axis):
@@ -109,10 +93,7 @@ def _without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
 def resized(array: StoredArray, metadata: ArrayMetadata, shape: tuple[int, ...]) -> ArrayMetadata:
     """The stored metadata of an array with another shape.
 
-    Raises
-    ------
-    ValueError, CodecChainError
-        If the grid or the codecs do not support the shape.
+    Raises a ValueError or CodecChainError if the grid or the codecs do not support the shape.
     """
     where = array.location
     with override_extensions(array.extensions):
@@ -131,10 +112,7 @@ def resized(array: StoredArray, metadata: ArrayMetadata, shape: tuple[int, ...])
 def clear_beyond(array: StoredArray, new: StoredArray) -> None:
     """Remove elements beyond a new shape; otherwise they would reappear when the array grows.
 
-    Parameters
-    ----------
-    array, new : StoredArray
-        The array before and after the change.
+    ``array`` and ``new`` are the array before and after the change.
     """
     shape, counts = new.metadata.shape, [axis.count for axis in new.axes]
     if all(axis.size <= length for axis, length in zip(array.axes, shape, strict=True)):
@@ -155,7 +133,7 @@ def clear_beyond(array: StoredArray, new: StoredArray) -> None:
     stored = array.stored_chunks_in(boxes)
 
     def chunks_in(box: Sequence[range]) -> Iterable[tuple[int, ...]]:
-        if stored is None:  # product would list the long ranges beside an empty one
+        if stored is None:  # product would copy long ranges even if another is empty
             return product(*box) if all(box) else ()
         return (chunk for chunk in stored if all(map(range.__contains__, box, chunk)))
 
@@ -171,7 +149,7 @@ def clear_beyond(array: StoredArray, new: StoredArray) -> None:
 def _extent(
     array: StoredArray, chunk: tuple[int, ...], dimension: int, part: slice
 ) -> BasicIndexer:
-    """The elements of a chunk, in one dimension a part of them."""
+    """The elements of a chunk, limited to ``part`` in one dimension."""
     index = [
         slice(axis.start(at), min(axis.start(at) + axis.length(at), axis.size), 1)
         for axis, at in zip(array.axes, chunk, strict=True)

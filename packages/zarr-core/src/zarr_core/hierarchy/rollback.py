@@ -1,4 +1,4 @@
-"""Rollback: removes the nodes that a call has created, if the call fails."""
+"""Rollback of the nodes that a failed call has created."""
 
 from __future__ import annotations
 
@@ -39,15 +39,12 @@ class _Node(NamedTuple):
 class Rollback:
     """Removes the nodes that a call has created, if the call fails or is interrupted.
 
-    A context manager.  If its block raises, every node that was created within is removed,
-    the last one first, and the exception gets a note (:meth:`BaseException.add_note`) about
-    everything that cannot be undone: a node that ``overwrite=True`` removed before, and
-    everything that remains at the destination.
+    A context manager.  If its block raises, all nodes that were created within are removed, the
+    last one first.  The exception gets notes (:meth:`BaseException.add_note`) about everything
+    that cannot be undone: nodes that ``overwrite=True`` has removed, and everything that remains.
 
-    Notes
-    -----
-    Only what the call itself has stored is removed.  A group is removed only if nothing
-    else is below it, so that nodes which others have created are kept.
+    Only what the call itself has stored is removed: a group is kept if anything else is below it,
+    such as nodes of other writers.
 
     Examples
     --------
@@ -80,20 +77,10 @@ class Rollback:
         metadata: NodeMetadata,
         write: Callable[[Store, str, NodeMetadata], object] | None = None,
     ) -> bool:
-        """Store the metadata of a new node, and record it.
+        """Store the metadata of a new node and record it; return False if a node exists already.
 
-        Parameters
-        ----------
-        store, path, format_, metadata
-            The node.
-        write : callable, optional
-            A function that stores metadata where no node exists, such as ``format_.write_new``.
-            By default ``format_.create``, which does nothing if a node exists.
-
-        Returns
-        -------
-        bool
-            Whether the metadata was stored; False if a node already exists.
+        ``write`` stores metadata where no node exists, such as ``format_.write_new``; by default
+        ``format_.create``, which does nothing if a node exists.
         """
         if write is not None:
             self.expect(store, path, format_, metadata)
@@ -109,47 +96,47 @@ class Rollback:
         return created
 
     def expect(self, store: Store, path: str, format_: Format, metadata: NodeMetadata) -> None:
-        """Record a node that does not exist and is stored within the block by other means."""
+        """Record a new node that other code stores within the block."""
         self._created.append(_Node(store, path, format_, metadata))
 
     def doubt(self, store: Store, path: str, format_: Format, metadata: NodeMetadata) -> None:
-        """Record a node that may be stored: the store failed while it was created.
+        """Record a node that may be stored: the store failed during its creation.
 
-        It is not removed, as it may have existed before.  A note mentions it if it exists.
+        It is not removed, as it may have existed before; a note mentions it if it exists.
         """
         self._uncertain.append(_Node(store, path, format_, metadata))
 
     def overwrite(self, store: Store, path: str) -> None:
-        """Record that the node at a path was removed, to be replaced by a new one."""
+        """Record that the node at a path was removed, to be overwritten."""
         self._overwritten[located(store, path)] = None
 
     def note_incomplete(self, store: Store, format_: Format, paths: list[str], remedy: str) -> None:
-        """Record paths with chunks but without a node yet, to be continued later.
+        """Record paths that have chunks but no node yet.
 
-        They are not removed: the next call continues with them.  The note contains the path and
-        the remedy.
+        They are not removed: the next call continues with them.  The note has the path and the
+        remedy.
         """
         if not store.metadata_first:
             self._incomplete += [(store, format_, path, remedy) for path in paths]
 
     def note(self, text: str) -> None:
-        """Record a note for the exception, about something that is not undone."""
+        """Record a note for the exception, about an effect that is not undone."""
         self._notes.append(text)
 
     def complete(self) -> None:
-        """All nodes are complete: keep what was created up to now."""
+        """Keep everything that was created so far: all nodes are complete."""
         self._created.clear()
         self._incomplete.clear()
         self._notes.clear()
         self._overwritten.clear()
 
     def add_cleanup(self, work: Callable[[], object]) -> None:
-        """Call a function after nodes were removed, such as one that updates copies of metadata."""
+        """Call a function after nodes were removed, for example to update consolidated metadata."""
         self._cleanups.append(work)
 
     @contextmanager
     def nested(self) -> Iterator[None]:
-        """Record what calls within the block create, after each of them has succeeded."""
+        """Record what successful calls within the block have created."""
         token = _outer.set(self)
         try:
             yield
@@ -209,7 +196,7 @@ class Rollback:
 
 
 def _remove(node: _Node) -> str | None:
-    """Remove a node, and nothing else; return a note about what remains of it."""
+    """Remove only this node; return a note about what remains of it."""
     store, path, format_, metadata = node
     documents = format_.documents(path)
     if isinstance(metadata, ArrayMetadata):
@@ -240,7 +227,7 @@ def _stored(node: _Node, metadata: ArrayMetadata) -> tuple[Store, list[str]]:
             node.store, node.path, node.format, metadata, resolve_metadata(metadata, node.where)
         )
     except ZarrError:
-        # An array that was copied may have codecs that are not installed.
+        # The codecs of a copied array may not be installed.
         prefix = node.format.chunk_prefix(node.path)
         if next(iter(node.store.list_prefix(prefix)), None) is not None:
             raise
@@ -249,7 +236,7 @@ def _stored(node: _Node, metadata: ArrayMetadata) -> tuple[Store, list[str]]:
 
 
 def _incomplete(store: Store, format_: Format, path: str, remedy: str) -> Iterator[str]:
-    """A note about a path with incomplete contents."""
+    """Notes about a path with incomplete contents."""
     try:
         found = holds_anything(store, path, format_)
     except BaseException as failure:
@@ -260,7 +247,7 @@ def _incomplete(store: Store, format_: Format, path: str, remedy: str) -> Iterat
 
 
 def _doubtful(node: _Node) -> Iterator[str]:
-    """A note about a node whose metadata may have been stored by a call that failed."""
+    """Notes about a node whose metadata may have been stored by a failed call."""
     store, path, format_, metadata = node
     try:
         found = format_.read(store, path)
@@ -295,7 +282,7 @@ def _reason(failure: BaseException) -> str:
 
 
 def holds_anything(store: Store, path: str, format_: Format) -> bool:
-    """Whether anything of a node, or below it, is stored."""
+    """Whether any key of a node, or below it, is stored."""
     return any(map(store.exists, format_.documents(path))) or any(
         True for prefix in format_.prefixes(path) for _ in store.list_prefix(prefix)
     )

@@ -1,4 +1,4 @@
-"""Find the store, and the path in it, for the location that a user passes."""
+"""Find the store and the path of a location."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from zarr_core.names import located, normalise_path
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Objects of other libraries have no type in common.
+# object: stores of other libraries have no common type.
 StoreLike: TypeAlias = (
     "Store | Node[Any] | str | os.PathLike[str] | Mapping[str, bytes] | object | None"
 )
-"""What a store, or a location in one, is opened from; see :func:`resolve_store_path`."""
+"""A store, or a location from which one is opened; see :func:`resolve_store_path`."""
 
 
 def resolve_store_path(
@@ -32,23 +32,22 @@ def resolve_store_path(
     storage_options: Mapping[str, Any] | None = None,
     synchronizer: Any = None,
 ) -> tuple[Store, str]:
-    """Find the store, and the normalised path in it, of a location.
+    """Return the store of a location, and the normalised path in it.
 
     Parameters
     ----------
     place : store-like
-        A :class:`Store`; a path, or a URL whose scheme names a store; a mapping
-        of keys to bytes; an array or group, for paths below it; None for new memory; an
-        object that an installed store supports, such as a store of another library.  The
-        suffix of a path may select a store, such as ``.zip``.  In ``name+scheme://``, the
-        name selects the store.  ``~`` and ``~user`` at the beginning of a path are home
-        directories, as in a shell.
+        A :class:`Store`; a path, or a URL whose scheme names a store; a mapping of keys to bytes;
+        an array or group, for paths below it; None for new memory; an object that an installed
+        store supports, such as a store of another library.  The suffix of a path may select a
+        store, such as ``.zip``.  In ``name+scheme://``, the name selects the store.  ``~`` and
+        ``~user`` at the beginning of a path are home directories.
     path : str, optional
         Path of the node below the location.
     read_only : bool
         Open the store for reading; has no effect on a store object.
     storage_options : mapping, optional
-        Further arguments for the store that a URL names.
+        Further arguments for the store of a URL.
     synchronizer : object, optional
         Its method ``wrap(store)`` returns a store that holds locks while values change.
 
@@ -62,7 +61,7 @@ def resolve_store_path(
     UnknownExtensionError
         If no installed distribution provides the store.
     NodeNameError
-        If the path breaks the grammar.
+        If the path is invalid.
     """
     if synchronizer is not None:
         found, below = resolve_store_path(
@@ -104,7 +103,7 @@ def resolve_store_path(
 
 
 def _check_mapping(place: Mapping[Any, Any]) -> None:
-    """Raise for mappings that are files of another format."""
+    """Raise a StoreError for mappings that are files of another format."""
     from zarr_core.registry.known_extensions import OTHER_OBJECTS
 
     for name in _modules(place):
@@ -143,7 +142,7 @@ def _from_object(place: object, read_only: bool) -> Store | None:
 
 
 def _modules(place: object) -> Iterator[str]:
-    """Modules of the classes of an object, each followed by its packages."""
+    """Names of the modules of the classes of an object, each followed by its packages."""
     seen: set[str] = set()
     for kind in type(place).__mro__:
         name = kind.__module__
@@ -156,7 +155,7 @@ def _modules(place: object) -> Iterator[str]:
 
 
 def _who_takes(place: object) -> str:
-    """What to install for an object that is not supported."""
+    """The installation hint for an object that is not supported."""
     from zarr_core.registry.hints import requirement
 
     for name in _modules(place):
@@ -195,7 +194,7 @@ def _from_path(text: str, read_only: bool, options: dict[str, Any]) -> Store:
 
 
 def _check_metadata_key(text: str) -> None:
-    """Reject the path of a metadata document, which users may give for that of its node."""
+    """Reject the path of a metadata document, which users may confuse with its node."""
     from zarr_core.registry.known_extensions import METADATA_KEYS
 
     directory, name = os.path.split(text)
@@ -254,7 +253,7 @@ def _store_named(name: str, url: str, read_only: bool, options: dict[str, Any]) 
 
 
 def _shown(url: str) -> str:
-    """A URL for messages: without users, passwords and queries, which may be secret."""
+    """A URL for messages, without user, password and query, which may be secret."""
     scheme, separator, rest = url.partition("://")
     return f"{scheme}{separator}{rest.rpartition('@')[2].partition('?')[0]}"
 
@@ -271,8 +270,7 @@ def opened_store(
 ) -> Iterator[tuple[Store, str]]:
     """Find a store and a path, as :func:`zarr_core.resolve_store_path` does.
 
-    A store that is opened by this is closed at the end, for example to write the directory
-    of a zip archive.
+    If it opened the store, it closes it at the end: a zip archive then writes its directory.
     """
     store, below = resolve_store_path(place, path, read_only=read_only)
     try:
@@ -283,12 +281,9 @@ def opened_store(
 
 
 def refuse_misspelt(place: StoreLike, store: Store, below: str, missing: str) -> None:
-    """Raise for an empty location, unless it is a store object: the path may be wrong.
+    """Raise a NodeNotFoundError for an empty location: its path may be wrong.
 
-    Raises
-    ------
-    NodeNotFoundError
-        If the location has a path.
+    A store object without a path may be empty.
     """
     if below or isinstance(place, str | os.PathLike):
         raise NodeNotFoundError(located(store, below), f"{missing}; check the path")
