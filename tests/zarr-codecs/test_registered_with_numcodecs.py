@@ -158,3 +158,12 @@ def test_version_2_lists_every_filter_and_the_compressor(tmp_path, case, order):
     copied[...] = VALUES
     assert np.array_equal(copied[...], VALUES)
     assert [len(copied.filters), copied.order] == [len(names), order]
+
+
+@pytest.mark.parametrize("disabled", ["*", "zarr-codecs"])
+def test_codecs_of_disabled_bridges_are_unknown(disabled):
+    with (
+        zarr.config.set(disabled_plugins={disabled}),
+        pytest.raises(UnknownExtensionError),
+    ):
+        zarr.create_array(shape=4, dtype="i4", serializer="numcodecs.acme.added")

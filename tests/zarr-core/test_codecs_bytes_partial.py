@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import zarr_core
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from zarr_core.codecs import bytes as bytes_codec
@@ -128,3 +129,15 @@ def test_elements_that_lie_close_are_not_read_one_by_one():
     bytes_codec.read_elements(reader, array.shape, array.dtype, BasicIndexer(index), out)
     assert (out == array[index]).all()
     assert reader.reads <= 128
+
+
+def test_element_larger_than_a_window_in_the_other_byte_order():
+    length = bytes_codec._WINDOW // 4 + 1
+    values = np.array(["x" * length, "y" * length], f">U{length}")
+    array = zarr_core.create_array(
+        zarr_core.MemoryStore(), shape=2, chunks=2, dtype=values.dtype, compressors=None,
+        serializer={"name": "bytes", "configuration": {"endian": "big"}},
+    )  # fmt: skip
+    array[...] = values
+    assert (array[...] == values).all()
+    assert array[1] == values[1]

@@ -73,6 +73,11 @@ def test_the_environment_is_read_at_first_use(config, monkeypatch):
     assert config.settings.disabled_plugins == {"x", "y"}
 
 
+def test_disabled_plugins_are_not_a_string(config):
+    with pytest.raises(ValueError, match=r"such as \{'zarr-codecs'\}, not a string"):
+        config.set(disabled_plugins="zarr-codecs")
+
+
 def test_empty_setting_in_the_environment_is_rejected(config, monkeypatch):
     monkeypatch.setenv("ZARR_CORE_PROVIDERS", "codec.gzip")
     with pytest.raises(ValueError, match="'codec.gzip'.*ZARR_CORE_PROVIDERS="):

@@ -106,3 +106,11 @@ def test_several_are_saved_in_a_group(tmp_path):
     with pytest.raises(NodeExistsError):
         zarr.save(tmp_path / "a", [1], [2])
     assert not (tmp_path / "c").exists()
+
+
+def test_two_arrays_of_one_name_are_not_saved():
+    for save in (zarr.save, zarr.save_group):
+        store = zarr.MemoryStore()
+        with pytest.raises(ValueError, match="two arrays as 'arr_0'"):
+            save(store, [1, 2], arr_0=[9, 9, 9])
+        assert not [*store.list()]

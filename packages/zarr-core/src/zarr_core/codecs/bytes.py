@@ -189,8 +189,13 @@ def _read_box(
     wanted = out.size * dtype.itemsize
     if span == wanted and out.dtype == dtype and out.flags.c_contiguous:
         reader.read_into([(first, out.reshape(-1).view(np.uint8).data)])
-    elif span <= _SMALL or (
-        span <= _WINDOW and (wanted * _DENSE >= span or (out.shape[0] > 1 and steps[0] <= _SMALL))
+    elif (
+        span <= _SMALL
+        or out.size == 1
+        or (
+            span <= _WINDOW
+            and (wanted * _DENSE >= span or (out.shape[0] > 1 and steps[0] <= _SMALL))
+        )
     ):
         with scratch(span) as memory:
             reader.read_into([(first, memory)])

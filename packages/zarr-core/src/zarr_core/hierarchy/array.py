@@ -714,13 +714,13 @@ class Array(Node[ArrayMetadata]):
 
     def __iter__(self) -> Iterator[Any]:
         """Iterate over the first dimension, reading each row of chunks once."""
-        if not self.shape:
-            raise TypeError("an array without dimensions cannot be iterated over")
-        yield from self.islice()
+        return self.islice()
 
     def islice(self, start: int | None = None, end: int | None = None) -> Iterator[Any]:
         """Iterate over a slice of the first dimension, reading each row of chunks once."""
-        (axis, *_) = self.stored.axes
+        if not self.shape:
+            raise TypeError("an array without dimensions cannot be iterated over")
+        axis = self.stored.axes[0]
         first, last, _ = slice(start, end).indices(axis.size)
         for number in range(axis.count):
             begin = max(first, axis.start(number))

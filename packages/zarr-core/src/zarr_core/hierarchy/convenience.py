@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -112,6 +111,8 @@ def save(store: StoreLike, *arrays: Any, **named: Any) -> None:
     ------
     NodeExistsError
         If a node exists already.
+    ValueError
+        If there is no array, or two have the same name.
 
     Notes
     -----
@@ -124,11 +125,22 @@ def save(store: StoreLike, *arrays: Any, **named: Any) -> None:
         return
     if not arrays and not named:
         raise ValueError("nothing to save: give at least one array")
-    unnamed = ((f"arr_{number}", values) for number, values in enumerate(arrays))
+    members = _all_named(arrays, named)
     with Rollback() as rollback, rollback.nested():
         group = create_group(store, path=path)
-        for name, value in chain(unnamed, named.items()):
+        for name, value in members.items():
             group.create_array(name, data=value)
+
+
+def _all_named(arrays: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
+    """Return all arrays by name; the unnamed ones are called as by :func:`numpy.savez`."""
+    unnamed = {f"arr_{number}": values for number, values in enumerate(arrays)}
+    if both := sorted(unnamed.keys() & named.keys()):
+        raise ValueError(
+            f"cannot save two arrays as {both[0]!r}: unnamed arrays are called arr_0, arr_1, ...; "
+            "rename the keyword argument"
+        )
+    return unnamed | named
 
 
 def save_array(store: StoreLike, values: Any, **options: Any) -> None:
@@ -138,8 +150,7 @@ def save_array(store: StoreLike, values: Any, **options: Any) -> None:
 
 def save_group(store: StoreLike, *arrays: Any, **named: Any) -> None:
     """Store arrays in a group, also a single one; otherwise as :func:`save`."""
-    named |= {f"arr_{number}": values for number, values in enumerate(arrays)}
-    save(store, **named)
+    save(store, **_all_named(arrays, named))
 
 
 def group(store: StoreLike = None, *, overwrite: bool = False, **options: Any) -> Group:

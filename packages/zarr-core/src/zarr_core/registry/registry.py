@@ -227,8 +227,7 @@ def _call_bridges() -> Iterator[Provider]:
 
 
 def _bridges() -> Iterator[Provider]:
-    disabled = {canonical(name) for name in config.settings.disabled_plugins}
     for group in discovery.scan().providers.get("bridge", {}).values():
         for bridge in group:
-            if canonical(bridge.distribution) not in disabled:
+            if not is_disabled(bridge.distribution):
                 yield bridge
