@@ -176,10 +176,11 @@ def _checked(settings: Settings) -> Settings:
                 f"a key of providers must be an extension point and a name, such as 'codec.gzip', not "
                 f"{name!r}; the extension points are {', '.join(_EXTENSION_POINTS)}"
             )
-    if isinstance(settings.disabled_plugins, str):
+    disabled: object = settings.disabled_plugins
+    if isinstance(disabled, str):
         raise ValueError(
             "disabled_plugins must be a collection of names of distributions, such as "
-            f"{{{settings.disabled_plugins!r}}}, not a string"
+            f"{{{disabled!r}}}, not a string"
         )
     return replace(settings, disabled_plugins=frozenset(settings.disabled_plugins))
 
