@@ -49,7 +49,7 @@ def test_keys_that_are_there(root):
     source = contents(root.store)
     dest = zarr.MemoryStore({"b/c/0": b"other", "zarr.json": source["zarr.json"], "own": b"1"})
     before = contents(dest)
-    with pytest.raises(NodeExistsError, match=r"'b/c/0': is there already"):
+    with pytest.raises(NodeExistsError, match=r"'b/c/0': exists already"):
         zarr.copy_store(root.store, dest)
     assert contents(dest) == before
     assert zarr.copy_store(root.store, dest, if_exists="skip")[:2] == (len(source) - 2, 2)

@@ -1,4 +1,4 @@
-"""Nodes that are copied: what is there already, what is left out, what is decoded."""
+"""Nodes that are copied: existing ones, ignored ones, decoded ones."""
 
 import io
 import json
@@ -39,7 +39,7 @@ def contents(store, prefix=""):
     }
 
 
-# --- what is there already ---
+# --- existing nodes ---
 
 
 def test_only_missing_values_are_copied():

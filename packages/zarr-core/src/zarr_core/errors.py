@@ -59,7 +59,7 @@ class MetadataDecodeError(MetadataError):
     """A metadata document is not UTF-8, not strict JSON, or repeats a key."""
 
     def _summary(self) -> str:
-        return "not a JSON document that can be read:"
+        return "cannot be decoded as strict JSON:"
 
 
 class MetadataValidationError(MetadataError):
@@ -74,7 +74,7 @@ class UnsupportedFieldError(MetadataError):
     """Metadata with an unknown field that must be understood (v3.1, "Additional fields")."""
 
     def _summary(self) -> str:
-        return "members that this library does not know and must understand:"
+        return "unknown additional fields that must be understood:"
 
 
 # --- extensions ---

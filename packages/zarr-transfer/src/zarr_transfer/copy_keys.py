@@ -113,7 +113,7 @@ def copy_store(
         if there and if_exists == "raise":
             raise NodeExistsError(
                 f"{to_store} {min(there)!r}",
-                'is there already; see if_exists="replace", "skip" and "update"',
+                'exists already; see if_exists="replace", "skip" and "update"',
             )
         kept = there if if_exists == "skip" else set()
         maybe = there if if_exists == "update" else set()

@@ -741,7 +741,7 @@ class Array(Node[ArrayMetadata]):
         if self.size != 1:
             raise ValueError(
                 f"the truth value of an array of {self.size} elements is ambiguous; "
-                "read it first, and say any() or all()"
+                "read it first, and use any() or all()"
             )
         return bool(self.item())
 

@@ -124,7 +124,7 @@ def save(store: StoreLike, *arrays: Any, **named: Any) -> None:
         create_array(store, path=path, data=arrays[0])
         return
     if not arrays and not named:
-        raise ValueError("nothing to save: give at least one array")
+        raise ValueError("nothing to save: pass at least one array")
     members = _all_named(arrays, named)
     with Rollback() as rollback, rollback.nested():
         group = create_group(store, path=path)

@@ -59,7 +59,7 @@ def remove(
     with opened_store(store, path) as (place, below):
         format_ = store.stored.format if isinstance(store, Node) else read_node(place, below)[0]
         if format_.read(place, below) is None:
-            raise NodeNotFoundError(located(place, below), "no node here")
+            raise NodeNotFoundError(located(place, below), "no array or group here")
         require_erasing(place)
         if (foreign := format_.unmanaged_key(place, below)) is not None:
             raise NodeExistsError(

@@ -292,7 +292,7 @@ def _check_memory(spec: CopySpec, step: CopyStep, options: CopyOptions) -> CopyS
         return replace(step, problems=(ValidationProblem("", str(error)),))
     if rechunking.between is not None:
         note = (
-            "uses an intermediate array beside the result, as large as the array, since memory is "
+            "uses an intermediate array next to the result, as large as the array, since memory is "
             "too small for chunks of both layouts; more memory may avoid it"
         )
         return replace(step, notes=(*step.notes, note))
