@@ -114,7 +114,7 @@ def test_tensorstore_and_we_agree_on_a_data_type(tensorstore, tmp_path, dtype):
 @pytest.mark.parametrize("name", CODECS)
 def test_tensorstore_reads_what_we_compressed(tensorstore, tmp_path, name):
     values = values_of("f4")
-    make(tmp_path, name="deep/array", data=values, compressors=CODECS[name])
+    make(tmp_path, path="deep/array", data=values, compressors=CODECS[name])
     theirs = read_by_tensorstore(tensorstore, tmp_path / "deep/array")
     assert same_bits(theirs.read().result().T, values)
 

@@ -175,7 +175,7 @@ def _similarity_key(document: dict[str, JSON]) -> bytes:
 
 @cache
 def _varying_fields() -> Schema:
-    properties: Any = core_schema("array").document["properties"]  # type: ignore[index]
+    properties: Any = core_schema("array").document["properties"]  # type: ignore[index]  # our own schema is an object
     return Schema({"properties": {name: properties[name] for name in _VARYING}})
 
 

@@ -24,8 +24,14 @@ from zarr_core.interfaces.selection import (
     MaskIndexer,
     OrthogonalIndexer,
 )
-from zarr_core.selection.items import canonical, expanded, in_bounds, is_integer, slice_bounds
-from zarr_core.selection.parsed_selection import ParsedSelection
+from zarr_core.selection.parsed_selection import (
+    ParsedSelection,
+    canonical,
+    expanded,
+    in_bounds,
+    is_integer,
+    slice_bounds,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core.errors import SelectionError
 from zarr_core.interfaces.selection import BasicIndexer, OrthogonalIndexer
-from zarr_core.selection.items import (
+from zarr_core.selection.parsed_selection import (
+    ParsedSelection,
     canonical,
     expanded,
     in_bounds,
@@ -22,7 +23,6 @@ from zarr_core.selection.items import (
     items_of,
     slice_bounds,
 )
-from zarr_core.selection.parsed_selection import ParsedSelection
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
