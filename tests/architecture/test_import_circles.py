@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
-import grimp
+import pytest
+
+grimp = pytest.importorskip("grimp")  # of the tools for development, installed once
 
 PACKAGES = Path(__file__).parents[2] / "packages"
 
