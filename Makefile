@@ -23,7 +23,7 @@ OTHER_TESTS := $(filter-out tests/zarr-core tests/zarr-core/%,$(TESTS))
 ONLY_CORE := $(and $(TESTS),$(if $(OTHER_TESTS),,yes))
 
 .PHONY: help demo test test-long pytest lint types format bench docs schemas packages wheels \
-    old-writers servers clean
+    old-writers release-check servers clean
 
 help:
 	@echo "make demo         write real data with this library, read it with others, draw it"
@@ -38,6 +38,7 @@ help:
 	@echo "make format       format the code"
 	@echo "make bench        compare the speed with other libraries (BENCH='--quick' for less)"
 	@echo "make wheels       build wheels and source distributions of all packages in dist"
+	@echo "make release-check  check everything that a release needs, slow tests of packages included"
 	@echo "make docs         build the documentation in build/docs"
 	@echo "make schemas      publish the packages' JSON Schemas in schemas/"
 	@echo "make clean        remove everything that these targets create"
@@ -83,6 +84,13 @@ docs: $(VENV)/.docs
 
 wheels: $(VENV)/.wheels
 	@$(BIN)/python scripts/build_wheels.py dist
+
+release-check: export ZARR_CORE_SLOW_TESTS = 1
+release-check: $(VENV)/.dev
+	@$(BIN)/python scripts/check_release.py $(TAG)
+	@$(MAKE) --no-print-directory wheels docs
+	@$(BIN)/python -m pytest -n $(JOBS) tests/packaging tests/docs tests/interop/test_fixtures.py \
+	    tests/interop/test_golden_stores.py
 
 # Unlike the stamp below, this retries failed installations.
 old-writers: $(VENV)/.python
