@@ -22,12 +22,12 @@ from zarr_core.metadata.validation_problem import ValidationProblem
 from zarr_core.registry import hooks
 from zarr_core.registry.provider import is_fault
 from zarr_core.registry.resolve import (
-    cache_key,
     create_data_type,
     create_extension,
     reason,
     require_extension,
 )
+from zarr_core.registry.scope import cache_key
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
