@@ -262,7 +262,7 @@ def test_an_array_of_version_3_in_the_manner_of_the_registered_example():
     ]
     values = np.arange(256 * 128, dtype="f4").reshape(256, 128)
     array[...] = values
-    # The same blocks as an array of N5, whose dimensions we have the other way round.
+    # The same blocks as an array of N5, with reversed dimensions.
     document = (
         b'{"dimensions": [256, 128], "blockSize": [256, 128], "dataType": "float32",'
         b'"compression": {"type": "zstd", "level": 0}}'
