@@ -1,4 +1,4 @@
-"""What the core does where zarr-transfer is not installed."""
+"""The core without zarr-transfer."""
 
 import sys
 
@@ -9,7 +9,7 @@ from zarr_core.optional import COPY_NAMES, copy_function
 
 @pytest.fixture
 def no_zarr_transfer(monkeypatch):
-    """As if zarr-transfer were not installed."""
+    """Simulates that zarr-transfer is not installed."""
     for name in [name for name in sys.modules if name.partition(".")[0] == "zarr_transfer"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "zarr_transfer", None)
