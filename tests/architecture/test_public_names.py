@@ -1,4 +1,4 @@
-"""The names that users may rely on: adding one is a decision, losing one is a break."""
+"""The public names. Adding one needs a decision; removing one breaks programs."""
 
 import importlib
 import os
@@ -101,7 +101,7 @@ def test_type_checkers_find_misspelt_names(line, type_errors):
 
 @pytest.fixture(scope="module")
 def type_errors(tmp_path_factory):
-    """What mypy says of each line of a program that uses the public modules."""
+    """The messages of mypy for each line of a program that uses the public modules."""
     pytest.importorskip("mypy")
     lines = list(CHECKED)
     folder = tmp_path_factory.mktemp("checked")
@@ -133,7 +133,7 @@ def test_unknown_names_are_rejected():
 
 @pytest.mark.parametrize("name", NAMES["zarr_core"].split())
 def test_no_import_changes_what_a_name_means(name):
-    # A submodule of the same name would take its place in the package.
+    # A submodule of the same name would replace it in the package.
     assert not hasattr(getattr(importlib.import_module("zarr_core"), name), "__path__")
     is_module = type(getattr(importlib.import_module("zarr_core"), name)).__name__ == "module"
     assert is_module == (name == "errors")
