@@ -216,7 +216,7 @@ def identical(one: JSON, other: JSON) -> bool:
         return False
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(
-            identical(value, other[key]) for key, value in one.items()
+            value is other[key] or identical(value, other[key]) for key, value in one.items()
         )
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(map(identical, one, other))

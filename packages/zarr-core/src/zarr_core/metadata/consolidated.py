@@ -110,7 +110,7 @@ class ConsolidatedMetadata:
         envelope: Any = strictjson.plain(
             {**self.to_json(), "metadata": {}}, where, pointer, depth=1
         )
-        known = self.encoded or EncodedMembers(3)
+        known = self.texts(3)
         new = known.unknown(self.entries)
         try:
             entries, text = known.encode(self.entries, where, f"{pointer}/metadata")
@@ -126,6 +126,11 @@ class ConsolidatedMetadata:
         return ConsolidatedMetadata(
             entries, {**envelope, "metadata": entries}, known
         ), joined_members(texts, 2)
+
+    def texts(self, level: int) -> EncodedMembers:
+        """The text of entries that were written, at the nesting that a format has."""
+        known = self.encoded
+        return known if known is not None and known.level == level else EncodedMembers(level)
 
     def __contains__(self, path: str) -> bool:
         return path in self.entries

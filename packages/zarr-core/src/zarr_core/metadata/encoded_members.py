@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from zarr_core import strictjson
 from zarr_core.errors import MetadataValidationError
+from zarr_core.metadata.validation_problem import json_pointer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,10 +27,10 @@ class EncodedMembers:
         The number of objects that contain the members.
     """
 
-    __slots__ = ("_known", "_level")
+    __slots__ = ("_known", "level")
 
     def __init__(self, level: int) -> None:
-        self._level = level
+        self.level = level
         self._known: dict[str, tuple[JSON, bytes]] = {}
 
     def encode(
@@ -51,7 +52,7 @@ class EncodedMembers:
             entry = known.get(name)
             if entry is None or entry[0] is not value:
                 try:
-                    entry = _encoded(name, value, self._level, where)
+                    entry = _encoded(name, value, self.level, where)
                 except (MetadataValidationError, TypeError):
                     strictjson.plain(members, where, pointer)  # raises with all problems
                     raise
@@ -60,7 +61,18 @@ class EncodedMembers:
         if len(known) > 2 * len(entries) + _FEW:  # most were removed
             self._known = entries
         plain = {name: value for name, (value, _) in entries.items()}
-        return plain, joined([text for _, text in entries.values()], self._level)
+        return plain, joined([text for _, text in entries.values()], self.level)
+
+    def encode_within(
+        self, document: dict[str, JSON], name: str, where: str
+    ) -> tuple[dict[str, JSON], bytes]:
+        """As :meth:`encode`, for a document of plain JSON of which the member ``name`` is the object."""
+        members: Any = document[name]
+        plain, text = self.encode(members, where, json_pointer(name))
+        texts = {
+            key: text if key == name else encode_nested(value, 1) for key, value in document.items()
+        }
+        return {**document, name: plain}, joined_members(texts, 1)
 
     def unknown(self, members: Mapping[str, JSON]) -> dict[str, JSON]:
         """The members that :meth:`encode` has not encoded before."""

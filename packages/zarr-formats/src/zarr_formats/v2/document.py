@@ -15,7 +15,7 @@ from zarr_core.extension import (
     MetadataValidationError,
     ValidationProblem,
 )
-from zarr_core.tools import package_schema
+from zarr_core.tools import ConsolidatedMetadata, package_schema
 
 from zarr_formats.chain import object_codec, read_chain, write_chain, write_stored_dtype
 from zarr_formats.fill import fill_from_v2, fill_to_v2
@@ -94,12 +94,14 @@ def read_array(
 def read_group(
     document: JSON,
     attributes: JSON | None,
-    consolidated: JSON | None,
+    consolidated: JSON | ConsolidatedMetadata,
     where: str,
     where_attributes: str = "",
     where_consolidated: str = "",
 ) -> GroupMetadata:
     """Read a ``.zgroup`` with what may stand beside it; parameters as for an array.
+
+    ``consolidated`` may have been read before.
 
     Raises
     ------
@@ -112,13 +114,15 @@ def read_group(
     stored: dict[str, JSON] = {GROUP: document}
     if attributes is not None:
         stored[ATTRIBUTES] = attributes
-    if consolidated is not None:
-        stored[CONSOLIDATED] = consolidated
+    if consolidated is None or isinstance(consolidated, ConsolidatedMetadata):
+        copies = consolidated
+    else:
+        copies = read_consolidated(consolidated, where_consolidated or f"{where} {CONSOLIDATED}")
+    if copies is not None:
+        stored[CONSOLIDATED] = copies.envelope
     return GroupMetadata(
         attributes=_read_attributes(attributes, where_attributes or f"{where} {ATTRIBUTES}"),
-        consolidated=None
-        if consolidated is None
-        else read_consolidated(consolidated, where_consolidated or f"{where} {CONSOLIDATED}"),
+        consolidated=copies,
         document=stored,
     )
 
