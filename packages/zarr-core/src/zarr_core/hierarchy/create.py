@@ -225,8 +225,8 @@ def _consolidated_of(store: StoreLike) -> ConsolidatedView | None:
 
 
 def _place(
-    given: StoreLike,
-    place: Store,
+    parent: StoreLike,
+    store: Store,
     path: str,
     format_: Format,
     metadata: NodeMetadata,
@@ -234,21 +234,21 @@ def _place(
     rollback: Rollback,
 ) -> None:
     """Store the metadata of a new node, and add it to consolidated metadata of the group."""
-    group = given if isinstance(given, Node) else None
+    group = parent if isinstance(parent, Node) else None
     known_group: str | None = None
     if group is not None:
         group.check_writable()
         if group.stored.consolidated is not None:
             # The cleanup lists the node if the store still has it.
             paths = list(accumulate(path.split("/"), "{}/{}".format))
-            rollback.add_cleanup(lambda: group.stored.record(gone=[path], there=paths))
+            rollback.add_cleanup(lambda: group.stored.record(removed=[path], changed=paths))
             # If it has been removed, record() raises an error.
             known_group = group.stored.consolidated.path
-    made = place_node(
-        place, path, format_, metadata, rollback, overwrite=overwrite, known_group=known_group
+    created = place_node(
+        store, path, format_, metadata, rollback, overwrite=overwrite, known_group=known_group
     )
     if group is not None:
-        group.stored.record(gone=[path] if overwrite else [], there=[*made, path])
+        group.stored.record(removed=[path] if overwrite else [], changed=[*created, path])
 
 
 def _requested_format(store: StoreLike, zarr_format: int | str | None) -> int | str | None:

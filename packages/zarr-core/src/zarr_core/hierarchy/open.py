@@ -201,7 +201,7 @@ def _open(
                 f'the store is read-only, and mode="{mode}" requires writing', store
             )
         if mode in ("w", "w-", "x"):
-            return _made(kind, store, below, zarr_format, config, create, overwrite=mode == "w")
+            return _create(kind, store, below, zarr_format, config, create, overwrite=mode == "w")
         try:
             format_, metadata = read_node(store, below, zarr_format)
         except NodeNotFoundError as error:
@@ -213,7 +213,7 @@ def _open(
                     raise NodeNotFoundError(error.location, reason) from None
                 raise
             try:
-                return _made(kind, store, below, zarr_format, config, create, overwrite=False)
+                return _create(kind, store, below, zarr_format, config, create, overwrite=False)
             except NodeExistsError as error:
                 try:
                     format_, metadata = read_node(store, below, zarr_format)
@@ -229,7 +229,7 @@ def _open(
         return Array(found) if isinstance(found, StoredArray) else Group(found)
 
 
-def _made(
+def _create(
     kind: type[Array | Group] | None,
     store: Store,
     path: str,
