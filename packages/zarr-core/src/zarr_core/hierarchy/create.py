@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from zarr_core.engine.consolidated_view import ConsolidatedView
+    from zarr_core.hierarchy.fresh_array import Recheck
     from zarr_core.hierarchy.store_path import StoreLike
     from zarr_core.interfaces.format import Format, NodeMetadata
     from zarr_core.interfaces.store import Store
@@ -60,6 +61,7 @@ def create_array(
     write_data: bool = True,
     synchronizer: Any = None,
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
+    recheck: Recheck = "open",
 ) -> Array:
     """Create an array.
 
@@ -122,6 +124,8 @@ def create_array(
         ``zarr_stores.synchronizers``.
     extensions : mapping, optional
         Code for this array: ``{"codec": {"acme.xor": Xor}}``.
+    recheck : {"open", "always"} or float
+        When changes of the metadata by other writers are noticed; see :func:`zarr_core.open`.
 
     Raises
     ------
@@ -140,6 +144,10 @@ def create_array(
     groups are removed.  The exception has a note about everything that remains, and about a node
     that ``overwrite`` has removed.
     """
+    if recheck != "open":
+        from zarr_core.hierarchy.fresh_array import FreshArray, max_age  # only for such arrays
+
+        age = max_age(recheck)
     with override_extensions(extensions):
         values = None if data is None else values_of(data)
         if values is not None:
@@ -186,7 +194,7 @@ def create_array(
             _place(store, place, below, format_, metadata, overwrite, rollback)
             if values is not None and write_data:
                 _write_values(array, values)
-        return array
+        return array if recheck == "open" else FreshArray(array.stored, age)
 
 
 def create_group(
