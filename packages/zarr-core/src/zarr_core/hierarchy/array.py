@@ -220,6 +220,17 @@ class Array(Node[ArrayMetadata]):
         return self.stored.resolved.order
 
     @property
+    def inner_order(self) -> tuple[int, ...] | None:
+        """Dimensions in the order in which a chunk stores them; the last one is contiguous.
+
+        ``(0, 1, 2)`` is C order, ``(2, 1, 0)`` Fortran order.  None if a filter changes the
+        dimensions in another way than ``transpose`` does.
+        """
+        from zarr_core.engine.inner_order import inner_order  # rarely used
+
+        return inner_order(self.stored.codecs)
+
+    @property
     def ignored_extensions(self) -> tuple[ExtensionDefinition, ...]:
         """Unknown extensions with ``must_understand: false``; they make the array read-only."""
         return self.stored.ignored_extensions

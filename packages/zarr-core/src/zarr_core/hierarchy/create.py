@@ -54,7 +54,7 @@ def create_array(
     chunk_key_encoding: Any = None,
     dimension_names: Sequence[str | None] | None = None,
     storage_transformers: Sequence[Any] = (),
-    order: Literal["C", "F"] = "C",
+    order: Literal["C", "F"] | Sequence[int] = "C",
     storage_options: Mapping[str, Any] | None = None,
     overwrite: bool = False,
     config: Mapping[str, Any] | None = None,
@@ -79,8 +79,8 @@ def create_array(
     data : array-like, optional
         The elements of the array.
     chunks, shards
-        Shapes, or ``"auto"``: see :func:`zarr_core.normalize.chunk_shapes.chunk_and_shard_shape`
-        for the forms and the rule.  ``shards`` may be a dictionary with ``shape`` and
+        Shapes, ``"auto"`` or a :class:`ChunkLayout`: see
+        :func:`zarr_core.normalize.chunk_shapes.chunk_and_shard_shape` for the forms and the rule.  ``shards`` may be a dictionary with ``shape`` and
         ``index_location``.  Different lengths along a dimension, as in ``[[10, 20, 30], 5]``,
         select a ``rectilinear`` grid (zarr-grids).  ``chunks`` may be a chunk grid or the
         definition of one.
@@ -106,10 +106,11 @@ def create_array(
         One per dimension; a string names the only dimension.
     storage_transformers : sequence
         Definitions of storage transformers, or one.
-    order : {"C", "F"}
-        Whether the last or the first dimension of a chunk is contiguous in storage.  In version 3,
-        ``F`` is a ``transpose`` codec, and another one among the filters is an error.  Results of
-        reading have this order in memory.
+    order : {"C", "F"} or sequence of int
+        Whether the last or the first dimension of a chunk is contiguous in storage; or all
+        dimensions, the contiguous one last, as :attr:`Array.inner_order`.  In version 3, any other
+        order than ``C`` is a ``transpose`` codec, and another one among the filters is an error.
+        Version 2 has only ``C`` and ``F``, which are also the orders of results in memory.
     storage_options : mapping, optional
         Further arguments for the store of a URL.
     overwrite : bool
