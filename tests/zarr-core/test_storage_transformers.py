@@ -117,7 +117,7 @@ def test_codecs_report_their_own_errors(store):
         # The document is what it was.
         assert [it.name for it in array.metadata.storage_transformers] == ["acme.said", "acme.mark"]
         assert array.codecs[0].configuration == {"endian": "little"}
-        # The other way round the first transforms the store, and then so does the second.
+        # In reverse order, the first transforms the store, and then so does the second.
         with pytest.raises(AssertionError, match="codecs say"):
             zarr.create_array(
                 MemoryStore(), shape=1, dtype="u2", storage_transformers=transformers[::-1]

@@ -18,7 +18,7 @@ from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.rollback import Rollback
 from zarr_core.hierarchy.store_path import resolve_store_path
 from zarr_core.metadata.group import GroupMetadata
-from zarr_core.normalize.array_metadata import WHERE, array_metadata, parse_shape
+from zarr_core.normalize.array_metadata import NEW_ARRAY, NEW_GROUP, array_metadata, parse_shape
 from zarr_core.normalize.attributes import check_attributes
 from zarr_core.normalize.chunk_key_encodings import parse_chunk_key_encoding
 from zarr_core.registry.scope import override_extensions
@@ -176,16 +176,16 @@ def create_array(
             parse_shape(shape), dtype, chunks=chunks, shards=shards, order=order, filters=filters,
             serializer=serializer, compressors=compressors,
             fill_value=None if fill_value is ... else fill_value, attributes=attributes,
-            chunk_key_encoding=parse_chunk_key_encoding(chunk_key_encoding, format_, WHERE),
+            chunk_key_encoding=parse_chunk_key_encoding(chunk_key_encoding, format_, NEW_ARRAY),
             dimension_names=dimension_names, storage_transformers=storage_transformers,
         )  # fmt: skip
         if fill_value is None and format_.undefined_fill_values:
             metadata = metadata.replace(fill_value_undefined=True)
-        metadata = format_.to_format(metadata, WHERE)
+        metadata = format_.to_format(metadata, NEW_ARRAY)
         stored = stored_array(
             place, below, format_, metadata, settings, consolidated=_consolidated_of(store)
         )
-        stored.resolved.check_lengths(WHERE)
+        stored.resolved.check_lengths(NEW_ARRAY)
         if values is not None and values is not data:
             values = as_assigned(values, data, stored.resolved.data_type)
         array = Array(stored)
@@ -221,8 +221,8 @@ def create_group(
         store, path, storage_options=storage_options, synchronizer=synchronizer
     )
     format_ = format_of_new(place, below, _requested_format(store, zarr_format))
-    metadata = GroupMetadata(attributes=check_attributes(attributes or {}, "new group"))
-    metadata = format_.to_format(metadata, "new group")
+    metadata = GroupMetadata(attributes=check_attributes(attributes or {}, NEW_GROUP))
+    metadata = format_.to_format(metadata, NEW_GROUP)
     with Rollback() as rollback:
         _place(store, place, below, format_, metadata, overwrite, rollback)
     consolidated = _consolidated_of(store)

@@ -230,7 +230,7 @@ def _open(
                     reason = (
                         "no location is given, and new memory is empty; pass a path, URL or Store"
                     )
-                    raise NodeNotFoundError(error.where, reason) from None
+                    raise NodeNotFoundError(error.location, reason) from None
                 raise
             try:
                 return _made(kind, store, below, zarr_format, config, create, overwrite=False)
