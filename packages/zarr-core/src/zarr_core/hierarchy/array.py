@@ -589,22 +589,33 @@ class Array(Node[ArrayMetadata]):
 
     # --- changing the shape ---
 
-    def resize(self, *shape: int | Sequence[int]) -> None:
+    def resize(
+        self,
+        *shape: int | Sequence[int | None] | None,
+        only: Literal["grow", "shrink"] | None = None,
+        metadata_only: bool = False,
+    ) -> None:
         """Change the shape; the remaining elements keep their indices.
 
         Parameters
         ----------
-        *shape : int or one sequence of int
-            The new length of each dimension.
+        *shape : int, None, or one sequence of them
+            The new length of each dimension; None for a length that stays as it is stored.
+        only : {"grow", "shrink"}, optional
+            Raise an error, and change nothing, if a length would become smaller, or larger.
+        metadata_only : bool
+            Whether chunks outside the new shape are kept.  Their elements reappear when the array
+            grows again.
 
         Raises
         ------
         ValueError
-            If the number of dimensions differs, or a length is negative.
+            If the number of dimensions differs, a length is negative, or ``only`` forbids the
+            change.
         StoreReadOnlyError
             If the array was opened for reading.
         StoreCapabilityError
-            If the array shrinks and its store cannot list or remove keys.
+            If chunks have to be removed and the store cannot list or remove keys.
 
         Notes
         -----
@@ -618,10 +629,17 @@ class Array(Node[ArrayMetadata]):
         self.check_writable()
         self.refresh()  # an outdated shape would leave chunks in the store
         before = self.stored
-        new = new_shape(before, shape)
-        if new != before.metadata.shape:
-            update_metadata(self, lambda metadata: resized(before, metadata, new))
-            clear_beyond(before, self.stored)
+
+        def change(metadata: ArrayMetadata) -> ArrayMetadata:
+            # Another writer may have changed the shape since the refresh.
+            new = new_shape(before, metadata.shape, shape, only, metadata_only)
+            return resized(before, metadata, new)
+
+        old = before.metadata.shape
+        if new_shape(before, old, shape, only, metadata_only) != old:
+            update_metadata(self, change)
+            if not metadata_only:
+                clear_beyond(before, self.stored)
 
     def append(self, data: Any, axis: int = 0) -> tuple[int, ...]:
         """Add elements at the end of one dimension.
