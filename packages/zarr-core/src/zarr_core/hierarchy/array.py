@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from zarr_core.engine.stored_array import StoredArray
     from zarr_core.hierarchy.array_view import Fields
     from zarr_core.interfaces.codec import ArrayToBytesCodec, Codec
+    from zarr_core.normalize.dimension_units import UnitLike
     from zarr_core.selection.parsed_selection import ParsedSelection
 
     NDArray = np.ndarray[Any, Any]
@@ -164,6 +165,27 @@ class Array(Node[ArrayMetadata]):
     def dimension_names(self) -> tuple[str | None, ...] | None:
         """Names of the dimensions, or None if there are none."""
         return self.metadata.dimension_names
+
+    @property
+    def dimension_units(self) -> tuple[str | None, ...] | None:
+        """Physical size of a step along each dimension, such as ``"2 nm"``; None if unknown.
+
+        From the attribute ``dimension_units``, which TensorStore also uses; None without it.
+
+        Raises
+        ------
+        MetadataValidationError
+            If the attribute is not a list of strings and nulls, one per dimension.
+        """
+        from zarr_core.normalize.dimension_units import stored_units  # rarely used
+
+        return stored_units(self.metadata.attributes, self.ndim, self.stored.location)
+
+    @dimension_units.setter
+    def dimension_units(self, units: Sequence[UnitLike] | str) -> None:
+        from zarr_core.normalize.dimension_units import with_units  # rarely used
+
+        self.attrs.update(with_units(None, units, self.ndim))
 
     @property
     def codecs(self) -> tuple[ExtensionDefinition, ...]:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from zarr_core.hierarchy.store_path import StoreLike
     from zarr_core.interfaces.format import Format, NodeMetadata
     from zarr_core.interfaces.store import Store
+    from zarr_core.normalize.dimension_units import UnitLike
 
 _MAX_NBYTES = 1 << 26  # read at once from a chunked array
 
@@ -53,6 +54,7 @@ def create_array(
     attributes: Mapping[str, Any] | None = None,
     chunk_key_encoding: Any = None,
     dimension_names: Sequence[str | None] | None = None,
+    dimension_units: Sequence[UnitLike] | str | None = None,
     storage_transformers: Sequence[Any] = (),
     order: Literal["C", "F"] | Sequence[int] = "C",
     storage_options: Mapping[str, Any] | None = None,
@@ -104,6 +106,10 @@ def create_array(
         of the format.
     dimension_names : sequence of str or None, optional
         One per dimension; a string names the only dimension.
+    dimension_units : sequence, optional
+        Physical size of a step along each dimension: ``"2 nm"`` or ``(2, "nm")``, ``"nm"`` for
+        ``"1 nm"``, None if unknown; a string for the only dimension.  Stored as the attribute
+        ``dimension_units``, as TensorStore does.
     storage_transformers : sequence
         Definitions of storage transformers, or one.
     order : {"C", "F"} or sequence of int
@@ -161,6 +167,10 @@ def create_array(
             raise TypeError(f"a new array requires shape or data{hint}")
         if dtype is None:
             dtype = np.float64 if values is None else dtype_of(values)
+        if dimension_units is not None:
+            from zarr_core.normalize.dimension_units import with_units  # rarely used
+
+            attributes = with_units(attributes, dimension_units, len(parse_shape(shape)))
         settings = array_settings(config)
         place, below = resolve_store_path(
             store, path, storage_options=storage_options, synchronizer=synchronizer
