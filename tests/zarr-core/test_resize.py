@@ -1,4 +1,4 @@
-"""Changing the shape of arrays that hold elements."""
+"""Changing the shape of arrays."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -189,8 +189,8 @@ def test_an_array_that_others_have_changed():
 
 
 def test_writers_while_the_array_grows_lose_nothing():
-    # Half of the only chunk is outside the array until it grows.  Writers that see the new shape
-    # must also see that each of them writes a part of the chunk.
+    # Half of the only chunk is outside the array until it grows.  Writers with the new shape
+    # must write parts of the chunk, not complete chunks.
     for _ in range(30):
         array = zarr.create_array(shape=4, chunks=8, dtype="int8")
         barrier = threading.Barrier(3)

@@ -1,4 +1,4 @@
-"""Groups as they are stored, below the user interface."""
+"""StoredGroup: groups below the public interface."""
 
 import pytest
 import zarr_core as zarr

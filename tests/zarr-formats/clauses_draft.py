@@ -1,4 +1,4 @@
-"""What the text of December 2022 demands, each demand with the tests that cover it."""
+"""The requirements of the draft of December 2022, with their tests."""
 
 from clauses import Clause
 from clauses_draft_more import MORE

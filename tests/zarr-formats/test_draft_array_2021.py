@@ -1,4 +1,4 @@
-"""Documents as zarrita (2021) and zarr-python 2.12 to 2.18 write them."""
+"""Array metadata as written by zarrita (2021) and zarr-python 2.12 to 2.18."""
 
 import json
 
@@ -48,14 +48,14 @@ def store_2021(**changes):
 
 
 def made(**options):
-    """A new array, and the document that was written of it."""
+    """A new array, and its metadata document."""
     store = store_of({}, None)
     options = {"data": ramp((4, 6)), "chunks": (2, 3), **options}
     array = zarr.create_array(store, path="a", zarr_format="draft-2021", **options)
     return array, document_of(store, KEY)
 
 
-# As zarrita writes it: members in its order, null for attributes and fill values.
+# As written by zarrita: order of members, null for attributes and fill values.
 ZARRITA_ARRAY = {
     "shape": [4, 6],
     "data_type": "<i4",
@@ -127,7 +127,7 @@ def test_unknown_members_are_ignored_and_kept():
 
 
 def test_the_separator_is_that_of_the_grid():
-    """As zarr-python reads it, whatever dimension_separator says."""
+    """As in zarr-python, which ignores dimension_separator."""
     array = open_a(store_2021(dimension_separator="."))
     array[...] = 1
     assert array.store.get("data/root/a/c1/1")
@@ -289,7 +289,7 @@ def test_the_layout_is_C_or_F():
 
 
 def test_extensions_are_understood_or_not():
-    """As zarrita has it; zarr-python never looked."""
+    """As in zarrita; zarr-python ignores it."""
     needed = {"extension": EXTENSION, "must_understand": True}
     with pytest.raises(UnknownExtensionError, match=EXTENSION):
         open_a(store_2021(extensions=[needed]))

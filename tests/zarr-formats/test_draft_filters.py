@@ -19,7 +19,7 @@ def store_2021(**changes):
 
 
 def made(**options):
-    """A new array, and the document that was written of it."""
+    """A new array, and its metadata document."""
     store = store_of({}, None)
     options = {"data": ramp((4, 6)), "chunks": (2, 3), **options}
     array = zarr.create_array(store, path="a", zarr_format="draft-2021", **options)

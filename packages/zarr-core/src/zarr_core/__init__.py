@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from zarr_core.stores.local import LocalStore
     from zarr_core.stores.memory import MemoryStore
 
-    # Of zarr-transfer, which this package does not import, not even for types.
+    # From other distributions, which this package does not import, not even for types.
     convert: Callable[..., Any]
     copy: Callable[..., Any]
     copy_all: Callable[..., Any]
@@ -189,17 +189,15 @@ if not TYPE_CHECKING:  # type checkers would accept any name
 
         if name == "errors":
             return import_module("zarr_core.errors")
-        module = _MODULE_OF.get(name)
-        if module is None:
-            from zarr_core.optional import COPY_NAMES, copy_function
-
-            if name in COPY_NAMES:
-                return copy_function(name)
+        if name not in __all__:
             raise AttributeError(
                 f"module {__name__!r} has no attribute {name!r}",
                 name=name,
                 obj=sys.modules[__name__],
             )
+        module = _MODULE_OF.get(name)
+        if module is None:
+            return import_module("zarr_core.optional").optional_function(name)
         value = getattr(import_module(module), name)
         globals()[name] = value
         return value
