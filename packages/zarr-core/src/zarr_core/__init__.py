@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from zarr_core.hierarchy.store_path import StoreLike, resolve_store_path
     from zarr_core.interfaces.progress import Progress
     from zarr_core.interfaces.store import Store
+    from zarr_core.normalize.chunk_layout import ChunkLayout
     from zarr_core.normalize.codecs import codec
     from zarr_core.registry.extension_list import installed_extensions
     from zarr_core.registry.hooks import register_hooks, unregister_hooks
@@ -114,6 +115,7 @@ _MODULES = {
     "zarr_core.hierarchy.delete": ("remove", "rmdir"),
     "zarr_core.interfaces.progress": ("Progress",),
     "zarr_core.interfaces.store": ("Store",),
+    "zarr_core.normalize.chunk_layout": ("ChunkLayout",),
     "zarr_core.normalize.codecs": ("codec",),
     "zarr_core.registry.hooks": ("register_hooks", "unregister_hooks"),
     "zarr_core.registry.extension_list": ("installed_extensions",),
@@ -126,6 +128,7 @@ _MODULE_OF = {name: module for module, names in _MODULES.items() for name in nam
 __all__ = [
     "Array",
     "Attributes",
+    "ChunkLayout",
     "Group",
     "Info",
     "LocalStore",
