@@ -15,7 +15,7 @@ from zarr_core.errors import (
     UnknownExtensionError,
 )
 from zarr_core.extension import Location, hookimpl
-from zarr_core.registry import discovery, hooks, resolve
+from zarr_core.registry import discovery, hooks, resolve, scope
 from zarr_core.registry.extension_points import EXTENSION_POINTS
 from zarr_core.registry.scope import override_extensions
 
@@ -335,24 +335,24 @@ def test_cache_key_changes_with_results(install, codec_source):
         def zarr_extension_used(self):
             return None
 
-    states = [resolve.cache_key()]
-    assert resolve.cache_key() == states[0]
+    states = [scope.cache_key()]
+    assert scope.cache_key() == states[0]
     hash(states[0])
     with override_extensions({"codec": {"x": BytesCodec}}):
-        states.append(resolve.cache_key())
-    assert resolve.cache_key() == states[0]
+        states.append(scope.cache_key())
+    assert scope.cache_key() == states[0]
     with override_extensions({"codec": {"x": BytesCodec}}):
-        assert resolve.cache_key() == states[1]
+        assert scope.cache_key() == states[1]
     with config.set(fallback="use"):
-        states.append(resolve.cache_key())
-    states.append(resolve.cache_key())
+        states.append(scope.cache_key())
+    states.append(scope.cache_key())
     install("acme", {"codec": {"acme.x": "acme:Codec"}})
-    states.append(resolve.cache_key())
+    states.append(scope.cache_key())
     plugin = Looking()
     hooks.register_hooks(plugin)
-    states.append(resolve.cache_key())
+    states.append(scope.cache_key())
     hooks.unregister_hooks(plugin)
-    states.append(resolve.cache_key())
+    states.append(scope.cache_key())
     assert len(set(states)) == len(states)
 
 
