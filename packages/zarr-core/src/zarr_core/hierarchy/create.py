@@ -172,6 +172,10 @@ def create_array(
 
             attributes = with_units(attributes, dimension_units, len(parse_shape(shape)))
         settings = array_settings(config)
+        if isinstance(store, str) and "|" in store:
+            from zarr_core.hierarchy.url_pipeline import split_format  # rarely used
+
+            store, path, zarr_format = split_format(store, path, zarr_format)
         place, below = resolve_store_path(
             store, path, storage_options=storage_options, synchronizer=synchronizer
         )
@@ -227,6 +231,10 @@ def create_group(
     NodeExistsError
         If a node or another key exists at that path.
     """
+    if isinstance(store, str) and "|" in store:
+        from zarr_core.hierarchy.url_pipeline import split_format  # rarely used
+
+        store, path, zarr_format = split_format(store, path, zarr_format)
     place, below = resolve_store_path(
         store, path, storage_options=storage_options, synchronizer=synchronizer
     )
