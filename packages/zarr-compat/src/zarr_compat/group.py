@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any
 import zarr_core
 
 from zarr_compat.adapt import adapt, wrap_result
+from zarr_compat.api_nodes import create_nodes_below
 from zarr_compat.asynchronous import AsyncGroup
+from zarr_compat.group_metadata import GroupMetadata, consolidated_metadata_of
 from zarr_compat.node import Node
+from zarr_compat.open_nodes import create_group, open_group
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from typing import Self
 
 __all__ = ["Group"]
@@ -19,6 +22,32 @@ __all__ = ["Group"]
 
 class Group(Node[zarr_core.Group], wraps=zarr_core.Group):
     """A group of the core with the interface of zarr-python."""
+
+    @classmethod
+    def open(cls, store: Any, zarr_format: int | None = 3, **options: Any) -> Group:
+        """Open a group at a location."""
+        mode = "r" if getattr(store, "read_only", False) else "r+"
+        group: Group = open_group(store, mode=mode, zarr_format=zarr_format, **options)
+        return group
+
+    @classmethod
+    def from_store(cls, store: Any, **options: Any) -> Group:
+        """Create a group at a location; see :func:`zarr_core.create_group`."""
+        group: Group = create_group(store, **options)
+        return group
+
+    @property
+    def metadata(self) -> GroupMetadata:
+        """The metadata, with consolidated metadata."""
+        consolidated = getattr(self.core.metadata, "consolidated", None)
+        inner = None if consolidated is None else consolidated_metadata_of(consolidated)
+        return GroupMetadata(self.attrs.asdict(), self.core.zarr_format, inner)
+
+    def create_hierarchy(
+        self, nodes: Mapping[str, Any], *, overwrite: bool = False
+    ) -> Iterator[tuple[str, Any]]:
+        """Create nodes below the group, for metadata by path, and yield paths and nodes."""
+        return create_nodes_below(self, nodes, overwrite)
 
     def __getitem__(self, path: str) -> Any:
         return wrap_result(self.core[path], self.store)
