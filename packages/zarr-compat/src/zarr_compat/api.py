@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from zarr_compat.adapt import adapt
 from zarr_compat.api_nodes import create_hierarchy
 from zarr_compat.array import Array
 from zarr_compat.asynchronous import AsyncArray, AsyncGroup
+from zarr_compat.errors import ZarrUserWarning
 from zarr_compat.group import Group
 from zarr_compat.installed import zarr_python_version
 from zarr_compat.open_nodes import (
@@ -162,7 +164,15 @@ def consolidate_metadata(
     zarr_format : int, optional
         Format of the group.
     """
-    found = open_group(store, mode="r+", path=path, zarr_format=zarr_format, use_consolidated=False)
+    found: Group = open_group(
+        store, mode="r+", path=path, zarr_format=zarr_format, use_consolidated=False
+    )
+    if found.core.zarr_format == 3:
+        warnings.warn(
+            "Consolidated metadata is currently not part in the Zarr format 3 specification.",
+            ZarrUserWarning,
+            stacklevel=2,
+        )
     result: Group = adapt(zarr_core.consolidate_metadata, found.user_store)(found)
     return result
 

@@ -71,6 +71,12 @@ class Array(Node[zarr_core.Array], wraps=zarr_core.Array):
         return ArrayConfig(order, stored.resolved.write_empty_chunks)
 
     @property
+    def order(self) -> str:
+        """The order of results in memory; in version 2, that of the elements of a chunk."""
+        order: str = self.core.order if self.core.zarr_format == 2 else self.config.order
+        return order
+
+    @property
     def chunks(self) -> tuple[int, ...]:
         """Shape of the chunks; with shards, of the inner chunks."""
         return _uniform(self.core.chunks, "read_chunk_sizes")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import zarr_core
@@ -9,6 +10,7 @@ import zarr_core
 from zarr_compat.adapt import adapt, wrap_result
 from zarr_compat.api_nodes import create_nodes_below
 from zarr_compat.asynchronous import AsyncGroup
+from zarr_compat.errors import ZarrDeprecationWarning
 from zarr_compat.group_metadata import GroupMetadata, consolidated_metadata_of
 from zarr_compat.node import Node
 from zarr_compat.open_nodes import create_group, open_group
@@ -79,6 +81,21 @@ class Group(Node[zarr_core.Group], wraps=zarr_core.Group):
     def _ipython_key_completions_(self) -> list[str]:
         return list(self)
 
+    def create_dataset(self, name: str, **options: Any) -> Any:
+        """Create an array; deprecated by zarr-python."""
+        _warn_deprecated("create_dataset", "create_array")
+        return adapt(self.core.create_dataset, self.store)(name, **options)
+
+    def require_dataset(self, name: str, **options: Any) -> Any:
+        """Return an array, and create it if it does not exist; deprecated by zarr-python."""
+        _warn_deprecated("require_dataset", "require_array")
+        return adapt(self.core.require_dataset, self.store)(name, **options)
+
+    async def update_attributes_async(self, attributes: Mapping[str, Any]) -> Self:
+        """Set some attributes, keep the others, and return the group."""
+        self.attrs.update(attributes)
+        return self
+
     def require_group(self, name: str, **options: Any) -> Group:
         """Return the group of a name, and create it if it does not exist.
 
@@ -97,3 +114,11 @@ class Group(Node[zarr_core.Group], wraps=zarr_core.Group):
         return AsyncGroup(self)
 
     async_group = _async_group = async_
+
+
+def _warn_deprecated(name: str, instead: str) -> None:
+    warnings.warn(
+        f"Group.{name} is deprecated. Use Group.{instead} instead.",
+        ZarrDeprecationWarning,
+        stacklevel=3,
+    )

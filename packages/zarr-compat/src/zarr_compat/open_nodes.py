@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import zarr_core
 
 from zarr_compat.adapt import adapt, resolve_store
+from zarr_compat.arguments import settings_of_array
 from zarr_compat.errors import (
     ArrayNotFoundError,
     GroupNotFoundError,
@@ -16,7 +17,6 @@ from zarr_compat.errors import (
     NodeTypeValidationError,
 )
 from zarr_compat.settings import config as settings
-from zarr_compat.v2_arguments import accept_v2_arguments
 from zarr_compat.wrapper import Wrapper
 
 if TYPE_CHECKING:
@@ -96,7 +96,9 @@ def adapt_creation(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def create(*arguments: Any, **options: Any) -> Any:
-        options = accept_v2_arguments(options)
+        options = _with_format(options)
+        if function is not zarr_core.create_group:
+            options = settings_of_array(options)
         store = options.pop("store", None)
         given = options.pop("name", None)  # of create_array; other functions have path
         store_like, path, user_store = resolve_store(store, options.pop("path", given))
@@ -136,7 +138,9 @@ def _open(
     options: dict[str, Any],
     not_found: type[NodeNotFoundError],
 ) -> Any:
-    options = accept_v2_arguments(options)
+    options = _with_format(options)
+    if function is not zarr_core.open_group:
+        options = settings_of_array(options)
     store_like, path, user_store = resolve_store(store, path)
     call = functools.partial(adapt(function, user_store, not_found), store_like, path=path)
     is_path = isinstance(store_like, str | os.PathLike)
@@ -157,3 +161,12 @@ def _open(
     if options.get("zarr_format") is None and not isinstance(store, Wrapper):
         options = {**options, "zarr_format": settings.get("default_zarr_format")}
     return call(mode, **options)
+
+
+def _with_format(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments with ``zarr_format`` instead of ``zarr_version``."""
+    options = dict(options)
+    version = options.pop("zarr_version", None)
+    if version is not None and options.setdefault("zarr_format", version) != version:
+        raise TypeError("zarr_version and zarr_format have the same meaning: pass zarr_format only")
+    return options

@@ -1,0 +1,123 @@
+"""Convert arguments of zarr-python to those of zarr-core."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from zarr_core.extension import ExtensionDefinition
+
+from zarr_compat.attributes import attributes_of
+from zarr_compat.errors import ZarrRuntimeWarning, ZarrUserWarning
+from zarr_compat.settings import config as settings
+from zarr_compat.v2_arguments import accept_v2_arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["accept_arguments", "settings_of_array"]
+
+
+def accept_arguments(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments by name for a function of the core.
+
+    Parameters
+    ----------
+    function : callable
+        The function or method of the core.
+    options : mapping
+        The arguments of the program.
+
+    Raises
+    ------
+    TypeError
+        If an argument of version 2 has no equivalent.
+    """
+    _warn_of(options)
+    found = dict(accept_v2_arguments(dict(options)))
+    if getattr(function, "__name__", "").endswith("_like"):
+        for name in ("a", "data"):
+            if name in found:
+                found["like"] = found.pop(name)
+        if function.__name__ == "full_like" and "fill_value" not in found:
+            found["fill_value"] = getattr(found.get("like"), "fill_value", 0)
+    if "config" in found:
+        found["config"] = _config_of(found["config"])
+    if "order" in found:
+        _accept_order(function, found)
+    if "dtype" in found:
+        found["dtype"] = dtype_of(found["dtype"], _format_of(function, found))
+    if "attributes" in found:
+        found["attributes"] = attributes_of(found["attributes"])
+    return found
+
+
+def settings_of_array(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments with the setting ``array.order`` as the order of results."""
+    order = settings.get("array.order")
+    config = _config_of(options.get("config")) or {}
+    if order != "F" or "order" in config:
+        return options
+    return {**options, "config": {**config, "order": order}}
+
+
+def dtype_of(dtype: Any, zarr_format: int | None) -> Any:
+    """Return a data type for the core; an object of zarr-python is one of NumPy, or a definition."""
+    if not hasattr(dtype, "to_native_dtype"):
+        return dtype
+    native = dtype.to_native_dtype()
+    if zarr_format == 2 and not native.hasobject:
+        return native
+    if native.kind not in "OTVM" or native.names:
+        return native
+    try:
+        return ExtensionDefinition.from_json(dtype.to_json(zarr_format=3))
+    except Exception:  # of third-party code; NumPy's dtype has what it needs
+        return native
+
+
+def _warn_of(options: Mapping[str, Any]) -> None:
+    """Issue the warnings of zarr-python for arguments."""
+    if options.get("write_empty_chunks") is not None:
+        _warn(
+            "The `write_empty_chunks` keyword argument is deprecated; use the `config` keyword "
+            "argument, as in `config={'write_empty_chunks': True}`",
+            ZarrRuntimeWarning,
+        )
+    if "compressor" in options and not isinstance(options["compressor"], str):
+        _warn(
+            "The `compressor` argument is deprecated. Use `compressors` instead.", ZarrUserWarning
+        )
+
+
+def _warn(message: str, category: type[Warning]) -> None:
+    warnings.warn(message, category, stacklevel=5)
+
+
+def _config_of(config: Any) -> Any:
+    """Return the settings of an array as a dictionary."""
+    for name in ("to_dict", "_asdict"):
+        if hasattr(config, name):
+            return dict(getattr(config, name)())
+    return config
+
+
+def _format_of(function: Callable[..., Any], options: Mapping[str, Any]) -> int | None:
+    node = getattr(function, "__self__", None)
+    found: int | None = options.get("zarr_format") or getattr(node, "zarr_format", None)
+    return found
+
+
+def _accept_order(function: Callable[..., Any], options: dict[str, Any]) -> None:
+    """In version 3, ``order`` is the order of results, as in zarr-python; not that of chunks."""
+    order = options["order"]
+    if order is None:
+        del options["order"]
+    elif _format_of(function, options) == 3 and order in ("C", "F"):
+        _warn(
+            "The `order` keyword argument has no effect for Zarr format 3 arrays. "
+            "To control the memory layout of the array, use the `config` keyword argument.",
+            ZarrRuntimeWarning,
+        )
+        del options["order"]
+        options["config"] = {"order": order, **(options.get("config") or {})}
