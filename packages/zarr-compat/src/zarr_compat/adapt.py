@@ -85,7 +85,7 @@ def adapt(
 
     @functools.wraps(function)
     def call(*arguments: Any, **options: Any) -> Any:
-        options = accept_arguments(function, options)
+        options = accept_arguments(function, arguments, options)
         try:
             with allow_reserved_names():  # as zarr-python does; xarray relies on it
                 found = function(

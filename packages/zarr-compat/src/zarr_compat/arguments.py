@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import ExtensionDefinition
@@ -15,18 +16,26 @@ from zarr_compat.v2_arguments import accept_v2_arguments
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+# The defaults of zarr-python; programs compare them, and the bytes of chunks.
+_DEFAULT_COMPRESSOR = {"name": "zstd", "configuration": {"level": 0, "checksum": False}}
+_CREATES = ("array", "create", "create_array", "empty", "full", "ones", "zeros")
+
 __all__ = ["accept_arguments", "settings_of_array"]
 
 
-def accept_arguments(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
+def accept_arguments(
+    function: Callable[..., Any], arguments: tuple[Any, ...], options: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return the arguments by name for a function of the core.
 
     Parameters
     ----------
     function : callable
         The function or method of the core.
+    arguments : tuple
+        The positional arguments of the program.
     options : mapping
-        The arguments of the program.
+        Its arguments by name.
 
     Raises
     ------
@@ -35,12 +44,20 @@ def accept_arguments(function: Callable[..., Any], options: Mapping[str, Any]) -
     """
     _warn_of(options)
     found = dict(accept_v2_arguments(dict(options)))
-    if getattr(function, "__name__", "").endswith("_like"):
-        for name in ("a", "data"):
-            if name in found:
-                found["like"] = found.pop(name)
-        if function.__name__ == "full_like" and "fill_value" not in found:
-            found["fill_value"] = getattr(found.get("like"), "fill_value", 0)
+    name = getattr(function, "__name__", "")
+    if name.endswith("_like"):
+        _accept_like(name, arguments, found)
+    elif (
+        _format_of(function, found) == 3
+        and name in _CREATES
+        and _is_auto(found.get("compressors", "auto"))
+    ):
+        found["compressors"] = [dict(_DEFAULT_COMPRESSOR)]
+    if isinstance(found.get("shards"), dict):
+        found["shards"] = {
+            key: item.value if isinstance(item, Enum) else item
+            for key, item in found["shards"].items()
+        }
     if "config" in found:
         found["config"] = _config_of(found["config"])
     if "order" in found:
@@ -52,13 +69,10 @@ def accept_arguments(function: Callable[..., Any], options: Mapping[str, Any]) -
     return found
 
 
-def settings_of_array(options: dict[str, Any]) -> dict[str, Any]:
+def settings_of_array(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments with the setting ``array.order`` as the order of results."""
-    order = settings.get("array.order")
     config = _config_of(options.get("config")) or {}
-    if order != "F" or "order" in config:
-        return options
-    return {**options, "config": {**config, "order": order}}
+    return {**options, "config": {"order": settings.get("array.order"), **config}}
 
 
 def dtype_of(dtype: Any, zarr_format: int | None) -> Any:
@@ -74,6 +88,25 @@ def dtype_of(dtype: Any, zarr_format: int | None) -> Any:
         return ExtensionDefinition.from_json(dtype.to_json(zarr_format=3))
     except Exception:  # of third-party code; NumPy's dtype has what it needs
         return native
+
+
+def _accept_like(name: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> None:
+    """Accept the names of zarr-python for the other array, and take its fill value."""
+    for other in ("a", "data"):
+        if other in options:
+            options["like"] = options.pop(other)
+    positional = next((item for item in arguments if not isinstance(item, str)), None)
+    like = options.get("like", positional)
+    fill_value = getattr(like, "fill_value", None)
+    if "fill_value" not in options and (name == "full_like" or "dtype" in options):
+        if name == "full_like":
+            options["fill_value"] = 0 if fill_value is None else fill_value
+        elif name == "empty_like" and fill_value is not None:
+            options["fill_value"] = fill_value
+
+
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, str) and value == "auto"
 
 
 def _warn_of(options: Mapping[str, Any]) -> None:

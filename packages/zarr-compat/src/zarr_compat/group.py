@@ -92,8 +92,8 @@ class Group(Node[zarr_core.Group], wraps=zarr_core.Group):
         return adapt(self.core.require_dataset, self.store)(name, **options)
 
     async def update_attributes_async(self, attributes: Mapping[str, Any]) -> Self:
-        """Set some attributes, keep the others, and return the group."""
-        self.attrs.update(attributes)
+        """Replace the attributes, as zarr-python does, and return the group."""
+        self.attrs.put(attributes)
         return self
 
     def require_group(self, name: str, **options: Any) -> Group:

@@ -97,8 +97,6 @@ def adapt_creation(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def create(*arguments: Any, **options: Any) -> Any:
         options = _with_format(options)
-        if function is not zarr_core.create_group:
-            options = settings_of_array(options)
         store = options.pop("store", None)
         given = options.pop("name", None)  # of create_array; other functions have path
         store_like, path, user_store = resolve_store(store, options.pop("path", given))
@@ -108,6 +106,8 @@ def adapt_creation(function: Callable[..., Any]) -> Callable[..., Any]:
             options["path"] = path
         if options.get("zarr_format") is None and not isinstance(store, Wrapper):
             options["zarr_format"] = settings.get("default_zarr_format")
+        if function is not zarr_core.create_group and options.get("zarr_format") == 3:
+            options = settings_of_array(options)
         return adapt(function, user_store)(*arguments, **options)
 
     return create
@@ -139,10 +139,23 @@ def _open(
     not_found: type[NodeNotFoundError],
 ) -> Any:
     options = _with_format(options)
-    if function is not zarr_core.open_group:
-        options = settings_of_array(options)
     store_like, path, user_store = resolve_store(store, path)
-    call = functools.partial(adapt(function, user_store, not_found), store_like, path=path)
+    adapted = adapt(function, user_store, not_found)
+
+    def call(mode: str, **options: Any) -> Any:
+        found = adapted(store_like, mode, path=path, **options)
+        core = found.core
+        if (
+            isinstance(core, zarr_core.Array)
+            and core.zarr_format == 3
+            and core.stored.result_order is None
+        ):
+            ordered = settings_of_array(options)
+            if ordered["config"]["order"] != core.stored.resolved.order:
+                mode = "r+" if mode in ("a", "w", "w-") else mode
+                return adapted(store_like, mode, path=path, **ordered)
+        return found
+
     is_path = isinstance(store_like, str | os.PathLike)
     if mode == "w" and is_path and os.fspath(store_like).endswith(".zip"):
         # Values cannot be removed from an archive; it is overwritten.
