@@ -62,6 +62,8 @@ def accept_arguments(
         found["config"] = _config_of(found["config"])
     if "order" in found:
         _accept_order(function, found)
+    if name in _CREATES and _format_of(function, found) == 3:
+        found = settings_of_array(found)
     if "dtype" in found:
         found["dtype"] = dtype_of(found["dtype"], _format_of(function, found))
     if "attributes" in found:

@@ -81,15 +81,15 @@ class Group(Node[zarr_core.Group], wraps=zarr_core.Group):
     def _ipython_key_completions_(self) -> list[str]:
         return list(self)
 
-    def create_dataset(self, name: str, **options: Any) -> Any:
+    def create_dataset(self, name: str, *arguments: Any, **options: Any) -> Any:
         """Create an array; deprecated by zarr-python."""
         _warn_deprecated("create_dataset", "create_array")
-        return adapt(self.core.create_dataset, self.store)(name, **options)
+        return adapt(self.core.create_dataset, self.store)(name, *arguments, **options)
 
-    def require_dataset(self, name: str, **options: Any) -> Any:
+    def require_dataset(self, name: str, *arguments: Any, **options: Any) -> Any:
         """Return an array, and create it if it does not exist; deprecated by zarr-python."""
         _warn_deprecated("require_dataset", "require_array")
-        return adapt(self.core.require_dataset, self.store)(name, **options)
+        return adapt(self.core.require_dataset, self.store)(name, *arguments, **options)
 
     async def update_attributes_async(self, attributes: Mapping[str, Any]) -> Self:
         """Replace the attributes, as zarr-python does, and return the group."""

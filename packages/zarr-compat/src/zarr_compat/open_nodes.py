@@ -106,8 +106,6 @@ def adapt_creation(function: Callable[..., Any]) -> Callable[..., Any]:
             options["path"] = path
         if options.get("zarr_format") is None and not isinstance(store, Wrapper):
             options["zarr_format"] = settings.get("default_zarr_format")
-        if function is not zarr_core.create_group and options.get("zarr_format") == 3:
-            options = settings_of_array(options)
         return adapt(function, user_store)(*arguments, **options)
 
     return create
