@@ -337,6 +337,8 @@ def like_options(like: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
         "dimension_names": metadata.dimension_names,
         "extensions": like.stored.extensions,
     }
+    if options.get("zarr_format", like.zarr_format) != like.zarr_format:
+        del traits["chunk_key_encoding"]  # formats have different ones
     if "dtype" in options:  # they depend on the dtype
         for name in ("fill_value", "filters", "serializer"):
             del traits[name]
