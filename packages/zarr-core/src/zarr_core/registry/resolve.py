@@ -84,6 +84,14 @@ def chosen(extension_point: str, name: str, where: str = "") -> Provider | None:
     )
 
 
+def may_be_native() -> bool:
+    """Whether compiled code may process the chunks of an array, by the settings and installations."""
+    wanted = config.settings.native
+    if wanted == "auto":
+        return "native" in discovery.scan().providers or bool(scope.cache_key())
+    return wanted == "require"
+
+
 def resolve(
     extension_point: str, definition: ExtensionDefinition, where: str = "", pointer: str = ""
 ) -> type[Any] | None:
