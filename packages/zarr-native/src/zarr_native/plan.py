@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _MEMBERS = frozenset({
     "shape", "data_type", "chunk_grid", "chunk_key_encoding", "codecs", "fill_value",
     "storage_transformers", "dimension_names", "attributes", "additional_fields", "document",
-    "fill_value_undefined", "data_type_fallbacks", "chunk_memory_layout", "_extensions_key",
+    "fill_value_undefined", "data_type_fallbacks", "chunk_memory_layout",
 })  # fmt: skip
 _GRIDS = {"zarr_core.chunk_grids.RegularGrid"}
 _KEY_ENCODINGS = {
@@ -173,7 +173,8 @@ def _start(selection: Any) -> tuple[int, ...] | None:
 
 def _plan(array: StoredArray) -> Plan:
     metadata, resolved, codecs = array.metadata, array.resolved, array.codecs
-    unknown = {it.name for it in fields(metadata)} - _MEMBERS
+    # Private members are caches.
+    unknown = {it.name for it in fields(metadata) if it.name[0] != "_"} - _MEMBERS
     _require(not unknown, f"unknown members of the metadata: {', '.join(sorted(unknown))}")
     _require(not metadata.additional_fields, "the metadata has additional fields")
     _require(not array.ignored_extensions, "an extension is ignored")

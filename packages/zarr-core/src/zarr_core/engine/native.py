@@ -11,7 +11,7 @@ from zarr_core.config import config
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import ExtensionError
 from zarr_core.interfaces.native import NativePlan
-from zarr_core.registry import resolve, scope
+from zarr_core.registry import discovery, resolve, scope
 from zarr_core.registry.provider import is_fault
 from zarr_core.user_warning import warn
 
@@ -50,7 +50,7 @@ class _Undecided(NativePlan):
 
 
 UNDECIDED = _Undecided()
-"""The plan of an array that was just opened, if there may be an executor."""
+"""The plan of an array that was just opened."""
 
 
 def reason_against(array: Any) -> str:
@@ -72,6 +72,9 @@ def _decide(array: Any) -> NativePlan | None:
     ExtensionError
         If there is none and the setting ``native`` is ``"require"``.
     """
+    is_available = "native" in discovery.scan().providers or array.extensions
+    if not is_available and config.settings.native != "require":  # as fast as possible
+        return None
     try:
         found = _plan_or_reason(array)
     except ExtensionError as error:

@@ -6,6 +6,7 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Literal
 
+from zarr_core.config import config
 from zarr_core.engine.native import UNDECIDED
 from zarr_core.engine.read import THREADS_PAY_NBYTES, ChunkReader
 from zarr_core.engine.resolved_metadata import resolve_cached
@@ -14,7 +15,7 @@ from zarr_core.interfaces.keys import check_prefix
 from zarr_core.location import Location
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.registry import scope
-from zarr_core.registry.resolve import may_be_native, require_extension
+from zarr_core.registry.resolve import require_extension
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -124,8 +125,7 @@ class StoredChunks(StoredNode[ArrayMetadata]):
             store = transformer.transform(store, prefix)
         self.chunk_store = store
         self.threads = store.max_concurrency
-        # Without an executor, arrays are read exactly as fast as before.
-        self.native = UNDECIDED if may_be_native() else None
+        self.native = None if config.settings.native == "off" else UNDECIDED
         affixes = resolved.affixes
         self._key_parts = None if affixes is None else (prefix + affixes[0], affixes[1])
         self._uniform_reader: ChunkReader | None = None

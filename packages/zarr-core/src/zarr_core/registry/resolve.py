@@ -81,14 +81,6 @@ def chosen(extension_point: str, name: str, location: Location = NO_LOCATION) ->
     )
 
 
-def may_be_native() -> bool:
-    """Whether compiled code may process the chunks of an array, by the settings and installations."""
-    wanted = config.settings.native
-    if wanted == "auto":
-        return "native" in discovery.scan().providers or bool(scope.cache_key())
-    return wanted == "require"
-
-
 def resolve(
     extension_point: str, definition: ExtensionDefinition, location: Location = NO_LOCATION
 ) -> type[Any] | None:
