@@ -27,6 +27,7 @@ EXTENSIONS: dict[str, dict[str, str]] = {
         "chunk_key_encoding": "fanout suffix template",
         "chunk_memory_layout": "C F",
     },
+    "zarr-native": {"native": "default"},
     "zarr-sharding": {"codec": "sharding_indexed", "storage_transformer": "sharding"},
     "zarr-stores": {
         "store": "abfs abfss adl arrow_hdfs az azure dav dbfs dbm dir dropbox fsspec ftp gcs gdrive gist git github gs hdfs hf http https jlab json jupyter lakefs libarchive lmdb mdb mongodb mongodb+srv obstore oci oss parq parquet postgres postgresql redis rediss reference s3 s3a sftp smb sqldb sqlite ssh tar temp tos unix upath webdav webhdfs zip"
