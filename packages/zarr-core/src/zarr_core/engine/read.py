@@ -117,16 +117,23 @@ def read(stored: StoredChunks, selection: AnySelection, out: Array) -> None:
     """
     if not out.size:
         return
+    left = None
+    if stored.native is not None:
+        left = stored.native.read(stored, selection, out)
+        if left is not None and not left:
+            return
     projections = project(selection, stored.axes, complete=False)
     if isinstance(projections, tuple):
         chunk_coords, chunk_selection, _, _, is_whole = projections[0]
         _read_chunk(stored, chunk_coords, chunk_selection, out, is_whole)
         return
+    if left is not None:
+        projections = (it for it in projections if it.chunk_coords in left)
     # Batches need chunks of one shape.
     reader = stored.chunk_reader(()) if stored.resolved.is_uniform else None
     if reader is not None and reader.in_batches:
         keyed: Iterator[KeyedProjection]
-        if isinstance(selection, BasicIndexer):
+        if left is None and isinstance(selection, BasicIndexer):
             keyed = project_keys(selection, stored.axes, stored.chunk_keys)
         else:
             keyed = (

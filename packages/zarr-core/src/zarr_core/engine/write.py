@@ -14,6 +14,8 @@ from zarr_core.selection.projection import project, put
 from zarr_core.threads import parallel_for
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from zarr_core.engine.prepared_chain import PreparedCodecChain
     from zarr_core.engine.stored_chunks import StoredChunks
     from zarr_core.interfaces.byte_reader import ByteReader
@@ -81,9 +83,14 @@ def write(stored: StoredChunks, selection: AnySelection, value: Array) -> None:
         except (CodecError, MemoryError) as error:
             raise _located(stored, chunk_coords, error) from error
 
+    projections: Iterable[ChunkProjection] = project(selection, stored.axes)
+    if stored.native is not None and encoded is None and value.dtype == dtype:
+        left = stored.native.write(stored, selection, value)
+        if left is not None:
+            projections = (it for it in projections if it.chunk_coords in left)
     codecs = stored.codecs
     parallel_for(
-        project(selection, stored.axes),
+        projections,
         work,
         stored.parallel(codecs.inner_chunk_nbytes),
         stored.threads,

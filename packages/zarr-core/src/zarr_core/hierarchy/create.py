@@ -172,6 +172,10 @@ def create_array(
 
             attributes = with_units(attributes, dimension_units, len(parse_shape(shape)))
         settings = array_settings(config)
+        if isinstance(store, str) and "|" in store:
+            from zarr_core.hierarchy.url_pipeline import split_format  # rarely used
+
+            store, path, zarr_format = split_format(store, path, zarr_format)
         place, below = resolve_store_path(
             store, path, storage_options=storage_options, synchronizer=synchronizer
         )
@@ -227,6 +231,10 @@ def create_group(
     NodeExistsError
         If a node or another key exists at that path.
     """
+    if isinstance(store, str) and "|" in store:
+        from zarr_core.hierarchy.url_pipeline import split_format  # rarely used
+
+        store, path, zarr_format = split_format(store, path, zarr_format)
     place, below = resolve_store_path(
         store, path, storage_options=storage_options, synchronizer=synchronizer
     )
@@ -329,6 +337,8 @@ def like_options(like: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
         "dimension_names": metadata.dimension_names,
         "extensions": like.stored.extensions,
     }
+    if options.get("zarr_format", like.zarr_format) != like.zarr_format:
+        del traits["chunk_key_encoding"]  # formats have different ones
     if "dtype" in options:  # they depend on the dtype
         for name in ("fill_value", "filters", "serializer"):
             del traits[name]

@@ -212,6 +212,10 @@ def _open(
 
             if unknown := sorted(create.keys() - signature(create_array).parameters.keys()):
                 raise TypeError(f"no argument called {', '.join(unknown)}")
+        if isinstance(place, str) and "|" in place:
+            from zarr_core.hierarchy.url_pipeline import split_format  # rarely used
+
+            place, path, zarr_format = split_format(place, path, zarr_format)
         store, below = resolve_store_path(
             place, path, read_only=mode == "r", storage_options=storage_options,
             synchronizer=synchronizer,
@@ -306,6 +310,11 @@ def array_from_metadata(
         If it is the metadata of a group.
     """
     with override_extensions(extensions):
+        if isinstance(store, str) and "|" in store:
+            from zarr_core.hierarchy.url_pipeline import split_format  # rarely used
+
+            store, path, named = split_format(store, path, zarr_format)
+            zarr_format = zarr_format if named is None else named
         place, below = resolve_store_path(store, path, read_only=read_only)
         format_ = format_named(zarr_format)
         found = stored_node(place, below, format_, metadata, read_only=read_only, config=config)
