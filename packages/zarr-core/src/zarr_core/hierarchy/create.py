@@ -18,9 +18,8 @@ from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.rollback import Rollback
 from zarr_core.hierarchy.store_path import resolve_store_path
 from zarr_core.metadata.group import GroupMetadata
-from zarr_core.normalize.array_metadata import WHERE, array_metadata, parse_shape
+from zarr_core.normalize.array_metadata import WHERE, new_array_metadata, parse_shape
 from zarr_core.normalize.attributes import check_attributes
-from zarr_core.normalize.chunk_key_encodings import parse_chunk_key_encoding
 from zarr_core.registry.scope import override_extensions
 
 if TYPE_CHECKING:
@@ -31,6 +30,8 @@ if TYPE_CHECKING:
     from zarr_core.hierarchy.store_path import StoreLike
     from zarr_core.interfaces.format import Format, NodeMetadata
     from zarr_core.interfaces.store import Store
+    from zarr_core.metadata.array import ArrayMetadata
+    from zarr_core.normalize.partial_metadata import PartialArrayMetadata
 
 _MAX_NBYTES = 1 << 26  # read at once from a chunked array
 
@@ -60,6 +61,7 @@ def create_array(
     write_data: bool = True,
     synchronizer: Any = None,
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
+    metadata: Mapping[str, Any] | ArrayMetadata | PartialArrayMetadata | None = None,
 ) -> Array:
     """Create an array.
 
@@ -122,11 +124,16 @@ def create_array(
         ``zarr_stores.synchronizers``.
     extensions : mapping, optional
         Code for this array: ``{"codec": {"acme.xor": Xor}}``.
+    metadata : mapping, ArrayMetadata or PartialArrayMetadata, optional
+        A part of a ``zarr.json``, in the terms of version 3 for every format, as
+        :class:`zarr_core.PartialArrayMetadata` has it.  Other arguments add to it.
 
     Raises
     ------
     NodeExistsError
         If a node or another key exists at that path.
+    TypeError
+        If an argument contradicts ``metadata``; has all contradictions.
     MetadataValidationError
         If the arguments are inconsistent; contains all problems.
     ExtensionError
@@ -146,35 +153,28 @@ def create_array(
             if shape is not None and parse_shape(shape) != values.shape:
                 raise ValueError(f"shape {parse_shape(shape)} is not that of data, {values.shape}")
             shape = values.shape
-        if shape is None:
+        expected = None if metadata is None else _partial(metadata)
+        if shape is None and (expected is None or expected.shape is None):
             as_data = hasattr(store, "__array__") or isinstance(store, list | tuple)
             hint = ": the first argument is the location; pass elements as data=" if as_data else ""
             raise TypeError(f"a new array requires shape or data{hint}")
-        if dtype is None:
-            dtype = np.float64 if values is None else dtype_of(values)
+        if dtype is None and values is not None and (expected is None or not expected.data_type):
+            dtype = dtype_of(values)
         settings = array_settings(config)
         place, below = resolve_store_path(
             store, path, storage_options=storage_options, synchronizer=synchronizer
         )
         format_ = format_of_new(place, below, _requested_format(store, zarr_format))
-        if (
-            isinstance(compressors, str)
-            and compressors == "auto"
-            and format_.compressors is not None
-        ):
-            compressors = format_.compressors
-        metadata = array_metadata(
-            parse_shape(shape), dtype, chunks=chunks, shards=shards, order=order, filters=filters,
-            serializer=serializer, compressors=compressors,
-            fill_value=None if fill_value is ... else fill_value, attributes=attributes,
-            chunk_key_encoding=parse_chunk_key_encoding(chunk_key_encoding, format_, WHERE),
-            dimension_names=dimension_names, storage_transformers=storage_transformers,
-        )  # fmt: skip
-        if fill_value is None and format_.undefined_fill_values:
-            metadata = metadata.replace(fill_value_undefined=True)
-        metadata = format_.to_format(metadata, WHERE)
+        arguments = {
+            "shape": shape, "dtype": dtype, "chunks": chunks, "shards": shards, "order": order,
+            "filters": filters, "serializer": serializer, "compressors": compressors,
+            "fill_value": fill_value, "attributes": attributes,
+            "chunk_key_encoding": chunk_key_encoding, "dimension_names": dimension_names,
+            "storage_transformers": storage_transformers,
+        }  # fmt: skip
+        new = new_array_metadata(format_, arguments, expected)
         stored = stored_array(
-            place, below, format_, metadata, settings, consolidated=_consolidated_of(store)
+            place, below, format_, new, settings, consolidated=_consolidated_of(store)
         )
         stored.resolved.check_lengths(WHERE)
         if values is not None and values is not data:
@@ -183,10 +183,16 @@ def create_array(
         if not overwrite:
             refuse_leftovers(stored)
         with Rollback() as rollback:
-            _place(store, place, below, format_, metadata, overwrite, rollback)
+            _place(store, place, below, format_, new, overwrite, rollback)
             if values is not None and write_data:
                 _write_values(array, values)
         return array
+
+
+def _partial(metadata: Any) -> PartialArrayMetadata:
+    from zarr_core.normalize.partial_metadata import as_partial  # seldom needed
+
+    return as_partial(metadata)
 
 
 def create_group(

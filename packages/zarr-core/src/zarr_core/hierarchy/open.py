@@ -15,6 +15,7 @@ from zarr_core.errors import (
 from zarr_core.formats.detect import read_node
 from zarr_core.formats.lookup import format_named
 from zarr_core.hierarchy.array import Array
+from zarr_core.hierarchy.coerce import described
 from zarr_core.hierarchy.from_metadata import stored_node
 from zarr_core.hierarchy.group import Group
 from zarr_core.hierarchy.node import Node
@@ -24,9 +25,11 @@ from zarr_core.registry.scope import override_extensions
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from zarr_core.engine.stored_node import StoredGroup
     from zarr_core.hierarchy.store_path import StoreLike
     from zarr_core.interfaces.store import Store
     from zarr_core.metadata.array import ArrayMetadata
+    from zarr_core.normalize.partial_metadata import PartialArrayMetadata
 
 Mode = Literal["r", "r+", "a", "w", "w-", "x"]
 _MODES = ("r", "r+", "a", "w", "w-", "x")
@@ -43,6 +46,8 @@ def open(
     config: Mapping[str, Any] | None = None,
     synchronizer: Any = None,
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
+    metadata: Mapping[str, Any] | ArrayMetadata | PartialArrayMetadata | None = None,
+    match: bool = True,
     **create: Any,
 ) -> Array | Group:
     """Open an array or a group.
@@ -70,9 +75,15 @@ def open(
         As for :func:`create_array`; also for all nodes below a group.
     extensions : mapping, optional
         Code for the node and its members: ``{"codec": {"acme.xor": Xor}}``.
+    metadata : mapping, ArrayMetadata or PartialArrayMetadata, optional
+        What is expected of an array, as a part of a ``zarr.json``.  An existing array is compared,
+        a new one is created with it.  See :class:`zarr_core.PartialArrayMetadata`.
+    match : bool
+        Whether an existing array must also be as ``**create`` describes it.  Only given arguments
+        are compared; ``"auto"`` is any value, and so is None, except no filters or compressors.
     **create
-        For modes that create a node: arguments of :func:`create_array` if ``shape`` or ``data`` is
-        among them, else of :func:`create_group`.
+        For modes that create a node: arguments of :func:`create_array` if ``shape``, ``data`` or
+        ``metadata`` is given, else of :func:`create_group`.
 
     Raises
     ------
@@ -80,15 +91,19 @@ def open(
         If there is no node.
     NodeExistsError
         If a node exists and the mode is ``w-``.
+    MetadataMismatchError
+        If an array exists and is not as expected; has all differences.
+    NodeTypeError
+        If an array is expected and a group exists.
     StoreReadOnlyError
         If the mode requires writing and the store is read-only.
     MetadataError, ExtensionError
         If the metadata is invalid or names unknown extensions.
     """
-    kind = None if "shape" not in create and create.get("data") is None else Array
+    is_array = "shape" in create or create.get("data") is not None or metadata is not None
     return _open(
-        kind, store, mode, path, zarr_format, storage_options, use_consolidated, config,
-        synchronizer, extensions, create,
+        Array if is_array else None, store, mode, path, zarr_format, storage_options,
+        use_consolidated, config, synchronizer, extensions, create, metadata, match,
     )  # fmt: skip
 
 
@@ -102,6 +117,8 @@ def open_array(
     config: Mapping[str, Any] | None = None,
     synchronizer: Any = None,
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
+    metadata: Mapping[str, Any] | ArrayMetadata | PartialArrayMetadata | None = None,
+    match: bool = True,
     **create: Any,
 ) -> Array:
     """Open an array; parameters as for :func:`open`.
@@ -112,10 +129,12 @@ def open_array(
         If the node is a group.
     NodeNotFoundError
         If there is no node.
+    MetadataMismatchError
+        If the array exists and is not as expected; has all differences.
     """
     found = _open(
         Array, store, mode, path, zarr_format, storage_options, None, config, synchronizer,
-        extensions, create,
+        extensions, create, metadata, match,
     )  # fmt: skip
     if not isinstance(found, Array):
         raise NodeTypeError(
@@ -183,6 +202,8 @@ def _open(
     synchronizer: Any,
     extensions: Mapping[str, Mapping[str, Any]] | None,
     create: dict[str, Any],
+    metadata: Any = None,
+    match: bool = False,
 ) -> Array | Group:
     with override_extensions(extensions):
         if mode not in _MODES and mode is not None:
@@ -201,9 +222,11 @@ def _open(
                 f'the store is read-only, and mode="{mode}" requires writing', store
             )
         if mode in ("w", "w-", "x"):
-            return _made(kind, store, below, zarr_format, config, create, overwrite=mode == "w")
+            return _made(
+                kind, store, below, zarr_format, config, metadata, create, overwrite=mode == "w"
+            )
         try:
-            format_, metadata = read_node(store, below, zarr_format)
+            format_, stored = read_node(store, below, zarr_format)
         except NodeNotFoundError as error:
             if mode != "a":
                 if place is None:
@@ -213,19 +236,23 @@ def _open(
                     raise NodeNotFoundError(error.where, reason) from None
                 raise
             try:
-                return _made(kind, store, below, zarr_format, config, create, overwrite=False)
+                return _made(
+                    kind, store, below, zarr_format, config, metadata, create, overwrite=False
+                )
             except NodeExistsError as error:
                 try:
-                    format_, metadata = read_node(store, below, zarr_format)
+                    format_, stored = read_node(store, below, zarr_format)
                 except NodeNotFoundError:
                     raise error from None  # something else exists at the path
         read_only = mode == "r" or store.read_only
         if mode is None and isinstance(place, Node):
             read_only = place.read_only
         found = stored_node(
-            store, below, format_, metadata,
+            store, below, format_, stored,
             read_only=read_only, use_consolidated=use_consolidated, config=config,
         )  # fmt: skip
+        if metadata is not None or (match and create):
+            _check(kind, found, metadata, create if match else {})
         return Array(found) if isinstance(found, StoredArray) else Group(found)
 
 
@@ -235,6 +262,7 @@ def _made(
     path: str,
     zarr_format: int | str | None,
     config: Mapping[str, Any] | None,
+    metadata: Any,
     create: dict[str, Any],
     *,
     overwrite: bool,
@@ -244,9 +272,24 @@ def _made(
     if kind is Array:
         return create_array(
             store, path=path, zarr_format=zarr_format, config=config, overwrite=overwrite,
-            **create,
+            metadata=metadata, **create,
         )  # fmt: skip
     return create_group(store, path=path, zarr_format=zarr_format, overwrite=overwrite, **create)
+
+
+def _check(
+    kind: type[Array | Group] | None,
+    found: StoredArray | StoredGroup,
+    metadata: Any,
+    create: Mapping[str, Any],
+) -> None:
+    """Compare an existing node with what is expected of an array."""
+    if isinstance(found, StoredArray):
+        from zarr_core.normalize.constraints import check_array  # seldom needed
+
+        check_array(found, metadata, described(create))
+    elif kind is Array:
+        raise NodeTypeError(found.location, "is a group, not an array")
 
 
 def array_from_metadata(

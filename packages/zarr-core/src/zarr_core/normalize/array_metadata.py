@@ -13,6 +13,7 @@ from zarr_core.interfaces.codec import ArrayRepresentation
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.validation_problem import ValidationProblem
 from zarr_core.normalize.attributes import check_attributes
+from zarr_core.normalize.chunk_key_encodings import parse_chunk_key_encoding
 from zarr_core.normalize.chunk_shapes import chunk_and_shard_shape
 from zarr_core.normalize.codecs import (
     SHARDING,
@@ -34,10 +35,73 @@ if TYPE_CHECKING:
 
     from zarr_core.definition import JSON
     from zarr_core.interfaces.data_type import DataType
-    from zarr_core.normalize.chunk_shapes import Lengths
+    from zarr_core.normalize.chunk_key_encodings import parse_chunk_key_encoding
+from zarr_core.normalize.chunk_shapes import Lengths
 
 WHERE = "new array"
 """The location in errors."""
+
+
+DEFAULTS: Mapping[str, Any] = {
+    "shape": None,
+    "dtype": None,
+    "chunks": "auto",
+    "shards": None,
+    "order": "C",
+    "filters": "auto",
+    "serializer": "auto",
+    "compressors": "auto",
+    "fill_value": ...,
+    "attributes": None,
+    "chunk_key_encoding": None,
+    "dimension_names": None,
+    "storage_transformers": (),
+}
+"""The arguments of ``create_array`` that describe an array, except ``data``; their defaults."""
+
+
+def new_array_metadata(
+    format_: Format,
+    arguments: Mapping[str, Any],
+    metadata: PartialArrayMetadata | None = None,
+) -> ArrayMetadata:
+    """Return the metadata of a new array of a format.
+
+    ``arguments`` are some of :data:`DEFAULTS`; ``metadata`` gives further members.
+
+    Raises
+    ------
+    TypeError
+        If there is no shape, an argument is unknown, or arguments contradict ``metadata``.
+    MetadataValidationError, ExtensionError, CodecChainError
+        As for :func:`zarr_core.create_array`.
+    """
+    if unknown := arguments.keys() - DEFAULTS.keys():
+        raise TypeError(f"no argument called {', '.join(sorted(unknown))}")
+    given = {**DEFAULTS, **arguments}
+    if metadata is not None:
+        from zarr_core.normalize.constraints import merge_arguments, refuse_contradictions
+
+        given = merge_arguments(metadata, given)
+    shape, dtype, fill_value = (given.pop(name) for name in ("shape", "dtype", "fill_value"))
+    if shape is None:
+        raise TypeError("a new array requires shape or data")
+    if is_auto(given["compressors"]) and format_.compressors is not None:
+        given["compressors"] = format_.compressors
+    encoding = parse_chunk_key_encoding(given.pop("chunk_key_encoding"), format_, WHERE)
+    made = array_metadata(
+        parse_shape(shape),
+        "float64" if dtype is None else dtype,
+        fill_value=None if fill_value is ... else fill_value,
+        chunk_key_encoding=encoding,
+        **given,
+    )
+    if fill_value is None and format_.undefined_fill_values:
+        made = made.replace(fill_value_undefined=True)
+    if metadata is not None:
+        made = made.replace(additional_fields=metadata.additional_fields)
+        refuse_contradictions(metadata, arguments, made)
+    return format_.to_format(made, WHERE)
 
 
 def array_metadata(
@@ -62,7 +126,7 @@ def array_metadata(
     """
     data_type, byte_order = parse_data_type(dtype)
     codecs = parse_codec_chain(
-        _add_transpose(order, filters, len(shape)), serializer, compressors, byte_order, data_type
+        add_transpose(order, filters, len(shape)), serializer, compressors, byte_order, data_type
     )
     shards, index_location = _parse_shards(shards)
     if isinstance(chunks, dict | ExtensionDefinition | ChunkGrid):
@@ -82,7 +146,7 @@ def array_metadata(
         chunk, shard = chunk_and_shard_shape(shape, item_size, chunks, shards)
         if shard is not None:
             codecs = sharded(chunk, codecs, index_location)
-        grid = _grid(chunk if shard is None else shard)
+        grid = grid_of(chunk if shard is None else shard)
     try:
         fill = data_type.default_fill_value() if fill_value is None else data_type.cast(fill_value)
     except (ValueError, TypeError, OverflowError) as error:
@@ -134,7 +198,7 @@ def _resolved(
     return chain.resolve(ArrayRepresentation(chunk, data_type, fill_value)).to_definitions()
 
 
-def _grid(lengths: Lengths) -> ExtensionDefinition:
+def grid_of(lengths: Lengths) -> ExtensionDefinition:
     """A regular grid, or one with chunks of different lengths."""
     shape: list[JSON] = [list(item) if isinstance(item, tuple) else item for item in lengths]
     if not any(isinstance(item, list) for item in shape):
@@ -159,7 +223,7 @@ def _parse_shards(shards: Any) -> tuple[Any, str]:
     return shards["shape"], shards.get("index_location", "end")
 
 
-def _add_transpose(order: str, filters: Any, ndim: int) -> Any:
+def add_transpose(order: str, filters: Any, ndim: int) -> Any:
     """The filters, after a transpose codec for ``order="F"``."""
     if order not in ("C", "F"):
         raise ValueError(f'order must be "C" or "F", not {order!r}')
