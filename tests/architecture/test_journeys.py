@@ -1,4 +1,4 @@
-"""How many files somebody has to read to follow four typical operations."""
+"""The number of files that four typical operations enter."""
 
 import subprocess
 import sys

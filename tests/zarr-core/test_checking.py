@@ -10,9 +10,9 @@ class NoSecrets:
     """Objects to one attribute."""
 
     @hookimpl
-    def zarr_check_metadata(self, where, document):
+    def zarr_check_metadata(self, location, document):
         if "secret" in document.get("attributes", {}):
-            return [ValidationProblem("/attributes/secret", f"not allowed in {where}")]
+            return [ValidationProblem("/attributes/secret", f"not allowed in {location}")]
         return []
 
 

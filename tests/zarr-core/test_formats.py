@@ -29,7 +29,7 @@ class Toy(Format):
         gone = path == "two" or store.get(key) is None
         return None if gone else GroupMetadata({"toy": True})
 
-    def from_json(self, document, where):
+    def from_json(self, document, location):
         return GroupMetadata({"toy": True})
 
     def to_json(self, metadata):

@@ -211,10 +211,13 @@ def test_requiring_members(root):
     assert root.require_array("v", data=np.arange(3.0))[...].tolist() == [0, 1, 2]
     assert root.require_array("v", data=np.zeros(3)) == root["v"]
     for arguments, message in (
-        ({"shape": 3, "dtype": "int32"}, "has dtype int16, not int32"),
-        ({"shape": 3, "dtype": "int8", "exact": True}, "has dtype int16"),
-        ({"shape": 4, "dtype": "int16"}, r"has shape \(3,\), not \(4,\)"),
-        ({"data": np.zeros(4)}, r"has shape \(3,\), not \(4,\)"),
+        ({"shape": 3, "dtype": "int32"}, '/data_type: is "int16", not "int32"'),
+        ({"shape": 3, "dtype": "int8", "exact": True}, '/data_type: is "int16", not "int8"'),
+        ({"shape": 4, "dtype": "int16"}, r"/shape: is \[3\], not \[4\]"),
+        ({"data": np.zeros(4)}, r"/shape: is \[3\], not \[4\]"),
+        ({"shape": 3, "chunks": 2}, r"/chunk_shape: is \[1\], not \[2\]"),
+        ({"shape": 3, "fill_value": 3}, "/fill_value: is 2, not 3"),
+        ({"metadata": {"fill_value": 3}}, "/fill_value: is 2, not 3"),
     ):
         with pytest.raises(NodeTypeError, match=message):
             root.require_array("y", **arguments)

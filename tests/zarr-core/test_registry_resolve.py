@@ -14,7 +14,7 @@ from zarr_core.errors import (
     ExtensionLoadError,
     UnknownExtensionError,
 )
-from zarr_core.extension import hookimpl
+from zarr_core.extension import Location, hookimpl
 from zarr_core.registry import discovery, hooks, resolve
 from zarr_core.registry.extension_points import EXTENSION_POINTS
 from zarr_core.registry.scope import override_extensions
@@ -57,9 +57,9 @@ def test_aliases_lead_to_one_class(install, codec_source):
 @pytest.mark.parametrize("kind", [kind for kind in EXTENSION_POINTS if kind != "hooks"])
 def test_unknown_name_is_ignored_only_if_permitted(kind):
     with pytest.raises(UnknownExtensionError) as caught:
-        resolve.create_extension(kind, define("acme.unheard"), "store /a", "/x/0")
+        resolve.create_extension(kind, define("acme.unheard"), Location("store /a", pointer="/x/0"))
     assert caught.value.extension_point == kind
-    assert caught.value.where == "store /a at /x/0"
+    assert caught.value.location == "store /a at /x/0"
     optional = define("acme.unheard", optional=True)
     if kind in ("codec", "storage_transformer", "extension", "display"):
         assert resolve.create_extension(kind, optional) is None
@@ -100,14 +100,16 @@ def test_known_but_wrongly_configured_is_never_ignored(install, codec_source, op
     )
     with pytest.raises(ExtensionConfigurationError) as caught:
         resolve.create_extension(
-            "codec", define("acme.x", optional, key=12, kee=1), "s /a", "/codecs/0"
+            "codec",
+            define("acme.x", optional, key=12, kee=1),
+            Location("s /a", pointer="/codecs/0"),
         )
     error = caught.value
     assert [problem.pointer for problem in error.problems] == [
         "/codecs/0/configuration/kee",
         "/codecs/0/configuration/key",
     ]
-    assert error.where == "s /a at /codecs/0"
+    assert error.location == "s /a at /codecs/0"
 
 
 @pytest.mark.parametrize(
@@ -125,7 +127,7 @@ def test_exception_becomes_a_configuration_error(install, codec_source, raised, 
     source = f"{codec_source}\n    @classmethod\n    def from_definition(cls, d): raise {raised}\n"
     install("acme", {"codec": {"acme.x": "acme:Codec"}}, {"acme.py": source})
     with pytest.raises(ExtensionConfigurationError) as caught:
-        resolve.create_extension("codec", define("acme.x"), pointer="/codecs/0")
+        resolve.create_extension("codec", define("acme.x"), Location(pointer="/codecs/0"))
     (problem,) = caught.value.problems
     assert (problem.pointer, problem.message) == ("/codecs/0/configuration", message)
     assert caught.value.__cause__ is not None
@@ -140,9 +142,10 @@ OUTER = """
     @classmethod
     def from_definition(cls, definition):
         from zarr_core.definition import ExtensionDefinition
+        from zarr_core.location import Location
         from zarr_core.registry.resolve import create_extension
         for number, item in enumerate(definition.configuration["codecs"]):
-            create_extension("codec", ExtensionDefinition.from_json(item), pointer=f"/configuration/codecs/{number}")
+            create_extension("codec", ExtensionDefinition.from_json(item), Location(pointer=f"/configuration/codecs/{number}"))
         return cls()
 """
 
@@ -173,7 +176,7 @@ def test_errors_of_inner_extensions_say_where_they_are(
     plain = {"name": "bytes", "configuration": {"endian": "little"}}
     with pytest.raises(error) as caught:
         resolve.create_extension(
-            "codec", define("acme.x", codecs=[plain, inner]), "s /a", "/codecs/0"
+            "codec", define("acme.x", codecs=[plain, inner]), Location("s /a", pointer="/codecs/0")
         )
     assert str(caught.value).startswith(f"s /a at /codecs/0{message}")
 
@@ -194,7 +197,7 @@ def test_a_new_definition_may_leave_members_to_the_code_and_so_may_those_inside(
             resolve.create_extension("codec", definition)
         assert resolve.create_extension("codec", definition, complete=False)
         with pytest.raises(ExtensionConfigurationError, match="key: is missing"):
-            resolve.create_extension("codec", definition, "s /a")
+            resolve.create_extension("codec", definition, Location("s /a"))
 
 
 def test_problem_of_an_extension_has_a_pointer(install, codec_source):
@@ -208,8 +211,8 @@ def test_problem_of_an_extension_has_a_pointer(install, codec_source):
 """
     install("acme", {"codec": {"acme.x": "acme:Codec"}}, {"acme.py": source})
     with pytest.raises(ExtensionConfigurationError) as caught:
-        resolve.create_extension("codec", define("acme.x"), "s /a", "/codecs/0")
-    assert caught.value.where == "s /a at /codecs/0"
+        resolve.create_extension("codec", define("acme.x"), Location("s /a", pointer="/codecs/0"))
+    assert caught.value.location == "s /a at /codecs/0"
     assert [str(item) for item in caught.value.problems] == ["/codecs/0/configuration/a: is odd"]
 
 

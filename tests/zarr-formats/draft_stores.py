@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import zarr_core as zarr
+from zarr_core.extension import Location
 from zarr_core.formats.lookup import format_named
 from zarr_core.stores.memory import MemoryStore
 
@@ -66,7 +67,7 @@ def metadata_of(name="draft", **changes):
     """What a document of an array means, without a store."""
     base = ARRAY if name == "draft" else OLD_ARRAY
     document = {key: value for key, value in {**base, **changes}.items() if value is not ...}
-    return format_named(name).from_json({"array": document}, "test")
+    return format_named(name).from_json({"array": document}, Location("test"))
 
 
 def document_of(store, key):

@@ -24,7 +24,7 @@ from zarr_core.errors import (
     MetadataValidationError,
     UnknownExtensionError,
 )
-from zarr_core.extension import ExtensionDefinition
+from zarr_core.extension import ExtensionDefinition, Location
 from zarr_core.formats.lookup import format_named
 
 KEY = "meta/root/a.array.json"
@@ -95,7 +95,9 @@ def test_the_chunk_of_a_scalar_is_called_otherwise_by_zarrita():
     array = open_a(store)
     assert array[...] == 5
     assert (
-        format_named("draft-2021").from_json(array.stored.format.to_json(array.metadata), "")
+        format_named("draft-2021").from_json(
+            array.stored.format.to_json(array.metadata), Location()
+        )
         == array.metadata
     )
     array.attrs["x"] = 1

@@ -115,7 +115,7 @@ def test_documents_keep_type_and_fallbacks():
 
 class Chooser:
     @hookimpl
-    def zarr_choose_fallback(self, definition, fallbacks, where):
+    def zarr_choose_fallback(self, definition, fallbacks, location):
         assert definition.name == EXTENSION
         assert definition.configuration == {"type": "quaternion"}
         return fallbacks[-1]

@@ -19,7 +19,7 @@ from zarr_core.errors import (
     ExtensionConfigurationError,
     MetadataValidationError,
 )
-from zarr_core.extension import ArrayRepresentation, ExtensionDefinition
+from zarr_core.extension import ArrayRepresentation, ExtensionDefinition, Location
 from zarr_core.stores.memory import MemoryStore
 from zarr_core.tools import create_extension
 from zarr_formats.n5.block import BlockCodec
@@ -167,7 +167,7 @@ def test_it_pickles_and_compares(codec):
 def bound(codecs, name="n5.block", dtype="u2", shape=(2, 4)):
     configuration = {"codecs": codecs}
     definition = ExtensionDefinition(name, configuration)
-    made = create_extension("codec", definition, "here", "/codecs/0")
+    made = create_extension("codec", definition, Location("here", pointer="/codecs/0"))
     assert made.to_configuration() == configuration
     made.check(chunk(shape, dtype))
     return made
@@ -285,5 +285,9 @@ def test_the_examples_of_the_schemas_are_configurations(name):
     jsonschema.Draft202012Validator.check_schema(schema)
     for example in schema["examples"]:
         jsonschema.validate(example, schema)
-        made = create_extension("codec", ExtensionDefinition(name, example), "here", "/codecs/0")
+        made = create_extension(
+            "codec",
+            ExtensionDefinition(name, example),
+            Location("here", pointer="/codecs/0"),
+        )
         assert made.to_configuration() == example

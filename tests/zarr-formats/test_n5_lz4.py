@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from xxhash import xxh32_intdigest as xxh32
 from zarr_core.errors import ChecksumError, ChunkDecodeError, ExtensionConfigurationError
-from zarr_core.extension import ExtensionDefinition
+from zarr_core.extension import ExtensionDefinition, Location
 from zarr_core.tools import create_extension
 from zarr_formats.n5.lz4 import N5Lz4Codec
 
@@ -116,13 +116,17 @@ def test_a_wrong_hash_is_noticed():
 )  # fmt: skip
 def test_configurations_that_are_rejected(configuration):
     with pytest.raises(ExtensionConfigurationError):
-        create_extension("codec", ExtensionDefinition("n5.lz4", configuration), "here", "/codecs/0")
+        create_extension(
+            "codec",
+            ExtensionDefinition("n5.lz4", configuration),
+            Location("here", pointer="/codecs/0"),
+        )
 
 
 def test_it_is_found_and_pickles():
     for configuration in ({"blockSize": 1024}, {"acceleration": 3}):
         definition = ExtensionDefinition("n5.lz4", configuration)
-        made = create_extension("codec", definition, "here", "/codecs/0")
+        made = create_extension("codec", definition, Location("here", pointer="/codecs/0"))
         assert made.to_configuration() == configuration
         made.encode(b"so that it has made what it needs", None)
         assert pickle.loads(pickle.dumps(made)) == made

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from v2_documents import array, stored
-from zarr_core.extension import MetadataValidationError
+from zarr_core.extension import Location, MetadataValidationError
 from zarr_formats.v2.consolidated import read_consolidated, write_consolidated
 
 GROUP = {"zarr_format": 2}
@@ -150,7 +150,7 @@ def test_groups_below_may_have_copies_of_their_own(store):
 def test_groups_pickle_with_their_copies(store):
     group = zarr.open_group(zarr.MemoryStore(store), "r")
     assert (
-        group.stored.format.from_json(group.stored.format.to_json(group.metadata), "here")
+        group.stored.format.from_json(group.stored.format.to_json(group.metadata), Location("here"))
         == group.metadata
     )
 

@@ -14,7 +14,7 @@ from zarr_core.errors import (
     NodeNameError,
     NodeNotFoundError,
 )
-from zarr_core.extension import ArrayMetadata, GroupMetadata
+from zarr_core.extension import ArrayMetadata, GroupMetadata, Location
 from zarr_formats.v2.format import V2
 
 GROUP = stored({"zarr_format": 2})
@@ -122,10 +122,10 @@ def test_from_json_takes_what_to_json_gives():
         {".zgroup": GROUP, ".zmetadata": stored({"zarr_consolidated_format": 1, "metadata": {}})},
     ):
         found = FORMAT.read(memory(values), "")
-        assert FORMAT.from_json(FORMAT.to_json(found), "here") == found
+        assert FORMAT.from_json(FORMAT.to_json(found), Location("here")) == found
     for wrong in (None, {}, {".zattrs": {}}):
         with pytest.raises(MetadataValidationError):
-            FORMAT.from_json(wrong, "here")
+            FORMAT.from_json(wrong, Location("here"))
 
 
 # --- chunks within each other, though no document says so ---

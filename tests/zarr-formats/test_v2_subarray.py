@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from zarr_core.extension import (
     ExtensionConfigurationError,
     ExtensionDefinition,
+    Location,
     MetadataValidationError,
 )
 from zarr_core.tools import create_extension
@@ -18,7 +19,7 @@ RECORD = np.dtype([("x", "<f4"), ("y", ">i2", (2, 3)), ("z", [("a", "S3", (2,))]
 
 
 def made(definition=DEFINITION):
-    return create_extension("data_type", definition, "here", "/data_type")
+    return create_extension("data_type", definition, Location("here", pointer="/data_type"))
 
 
 def test_it_is_numpys():

@@ -62,6 +62,18 @@ class Group(Node[zarr_core.Group], wraps=zarr_core.Group):
         again = zarr_core.open_group(core.store, "a", path=core.path, zarr_format=core.zarr_format)
         return Group(again, self.store)
 
+    def require_array(self, name: str, shape: Any = None, **options: Any) -> Any:
+        """Return the array of a name, and create it if it does not exist.
+
+        As in zarr-python, only shape and dtype of an existing array are compared.
+        """
+        if name in self.core:
+            compared = ("dtype", "exact", "data")
+            options = {key: value for key, value in options.items() if key in compared}
+        return adapt(self.core.require_array, self.store)(name, shape, **options)
+
+    require_dataset = require_array
+
     @property
     def async_(self) -> AsyncGroup:
         """The group with asynchronous methods."""

@@ -65,7 +65,7 @@ def read_chain(
     Raises
     ------
     MetadataValidationError
-        If a filter does not support the elements; ``where`` is empty and pointers begin
+        If a filter does not support the elements; ``location`` is empty and pointers begin
         with ``/filters`` or ``/compressor``.
     """
     items = [(f"/filters/{number}", config) for number, config in enumerate(filters or ())]
@@ -115,7 +115,7 @@ def write_chain(metadata: ArrayMetadata) -> tuple[str, list[JSON] | None, dict[s
     Raises
     ------
     MetadataValidationError
-        If version 2 cannot represent them; ``where`` is empty and pointers begin with
+        If version 2 cannot represent them; ``location`` is empty and pointers begin with
         ``/codecs``.
     """
     codecs = list(enumerate(metadata.codecs))
@@ -153,7 +153,7 @@ def write_stored_dtype(metadata: ArrayMetadata) -> JSON:
     Raises
     ------
     MetadataValidationError
-        If the data type has no typestr; ``where`` is empty.
+        If the data type has no typestr; ``location`` is empty.
     """
     order: ByteOrder | None = None
     for codec in metadata.codecs:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from zarr_core.interfaces.display import Display
+    from zarr_core.location import Location
 
     T = TypeVar("T")
 
@@ -26,13 +27,13 @@ NAME = "default"
 _warned: set[str] = set()
 
 
-def required_display(where: str) -> Display:
+def required_display(location: Location) -> Display:
     """The display extension, for representations without a text form.
 
-    ``where`` is the operation, for errors.  Raises an UnknownExtensionError if no display
+    ``location`` is the array, for errors.  Raises an UnknownExtensionError if no display
     extension is installed, and an ExtensionError if it cannot be used.
     """
-    display: Display = resolve.find("display", NAME, where)()
+    display: Display = resolve.find("display", NAME, location)()
     return display
 
 

@@ -332,7 +332,7 @@ class Array(Node[ArrayMetadata]):
         from zarr_core.display.extension import required_display
 
         with override_extensions(self.stored.extensions):
-            display = required_display(f"chunk_map of {self.stored.location}")
+            display = required_display(self.stored.location)
             return display.chunk_map(
                 self.stored, dims, at, sizes=sizes, inner=inner, cells=cells, most=most
             )

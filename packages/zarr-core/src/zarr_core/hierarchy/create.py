@@ -18,7 +18,12 @@ from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.rollback import Rollback
 from zarr_core.hierarchy.store_path import resolve_store_path
 from zarr_core.metadata.group import GroupMetadata
-from zarr_core.normalize.array_metadata import WHERE, new_array_metadata, parse_shape
+from zarr_core.normalize.array_metadata import (
+    NEW_ARRAY,
+    NEW_GROUP,
+    new_array_metadata,
+    parse_shape,
+)
 from zarr_core.normalize.attributes import check_attributes
 from zarr_core.registry.scope import override_extensions
 
@@ -172,11 +177,14 @@ def create_array(
             "chunk_key_encoding": chunk_key_encoding, "dimension_names": dimension_names,
             "storage_transformers": storage_transformers,
         }  # fmt: skip
-        new = new_array_metadata(format_, arguments, expected)
+        if expected is None:
+            new = format_.to_format(new_array_metadata(format_, arguments), NEW_ARRAY)
+        else:
+            new = expected.complete(zarr_format=format_.name, **arguments)
         stored = stored_array(
             place, below, format_, new, settings, consolidated=_consolidated_of(store)
         )
-        stored.resolved.check_lengths(WHERE)
+        stored.resolved.check_lengths(NEW_ARRAY)
         if values is not None and values is not data:
             values = as_assigned(values, data, stored.resolved.data_type)
         array = Array(stored)
@@ -218,8 +226,8 @@ def create_group(
         store, path, storage_options=storage_options, synchronizer=synchronizer
     )
     format_ = format_of_new(place, below, _requested_format(store, zarr_format))
-    metadata = GroupMetadata(attributes=check_attributes(attributes or {}, "new group"))
-    metadata = format_.to_format(metadata, "new group")
+    metadata = GroupMetadata(attributes=check_attributes(attributes or {}, NEW_GROUP))
+    metadata = format_.to_format(metadata, NEW_GROUP)
     with Rollback() as rollback:
         _place(store, place, below, format_, metadata, overwrite, rollback)
     consolidated = _consolidated_of(store)

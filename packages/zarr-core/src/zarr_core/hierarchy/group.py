@@ -6,8 +6,6 @@ from collections.abc import MutableMapping
 from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from zarr_core import names
 from zarr_core.engine.stored_array import StoredArray
 from zarr_core.errors import (
@@ -24,9 +22,9 @@ from zarr_core.hierarchy.coerce import dtype_of, values_of
 from zarr_core.hierarchy.delete import erase_node, is_stored
 from zarr_core.hierarchy.from_metadata import stored_node
 from zarr_core.hierarchy.node import Node
+from zarr_core.location import Location
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
-from zarr_core.names import located
 from zarr_core.optional import copy_function
 from zarr_core.printable import escape_controls, shorten
 from zarr_core.registry.scope import override_extensions
@@ -330,16 +328,16 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         exact : bool
             Whether the dtype must be the same; otherwise ``dtype`` must cast safely to it.
         **options
-            Further arguments of :func:`zarr_core.create_array`.
+            Further arguments of :func:`zarr_core.create_array`, also ``metadata``.  An existing
+            array is compared with those that describe an array, as by :func:`zarr_core.open`.
 
         Raises
         ------
         NodeTypeError
-            If the node is a group, or has another shape or dtype.
+            If the node is a group.
+        MetadataMismatchError
+            If the array exists and is not as required; has all differences.
         """
-        from zarr_core.normalize.array_metadata import parse_shape
-        from zarr_core.normalize.data_types import parse_data_type
-
         data = options.get("data")
         if data is not None and (shape is None or dtype is None):
             values = values_of(data)
@@ -353,19 +351,16 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
                 found = self._stored_member(name)  # created concurrently
                 if found is None:
                     raise
-        where = found.stored.location
         if not isinstance(found, Array):
-            raise NodeTypeError(where, "is a group, not an array")
-        if shape is None:
+            raise NodeTypeError(found.stored.location, "is a group, not an array")
+        if shape is None and options.get("metadata") is None:
             raise TypeError("require_array requires shape or data")
-        if found.shape != (wanted := parse_shape(shape)):
-            raise NodeTypeError(where, f"has shape {found.shape}, not {wanted}")
-        if dtype is not None:
-            with override_extensions(self.stored.extensions):
-                wanted_dtype = parse_data_type(dtype)[0].numpy_dtype
-            fits = found.dtype == wanted_dtype if exact else np.can_cast(wanted_dtype, found.dtype)
-            if not fits:
-                raise NodeTypeError(where, f"has dtype {found.dtype}, not {wanted_dtype}")
+        from zarr_core.normalize.constraints import check_array
+
+        given = {**options, "shape": shape, "dtype": dtype}
+        metadata = given.pop("metadata", None)
+        given.pop("data", None)
+        check_array(found.stored, metadata, given, casts=not exact)
         return found
 
     require_dataset = require_array
@@ -459,7 +454,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
             raise member_not_found(self, path) from None
         if child == self.path:
             reason = "a group cannot remove itself; use zarr_core.remove"
-            raise NodeNotFoundError(located(self.store, child), reason)
+            raise NodeNotFoundError(Location(self.store, child), reason)
         if not is_stored(self.stored.format, self.store, child):  # damaged nodes can be removed
             raise member_not_found(self, path)
         erase_node(self.stored.format, self.store, child, reporter)
@@ -544,12 +539,12 @@ def member_not_found(group: Group, path: str) -> NodeNotFoundError:
 
     ``path`` is any string, relative to the group.
     """
-    where = located(group.store, group.path)
+    location = Location(group.store, group.path)
     reason = f"no member {path!r}"
     try:
         parts = names.normalise_path(path).split("/")
     except ZarrError as error:
-        return NodeNotFoundError(where, f"{reason}: {error}")
+        return NodeNotFoundError(location, f"{reason}: {error}")
     parent, missing = "", parts[0]
     with suppress(ZarrError):  # a damaged parent, or a store that cannot list
         for number in range(1, len(parts)):
@@ -559,10 +554,10 @@ def member_not_found(group: Group, path: str) -> NodeNotFoundError:
                 break
             if isinstance(metadata, ArrayMetadata):
                 reason += f": {existing!r} is an array, which has no members"
-                return NodeNotFoundError(where, reason)
+                return NodeNotFoundError(location, reason)
             parent, missing = existing, parts[number]
         reason += _alternatives(missing, _children(group, parent), parent)
-    return NodeNotFoundError(where, reason)
+    return NodeNotFoundError(location, reason)
 
 
 def _children(group: Group, parent: str) -> list[str]:

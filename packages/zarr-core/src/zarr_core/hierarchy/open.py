@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -23,7 +24,7 @@ from zarr_core.hierarchy.store_path import resolve_store_path
 from zarr_core.registry.scope import override_extensions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Set
 
     from zarr_core.engine.stored_node import StoredGroup
     from zarr_core.hierarchy.store_path import StoreLike
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from zarr_core.normalize.partial_metadata import PartialArrayMetadata
 
 Mode = Literal["r", "r+", "a", "w", "w-", "x"]
+_IS_GROUP = "is a group, not an array; open it with open_group"
 _MODES = ("r", "r+", "a", "w", "w-", "x")
 
 
@@ -137,9 +139,7 @@ def open_array(
         extensions, create, metadata, match,
     )  # fmt: skip
     if not isinstance(found, Array):
-        raise NodeTypeError(
-            found.stored.location, "is a group, not an array; open it with open_group"
-        )
+        raise NodeTypeError(found.stored.location, _IS_GROUP)
     return found
 
 
@@ -208,11 +208,9 @@ def _open(
     with override_extensions(extensions):
         if mode not in _MODES and mode is not None:
             raise ValueError(f"mode must be one of {', '.join(_MODES)}, not {mode!r}")
-        if create:  # arguments are checked also if no node is created
-            from zarr_core.hierarchy.create import create_array
-
-            if unknown := sorted(create.keys() - signature(create_array).parameters.keys()):
-                raise TypeError(f"no argument called {', '.join(unknown)}")
+        # Arguments are checked also if no node is created.
+        if create and (unknown := sorted(create.keys() - _parameters())):
+            raise TypeError(f"no argument called {', '.join(unknown)}")
         store, below = resolve_store_path(
             place, path, read_only=mode == "r", storage_options=storage_options,
             synchronizer=synchronizer,
@@ -233,7 +231,7 @@ def _open(
                     reason = (
                         "no location is given, and new memory is empty; pass a path, URL or Store"
                     )
-                    raise NodeNotFoundError(error.where, reason) from None
+                    raise NodeNotFoundError(error.location, reason) from None
                 raise
             try:
                 return _made(
@@ -254,6 +252,14 @@ def _open(
         if metadata is not None or (match and create):
             _check(kind, found, metadata, create if match else {})
         return Array(found) if isinstance(found, StoredArray) else Group(found)
+
+
+@cache
+def _parameters() -> Set[str]:
+    """The names of the parameters of ``create_array``."""
+    from zarr_core.hierarchy.create import create_array  # slow to import
+
+    return signature(create_array).parameters.keys()
 
 
 def _made(
@@ -289,7 +295,7 @@ def _check(
 
         check_array(found, metadata, described(create))
     elif kind is Array:
-        raise NodeTypeError(found.location, "is a group, not an array")
+        raise NodeTypeError(found.location, _IS_GROUP)
 
 
 def array_from_metadata(

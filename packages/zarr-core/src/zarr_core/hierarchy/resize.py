@@ -95,17 +95,17 @@ def resized(array: StoredArray, metadata: ArrayMetadata, shape: tuple[int, ...])
 
     Raises a ValueError or CodecChainError if the grid or the codecs do not support the shape.
     """
-    where = array.location
+    location = array.location
     with override_extensions(array.extensions):
         # The stored grid: the array may have been resized concurrently.
-        grid = require_extension("chunk_grid", metadata.chunk_grid, where, "/chunk_grid")
+        grid = require_extension("chunk_grid", metadata.chunk_grid, location.at("/chunk_grid"))
         new_grid = grid.resized(shape)
         new = metadata.replace(shape=shape)
         if new_grid is not grid:
             new = new.replace(chunk_grid=new_grid.to_definition())
         # An invalid shape raises before anything is stored.
         resolved = resolve_cached(new, array.store, array.path, array.resolved.write_empty_chunks)
-    resolved.check_lengths(where)
+    resolved.check_lengths(location)
     return new
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from zarr_core.definition import JSON
+    from zarr_core.location import Location
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,10 @@ class ArrayMetadata:
 
     @classmethod
     def from_json(
-        cls, document: JSON, where: str = "array metadata", understood: Collection[str] = ()
+        cls,
+        document: JSON,
+        location: Location | str = "array metadata",
+        understood: Collection[str] = (),
     ) -> ArrayMetadata:
         """Create metadata from a document of version 3.
 
@@ -120,7 +124,7 @@ class ArrayMetadata:
         ----------
         document : JSON
             The document from :func:`zarr_core.strictjson.loads`; it is not copied.
-        where : str
+        location : Location or str
             Name of the document, for errors.
         understood : collection of str
             Additional fields that an extension understands.
@@ -132,7 +136,7 @@ class ArrayMetadata:
         UnsupportedFieldError
             If it has unknown fields that must be understood.
         """
-        return _from_similar(document) or _from_v3(check_array(document, where, understood))
+        return _from_similar(document) or _from_v3(check_array(document, location, understood))
 
     def to_json(self) -> dict[str, JSON]:
         """Return the version 3 document.
@@ -143,7 +147,7 @@ class ArrayMetadata:
         return _to_v3(self)
 
     def to_bytes(
-        self, where: str = "new array metadata", understood: Collection[str] = ()
+        self, location: Location | str = "new array metadata", understood: Collection[str] = ()
     ) -> bytes:
         """Return the version 3 document as it is stored.
 
@@ -157,9 +161,9 @@ class ArrayMetadata:
         UnsupportedFieldError
             If it has unknown fields that must be understood.
         """
-        document = strictjson.plain(self.to_json(), where)
+        document = strictjson.plain(self.to_json(), location)
         return strictjson.encode(
-            check_array(document, where, (*(self.document or ()), *understood))
+            check_array(document, location, (*(self.document or ()), *understood))
         )
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from zarr_core.definition import JSON
+    from zarr_core.location import Location
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +100,10 @@ class ConsolidatedMetadata:
         }
         return in_order_of(self.envelope or {}, members)
 
-    def encode_group(self, document: dict[str, JSON], where: str) -> bytes:
+    def encode_group(self, document: dict[str, JSON], location: Location | str) -> bytes:
         """Encode the document of the group, as :func:`zarr_core.strictjson.encode`.
 
-        ``document`` is in plain JSON; the consolidated entries in it are ignored.  ``where`` is its
+        ``document`` is in plain JSON; the consolidated entries in it are ignored.  ``location`` is its
         name, for errors.
 
         Raises
@@ -118,7 +119,7 @@ class ConsolidatedMetadata:
             text = known.get(path)
             if text is None or text[0] is not entry:
                 pointer = f"/consolidated_metadata/metadata{json_pointer(path)}"
-                plain = strictjson.plain(entry, where, pointer)
+                plain = strictjson.plain(entry, location, pointer)
                 text = known[path] = (entry, _encoded(plain, 3))
             texts[path] = text[1]
         member: Any = document["consolidated_metadata"]

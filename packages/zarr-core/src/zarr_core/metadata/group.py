@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from zarr_core.definition import JSON
+    from zarr_core.location import Location
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,38 +49,41 @@ class GroupMetadata:
 
     @classmethod
     def from_json(
-        cls, document: JSON, where: str = "group metadata", understood: Collection[str] = ()
+        cls,
+        document: JSON,
+        location: Location | str = "group metadata",
+        understood: Collection[str] = (),
     ) -> GroupMetadata:
         """Create metadata from a document of version 3.
 
         Parameters and errors are those of :meth:`ArrayMetadata.from_json`.
         """
-        return _from_v3(check_group(document, where, understood))
+        return _from_v3(check_group(document, location, understood))
 
     def to_json(self) -> dict[str, JSON]:
         """Return the version 3 document; unchanged parts are written as they were read."""
         return _to_v3(self)
 
     def to_bytes(
-        self, where: str = "new group metadata", understood: Collection[str] = ()
+        self, location: Location | str = "new group metadata", understood: Collection[str] = ()
     ) -> bytes:
         """Return the version 3 document as it is stored.
 
         Parameters and errors are those of :meth:`ArrayMetadata.to_bytes`.
         """
-        document = self.plain_document(where)
-        check_group(document, where, (*(self.document or ()), *understood))
+        document = self.plain_document(location)
+        check_group(document, location, (*(self.document or ()), *understood))
         if self.consolidated is None:
             return strictjson.encode(document)
-        return self.consolidated.encode_group(document, where)
+        return self.consolidated.encode_group(document, location)
 
-    def plain_document(self, where: str) -> dict[str, JSON]:
+    def plain_document(self, location: Location | str) -> dict[str, JSON]:
         """Return the version 3 document with plain JSON values, except in consolidated metadata."""
         members: Any = self.to_json()
         if self.consolidated is not None:
             empty = {**members["consolidated_metadata"], "metadata": {}}
             members["consolidated_metadata"] = empty
-        document: Any = strictjson.plain(members, where)
+        document: Any = strictjson.plain(members, location)
         if self.consolidated is not None:
             document["consolidated_metadata"]["metadata"] = self.consolidated.entries
         plain: dict[str, JSON] = document

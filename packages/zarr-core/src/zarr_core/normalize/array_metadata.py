@@ -10,6 +10,7 @@ from zarr_core.engine.chain import CodecChain
 from zarr_core.errors import CodecChainError, MetadataValidationError
 from zarr_core.interfaces.chunk_grid import ChunkGrid
 from zarr_core.interfaces.codec import ArrayRepresentation
+from zarr_core.location import Location
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.validation_problem import ValidationProblem
 from zarr_core.normalize.attributes import check_attributes
@@ -35,10 +36,10 @@ if TYPE_CHECKING:
 
     from zarr_core.definition import JSON
     from zarr_core.interfaces.data_type import DataType
-    from zarr_core.normalize.chunk_key_encodings import parse_chunk_key_encoding
-from zarr_core.normalize.chunk_shapes import Lengths
+    from zarr_core.interfaces.format import Format
+    from zarr_core.normalize.chunk_shapes import Lengths
 
-WHERE = "new array"
+NEW_ARRAY, NEW_GROUP = Location("new array"), Location("new group")
 """The location in errors."""
 
 
@@ -60,35 +61,35 @@ DEFAULTS: Mapping[str, Any] = {
 """The arguments of ``create_array`` that describe an array, except ``data``; their defaults."""
 
 
+def check_names(arguments: Mapping[str, Any]) -> None:
+    """Raise a TypeError if an argument is unknown."""
+    if unknown := arguments.keys() - DEFAULTS.keys():
+        raise TypeError(f"no argument called {', '.join(sorted(unknown))}")
+
+
 def new_array_metadata(
     format_: Format,
     arguments: Mapping[str, Any],
-    metadata: PartialArrayMetadata | None = None,
+    additional_fields: dict[str, JSON] | None = None,
 ) -> ArrayMetadata:
-    """Return the metadata of a new array of a format.
+    """Return version 3 metadata of a new array, with the defaults of a format.
 
-    ``arguments`` are some of :data:`DEFAULTS`; ``metadata`` gives further members.
+    ``arguments`` are all of :data:`DEFAULTS`.
 
     Raises
     ------
     TypeError
-        If there is no shape, an argument is unknown, or arguments contradict ``metadata``.
+        If there is no shape.
     MetadataValidationError, ExtensionError, CodecChainError
         As for :func:`zarr_core.create_array`.
     """
-    if unknown := arguments.keys() - DEFAULTS.keys():
-        raise TypeError(f"no argument called {', '.join(sorted(unknown))}")
-    given = {**DEFAULTS, **arguments}
-    if metadata is not None:
-        from zarr_core.normalize.constraints import merge_arguments, refuse_contradictions
-
-        given = merge_arguments(metadata, given)
+    given = dict(arguments)
     shape, dtype, fill_value = (given.pop(name) for name in ("shape", "dtype", "fill_value"))
     if shape is None:
         raise TypeError("a new array requires shape or data")
     if is_auto(given["compressors"]) and format_.compressors is not None:
         given["compressors"] = format_.compressors
-    encoding = parse_chunk_key_encoding(given.pop("chunk_key_encoding"), format_, WHERE)
+    encoding = parse_chunk_key_encoding(given.pop("chunk_key_encoding"), format_, NEW_ARRAY)
     made = array_metadata(
         parse_shape(shape),
         "float64" if dtype is None else dtype,
@@ -98,10 +99,7 @@ def new_array_metadata(
     )
     if fill_value is None and format_.undefined_fill_values:
         made = made.replace(fill_value_undefined=True)
-    if metadata is not None:
-        made = made.replace(additional_fields=metadata.additional_fields)
-        refuse_contradictions(metadata, arguments, made)
-    return format_.to_format(made, WHERE)
+    return made.replace(additional_fields=additional_fields) if additional_fields else made
 
 
 def array_metadata(
@@ -151,7 +149,7 @@ def array_metadata(
         fill = data_type.default_fill_value() if fill_value is None else data_type.cast(fill_value)
     except (ValueError, TypeError, OverflowError) as error:
         raise MetadataValidationError(
-            WHERE, [ValidationProblem("/fill_value", str(error))]
+            NEW_ARRAY, [ValidationProblem("/fill_value", str(error))]
         ) from error
     document: dict[str, JSON] = {
         "zarr_format": 3,
@@ -164,7 +162,7 @@ def array_metadata(
         "codecs": [
             definition.to_json() for definition in _resolved(codecs, grid, shape, data_type, fill)
         ],
-        "attributes": check_attributes(attributes or {}, WHERE),
+        "attributes": check_attributes(attributes or {}, NEW_ARRAY),
     }
     if dimension_names is not None:
         names = (dimension_names,) if isinstance(dimension_names, str) else dimension_names
@@ -175,7 +173,7 @@ def array_metadata(
         document["storage_transformers"] = [
             parse_definition(item, "storage transformer").to_json() for item in items
         ]
-    return ArrayMetadata.from_json(document, WHERE)
+    return ArrayMetadata.from_json(document, NEW_ARRAY)
 
 
 def _resolved(
@@ -186,15 +184,15 @@ def _resolved(
     fill_value: np.ndarray[Any, Any],
 ) -> tuple[ExtensionDefinition, ...]:
     """The codecs with every default explicit."""
-    chunk_grid = require_extension("chunk_grid", grid, WHERE, "/chunk_grid")
+    chunk_grid = require_extension("chunk_grid", grid, NEW_ARRAY.at("/chunk_grid"))
     try:
         axes = chunk_grid.axes(shape)
     except ValueError as error:
         raise MetadataValidationError(
-            WHERE, [ValidationProblem("/chunk_grid", str(error))]
+            NEW_ARRAY, [ValidationProblem("/chunk_grid", str(error))]
         ) from error
     chunk = chunk_grid.chunk_shape(axes, (0,) * len(axes))
-    chain = CodecChain.of(*codecs, where=WHERE, pointer="/codecs")
+    chain = CodecChain.of(*codecs, location=NEW_ARRAY.at("/codecs"))
     return chain.resolve(ArrayRepresentation(chunk, data_type, fill_value)).to_definitions()
 
 
@@ -206,7 +204,7 @@ def grid_of(lengths: Lengths) -> ExtensionDefinition:
     configuration = {**VARIABLE_GRID.configuration, "chunk_shapes": shape}
     grid = ExtensionDefinition(VARIABLE_GRID.name, configuration)
     resolved: ExtensionDefinition = require_extension(
-        "chunk_grid", grid, WHERE, "/chunk_grid"
+        "chunk_grid", grid, NEW_ARRAY.at("/chunk_grid")
     ).to_definition()
     return resolved
 
@@ -233,7 +231,7 @@ def add_transpose(order: str, filters: Any, ndim: int) -> Any:
     definitions = [] if is_auto(filters) else parse_codecs(filters)
     if any(definition.name == TRANSPOSE.name for definition in definitions):
         raise CodecChainError(
-            f'{WHERE} /codecs: order="F" adds a {TRANSPOSE.name} codec, but filters already contains '
+            f'{NEW_ARRAY.at("/codecs")}: order="F" adds a {TRANSPOSE.name} codec, but filters already contains '
             "one; remove one of them"
         )
     return [ExtensionDefinition(TRANSPOSE.name, {"order": reversed_dimensions}), *definitions]

@@ -7,9 +7,10 @@ partial metadata, with which it is compared.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Hashable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
+
+from numpy import can_cast
 
 from zarr_core.cache import Cache
 from zarr_core.definition import ExtensionDefinition
@@ -19,30 +20,27 @@ from zarr_core.interfaces.chunk_grid import ChunkGrid
 from zarr_core.metadata.validation_problem import ValidationProblem, first_token, problem_lines
 from zarr_core.normalize.array_metadata import (
     DEFAULTS,
-    WHERE,
+    NEW_ARRAY,
     add_transpose,
+    check_names,
     grid_of,
+    new_array_metadata,
     parse_shape,
 )
 from zarr_core.normalize.attributes import check_attributes
 from zarr_core.normalize.chunk_key_encodings import parse_chunk_key_encoding
 from zarr_core.normalize.chunk_shapes import chunk_and_shard_shape
+from zarr_core.normalize.codec_stages import inner_codecs, stages
 from zarr_core.normalize.codecs import SHARDING, TRANSPOSE, is_auto, parse_codec, parse_codecs
-from zarr_core.normalize.compare_metadata import differences
 from zarr_core.normalize.data_types import parse_data_type
 from zarr_core.normalize.definitions import parse_definition
-from zarr_core.normalize.partial_metadata import (
-    PartialArrayMetadata,
-    as_partial,
-    inner_codecs,
-    stages,
-)
+from zarr_core.normalize.partial_metadata import PartialArrayMetadata, as_partial, differences
 from zarr_core.printable import shorten
 from zarr_core.registry.resolve import cache_key
 from zarr_core.registry.scope import override_extensions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Hashable, Mapping, Sequence
 
     from zarr_core.definition import JSON
     from zarr_core.engine.stored_array import StoredArray
@@ -68,6 +66,25 @@ _ARGUMENTS = {
 # --- new arrays ---
 
 
+def complete_metadata(
+    metadata: PartialArrayMetadata, format_: Format, arguments: Mapping[str, Any]
+) -> ArrayMetadata:
+    """Return the metadata of a new array, given by partial metadata and by arguments.
+
+    Raises
+    ------
+    TypeError
+        If an argument is unknown or contradicts the metadata, or there is no shape.
+    MetadataValidationError, ExtensionError, CodecChainError
+        As for :func:`zarr_core.create_array`.
+    """
+    check_names(arguments)
+    merged = merge_arguments(metadata, {**DEFAULTS, **arguments})
+    made = new_array_metadata(format_, merged, metadata.additional_fields)
+    refuse_contradictions(metadata, arguments, made)
+    return format_.to_format(made, NEW_ARRAY)
+
+
 def merge_arguments(metadata: PartialArrayMetadata, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return all arguments of a new array: those that are given, else those that metadata give.
 
@@ -86,7 +103,7 @@ def merge_arguments(metadata: PartialArrayMetadata, arguments: Mapping[str, Any]
     fill("dimension_names", metadata.dimension_names)
     fill("storage_transformers", metadata.storage_transformers)
     if metadata.attributes:
-        given = check_attributes(merged["attributes"] or {}, WHERE)
+        given = check_attributes(merged["attributes"] or {}, NEW_ARRAY)
         merged["attributes"] = {**metadata.attributes, **given}
     if merged["fill_value"] is ... and metadata.fill_value is not ...:
         merged["fill_value"] = _fill_value(metadata.fill_value, merged["dtype"])
@@ -130,7 +147,7 @@ def _merge_codecs(metadata: PartialArrayMetadata, merged: dict[str, Any]) -> Non
     chain = {name: merged[name] for name in ("order", "filters", "serializer", "compressors")}
     inner = stages(inner_codecs(serializer, "codecs") or ())
     lists = [[item for _, item in items] for items in inner]
-    _merge_chain(chain, lists[0], *(lists[1] or [None]), lists[2])
+    _merge_chain(chain, lists[0], lists[1][0] if lists[1] else None, lists[2])
     filters = add_transpose(chain["order"], chain["filters"], len(merged["shape"] or ()))
     parts = [*([] if is_auto(filters) else parse_codecs(filters))]
     if not is_auto(chain["serializer"]) and chain["serializer"] is not None:
@@ -142,8 +159,7 @@ def _merge_codecs(metadata: PartialArrayMetadata, merged: dict[str, Any]) -> Non
     shape = parse_shape(merged["shape"] or ())
     chunks, shards = merged["chunks"], merged["shards"]
     if not is_auto(chunks) and not isinstance(chunks, dict | ExtensionDefinition | ChunkGrid):
-        (*lengths,) = chunk_and_shard_shape(shape, 1, chunks)[0]
-        configuration["chunk_shape"] = lengths
+        configuration["chunk_shape"] = [*chunk_and_shard_shape(shape, 1, chunks)[0]]
         chunks = "auto"
     if shards is None and grid is not None and is_auto(chunks):
         chunks = grid
@@ -152,7 +168,7 @@ def _merge_codecs(metadata: PartialArrayMetadata, merged: dict[str, Any]) -> Non
             configuration.setdefault("index_location", shards.get("index_location", "end"))
             shards = shards.get("shape", "auto")
         item_size = parse_data_type(merged["dtype"] or "float64")[0].item_size or 16
-        lengths = tuple(configuration["chunk_shape"])  # type: ignore[arg-type]  # the codec checks it
+        lengths: Any = configuration["chunk_shape"]
         shard = chunk_and_shard_shape(
             shape, item_size, lengths, "auto" if shards is None else shards
         )
@@ -218,16 +234,24 @@ def refuse_contradictions(
         problems.append(ValidationProblem(problem.pointer, problem.message + cause))
     if problems:
         lines = "\n  ".join(problem_lines(problems))
-        raise TypeError(f"{WHERE}: the arguments and metadata contradict each other:\n  {lines}")
+        raise TypeError(
+            f"{NEW_ARRAY}: the arguments and metadata contradict each other:\n  {lines}"
+        )
 
 
 # --- existing arrays ---
 
 
 def check_array(
-    stored: StoredArray, metadata: Any = None, arguments: Mapping[str, Any] | None = None
+    stored: StoredArray,
+    metadata: Any,
+    arguments: Mapping[str, Any],
+    *,
+    casts: bool = False,
 ) -> None:
     """Compare an existing array with partial metadata and with arguments of ``create_array``.
+
+    ``casts`` permits any dtype to which that of the arguments can be cast safely.
 
     Raises
     ------
@@ -239,6 +263,10 @@ def check_array(
     problems = [] if metadata is None else differences(stored.metadata, as_partial(metadata))
     if arguments:
         with override_extensions(stored.extensions):
+            if casts and arguments.get("dtype") is not None:
+                dtype = parse_data_type(arguments["dtype"])[0].numpy_dtype
+                if can_cast(dtype, stored.resolved.dtype):
+                    arguments = {**arguments, "dtype": None}
             expected = _cached_expectation(arguments, stored.metadata, stored.format)
             problems += differences(stored.metadata, expected)
     if problems:
@@ -289,7 +317,7 @@ def expected_metadata(
     shape = metadata.shape
     if "shape" in given:
         shape = members["shape"] = parse_shape(given["shape"])
-    data_type: DataType = resolve_cached(metadata, WHERE, "").data_type
+    data_type: DataType = resolve_cached(metadata, "array metadata", "").data_type
     byte_order = None
     if "dtype" in given:
         stored, (data_type, byte_order) = data_type, parse_data_type(given["dtype"])
@@ -304,15 +332,15 @@ def expected_metadata(
             raise MetadataValidationError("fill_value", [problem]) from error
         members["fill_value"] = data_type.fill_value_to_json(value)
     if "attributes" in given:
-        members["attributes"] = check_attributes(given["attributes"], "attributes")
+        members["attributes"] = check_attributes(given["attributes"], NEW_ARRAY)
     if "dimension_names" in given:
         names = given["dimension_names"]
         members["dimension_names"] = (names,) if isinstance(names, str) else tuple(names)
     if "chunk_key_encoding" in given:
-        encoding = parse_chunk_key_encoding(given["chunk_key_encoding"], format_, WHERE)
+        encoding = parse_chunk_key_encoding(given["chunk_key_encoding"], format_, NEW_ARRAY)
         with suppress(MetadataError):  # the format may have another one for it
             changed = metadata.replace(chunk_key_encoding=encoding)
-            encoding = format_.to_format(changed, WHERE).chunk_key_encoding
+            encoding = format_.to_format(changed, NEW_ARRAY).chunk_key_encoding
         members["chunk_key_encoding"] = encoding
     if transformers := given.get("storage_transformers"):
         is_single = isinstance(transformers, str | dict | ExtensionDefinition)
@@ -414,4 +442,4 @@ def _expected_chain(
 
 
 def _order(metadata: ArrayMetadata) -> str:
-    return resolve_cached(metadata, WHERE, "").order
+    return resolve_cached(metadata, "array metadata", "").order

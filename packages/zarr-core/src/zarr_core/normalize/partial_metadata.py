@@ -2,36 +2,45 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from zarr_core import strictjson
 from zarr_core.cache import Cache
 from zarr_core.definition import ExtensionDefinition
-from zarr_core.errors import MetadataValidationError, UnknownExtensionError, UnsupportedFieldError
-from zarr_core.formats.additional_fields import understanding
-from zarr_core.interfaces.codec import (
-    ArrayToArrayCodec,
-    ArrayToBytesCodec,
-    BytesToBytesCodec,
-)
+from zarr_core.engine.resolved_metadata import resolve_cached
+from zarr_core.errors import MetadataValidationError, UnsupportedFieldError
+from zarr_core.formats.lookup import format_named
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.schema import Schema, core_schema
 from zarr_core.metadata.validation import ARRAY_MEMBERS, array_problems, unknown_members
 from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer
+from zarr_core.normalize.codec_stages import KINDS, inner_codecs, stages
 from zarr_core.normalize.codecs import configuration_to_json
+from zarr_core.normalize.compare_definitions import (
+    compare_codecs,
+    compare_definitions,
+    compare_lists,
+    compare_members,
+    difference,
+    normal,
+    same_json,
+    shown,
+)
 from zarr_core.printable import shorten
-from zarr_core.registry.resolve import create_extension, resolve
+from zarr_core.registry.extension_names import names
+from zarr_core.registry.resolve import cache_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Hashable, Iterator, Sequence
     from types import EllipsisType
 
     from zarr_core.definition import JSON
+    from zarr_core.engine.resolved_metadata import ResolvedMetadata
+    from zarr_core.location import Location
 
 WHERE = "partial array metadata"
 """The location in errors."""
@@ -104,7 +113,9 @@ class PartialArrayMetadata:
         return key
 
     @classmethod
-    def from_json(cls, document: Mapping[str, Any], where: str = WHERE) -> PartialArrayMetadata:
+    def from_json(
+        cls, document: Mapping[str, Any], location: Location | str = WHERE
+    ) -> PartialArrayMetadata:
         """Create an instance from a part of a ``zarr.json``.
 
         Parameters
@@ -112,8 +123,8 @@ class PartialArrayMetadata:
         document : mapping
             Members of the document.  Lengths in ``shape`` can be null.  Codecs can be names, or
             any form that ``compressors`` of :func:`zarr_core.create_array` accepts.
-        where : str
-            Name of the document, for errors.
+        location : Location or str
+            The document, for errors.
 
         Raises
         ------
@@ -125,9 +136,9 @@ class PartialArrayMetadata:
         try:
             key = pickle.dumps(document, 4)
         except Exception:  # contains objects that cannot be pickled
-            return _parse(document, where)
+            return _parse(document, location)
         found = _parsed.get(key)
-        return _parsed.keep(key, _parse(document, where), len(key)) if found is None else found
+        return _parsed.keep(key, _parse(document, location), len(key)) if found is None else found
 
     @classmethod
     def from_metadata(cls, metadata: ArrayMetadata) -> PartialArrayMetadata:
@@ -196,8 +207,6 @@ class PartialArrayMetadata:
         ExtensionError
             If the metadata name unknown extensions.
         """
-        from zarr_core.normalize.compare_metadata import differences
-
         return differences(metadata, self)
 
     def complete(self, *, zarr_format: int | str = 3, **arguments: Any) -> ArrayMetadata:
@@ -218,10 +227,9 @@ class PartialArrayMetadata:
         MetadataValidationError, ExtensionError, CodecChainError
             As for :func:`zarr_core.create_array`.
         """
-        from zarr_core.formats.lookup import format_named
-        from zarr_core.normalize.array_metadata import new_array_metadata
+        from zarr_core.normalize.constraints import complete_metadata
 
-        return new_array_metadata(format_named(zarr_format), arguments, self)
+        return complete_metadata(self, format_named(zarr_format), arguments)
 
 
 _FIELDS = [item for item in fields(PartialArrayMetadata) if item.init]
@@ -247,60 +255,6 @@ def as_partial(metadata: Any) -> PartialArrayMetadata:
     )
 
 
-# --- codecs ---
-
-
-class Stages(NamedTuple):
-    """The codecs of a chain by their kinds, each with its index in the chain."""
-
-    array_to_array: list[tuple[int, ExtensionDefinition]]
-    array_to_bytes: list[tuple[int, ExtensionDefinition]]  # none or one
-    bytes_to_bytes: list[tuple[int, ExtensionDefinition]]
-
-
-KINDS = ("array -> array", "array -> bytes", "bytes -> bytes")
-_INTERFACES = (ArrayToArrayCodec, ArrayToBytesCodec, BytesToBytesCodec)
-
-
-def stages(codecs: Sequence[ExtensionDefinition]) -> Stages:
-    """Return codecs by their kinds.
-
-    An unknown codec is array -> array before the array -> bytes codec, else bytes -> bytes.
-    """
-    kinds = [_kind(definition) for definition in codecs]
-    serializer = kinds.index(1) if 1 in kinds else -1
-    found = Stages([], [], [])
-    for number, (definition, kind) in enumerate(zip(codecs, kinds, strict=True)):
-        if kind is None:
-            kind = 0 if number < serializer else 2
-        found[kind].append((number, definition))
-    return found
-
-
-def _kind(definition: ExtensionDefinition) -> int | None:
-    try:
-        extension = resolve("codec", definition)
-        if extension is None:
-            return None
-        kinds = [i for i, interface in enumerate(_INTERFACES) if issubclass(extension, interface)]
-        if len(kinds) != 1:  # one class can implement several kinds
-            codec = create_extension("codec", definition, complete=False)
-            kinds = [i for i, interface in enumerate(_INTERFACES) if isinstance(codec, interface)]
-    except UnknownExtensionError:
-        return None
-    return kinds[0]
-
-
-def inner_codecs(definition: ExtensionDefinition, member: str) -> list[ExtensionDefinition] | None:
-    """Return a list of codecs in the configuration of a codec, else None."""
-    value = definition.configuration.get(member) if member in ("codecs", "index_codecs") else None
-    if not isinstance(value, list) or not all(
-        isinstance(item, str) or (isinstance(item, dict) and "name" in item) for item in value
-    ):
-        return None
-    return [ExtensionDefinition.from_json(item) for item in value]
-
-
 # --- reading ---
 
 # By the content of their documents; limited by the bytes of the keys.
@@ -318,21 +272,20 @@ def _schema() -> Schema:
     return Schema({"type": "object", "properties": properties, "$defs": document["$defs"]})
 
 
-def _parse(document: Mapping[str, Any], where: str) -> PartialArrayMetadata:
-    members: Any = strictjson.plain(configuration_to_json(dict(document)), where)
+def _parse(document: Mapping[str, Any], location: Location | str) -> PartialArrayMetadata:
+    members: Any = strictjson.plain(configuration_to_json(dict(document)), location)
     problems = _schema().problems(members) or array_problems(
         {**members, "shape": [length or 0 for length in members.get("shape", ())]}
         if "shape" in members
         else {}
     )
     if problems:
-        raise MetadataValidationError(where, problems)
+        raise MetadataValidationError(location, problems)
 
-    def check(understood: Any) -> None:
-        if unknown := unknown_members(members, (*ARRAY_MEMBERS, *understood)):
-            raise UnsupportedFieldError(where, unknown)
-
-    understanding(check)
+    if unknown_members(members, ARRAY_MEMBERS) and (
+        unknown := unknown_members(members, (*ARRAY_MEMBERS, *names("extension")))
+    ):
+        raise UnsupportedFieldError(location, unknown)
     read = ExtensionDefinition.from_json
 
     def one(name: str) -> ExtensionDefinition | None:
@@ -409,8 +362,8 @@ def _merge_codecs(
         if kind == "array -> bytes" and not (ones and others):
             yield from (definition for _, definition in ones or others)
         elif len(ones) != len(others):
-            names = [[definition.name for _, definition in items] for items in (ones, others)]
-            problems.append(_contradiction(pointer, *names, f"the {kind} codecs "))
+            one, other = ([item.name for _, item in items] for items in (ones, others))
+            problems.append(_contradiction(pointer, one, other, f"the {kind} codecs"))
             yield from (definition for _, definition in ones)
         else:
             for (number, a), (_, b) in zip(ones, others, strict=True):
@@ -452,27 +405,102 @@ def _merge_members(
 
 
 def _contradiction(pointer: str, left: Any, right: Any, what: str = "") -> ValidationProblem:
-    return ValidationProblem(
-        pointer, f"{what}is {shown(left)} on the left, {shown(right)} on the right".lstrip()
+    verb = f"has {what}" if what else "is"
+    return ValidationProblem(pointer, f"{verb} {shown(left)} and {shown(right)}")
+
+
+# --- comparing ---
+
+
+def differences(metadata: ArrayMetadata, expected: PartialArrayMetadata) -> list[ValidationProblem]:
+    """Return every difference of metadata from what is expected; see ``problems`` of the class."""
+    problems: list[ValidationProblem] = []
+    if expected.shape is not None and not _is_shape(metadata.shape, expected.shape):
+        problems.append(difference("/shape", metadata.shape, expected.shape))
+    key = (metadata.extensions_key, expected.extensions_key, metadata.ndim, cache_key())
+    if not (key[0] and key[1] and _equal.get(key)):
+        found = [*_compare_extensions(metadata, expected)]
+        problems += found
+        if not found:
+            _equal.keep(key, True, len(key[0]) + len(key[1]))
+    if expected.dimension_names is not None:
+        unnamed = (None,) * metadata.ndim
+        stored = metadata.dimension_names
+        if (unnamed if stored is None else stored) != expected.dimension_names:
+            problems.append(difference("/dimension_names", stored, expected.dimension_names))
+    problems += compare_members(metadata.attributes, expected.attributes, "/attributes")
+    problems += compare_members(metadata.additional_fields, expected.additional_fields, "")
+    return problems
+
+
+# Extensions of metadata that are as expected, by their content; limited by the bytes of the keys.
+_equal: Cache[Hashable, bool] = Cache(1 << 20, largest=1 << 16)
+
+
+def _compare_extensions(
+    metadata: ArrayMetadata, expected: PartialArrayMetadata
+) -> Iterator[ValidationProblem]:
+    """Compare what does not depend on the lengths of the dimensions."""
+    for point in ("data_type", "chunk_grid", "chunk_key_encoding"):
+        wanted = getattr(expected, point)
+        if wanted is not None:
+            found = getattr(metadata, point)
+            yield from compare_definitions(
+                normal(point, found), normal(point, wanted), json_pointer(point)
+            )
+    resolved = resolve_cached(metadata, "array metadata", "")
+    if expected.fill_value is not ... and not _is_fill_value(metadata, expected, resolved):
+        stored = None if metadata.fill_value_undefined else metadata.fill_value
+        yield difference("/fill_value", stored, expected.fill_value)
+    if expected.codecs is not None:
+        codecs, pointer = _codecs_of_format(metadata.codecs, expected.codecs)
+        yield from compare_codecs(codecs, expected.codecs, pointer, resolved.codecs.decoded)
+    if expected.storage_transformers is not None:
+        yield from compare_lists(
+            metadata.storage_transformers,
+            expected.storage_transformers,
+            "/storage_transformers",
+            "storage transformer",
+            compare_definitions,
+        )
+
+
+def _is_shape(found: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:
+    return len(found) == len(wanted) and all(
+        length in (None, size) for size, length in zip(found, wanted, strict=True)
     )
 
 
-# --- JSON values ---
+def _is_fill_value(
+    metadata: ArrayMetadata, expected: PartialArrayMetadata, resolved: ResolvedMetadata
+) -> bool:
+    """Whether the fill values have the same bytes, also if they differ in their JSON form."""
+    wanted: Any = expected.fill_value
+    if wanted is None and metadata.fill_value_undefined:
+        return True
+    if expected.data_type is not None and normal("data_type", expected.data_type) != normal(
+        "data_type", metadata.data_type
+    ):
+        return same_json(metadata.fill_value, wanted)
+    try:
+        value = resolved.data_type.fill_value_as_stored(wanted, resolved.chain.byte_order)
+    except (ValueError, TypeError, OverflowError):
+        return False
+    found = resolved.fill_value
+    if found.dtype.hasobject:
+        return bool(found[()] == value[()])
+    return found.tobytes() == value.tobytes()
 
 
-def same_json(one: Any, other: Any) -> bool:
-    """Whether two JSON values are equal; numbers by value, ``1`` and ``true`` differ."""
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(
-            same_json(value, other[name]) for name, value in one.items()
-        )
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) == len(other) and all(map(same_json, one, other))
-    return bool(one == other or (one != one and other != other))
+def _codecs_of_format(
+    found: Sequence[ExtensionDefinition], wanted: Sequence[ExtensionDefinition]
+) -> tuple[Sequence[ExtensionDefinition], str]:
+    """The codecs and their pointer; those within a codec of the format, such as N5's blocks.
 
-
-def shown(value: Any) -> str:
-    """Return a JSON value as text, shortened."""
-    return shorten(json.dumps(value, ensure_ascii=False, default=repr), 200)
+    Users do not name such a codec, which only contains the others.
+    """
+    if len(found) == 1 and found[0].configuration.keys() == {"codecs"}:
+        inner = inner_codecs(found[0], "codecs")
+        if inner is not None and all(item.name != found[0].name for item in wanted):
+            return inner, "/codecs/0/configuration/codecs"
+    return found, "/codecs"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pluggy import PluginManager
 
     from zarr_core.definition import JSON, ExtensionDefinition
+    from zarr_core.location import Location
     from zarr_core.registry.provider import Implementation
 
 _HERE = "this process"  # the source of hooks that are registered at run time
@@ -184,7 +185,7 @@ def select_provider(
 
 
 def choose_fallback(
-    definition: ExtensionDefinition, fallbacks: Sequence[ExtensionDefinition], where: str
+    definition: ExtensionDefinition, fallbacks: Sequence[ExtensionDefinition], location: Location
 ) -> ExtensionDefinition | None:
     """The result of hook ``zarr_choose_fallback``.
 
@@ -193,7 +194,9 @@ def choose_fallback(
     ExtensionLoadError
         If it is not one of ``fallbacks``, or a plugin fails.
     """
-    chosen = _call("zarr_choose_fallback", definition=definition, fallbacks=fallbacks, where=where)
+    chosen = _call(
+        "zarr_choose_fallback", definition=definition, fallbacks=fallbacks, location=location
+    )
     if chosen is None:
         return None
     for item in fallbacks:
@@ -208,7 +211,7 @@ def active() -> bool:
     return _plugins() is not None
 
 
-def check_metadata(where: str, document: Mapping[str, JSON]) -> list[ValidationProblem]:
+def check_metadata(location: Location, document: Mapping[str, JSON]) -> list[ValidationProblem]:
     """The problems that the hooks ``zarr_check_metadata`` report.
 
     Raises
@@ -221,7 +224,7 @@ def check_metadata(where: str, document: Mapping[str, JSON]) -> list[ValidationP
         return []
     hook = "zarr_check_metadata"
     # A hook could change the document.
-    results = _call(hook, where=where, document=deepcopy(dict(document)))
+    results = _call(hook, location=location, document=deepcopy(dict(document)))
     with plugins.attribute_errors(hook):  # results can be iterators
         problems = [problem for result in results for problem in result or ()]
     if invalid := [item for item in problems if not isinstance(item, ValidationProblem)]:
@@ -230,14 +233,14 @@ def check_metadata(where: str, document: Mapping[str, JSON]) -> list[ValidationP
     return problems
 
 
-def extension_used(where: str, extension_point: str, name: str, provider: Provider) -> None:
+def extension_used(location: Location, extension_point: str, name: str, provider: Provider) -> None:
     """Call the hooks ``zarr_extension_used``; an error becomes a warning, once per plugin."""
     plugins = _plugins()
     if plugins is None:
         return
     hook = plugins.manager.hook.zarr_extension_used
     try:
-        hook(where=where, extension_point=extension_point, name=name, provider=provider)
+        hook(location=location, extension_point=extension_point, name=name, provider=provider)
     except BaseException as error:
         if not is_fault(error):
             raise

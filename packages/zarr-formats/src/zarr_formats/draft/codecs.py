@@ -74,7 +74,7 @@ def read_codecs(
     Raises
     ------
     MetadataValidationError
-        If the shuffle mode of Blosc is unknown; ``where`` is empty.
+        If the shuffle mode of Blosc is unknown; ``location`` is empty.
 
     Notes
     -----
@@ -117,7 +117,7 @@ def write_codecs(codecs: Iterable[tuple[int, ExtensionDefinition]], *, endian: b
     Raises
     ------
     MetadataValidationError
-        If a codec has no URI; ``where`` is empty.
+        If a codec has no URI; ``location`` is empty.
     """
     written: list[JSON] = []
     problems = []

@@ -11,7 +11,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core.errors import MetadataError, UnknownExtensionError
-from zarr_core.extension import ExtensionDefinition, MetadataValidationError, ValidationProblem
+from zarr_core.extension import (
+    ExtensionDefinition,
+    Location,
+    MetadataValidationError,
+    ValidationProblem,
+)
 from zarr_core.tools import create_extension, quoted, read_metadata, strictjson
 
 from zarr_formats.draft.extensions import read_extensions
@@ -79,30 +84,30 @@ def read_entry_point(store: Store) -> EntryPoint | None:
     data = read_metadata(store, KEY)
     if data is None:
         return None
-    where = f"{store} {KEY!r}"
+    location = Location(store, key=KEY)
     try:
         found = _parse(data)
     except MetadataError as error:
-        raise type(error)(where, error.problems) from None
+        raise type(error)(location, error.problems) from None
     if found is not None:
-        _check_encoding(found, where)
+        _check_encoding(found, location)
         if found.extensions:
-            _understand(found, where)
+            _understand(found, location)
     return found
 
 
-def _understand(entry: EntryPoint, where: str) -> None:
+def _understand(entry: EntryPoint, location: Location) -> None:
     """Check the extensions of the hierarchy; unknown ones that must be understood raise an error."""
     problems: list[ValidationProblem] = []
     for uri, member in entry.extensions.items():
         assert isinstance(member, dict), "read_extensions returns objects"
         configuration = {name: item for name, item in member.items() if name != "must_understand"}
         definition = ExtensionDefinition(uri, configuration, member["must_understand"] is True)
-        extension = create_extension("extension", definition, where, "/extensions")
+        extension = create_extension("extension", definition, location.at("/extensions"))
         if extension is not None:
             problems += extension.check(entry.document)
     if problems:
-        raise MetadataValidationError(where, problems)
+        raise MetadataValidationError(location, problems)
 
 
 @lru_cache(64)
@@ -126,13 +131,13 @@ def _parse(data: bytes) -> EntryPoint | None:
     minor = int(match[3])
     # "new features added to the specification can be safely ignored": not in 3.0.
     schema = f"{dialect}.entry_point"
-    found = validate_document(document, schema, "", ignore_unknown=minor > 0)
+    found = validate_document(document, schema, Location(), ignore_unknown=minor > 0)
     place = found if dialect == "draft-2021" else found["metadata_encoding"]
     extensions = read_extensions(found["extensions"])
     return EntryPoint(dialect, minor, place["metadata_key_suffix"], extensions, document)
 
 
-def _check_encoding(entry: EntryPoint, where: str) -> None:
+def _check_encoding(entry: EntryPoint, location: Location) -> None:
     """Raise if metadata documents are not JSON."""
     encoding: Any = entry.document["metadata_encoding"]
     uri = encoding.get("extension") if isinstance(encoding, dict) else encoding
@@ -141,6 +146,6 @@ def _check_encoding(entry: EntryPoint, where: str) -> None:
     raise UnknownExtensionError(
         "metadata encoding",
         uri,
-        f"{where} at /metadata_encoding",
+        location.at("/metadata_encoding"),
         hint="Only JSON is supported",
     )

@@ -16,7 +16,7 @@ from zarr_formats.draft.storage import MINOR, DraftFormat
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from zarr_core.extension import JSON, ArrayMetadata, ExtensionDefinition, Store
+    from zarr_core.extension import JSON, ArrayMetadata, ExtensionDefinition, Location, Store
 
     from zarr_formats.draft.entry_point import Dialect
     from zarr_formats.revision import Part
@@ -34,8 +34,10 @@ class Draft(DraftFormat):
     chunk_key_encoding: ClassVar[ExtensionDefinition] = encoding("/", text.SCALAR)
     layout: ClassVar[Layout] = Layout()
 
-    def _read_array(self, document: dict[str, Any], where: str) -> ArrayMetadata:
-        return text.read_array(document["array"], where, ignore_unknown=document.get(MINOR, 0) > 0)
+    def _read_array(self, document: dict[str, Any], location: Location) -> ArrayMetadata:
+        return text.read_array(
+            document["array"], location, ignore_unknown=document.get(MINOR, 0) > 0
+        )
 
     def _parts(self) -> tuple[Part, ...]:
         return text.PARTS
@@ -51,8 +53,10 @@ class Draft2021(DraftFormat):
     layout: ClassVar[Layout] = Layout("/root")
     lenient: ClassVar[bool] = True
 
-    def _read_array(self, document: dict[str, Any], where: str) -> ArrayMetadata:
-        return dialect.read_array(document["array"], where, document.get(_SCALAR, dialect.SCALAR))
+    def _read_array(self, document: dict[str, Any], location: Location) -> ArrayMetadata:
+        return dialect.read_array(
+            document["array"], location, document.get(_SCALAR, dialect.SCALAR)
+        )
 
     def _additional_members(self, store: Store, path: str, array: JSON) -> dict[str, JSON]:
         # zarrita and zarr-python use different chunk keys for scalars.

@@ -13,7 +13,13 @@ from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from zarr_core.extension import ArrayRepresentation, ChunkDecodeError, Codec, ExtensionDefinition
+from zarr_core.extension import (
+    ArrayRepresentation,
+    ChunkDecodeError,
+    Codec,
+    ExtensionDefinition,
+    Location,
+)
 from zarr_core.tools import CodecChain
 
 from zarr_formats.n5.header import LARGEST_LENGTH, MOST_DIMENSIONS, read_header, write_header
@@ -158,7 +164,7 @@ def read_chain(definitions: Iterable[JSON]) -> CodecChain:
     """The chain that the member ``codecs`` of a configuration describes."""
     return CodecChain.from_definitions(
         [ExtensionDefinition.from_json(item) for item in definitions],
-        pointer="/configuration/codecs",
+        Location(pointer="/configuration/codecs"),
     )
 
 

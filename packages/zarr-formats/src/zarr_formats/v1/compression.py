@@ -58,7 +58,7 @@ def options_of(config: Mapping[str, Any] | None) -> tuple[str, JSON]:
     match config["id"]:
         case "blosc" if config.get("cname") == "zstd":
             raise ValueError(
-                "zarr 1.1 has zstd from before its format was settled, and reads no other; "
+                "zarr 1.1 contains zstd from before its format was final, and reads no newer frames; "
                 "choose lz4 or zlib"
             )
         case "blosc":

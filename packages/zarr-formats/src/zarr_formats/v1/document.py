@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from zarr_core.extension import (
     ArrayMetadata,
     ExtensionDefinition,
+    Location,
     MetadataValidationError,
     ValidationProblem,
 )
@@ -48,7 +49,7 @@ def encode(document: JSON) -> bytes:
     return json.dumps(document, indent=4).encode("ascii")
 
 
-def read_array(document: JSON, attributes: JSON | None, where: str) -> ArrayMetadata:
+def read_array(document: JSON, attributes: JSON | None, location: Location) -> ArrayMetadata:
     """Read a ``meta``.
 
     Parameters
@@ -57,7 +58,7 @@ def read_array(document: JSON, attributes: JSON | None, where: str) -> ArrayMeta
         The content of ``meta``.
     attributes : JSON, optional
         The content of ``attrs``; None if it is not stored.
-    where : str
+    location : Location
         What it is, for errors.
 
     Raises
@@ -69,13 +70,13 @@ def read_array(document: JSON, attributes: JSON | None, where: str) -> ArrayMeta
     if not isinstance(attributes, dict | None):
         problems.append(ValidationProblem("", f"{ATTRIBUTES!r} must be an object of attributes"))
     if problems:
-        raise MetadataValidationError(where, problems)
+        raise MetadataValidationError(location, problems)
     assert isinstance(document, dict), "the schema says so"
     members: Mapping[str, Any] = document
     ndim = len(members["shape"])
     if len(members["chunks"]) != ndim:
         message = f"has {len(members['chunks'])} dimensions, but the shape has {ndim}"
-        raise MetadataValidationError(where, [ValidationProblem("/chunks", message)])
+        raise MetadataValidationError(location, [ValidationProblem("/chunks", message)])
     try:
         dtype = read_dtype(members["dtype"])
         if dtype.item_size is None:
@@ -86,7 +87,7 @@ def read_array(document: JSON, attributes: JSON | None, where: str) -> ArrayMeta
         codecs = read_chain(dtype, order, ndim, None, config)
         fill_value, undefined = fill_from_v1(members["fill_value"], dtype)
     except MetadataValidationError as error:
-        raise MetadataValidationError(where, error.problems) from error
+        raise MetadataValidationError(location, error.problems) from error
     stored: dict[str, JSON] = {META: document}
     if attributes is not None:
         stored[ATTRIBUTES] = attributes
@@ -103,7 +104,7 @@ def read_array(document: JSON, attributes: JSON | None, where: str) -> ArrayMeta
     )
 
 
-def write_array(metadata: ArrayMetadata, where: str) -> dict[str, JSON]:
+def write_array(metadata: ArrayMetadata, location: Location) -> dict[str, JSON]:
     """The documents of an array by their names; there are always both.
 
     Raises
@@ -114,10 +115,10 @@ def write_array(metadata: ArrayMetadata, where: str) -> dict[str, JSON]:
     stored = metadata.document or {}
     raw = stored.get(META)
     if not isinstance(raw, dict):
-        new = revise(None, None, metadata, _PARTS, where)
+        new = revise(None, None, metadata, _PARTS, location)
         return {META: dict(sorted(new.items())), ATTRIBUTES: metadata.attributes}
-    old = read_array(raw, None, where)
-    written: dict[str, JSON] = {META: revise(raw, old, metadata, _PARTS, where)}
+    old = read_array(raw, None, location)
+    written: dict[str, JSON] = {META: revise(raw, old, metadata, _PARTS, location)}
     if metadata.attributes or ATTRIBUTES in stored:
         written[ATTRIBUTES] = metadata.attributes
     return written

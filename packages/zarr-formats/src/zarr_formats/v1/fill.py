@@ -46,7 +46,7 @@ def fill_from_v1(value: JSON, dtype: Dtype) -> tuple[JSON, bool]:
     Raises
     ------
     MetadataValidationError
-        If NumPy makes no such element of it; ``where`` is empty.
+        If NumPy makes no such element of it; ``location`` is empty.
     """
     data_type = _data_type(dtype)
     if value is None:
@@ -65,7 +65,7 @@ def fill_to_v1(value: JSON, dtype: Dtype, undefined: bool) -> JSON:
     Raises
     ------
     MetadataValidationError
-        If no JSON scalar makes that element; ``where`` is empty.
+        If no JSON scalar makes that element; ``location`` is empty.
     """
     if undefined:
         return None

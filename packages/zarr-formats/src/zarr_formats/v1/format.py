@@ -16,6 +16,7 @@ from zarr_core.extension import (
     ExtensionDefinition,
     Format,
     GroupMetadata,
+    Location,
     MetadataValidationError,
     NodeNotFoundError,
     ValidationProblem,
@@ -70,18 +71,18 @@ class V1(Format):
         if reader is None:
             return None
         with reader:
-            document = _parsed(reader, f"{store} {key!r}")
+            document = _parsed(reader, Location(store, key=key))
         if document is None:
             return None
         attributes = _attributes(store, path, read_metadata(store, _key(path, ATTRIBUTES)))
-        return read_array(document, attributes, f"{store} {key!r}")
+        return read_array(document, attributes, Location(store, key=key))
 
-    def from_json(self, document: JSON, where: str) -> NodeMetadata:
+    def from_json(self, document: JSON, location: Location) -> NodeMetadata:
         """Read ``{"meta": ..., "attrs": ...}``."""
         if not isinstance(document, dict) or META not in document:
             message = f"a node of version 1 has {META!r} with {ATTRIBUTES!r}"
-            raise MetadataValidationError(where, [ValidationProblem("", message)])
-        return read_array(document[META], document.get(ATTRIBUTES), where)
+            raise MetadataValidationError(location, [ValidationProblem("", message)])
+        return read_array(document[META], document.get(ATTRIBUTES), location)
 
     def to_json(self, metadata: NodeMetadata) -> JSON:
         """Return ``{"meta": ..., "attrs": ...}``."""
@@ -109,21 +110,21 @@ class V1(Format):
     ) -> NodeMetadata:
         """Read both documents and write those that change, under the locks of both."""
         key = _key(path, META)
-        where = f"{store} {key!r}"
+        location = Location(store, key=key)
         changed: NodeMetadata | None = None
         content: bytes | None = None
 
         def change_meta(reader: ByteReader | None) -> Buffers | ByteReader:
-            document = None if reader is None else _parsed(reader, where)
+            document = None if reader is None else _parsed(reader, location)
             if reader is None or document is None:
-                raise NodeNotFoundError(where, "the node has been removed")
+                raise NodeNotFoundError(location, "the node has been removed")
 
             def change_attributes(reader: ByteReader | None) -> Buffers | ByteReader | None:
                 nonlocal changed, content
-                data = None if reader is None else read_metadata_from(reader, where)
+                data = None if reader is None else read_metadata_from(reader, location)
                 old = _attributes(store, path, data)
-                documents = self._documents(change(read_array(document, old, where)))
-                changed = self.from_json(documents, where)
+                documents = self._documents(change(read_array(document, old, location)))
+                changed = self.from_json(documents, location)
                 same = strictjson.identical(document, documents[META])
                 content = None if same else encode(documents[META])
                 new = documents.get(ATTRIBUTES)
@@ -159,14 +160,14 @@ class V1(Format):
             raise MetadataValidationError(
                 "new group", [ValidationProblem("", "version 1 has no groups, only arrays")]
             )
-        return write_array(metadata, "array of version 1")
+        return write_array(metadata, Location("array of version 1"))
 
 
 def _key(path: str, name: str) -> str:
     return f"{path}/{name}" if path else name
 
 
-def _parsed(reader: ByteReader, where: str) -> JSON:
+def _parsed(reader: ByteReader, location: Location) -> JSON:
     """The content of a ``meta``; None if it is not of version 1.
 
     Raises
@@ -178,7 +179,7 @@ def _parsed(reader: ByteReader, where: str) -> JSON:
         return None
     data = bytes(reader.read(0, reader.size))
     try:
-        document = strictjson.loads(data, where, constants=True)
+        document = strictjson.loads(data, location, constants=True)
     except MetadataDecodeError:
         if _SAYS_ZARR(data):
             raise
@@ -187,8 +188,8 @@ def _parsed(reader: ByteReader, where: str) -> JSON:
 
 
 def _attributes(store: Store, path: str, data: Buffer | None) -> JSON:
-    where = f"{store} {_key(path, ATTRIBUTES)!r}"
-    return None if data is None else strictjson.loads(bytes(data), where, constants=True)
+    location = Location(store, key=_key(path, ATTRIBUTES))
+    return None if data is None else strictjson.loads(bytes(data), location, constants=True)
 
 
 def _is_meta(store: Store, key: str) -> bool:
@@ -198,6 +199,6 @@ def _is_meta(store: Store, key: str) -> bool:
         return False
     with reader:
         try:
-            return _parsed(reader, key) is not None
+            return _parsed(reader, Location(store, key=key)) is not None
         except MetadataDecodeError:
             return True

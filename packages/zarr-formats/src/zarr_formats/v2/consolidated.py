@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import MetadataValidationError
+from zarr_core.extension import Location, MetadataValidationError
 from zarr_core.tools import ConsolidatedMetadata, package_schema, strictjson
 
 if TYPE_CHECKING:
@@ -21,14 +21,14 @@ _NODES = (".zarray", ".zgroup")
 _DOCUMENTS = (*_NODES, ".zattrs")
 
 
-def read_consolidated(document: JSON, where: str) -> ConsolidatedMetadata:
+def read_consolidated(document: JSON, location: Location) -> ConsolidatedMetadata:
     """Read a ``.zmetadata``.
 
     Parameters
     ----------
     document : JSON
         The content.
-    where : str
+    location : Location
         What it is, for errors.
 
     Returns
@@ -44,7 +44,7 @@ def read_consolidated(document: JSON, where: str) -> ConsolidatedMetadata:
     schema = package_schema("zarr_formats", "format", "v2.consolidated")
     problems = schema.problems(document)
     if problems or not isinstance(document, dict):
-        raise MetadataValidationError(where, problems)
+        raise MetadataValidationError(location, problems)
     return ConsolidatedMetadata(_entries(document), document)
 
 

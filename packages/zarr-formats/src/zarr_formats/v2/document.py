@@ -12,6 +12,7 @@ from zarr_core.extension import (
     ArrayMetadata,
     ExtensionDefinition,
     GroupMetadata,
+    Location,
     MetadataValidationError,
     ValidationProblem,
 )
@@ -36,8 +37,7 @@ ARRAY, GROUP, ATTRIBUTES, CONSOLIDATED = ".zarray", ".zgroup", ".zattrs", ".zmet
 def read_array(
     document: JSON,
     attributes: JSON | None,
-    where: str,
-    where_attributes: str = "",
+    location: Location,
     separator: str = ".",
 ) -> ArrayMetadata:
     """Read a ``.zarray``.
@@ -48,8 +48,8 @@ def read_array(
         The content of ``.zarray``.
     attributes : JSON, optional
         The content of ``.zattrs``; None if it is not stored.
-    where, where_attributes : str
-        What each of them is, for errors.
+    location : Location
+        The node, for errors.
     separator : {".", "/"}
         What separates coordinates if the document does not say.
 
@@ -72,7 +72,7 @@ def read_array(
         )
     dtype, codecs, fill = _read_elements(members, problems)
     if problems or dtype is None or fill is None:
-        raise MetadataValidationError(where, problems)
+        raise MetadataValidationError(location.document(ARRAY), problems)
     stored: dict[str, JSON] = {ARRAY: document}
     if attributes is not None:
         stored[ATTRIBUTES] = attributes
@@ -85,7 +85,7 @@ def read_array(
         ),
         codecs=codecs,
         fill_value=fill[0],
-        attributes=_read_attributes(attributes, where_attributes or f"{where} {ATTRIBUTES}"),
+        attributes=_read_attributes(attributes, location.document(ATTRIBUTES)),
         document=stored,
         fill_value_undefined=fill[1],
     )
@@ -95,9 +95,7 @@ def read_group(
     document: JSON,
     attributes: JSON | None,
     consolidated: JSON | None,
-    where: str,
-    where_attributes: str = "",
-    where_consolidated: str = "",
+    location: Location,
 ) -> GroupMetadata:
     """Read a ``.zgroup`` with what may stand beside it; parameters as for an array.
 
@@ -108,22 +106,22 @@ def read_group(
     """
     problems = package_schema("zarr_formats", "format", "v2.group").problems(document)
     if problems:
-        raise MetadataValidationError(where, problems)
+        raise MetadataValidationError(location.document(GROUP), problems)
     stored: dict[str, JSON] = {GROUP: document}
     if attributes is not None:
         stored[ATTRIBUTES] = attributes
     if consolidated is not None:
         stored[CONSOLIDATED] = consolidated
     return GroupMetadata(
-        attributes=_read_attributes(attributes, where_attributes or f"{where} {ATTRIBUTES}"),
+        attributes=_read_attributes(attributes, location.document(ATTRIBUTES)),
         consolidated=None
         if consolidated is None
-        else read_consolidated(consolidated, where_consolidated or f"{where} {CONSOLIDATED}"),
+        else read_consolidated(consolidated, location.document(CONSOLIDATED)),
         document=stored,
     )
 
 
-def write_array(metadata: ArrayMetadata, where: str) -> dict[str, JSON]:
+def write_array(metadata: ArrayMetadata, location: Location) -> dict[str, JSON]:
     """The documents of an array by their names.
 
     Raises
@@ -134,8 +132,8 @@ def write_array(metadata: ArrayMetadata, where: str) -> dict[str, JSON]:
     """
     stored = metadata.document or {}
     raw = stored.get(ARRAY)
-    old = None if not isinstance(raw, dict) else read_array(raw, None, where)
-    document = revise(raw if isinstance(raw, dict) else None, old, metadata, _PARTS, where)
+    old = None if not isinstance(raw, dict) else read_array(raw, None, location)
+    document = revise(raw if isinstance(raw, dict) else None, old, metadata, _PARTS, location)
     if old is None:
         document = dict(sorted(document.items()))  # as zarr-python has them
     written: dict[str, JSON] = {ARRAY: document}
@@ -144,7 +142,7 @@ def write_array(metadata: ArrayMetadata, where: str) -> dict[str, JSON]:
     return written
 
 
-def write_group(metadata: GroupMetadata, where: str) -> dict[str, JSON]:
+def write_group(metadata: GroupMetadata, location: Location) -> dict[str, JSON]:
     """The documents of a group by their names.
 
     Raises
@@ -155,7 +153,7 @@ def write_group(metadata: GroupMetadata, where: str) -> dict[str, JSON]:
     stored = metadata.document or {}
     problems = _further_members(metadata)
     if problems:
-        raise MetadataValidationError(where, problems)
+        raise MetadataValidationError(location, problems)
     written: dict[str, JSON] = {GROUP: stored.get(GROUP, {"zarr_format": 2})}
     if metadata.attributes or ATTRIBUTES in stored:
         written[ATTRIBUTES] = metadata.attributes
@@ -164,12 +162,12 @@ def write_group(metadata: GroupMetadata, where: str) -> dict[str, JSON]:
     return written
 
 
-def _read_attributes(attributes: JSON | None, where: str) -> dict[str, JSON]:
+def _read_attributes(attributes: JSON | None, location: Location) -> dict[str, JSON]:
     if attributes is None:
         return {}
     if not isinstance(attributes, dict):
         raise MetadataValidationError(
-            where, [ValidationProblem("", "must be an object of attributes")]
+            location, [ValidationProblem("", "must be an object of attributes")]
         )
     return attributes
 

@@ -17,6 +17,7 @@ from zarr_core.extension import (
     ArrayMetadata,
     ExtensionDefinition,
     Format,
+    Location,
     MetadataValidationError,
     NodeNotFoundError,
     ValidationProblem,
@@ -51,6 +52,7 @@ _known: Cache[_Identity, NodeMetadata] = Cache(1 << 20, largest=1 << 16)  # byte
 _COORDINATE = re.compile(r"[0-9]+\Z", re.ASCII).match
 _FLAT = re.compile(r"[0-9]+(?:\.[0-9]+)+\Z", re.ASCII).match
 _CHUNK = re.compile(r"[0-9]+(?:(?:/[0-9]+)+|(?:\.[0-9]+)+)?", re.ASCII).fullmatch
+_METADATA = Location("version 2 metadata")
 _HAS_SEPARATOR = b'"dimension_separator"'
 
 
@@ -95,29 +97,26 @@ class V2(Format):
         main = beside.get(GROUP, CONSOLIDATED)
         return None if main is None else _group(beside, main)
 
-    def from_json(self, document: JSON, where: str) -> NodeMetadata:
+    def from_json(self, document: JSON, location: Location) -> NodeMetadata:
         """Read ``{".zarray": ..., ".zattrs": ...}``, or that of a group."""
         members = document if isinstance(document, dict) else {}
         attributes = members.get(ATTRIBUTES)
         if ARRAY in members:
-            return read_array(
-                members[ARRAY], attributes, f"{where} {ARRAY}", f"{where} {ATTRIBUTES}"
-            )
+            return read_array(members[ARRAY], attributes, location)
         if GROUP in members:
-            wheres = [f"{where} {name}" for name in (GROUP, ATTRIBUTES, CONSOLIDATED)]
-            return read_group(members[GROUP], attributes, members.get(CONSOLIDATED), *wheres)
+            return read_group(members[GROUP], attributes, members.get(CONSOLIDATED), location)
         message = f"must be an object with {ARRAY} or {GROUP}"
-        raise MetadataValidationError(where, [ValidationProblem("", message)])
+        raise MetadataValidationError(location, [ValidationProblem("", message)])
 
     def to_json(self, metadata: NodeMetadata) -> JSON:
         """The documents by their names; what was not changed is as it was read."""
-        return _documents(metadata, "version 2 metadata")
+        return _documents(metadata, _METADATA)
 
     def filters_and_compressors(
         self, metadata: ArrayMetadata
     ) -> tuple[Sequence[ExtensionDefinition], Sequence[ExtensionDefinition]]:
         """What ``.zarray`` has as ``filters``, and as ``compressor``."""
-        return split_chain(metadata.codecs, _documents(metadata, "version 2 metadata")[ARRAY])
+        return split_chain(metadata.codecs, _documents(metadata, _METADATA)[ARRAY])
 
     def write(self, store: Store, path: str, metadata: NodeMetadata) -> None:
         """Write all documents, that which makes the node last; remove others that are left."""
@@ -134,7 +133,7 @@ class V2(Format):
     def create(self, store: Store, path: str, metadata: NodeMetadata) -> bool:
         """Write all documents, that which makes the node last, if there is neither kind of node."""
         prefix = self.chunk_prefix(path)
-        documents = _documents(metadata, f"{store} {'/' + path!r}")
+        documents = _documents(metadata, Location(store, path))
         main = ARRAY if ARRAY in documents else GROUP
         created = False
 
@@ -178,17 +177,17 @@ class V2(Format):
         """
         prefix = self.chunk_prefix(path)
         main = ARRAY if store.exists(prefix + ARRAY) else GROUP
-        where = f"{store} {prefix + main!r}"
+        location = Location(store, key=prefix + main)
         changed: NodeMetadata | None = None
 
         def change_documents(reader: ByteReader | None) -> Buffers | ByteReader:
             nonlocal changed
             if reader is None:
-                raise NodeNotFoundError(where, "the node has been removed")
+                raise NodeNotFoundError(location, "the node has been removed")
             parse = _array if main == ARRAY else _group
-            found = parse(Beside(store, prefix), read_metadata_from(reader, where))
+            found = parse(Beside(store, prefix), read_metadata_from(reader, location))
             changed = change(found)
-            before, after = _documents(found, where), _documents(changed, where)
+            before, after = _documents(found, location), _documents(changed, location)
             _write_others(store, prefix, after, before)
             if strictjson.identical(before.get(main), after.get(main)):
                 return reader
@@ -197,7 +196,7 @@ class V2(Format):
         store.update(prefix + main, change_documents)
         assert changed is not None
         # What is found when it is read again, to the spelling.
-        return changed.replace(document=_documents(changed, where))
+        return changed.replace(document=_documents(changed, location))
 
     def unmanaged_key(self, store: Store, path: str) -> str | None:
         """A key that belongs to no node of version 2 or 3."""
@@ -236,9 +235,10 @@ def _array(beside: Beside, main: bytes) -> NodeMetadata:
     identity = (main, attributes, separator)
     known = _known.get(identity)
     if known is None:
-        here, there = (f"{store} {prefix + name!r}" for name in (ARRAY, ATTRIBUTES))
-        document, mapping = _loads(main, here), _mapping(attributes, there)
-        known = _remember(identity, read_array(document, mapping, here, there, separator))
+        location = Location(store, prefix[:-1])
+        document = _loads(main, location.document(ARRAY))
+        mapping = _mapping(attributes, location.document(ATTRIBUTES))
+        known = _remember(identity, read_array(document, mapping, location, separator))
     return known
 
 
@@ -248,27 +248,27 @@ def _group(beside: Beside, main: bytes) -> NodeMetadata:
     identity = (main, attributes, copies, GROUP)
     known = _known.get(identity)
     if known is None:
-        here, *there = (f"{store} {prefix + name!r}" for name in (GROUP, ATTRIBUTES, CONSOLIDATED))
-        mapping, consolidated = map(_mapping, (attributes, copies), there)
-        known = _remember(
-            identity, read_group(_loads(main, here), mapping, consolidated, here, *there)
-        )
+        location = Location(store, prefix[:-1])
+        document = _loads(main, location.document(GROUP))
+        mapping = _mapping(attributes, location.document(ATTRIBUTES))
+        consolidated = _mapping(copies, location.document(CONSOLIDATED))
+        known = _remember(identity, read_group(document, mapping, consolidated, location))
     return known
 
 
-def _loads(data: bytes, where: str) -> JSON:
+def _loads(data: bytes, location: Location) -> JSON:
     # Other writers leave NaN tokens, in attributes above all.
-    return strictjson.loads(data, where, constants=True)
+    return strictjson.loads(data, location, constants=True)
 
 
-def _mapping(data: bytes | None, where: str) -> dict[str, JSON] | None:
+def _mapping(data: bytes | None, location: Location) -> dict[str, JSON] | None:
     """A document that need not be there, and is an object if it is."""
     if data is None:
         return None
-    document = _loads(data, where)
+    document = _loads(data, location)
     if not isinstance(document, dict):
         raise MetadataValidationError(
-            where, [ValidationProblem("", f"must be an object, not {document!r:.60}")]
+            location, [ValidationProblem("", f"must be an object, not {document!r:.60}")]
         )
     return document
 
@@ -293,7 +293,7 @@ def _found_separator(store: Store, prefix: str, main: bytes) -> str:
 def _rank(main: bytes) -> int:
     """Number of dimensions; 0 for invalid metadata, which is reported elsewhere."""
     try:
-        document = _loads(main, "")
+        document = _loads(main, _METADATA)
     except MetadataError:
         return 0
     shape = document.get("shape") if isinstance(document, dict) else None
@@ -303,16 +303,16 @@ def _rank(main: bytes) -> int:
 # --- writing ---
 
 
-def _documents(metadata: NodeMetadata, where: str) -> dict[str, JSON]:
+def _documents(metadata: NodeMetadata, location: Location) -> dict[str, JSON]:
     if isinstance(metadata, ArrayMetadata):
-        return write_array(metadata, where)
-    return write_group(metadata, where)
+        return write_array(metadata, location)
+    return write_group(metadata, location)
 
 
 def _write(
     store: Store, prefix: str, metadata: NodeMetadata, before: dict[str, JSON] | None = None
 ) -> None:
-    documents = _documents(metadata, f"{store} {'/' + prefix[:-1]!r}")
+    documents = _documents(metadata, Location(store, prefix[:-1]))
     _write_others(store, prefix, documents, before)
     main = ARRAY if ARRAY in documents else GROUP
     store.set(prefix + main, strictjson.encode(documents[main]))

@@ -13,7 +13,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from zarr_core.extension import DataType, ExtensionDefinition
+from zarr_core.extension import DataType, ExtensionDefinition, Location
 from zarr_core.tools import create_extension, data_type_for
 
 if TYPE_CHECKING:
@@ -42,7 +42,9 @@ class Subarray(DataType):
     @classmethod
     def from_definition(cls, definition: ExtensionDefinition) -> Subarray:
         inner = ExtensionDefinition.from_json(definition.configuration["data_type"])
-        data_type = create_extension("data_type", inner, pointer="/configuration/data_type")
+        data_type = create_extension(
+            "data_type", inner, Location(pointer="/configuration/data_type")
+        )
         assert data_type is not None, "data types are never ignored"
         shape: Any = definition.configuration["shape"]
         return cls(data_type, tuple(shape))
