@@ -21,6 +21,8 @@ from zarr_core.hierarchy.from_metadata import stored_node
 from zarr_core.hierarchy.group import Group
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.store_path import resolve_store_path
+from zarr_core.metadata.array import ArrayMetadata
+from zarr_core.metadata.group import GroupMetadata
 from zarr_core.registry.scope import override_extensions
 
 if TYPE_CHECKING:
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
     from zarr_core.engine.stored_node import StoredGroup
     from zarr_core.hierarchy.store_path import StoreLike
     from zarr_core.interfaces.store import Store
-    from zarr_core.metadata.array import ArrayMetadata
     from zarr_core.normalize.partial_metadata import PartialArrayMetadata
 
 Mode = Literal["r", "r+", "a", "w", "w-", "x"]
@@ -300,24 +301,28 @@ def _check(
 
 def array_from_metadata(
     store: StoreLike,
-    metadata: ArrayMetadata,
+    metadata: Mapping[str, Any] | ArrayMetadata | PartialArrayMetadata | None = None,
     *,
     path: str | None = None,
     zarr_format: int | str = 3,
     read_only: bool = False,
     config: Mapping[str, Any] | None = None,
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
+    fixed: bool = False,
+    **arguments: Any,
 ) -> Array:
     """Create an array object from metadata, without access to the store.
 
-    For example, to convert or repair arrays whose metadata is missing or wrong.
+    For example, to write chunks of one array in many processes that know its layout, or to convert
+    or repair arrays whose metadata is missing or wrong.
 
     Parameters
     ----------
     store : store-like
         Location of the chunks: a path, a URL, a store, a mapping, an array or group.
-    metadata : ArrayMetadata
-        The metadata; it is neither stored nor compared with stored metadata.
+    metadata : ArrayMetadata, PartialArrayMetadata or mapping, optional
+        The metadata; it is neither stored nor compared with stored metadata.  A part of a
+        ``zarr.json`` is completed as for a new array.
     path : str, optional
         Path of the array in the store.
     zarr_format : int or str
@@ -326,6 +331,11 @@ def array_from_metadata(
         Whether the array is read-only.
     config, extensions : mapping, optional
         As for :func:`zarr_core.open`.
+    fixed : bool
+        Whether the metadata never change: ``resize``, ``append``, ``refresh`` and changes of
+        attributes raise a StoreReadOnlyError.  Otherwise they read and change stored metadata.
+    **arguments
+        Further arguments of :func:`create_array` that describe an array, such as ``shape``.
 
     Raises
     ------
@@ -333,11 +343,24 @@ def array_from_metadata(
         If the metadata is invalid or names unknown extensions.
     NodeTypeError
         If it is the metadata of a group.
+    TypeError
+        If an argument contradicts the metadata, or there is no shape.
+
+    Warnings
+    --------
+    Elements are wrong, and writing damages data, if stored chunks have another layout.
     """
     with override_extensions(extensions):
         place, below = resolve_store_path(store, path, read_only=read_only)
         format_ = format_named(zarr_format)
-        found = stored_node(place, below, format_, metadata, read_only=read_only, config=config)
+        if arguments or not isinstance(metadata, ArrayMetadata | GroupMetadata):
+            from zarr_core.normalize.partial_metadata import as_partial  # seldom needed
+
+            partial = as_partial({} if metadata is None else metadata)
+            metadata = partial.complete(zarr_format=zarr_format, **arguments)
+        found = stored_node(
+            place, below, format_, metadata, read_only=read_only, config=config, fixed=fixed
+        )
         if not isinstance(found, StoredArray):
             raise NodeTypeError(found.location, "the metadata is that of a group")
         return Array(found)

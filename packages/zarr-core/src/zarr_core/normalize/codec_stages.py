@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from zarr_core.definition import ExtensionDefinition
-from zarr_core.errors import UnknownExtensionError
+from zarr_core.errors import CodecChainError, UnknownExtensionError
 from zarr_core.interfaces.codec import (
     ArrayToArrayCodec,
     ArrayToBytesCodec,
@@ -33,8 +33,19 @@ def stages(codecs: Sequence[ExtensionDefinition]) -> Stages:
     """Return codecs by their kinds.
 
     An unknown codec is array -> array before the array -> bytes codec, else bytes -> bytes.
+
+    Raises
+    ------
+    CodecChainError
+        If they are not in this order, or there are several array -> bytes codecs.
     """
     kinds = [_kind(definition) for definition in codecs]
+    known = [kind for kind in kinds if kind is not None]
+    if known != sorted(known) or known.count(1) > 1:
+        raise CodecChainError(
+            "codecs must be any array -> array codecs, then at most one array -> bytes codec, then "
+            f"any bytes -> bytes codecs; here: {', '.join(item.name for item in codecs)}"
+        )
     serializer = kinds.index(1) if 1 in kinds else -1
     found = Stages([], [], [])
     for number, (definition, kind) in enumerate(zip(codecs, kinds, strict=True)):

@@ -98,6 +98,9 @@ def merge_arguments(metadata: PartialArrayMetadata, arguments: Mapping[str, Any]
 
     if metadata.shape is not None and None not in metadata.shape:
         fill("shape", metadata.shape)
+    if merged["shape"] is None:
+        raise TypeError("a new array requires shape or data")
+    merged["shape"] = parse_shape(merged["shape"])
     fill("dtype", metadata.data_type)
     fill("chunk_key_encoding", metadata.chunk_key_encoding)
     fill("dimension_names", metadata.dimension_names)
@@ -148,7 +151,7 @@ def _merge_codecs(metadata: PartialArrayMetadata, merged: dict[str, Any]) -> Non
     inner = stages(inner_codecs(serializer, "codecs") or ())
     lists = [[item for _, item in items] for items in inner]
     _merge_chain(chain, lists[0], lists[1][0] if lists[1] else None, lists[2])
-    filters = add_transpose(chain["order"], chain["filters"], len(merged["shape"] or ()))
+    filters = add_transpose(chain["order"], chain["filters"], len(merged["shape"]))
     parts = [*([] if is_auto(filters) else parse_codecs(filters))]
     if not is_auto(chain["serializer"]) and chain["serializer"] is not None:
         parts.append(parse_codec(chain["serializer"]))
@@ -156,7 +159,7 @@ def _merge_codecs(metadata: PartialArrayMetadata, merged: dict[str, Any]) -> Non
         parts += parse_codecs(chain["compressors"])
     if parts or "codecs" in configuration:
         configuration["codecs"] = [definition.to_json() for definition in parts]
-    shape = parse_shape(merged["shape"] or ())
+    shape = merged["shape"]
     chunks, shards = merged["chunks"], merged["shards"]
     if not is_auto(chunks) and not isinstance(chunks, dict | ExtensionDefinition | ChunkGrid):
         configuration["chunk_shape"] = [*chunk_and_shard_shape(shape, 1, chunks)[0]]
