@@ -1,4 +1,4 @@
-"""The example distributions, installed as a stranger would."""
+"""The example distributions, installed as by users."""
 
 import os
 import re

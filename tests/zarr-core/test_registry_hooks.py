@@ -37,7 +37,7 @@ def register():
 
 
 class Supplier:
-    """Supplies every codec whose name begins with ``any.``."""
+    """Provides every codec whose name starts with ``any.``."""
 
     def __init__(self, answer=BytesCodec):
         self.answer = answer
@@ -47,7 +47,7 @@ class Supplier:
         return self.answer if definition.name.startswith("any.") else None
 
 
-# --- supply ---
+# --- providing extensions ---
 
 
 def test_code_is_supplied_for_unknown_names(register):
@@ -98,7 +98,7 @@ def test_errors_of_ours_pass_through_a_hook(register):
         hooks.check_metadata("s /a", {})
 
 
-# --- select ---
+# --- selecting extensions ---
 
 
 class Selector:
@@ -327,7 +327,7 @@ def test_without_hooks_pluggy_is_not_imported():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-# --- nonsense ---
+# --- invalid hooks ---
 
 
 class Checking:
@@ -371,7 +371,7 @@ def test_hook_cannot_change_the_document(register):
 
 
 class PanicException(BaseException):
-    """What pyo3 raises where code in Rust panics."""
+    """The exception of pyo3 for panics in Rust."""
 
 
 PanicException.__module__ = "pyo3_runtime"

@@ -1,4 +1,4 @@
-"""Plugins that are missing, broken, in conflict, or pretend to be another."""
+"""Plugins that are missing, broken, conflicting, or have the wrong name."""
 
 import importlib
 import json
@@ -15,7 +15,7 @@ from zarr_core.errors import (
     UnknownExtensionError,
 )
 from zarr_core.extension import Location, hookimpl
-from zarr_core.registry import discovery, hooks, resolve
+from zarr_core.registry import discovery, hooks, resolve, scope
 from zarr_core.registry.extension_points import EXTENSION_POINTS
 from zarr_core.registry.scope import override_extensions
 
@@ -79,7 +79,7 @@ def test_unknown_extension_point_is_rejected():
         resolve.find("codecs", "gzip")
 
 
-# --- known but bad ---
+# --- known but broken ---
 
 
 @pytest.mark.parametrize("optional", [False, True])
@@ -276,7 +276,7 @@ def test_one_distribution_that_offers_two_is_in_conflict_with_itself(install, co
     with (site / "acme-1.0.dist-info" / "entry_points.txt").open("a") as file:
         file.write("\nx = two:Codec\n")
     discovery.refresh()
-    # There is nothing to choose by.
+    # No setting selects one.
     with pytest.raises(ExtensionConflictError, match=r"acme provides .* once: .*two.*repaired\.$"):
         resolve.find("codec", "x")
     with config.set(providers={"codec.x": "acme"}), pytest.raises(ExtensionConflictError):
@@ -295,7 +295,7 @@ def test_core_extensions_are_replaced_only_by_settings(install, codec_source):
         assert resolve.find("codec", "bytes").__module__ == "zarr_core.codecs.bytes"
 
 
-# --- switched off ---
+# --- disabled ---
 
 
 def test_a_disabled_plugin_is_as_if_not_installed(rivals):
@@ -311,7 +311,7 @@ def test_a_disabled_plugin_is_as_if_not_installed(rivals):
             resolve.find("codec", "x")
 
 
-# --- the scope comes first ---
+# --- overrides ---
 
 
 def test_override_takes_precedence(rivals, acme):
@@ -335,24 +335,24 @@ def test_cache_key_changes_with_results(install, codec_source):
         def zarr_extension_used(self):
             return None
 
-    states = [resolve.cache_key()]
-    assert resolve.cache_key() == states[0]
+    states = [scope.cache_key()]
+    assert scope.cache_key() == states[0]
     hash(states[0])
     with override_extensions({"codec": {"x": BytesCodec}}):
-        states.append(resolve.cache_key())
-    assert resolve.cache_key() == states[0]
+        states.append(scope.cache_key())
+    assert scope.cache_key() == states[0]
     with override_extensions({"codec": {"x": BytesCodec}}):
-        assert resolve.cache_key() == states[1]
+        assert scope.cache_key() == states[1]
     with config.set(fallback="use"):
-        states.append(resolve.cache_key())
-    states.append(resolve.cache_key())
+        states.append(scope.cache_key())
+    states.append(scope.cache_key())
     install("acme", {"codec": {"acme.x": "acme:Codec"}})
-    states.append(resolve.cache_key())
+    states.append(scope.cache_key())
     plugin = Looking()
     hooks.register_hooks(plugin)
-    states.append(resolve.cache_key())
+    states.append(scope.cache_key())
     hooks.unregister_hooks(plugin)
-    states.append(resolve.cache_key())
+    states.append(scope.cache_key())
     assert len(set(states)) == len(states)
 
 
@@ -362,7 +362,7 @@ def test_a_result_is_not_remembered_beyond_a_change(install, codec_source):
     assert resolve.create_extension("codec", define("acme.x", optional=True)) is not None
 
 
-# --- what a codec does wrong while it works is not the registry's business ---
+# --- errors of a codec during encoding and decoding ---
 
 
 def test_a_codec_with_a_wrong_length_is_caught_by_the_interface(acme):

@@ -1,4 +1,4 @@
-"""Arrays as they are stored, below the user interface."""
+"""StoredArray: arrays below the public interface."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Configurations of numcodecs, to and from codecs of version 3."""
+"""Conversion between configurations of numcodecs and codecs of version 3."""
 
 import pytest
 from zarr_core.extension import ExtensionDefinition, Location

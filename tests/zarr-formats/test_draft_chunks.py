@@ -1,4 +1,4 @@
-"""Chunk grids with storage transformers: sharding as a codec, and as what it is called."""
+"""Chunk grids with storage transformers: sharding as a codec and as a storage transformer."""
 
 import numpy as np
 import pytest
@@ -204,7 +204,7 @@ def test_zarr_python_counts_without_dimensions(counts):
 
 
 def test_zarr_python_counts_only_the_first_dimensions():
-    """Those of a sub-array data type come last, and are left out."""
+    """The dimensions of a subarray data type are the last, and are omitted."""
     store = sharded("draft-2021", storage_transformers=[sharding(2, uri=URIS["draft-2021"])])
     assert open_a(store).shards == (4, 2)
 

@@ -1,4 +1,4 @@
-"""Unknown data types with fallbacks that are known: what is read, and said, and refused."""
+"""Unknown data types with known fallbacks: values, warnings and errors."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""Documents and arrays of both drafts there and back, whatever they are like."""
+"""Round trips of any documents and arrays of both drafts."""
 
 import json
 

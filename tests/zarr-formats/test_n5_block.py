@@ -1,4 +1,4 @@
-"""Blocks of N5: the header, sizes that differ from the chunk's, and two codecs that have them."""
+"""Blocks of N5: the header, sizes that differ from the chunk, and the two codecs for blocks."""
 
 import json
 import pickle
@@ -116,7 +116,7 @@ def test_round_trip(values, compressor):
 
 
 def test_a_smaller_block_is_filled_up():
-    # Three columns and one row, as N5 counts them.
+    # Three columns and one row, in the order of N5.
     content = np.array([[1, 2, 3]], ">u2").tobytes()
     for stored in (header(3, 1) + content, header(3, 1, mode=1, elements=3) + content):
         values = BlockCodec([BIG]).decode(stored, chunk((2, 4), fill=9))
@@ -262,7 +262,7 @@ def test_an_array_of_version_3_in_the_manner_of_the_registered_example():
     ]
     values = np.arange(256 * 128, dtype="f4").reshape(256, 128)
     array[...] = values
-    # The same blocks as an array of N5, whose dimensions we have the other way round.
+    # The same blocks as an array of N5, with reversed dimensions.
     document = (
         b'{"dimensions": [256, 128], "blockSize": [256, 128], "dataType": "float32",'
         b'"compression": {"type": "zstd", "level": 0}}'

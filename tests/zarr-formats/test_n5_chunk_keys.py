@@ -1,4 +1,4 @@
-"""Chunk keys of N5: grid positions the other way round."""
+"""Chunk keys of N5: reversed chunk coordinates."""
 
 import pickle
 

@@ -90,7 +90,7 @@ def test_names_of_dimensions_are_labels():
         assert read(DOCUMENT | {"axes": axes}).dimension_names is None
     named = read(DOCUMENT).replace(dimension_names=("z", None, "x"))
     assert written(named)["axes"] == ["x", "", "z"]
-    # The attribute is the same thing.
+    # The attribute is equivalent.
     other = read(DOCUMENT | {"axes": ["x", "", "z"]})
     renamed = written(other.replace(attributes={"axes": ["a", "b", "c"]}))
     assert renamed["axes"] == ["a", "b", "c"]

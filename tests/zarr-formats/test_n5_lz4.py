@@ -1,4 +1,4 @@
-"""LZ4 of the Java library and of zarr-python, by the letter of their layouts."""
+"""LZ4 of the Java library and of zarr-python, byte by byte."""
 
 import pickle
 import struct
@@ -17,7 +17,7 @@ CONTENT = b"abcabcabcabc" * 50
 
 
 def piece(content, *, method=0x10, level=6, length=None, hashed=None, magic=b"LZ4Block"):
-    """What lz4-java writes for one piece; by default not compressed."""
+    """One block of lz4-java; by default not compressed."""
     length = len(content) if length is None else length
     hashed = xxh32(content, SEED) & 0x0FFFFFFF if hashed is None else hashed
     return struct.pack("<8sBIII", magic, method | level, len(content), length, hashed) + content
@@ -42,7 +42,7 @@ def test_written_bytes_have_the_java_layout():
     while True:
         magic, token, stored, length, hashed = struct.unpack_from("<8sBIII", stream, start)
         assert magic == b"LZ4Block"
-        assert token & 0x0F == 0  # pieces of at most 1024 bytes
+        assert token & 0x0F == 0  # blocks of at most 1024 bytes
         start += 21 + stored
         if not length:
             break
@@ -64,7 +64,7 @@ def test_incompressible_data_is_stored():
 def test_zarr_python_writes_one_block_after_its_size():
     stream = bytes(N5Lz4Codec(acceleration=1).encode(CONTENT, None))
     assert struct.unpack_from("<I", stream) == (len(CONTENT),)
-    # Whichever is expected, both are read.
+    # Both are read, whichever is expected.
     for codec in (N5Lz4Codec(), N5Lz4Codec(acceleration=1)):
         assert bytes(codec.decode(stream, len(CONTENT))) == CONTENT
 

@@ -1,4 +1,4 @@
-"""meta and attrs of version 1: what they mean, what they become."""
+"""Conversion of meta and attrs of version 1."""
 
 import json
 from importlib.resources import files
@@ -169,7 +169,7 @@ def test_a_record_is_filled_with_the_same_in_each_field():
     fields = [["a", "<i4"], ["b", "<f8"]]
     element = fill_of(dtype=fields, fill_value=5)
     assert (element["a"], element["b"]) == (5, 5.0)
-    # Zero in text is the character, so zero bytes can only be said by leaving it open.
+    # In text, 0 is the character, so zero bytes can only be represented by no fill value.
     fields = [["a", "<i4"], ["b", "|S2"]]
     assert fill_of(dtype=fields, fill_value=0)["b"] == b"0"
     open_ = read(dtype=fields, fill_value=None)
@@ -187,7 +187,7 @@ def test_fill_values_that_are_none(dtype, value):
         read(dtype=dtype, fill_value=value)
 
 
-# --- what version 1 has no words for ---
+# --- not supported by version 1 ---
 
 
 @pytest.mark.parametrize(

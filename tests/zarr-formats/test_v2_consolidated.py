@@ -1,4 +1,4 @@
-"""Consolidated metadata of version 2, read, written, kept in step."""
+"""Consolidated metadata of version 2: reading, writing, updating."""
 
 import json
 import pickle
@@ -27,7 +27,7 @@ OWN = {".zgroup": GROUP, ".zattrs": {"title": "root"}}
 
 @pytest.fixture
 def store():
-    """A hierarchy as it is stored, with copies that are in step."""
+    """A stored hierarchy with up-to-date consolidated metadata."""
     values = {key: stored(document) for key, document in DOCUMENT["metadata"].items()}
     return values | {".zmetadata": stored(DOCUMENT)}
 

@@ -1,4 +1,4 @@
-"""Documents of version 2 as metadata of the model, or back."""
+"""Conversion of documents of version 2 from and to metadata."""
 
 import pytest
 from hypothesis import given, settings

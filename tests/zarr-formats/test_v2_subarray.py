@@ -1,4 +1,4 @@
-"""Small arrays in the fields of a structured data type."""
+"""Subarrays in the fields of structured data types."""
 
 import numpy as np
 import pytest
@@ -85,7 +85,7 @@ def test_records_with_sub_arrays_round_trip(data, order):
 def test_fields_of_several_byte_orders_stay_as_they_are_stored(tmp_path):
     import json
 
-    # Written by hand: the data type of a new array has one byte order.
+    # Written directly, because the data type of a new array has one byte order.
     values = np.zeros(4, RECORD)
     values["x"], values["y"], values["z"]["a"] = 1.5, 258, b"ab"
     document = {

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import ExtensionError
+from zarr_core.location import Location
 from zarr_core.registry import resolve
 from zarr_core.registry.provider import is_fault
 from zarr_core.user_warning import warn
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from zarr_core.interfaces.display import Display
-    from zarr_core.location import Location
 
     T = TypeVar("T")
 
@@ -27,13 +27,13 @@ NAME = "default"
 _warned: set[str] = set()
 
 
-def required_display(location: Location) -> Display:
-    """The display extension, for representations without a text form.
+def required_display(name: str, location: Location) -> Display:
+    """The display extension, for a representation without a text form.
 
-    ``location`` is the array, for errors.  Raises an UnknownExtensionError if no display
+    ``name`` is the representation and ``location`` the array, for errors.  Raises an UnknownExtensionError if no display
     extension is installed, and an ExtensionError if it cannot be used.
     """
-    display: Display = resolve.find("display", NAME, location)()
+    display: Display = resolve.find("display", NAME, Location(f"{name} of {location}"))()
     return display
 
 

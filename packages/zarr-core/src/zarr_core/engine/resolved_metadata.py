@@ -6,7 +6,6 @@ are equal; arrays of different shapes share the extensions.  :func:`resolve_cach
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -23,15 +22,15 @@ from zarr_core.metadata.validation_problem import ValidationProblem
 from zarr_core.registry import hooks
 from zarr_core.registry.provider import is_fault
 from zarr_core.registry.resolve import (
-    cache_key,
     create_data_type,
     create_extension,
     reason,
     require_extension,
 )
+from zarr_core.registry.scope import cache_key
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator
+    from collections.abc import Hashable
 
     from zarr_core.definition import ExtensionDefinition
     from zarr_core.engine.prepared_chain import PreparedCodecChain
@@ -131,11 +130,10 @@ class ResolvedMetadata:
 
 
 class _Extensions(NamedTuple):
-    """The extensions of an array that do not depend on its shape."""
+    """The extensions of an array that do not depend on its shape and chunk grid."""
 
     data_type: DataType
     fallback: ExtensionDefinition | None
-    grid: ChunkGrid
     key_encoding: ChunkKeyEncoding
     chain: CodecChain
     fill_value: np.ndarray[Any, Any]
@@ -146,6 +144,7 @@ class _Extensions(NamedTuple):
 # Limited by the bytes of the keys, which can have a million chunk lengths, and _SIZE for the rest.
 _resolved: Cache[Hashable, ResolvedMetadata] = Cache(1 << 22)
 _extensions: Cache[Hashable, _Extensions] = Cache(1 << 20)
+_grids: Cache[Hashable, ChunkGrid] = Cache(1 << 20)
 _SIZE = 1 << 12
 
 
@@ -158,11 +157,11 @@ def resolve_cached(
     """
     content = metadata.extensions_key
     key = (content, metadata.shape, write_empty_chunks, cache_key())
-    found = _resolved.get(key) if content else None
+    found = _resolved.get(key) if content[1] else None
     if found is None:
         found = resolve_metadata(metadata, Location(store, path), write_empty_chunks)
-        if content:
-            _resolved.keep(key, found, _SIZE + len(content))
+        if content[1]:
+            _resolved.keep(key, found, _SIZE + len(content[0]) + len(content[1]))
     return found
 
 
@@ -181,16 +180,17 @@ def resolve_metadata(
         If the codecs do not form a chain for such chunks.
     """
     problems: list[ValidationProblem] = []
-    data_type, used, grid, key_encoding, chain, fill_value, assumed, prepared = _find_extensions(
+    data_type, used, key_encoding, chain, fill_value, assumed, prepared = _find_extensions(
         metadata, location, problems
     )
+    grid = _find_grid(metadata, location)
     axes: tuple[ChunkAxis, ...] = ()
-    with _objections(location, "/chunk_grid", problems):
+    with _Objections(location, "/chunk_grid", problems):
         axes = grid.axes(metadata.shape)
         if not isinstance(axes, tuple) or not all(isinstance(axis, ChunkAxis) for axis in axes):
             raise TypeError(f"axes gave {axes!r}, not a tuple of ChunkAxis")
     if len(axes) == len(metadata.shape):
-        with _objections(location, "/chunk_key_encoding", problems):
+        with _Objections(location, "/chunk_key_encoding", problems):
             key_encoding.check(tuple(axis.count for axis in axes))
             key_encoding.affixes(len(axes))
     if problems:
@@ -203,7 +203,7 @@ def resolve_metadata(
         if transformer is None:
             ignored.append(definition)
             continue
-        with _objections(location, pointer, problems):
+        with _Objections(location, pointer, problems):
             transformer.check(metadata.shape)
         if problems:
             raise MetadataValidationError(location, problems)
@@ -243,9 +243,9 @@ def resolve_metadata(
 def _find_extensions(
     metadata: ArrayMetadata, location: Location, problems: list[ValidationProblem]
 ) -> _Extensions:
-    """The extensions of an array; shared with other arrays that have equal ones."""
+    """All extensions but the chunk grid; shared with other arrays that have equal ones."""
     # Hooks observe the extensions of each array, so none are cached for them.
-    content = b"" if hooks.active() else metadata.extensions_key
+    content = b"" if hooks.active() else metadata.extensions_key[1]
     key = (content, cache_key())
     if content and (found := _extensions.get(key)) is not None:
         return found
@@ -256,19 +256,18 @@ def _find_extensions(
         )
     else:
         data_type = require_extension("data_type", metadata.data_type, location.at("/data_type"))
-    grid = require_extension("chunk_grid", metadata.chunk_grid, location.at("/chunk_grid"))
     key_encoding = require_extension(
         "chunk_key_encoding", metadata.chunk_key_encoding, location.at("/chunk_key_encoding")
     )
     chain = CodecChain.from_definitions(metadata.codecs, location.at("/codecs"))
-    with _objections(location, "/data_type", problems):
+    with _Objections(location, "/data_type", problems):
         if not isinstance(data_type.numpy_dtype, np.dtype):
             raise TypeError(f"numpy_dtype is {data_type.numpy_dtype!r}, not a dtype")
     fill_value, assumed = np.empty(()), False
-    with _objections(location, "/fill_value", problems):
+    with _Objections(location, "/fill_value", problems):
         fill_value, assumed = _fill_value(metadata, data_type, chain, used is not None)
     found = _Extensions(
-        data_type, used, grid, key_encoding, chain, fill_value, assumed, Cache(_MAX_SHAPES)
+        data_type, used, key_encoding, chain, fill_value, assumed, Cache(_MAX_SHAPES)
     )
     # The warning about a fallback names the array, so it is repeated for each.
     if content and not problems and used is None:
@@ -276,21 +275,38 @@ def _find_extensions(
     return found
 
 
-@contextmanager
-def _objections(
-    location: Location, pointer: str, problems: list[ValidationProblem]
-) -> Iterator[None]:
-    """Collect ValueErrors of an extension as problems of the metadata; raise other errors."""
-    try:
-        yield
-    except ValueError as error:
-        problems.append(ValidationProblem(pointer, str(error)))
-    except BaseException as error:
-        if isinstance(error, ZarrError) or not is_fault(error):
-            raise
-        raise MetadataValidationError(
-            location, [ValidationProblem(pointer, reason(error))]
-        ) from error
+def _find_grid(metadata: ArrayMetadata, location: Location) -> ChunkGrid:
+    content, others = metadata.extensions_key
+    key = (content, cache_key())
+    is_cached = others and not hooks.active()
+    if is_cached and (found := _grids.get(key)) is not None:
+        return found
+    grid: ChunkGrid = require_extension(
+        "chunk_grid", metadata.chunk_grid, location.at("/chunk_grid")
+    )
+    return _grids.keep(key, grid, _SIZE + len(content)) if is_cached else grid
+
+
+class _Objections:
+    """Collects ValueErrors of an extension as problems of the metadata; raises other errors."""
+
+    # Not contextlib.contextmanager: used several times for each array that is opened.
+    __slots__ = ("_location", "_pointer", "_problems")
+
+    def __init__(self, location: Location, pointer: str, problems: list[ValidationProblem]) -> None:
+        self._location, self._pointer, self._problems = location, pointer, problems
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        if isinstance(error, ValueError):
+            self._problems.append(ValidationProblem(self._pointer, str(error)))
+            return True
+        if error is None or isinstance(error, ZarrError) or not is_fault(error):
+            return False
+        problem = ValidationProblem(self._pointer, reason(error))
+        raise MetadataValidationError(self._location, [problem]) from error
 
 
 def _by_codecs(

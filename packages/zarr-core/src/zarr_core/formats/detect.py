@@ -21,7 +21,8 @@ from zarr_core.metadata.group import GroupMetadata
 from zarr_core.registry.extension_names import names
 from zarr_core.registry.known_extensions import CONFLICTS, DETECTION_ORDER
 from zarr_core.registry.provider import is_fault
-from zarr_core.registry.resolve import cache_key, reason
+from zarr_core.registry.resolve import reason
+from zarr_core.registry.scope import cache_key
 from zarr_core.user_warning import warn
 
 if TYPE_CHECKING:

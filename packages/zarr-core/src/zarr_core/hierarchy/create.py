@@ -32,10 +32,12 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from zarr_core.engine.consolidated_view import ConsolidatedView
+    from zarr_core.hierarchy.fresh_array import Recheck
     from zarr_core.hierarchy.store_path import StoreLike
     from zarr_core.interfaces.format import Format, NodeMetadata
     from zarr_core.interfaces.store import Store
     from zarr_core.metadata.array import ArrayMetadata
+    from zarr_core.normalize.dimension_units import UnitLike
     from zarr_core.normalize.partial_metadata import PartialArrayMetadata
 
 _MAX_NBYTES = 1 << 26  # read at once from a chunked array
@@ -58,8 +60,9 @@ def create_array(
     attributes: Mapping[str, Any] | None = None,
     chunk_key_encoding: Any = None,
     dimension_names: Sequence[str | None] | None = None,
+    dimension_units: Sequence[UnitLike] | str | None = None,
     storage_transformers: Sequence[Any] = (),
-    order: Literal["C", "F"] = "C",
+    order: Literal["C", "F"] | Sequence[int] = "C",
     storage_options: Mapping[str, Any] | None = None,
     overwrite: bool = False,
     config: Mapping[str, Any] | None = None,
@@ -67,6 +70,7 @@ def create_array(
     synchronizer: Any = None,
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
     metadata: Mapping[str, Any] | ArrayMetadata | PartialArrayMetadata | None = None,
+    recheck: Recheck = "open",
 ) -> Array:
     """Create an array.
 
@@ -84,8 +88,8 @@ def create_array(
     data : array-like, optional
         The elements of the array.
     chunks, shards
-        Shapes, or ``"auto"``: see :func:`zarr_core.normalize.chunk_shapes.chunk_and_shard_shape`
-        for the forms and the rule.  ``shards`` may be a dictionary with ``shape`` and
+        Shapes, ``"auto"`` or a :class:`ChunkLayout`: see
+        :func:`zarr_core.normalize.chunk_shapes.chunk_and_shard_shape` for the forms and the rule.  ``shards`` may be a dictionary with ``shape`` and
         ``index_location``.  Different lengths along a dimension, as in ``[[10, 20, 30], 5]``,
         select a ``rectilinear`` grid (zarr-grids).  ``chunks`` may be a chunk grid or the
         definition of one.
@@ -109,12 +113,17 @@ def create_array(
         of the format.
     dimension_names : sequence of str or None, optional
         One per dimension; a string names the only dimension.
+    dimension_units : sequence, optional
+        Physical size of a step along each dimension: ``"2 nm"`` or ``(2, "nm")``, ``"nm"`` for
+        ``"1 nm"``, None if unknown; a string for the only dimension.  Stored as the attribute
+        ``dimension_units``, as TensorStore does.
     storage_transformers : sequence
         Definitions of storage transformers, or one.
-    order : {"C", "F"}
-        Whether the last or the first dimension of a chunk is contiguous in storage.  In version 3,
-        ``F`` is a ``transpose`` codec, and another one among the filters is an error.  Results of
-        reading have this order in memory.
+    order : {"C", "F"} or sequence of int
+        Whether the last or the first dimension of a chunk is contiguous in storage; or all
+        dimensions, the contiguous one last, as :attr:`Array.inner_order`.  In version 3, any other
+        order than ``C`` is a ``transpose`` codec, and another one among the filters is an error.
+        Version 2 has only ``C`` and ``F``, which are also the orders of results in memory.
     storage_options : mapping, optional
         Further arguments for the store of a URL.
     overwrite : bool
@@ -132,6 +141,8 @@ def create_array(
     metadata : mapping, ArrayMetadata or PartialArrayMetadata, optional
         A part of a ``zarr.json``, in the terms of version 3 for every format, as
         :class:`zarr_core.PartialArrayMetadata` has it.  Other arguments add to it.
+    recheck : {"open", "always"} or float
+        When changes of the metadata by other writers are noticed; see :func:`zarr_core.open`.
 
     Raises
     ------
@@ -152,6 +163,10 @@ def create_array(
     groups are removed.  The exception has a note about everything that remains, and about a node
     that ``overwrite`` has removed.
     """
+    if recheck != "open":
+        from zarr_core.hierarchy.fresh_array import FreshArray, max_age  # only for such arrays
+
+        age = max_age(recheck)
     with override_extensions(extensions):
         values = None if data is None else values_of(data)
         if values is not None:
@@ -174,6 +189,7 @@ def create_array(
             "shape": shape, "dtype": dtype, "chunks": chunks, "shards": shards, "order": order,
             "filters": filters, "serializer": serializer, "compressors": compressors,
             "fill_value": fill_value, "attributes": attributes,
+            "dimension_units": dimension_units,
             "chunk_key_encoding": chunk_key_encoding, "dimension_names": dimension_names,
             "storage_transformers": storage_transformers,
         }  # fmt: skip
@@ -194,7 +210,7 @@ def create_array(
             _place(store, place, below, format_, new, overwrite, rollback)
             if values is not None and write_data:
                 _write_values(array, values)
-        return array
+        return array if recheck == "open" else FreshArray(array.stored, age)
 
 
 def _partial(metadata: Any) -> PartialArrayMetadata:

@@ -25,7 +25,7 @@ from zarr_core.hierarchy.node import Node
 from zarr_core.location import Location
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
-from zarr_core.optional import copy_function
+from zarr_core.optional import optional_function
 from zarr_core.printable import escape_controls, shorten
 from zarr_core.registry.scope import override_extensions
 
@@ -427,7 +427,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         """
         self.check_writable()
         old, new = self._child_path(source), self._child_path(dest)
-        move = copy_function("move_in_store", "zarr_transfer.move_node", "Group.move")
+        move = optional_function("Group.move")
         moved = move(self.stored.format, self.store, old, new, progress)
         self.stored.record(gone=[old], there=moved)
 

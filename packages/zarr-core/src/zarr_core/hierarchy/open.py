@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Set
 
     from zarr_core.engine.stored_node import StoredGroup
+    from zarr_core.hierarchy.fresh_array import Recheck
     from zarr_core.hierarchy.store_path import StoreLike
     from zarr_core.interfaces.store import Store
     from zarr_core.normalize.partial_metadata import PartialArrayMetadata
@@ -51,6 +52,7 @@ def open(
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
     metadata: Mapping[str, Any] | ArrayMetadata | PartialArrayMetadata | None = None,
     match: bool = True,
+    recheck: Recheck = "open",
     **create: Any,
 ) -> Array | Group:
     """Open an array or a group.
@@ -84,6 +86,11 @@ def open(
     match : bool
         Whether an existing array must also be as ``**create`` describes it.  Only given arguments
         are compared; ``"auto"`` is any value, and so is None, except no filters or compressors.
+    recheck : {"open", "always"} or float
+        When changes of the metadata by other writers are noticed: only when the node is opened
+        (:meth:`Array.refresh` reads it again), before every use of the node, or if the last check
+        is older than this number of seconds.  A check compares the generations of the metadata
+        documents in the store, without reading them.  Also for members that a group returns.
     **create
         For modes that create a node: arguments of :func:`create_array` if ``shape``, ``data`` or
         ``metadata`` is given, else of :func:`create_group`.
@@ -106,7 +113,7 @@ def open(
     is_array = "shape" in create or create.get("data") is not None or metadata is not None
     return _open(
         Array if is_array else None, store, mode, path, zarr_format, storage_options,
-        use_consolidated, config, synchronizer, extensions, create, metadata, match,
+        use_consolidated, config, synchronizer, extensions, create, recheck, metadata, match,
     )  # fmt: skip
 
 
@@ -122,6 +129,7 @@ def open_array(
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
     metadata: Mapping[str, Any] | ArrayMetadata | PartialArrayMetadata | None = None,
     match: bool = True,
+    recheck: Recheck = "open",
     **create: Any,
 ) -> Array:
     """Open an array; parameters as for :func:`open`.
@@ -137,7 +145,7 @@ def open_array(
     """
     found = _open(
         Array, store, mode, path, zarr_format, storage_options, None, config, synchronizer,
-        extensions, create, metadata, match,
+        extensions, create, recheck, metadata, match,
     )  # fmt: skip
     if not isinstance(found, Array):
         raise NodeTypeError(found.stored.location, _IS_GROUP)
@@ -155,6 +163,7 @@ def open_group(
     synchronizer: Any = None,
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
     attributes: Mapping[str, Any] | None = None,
+    recheck: Recheck = "open",
 ) -> Group:
     """Open a group; parameters as for :func:`open`.
 
@@ -168,7 +177,7 @@ def open_group(
     create = {} if attributes is None else {"attributes": attributes}
     found = _open(
         Group, store, mode, path, zarr_format, storage_options, use_consolidated, None,
-        synchronizer, extensions, create,
+        synchronizer, extensions, create, recheck,
     )  # fmt: skip
     if not isinstance(found, Group):
         raise NodeTypeError(
@@ -203,9 +212,20 @@ def _open(
     synchronizer: Any,
     extensions: Mapping[str, Mapping[str, Any]] | None,
     create: dict[str, Any],
+    recheck: Recheck,
     metadata: Any = None,
     match: bool = False,
 ) -> Array | Group:
+    if recheck != "open":
+        from zarr_core.hierarchy.fresh_array import max_age  # only for such nodes
+        from zarr_core.hierarchy.fresh_group import fresh
+
+        age = max_age(recheck)
+        node = _open(
+            kind, place, mode, path, zarr_format, storage_options, use_consolidated, config,
+            synchronizer, extensions, create, "open", metadata, match,
+        )  # fmt: skip
+        return fresh(node, age)
     with override_extensions(extensions):
         if mode not in _MODES and mode is not None:
             raise ValueError(f"mode must be one of {', '.join(_MODES)}, not {mode!r}")

@@ -14,6 +14,7 @@ from zarr_core.hierarchy.node import Node
 from zarr_core.interfaces.store import Store
 from zarr_core.location import Location
 from zarr_core.names import normalise_path
+from zarr_core.stores.local import LocalStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -187,8 +188,6 @@ def _from_path(text: str, read_only: bool, options: dict[str, Any]) -> Store:
             return _store_named(name, text, read_only, options)
     if options:
         raise StoreError("storage_options requires a URL, not a path", store=text)
-    from zarr_core.stores.local import LocalStore
-
     try:
         return LocalStore(text, read_only=read_only)
     except StoreError:

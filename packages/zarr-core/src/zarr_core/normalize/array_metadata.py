@@ -54,6 +54,7 @@ DEFAULTS: Mapping[str, Any] = {
     "compressors": "auto",
     "fill_value": ...,
     "attributes": None,
+    "dimension_units": None,
     "chunk_key_encoding": None,
     "dimension_names": None,
     "storage_transformers": (),
@@ -89,6 +90,10 @@ def new_array_metadata(
         raise TypeError("a new array requires shape or data")
     if is_auto(given["compressors"]) and format_.compressors is not None:
         given["compressors"] = format_.compressors
+    if (units := given.pop("dimension_units")) is not None:
+        from zarr_core.normalize.dimension_units import with_units  # rarely used
+
+        given["attributes"] = with_units(given["attributes"], units, len(parse_shape(shape)))
     encoding = parse_chunk_key_encoding(given.pop("chunk_key_encoding"), format_, NEW_ARRAY)
     made = array_metadata(
         parse_shape(shape),
@@ -108,7 +113,7 @@ def array_metadata(
     *,
     chunks: Any,
     shards: Any,
-    order: str,
+    order: str | Sequence[int],
     filters: Any,
     serializer: Any,
     compressors: Any,
@@ -221,20 +226,42 @@ def _parse_shards(shards: Any) -> tuple[Any, str]:
     return shards["shape"], shards.get("index_location", "end")
 
 
-def add_transpose(order: str, filters: Any, ndim: int) -> Any:
-    """The filters, after a transpose codec for ``order="F"``."""
-    if order not in ("C", "F"):
-        raise ValueError(f'order must be "C" or "F", not {order!r}')
-    if order == "C" or ndim < 2:
-        return filters
-    reversed_dimensions: list[JSON] = [*reversed(range(ndim))]
+def add_transpose(order: Any, filters: Any, ndim: int) -> Any:
+    """The filters, after a transpose codec for an order of dimensions."""
+    if isinstance(order, str):
+        if order not in ("C", "F"):
+            raise ValueError(
+                f'order must be "C", "F" or a permutation of the dimensions, not {order!r}'
+            )
+        if order == "C" or ndim < 2:
+            return filters
+        permutation = [*reversed(range(ndim))]
+    else:
+        permutation = parse_permutation(order, ndim)
     definitions = [] if is_auto(filters) else parse_codecs(filters)
     if any(definition.name == TRANSPOSE.name for definition in definitions):
         raise CodecChainError(
-            f'{NEW_ARRAY.at("/codecs")}: order="F" adds a {TRANSPOSE.name} codec, but filters already contains '
-            "one; remove one of them"
+            f"{NEW_ARRAY.at('/codecs')}: order={order!r} adds a {TRANSPOSE.name} codec, but filters already "
+            "contains one; remove one of them"
         )
-    return [ExtensionDefinition(TRANSPOSE.name, {"order": reversed_dimensions}), *definitions]
+    if permutation == [*range(ndim)]:
+        return filters
+    dimensions: list[JSON] = [*permutation]
+    return [ExtensionDefinition(TRANSPOSE.name, {"order": dimensions}), *definitions]
+
+
+def parse_permutation(order: Any, ndim: int) -> list[int]:
+    """A permutation of the dimensions; raises a ValueError for anything else."""
+    try:
+        items = [as_integer(item) for item in order]
+    except TypeError:
+        items = []
+    if sorted(items) != [*range(ndim)]:
+        raise ValueError(
+            f'order must be "C", "F" or a permutation of the {ndim} dimensions '
+            f"{(*range(ndim),)}, not {order!r}"
+        )
+    return items
 
 
 def parse_shape(shape: int | Sequence[int]) -> tuple[int, ...]:

@@ -14,6 +14,7 @@ from numpy import can_cast
 
 from zarr_core.cache import Cache
 from zarr_core.definition import ExtensionDefinition
+from zarr_core.engine.inner_order import inner_order
 from zarr_core.engine.resolved_metadata import resolve_cached
 from zarr_core.errors import MetadataError, MetadataMismatchError, MetadataValidationError
 from zarr_core.interfaces.chunk_grid import ChunkGrid
@@ -25,19 +26,19 @@ from zarr_core.normalize.array_metadata import (
     check_names,
     grid_of,
     new_array_metadata,
+    parse_permutation,
     parse_shape,
 )
 from zarr_core.normalize.attributes import check_attributes
 from zarr_core.normalize.chunk_key_encodings import parse_chunk_key_encoding
-from zarr_core.normalize.chunk_shapes import chunk_and_shard_shape
+from zarr_core.normalize.chunk_shapes import AUTO, chunk_and_shard_shape, parse_lengths
 from zarr_core.normalize.codec_stages import inner_codecs, stages
 from zarr_core.normalize.codecs import SHARDING, TRANSPOSE, is_auto, parse_codec, parse_codecs
 from zarr_core.normalize.data_types import parse_data_type
 from zarr_core.normalize.definitions import parse_definition
 from zarr_core.normalize.partial_metadata import PartialArrayMetadata, as_partial, differences
 from zarr_core.printable import shorten
-from zarr_core.registry.resolve import cache_key
-from zarr_core.registry.scope import override_extensions
+from zarr_core.registry.scope import cache_key, override_extensions
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.data_type import DataType
     from zarr_core.interfaces.format import Format
     from zarr_core.metadata.array import ArrayMetadata
+    from zarr_core.normalize.chunk_shapes import Lengths
 
 _CODEC_ARGUMENTS = ("filters", "serializer", "compressors", "order", "chunks", "shards", "dtype")
 _ARGUMENTS = {
@@ -58,7 +60,7 @@ _ARGUMENTS = {
     "/codecs": _CODEC_ARGUMENTS,
     "/storage_transformers": ("storage_transformers",),
     "/dimension_names": ("dimension_names",),
-    "/attributes": ("attributes",),
+    "/attributes": ("attributes", "dimension_units"),
 }
 """The arguments that determine a member of the metadata."""
 
@@ -159,25 +161,7 @@ def _merge_codecs(metadata: PartialArrayMetadata, merged: dict[str, Any]) -> Non
         parts += parse_codecs(chain["compressors"])
     if parts or "codecs" in configuration:
         configuration["codecs"] = [definition.to_json() for definition in parts]
-    shape = merged["shape"]
-    chunks, shards = merged["chunks"], merged["shards"]
-    if not is_auto(chunks) and not isinstance(chunks, dict | ExtensionDefinition | ChunkGrid):
-        configuration["chunk_shape"] = [*chunk_and_shard_shape(shape, 1, chunks)[0]]
-        chunks = "auto"
-    if shards is None and grid is not None and is_auto(chunks):
-        chunks = grid
-    elif "chunk_shape" in configuration and (shards is not None or is_auto(chunks)):
-        if isinstance(shards, dict):
-            configuration.setdefault("index_location", shards.get("index_location", "end"))
-            shards = shards.get("shape", "auto")
-        item_size = parse_data_type(merged["dtype"] or "float64")[0].item_size or 16
-        lengths: Any = configuration["chunk_shape"]
-        shard = chunk_and_shard_shape(
-            shape, item_size, lengths, "auto" if shards is None else shards
-        )
-        chunks = grid_of(shard[1] or shard[0])
-    elif shards is not None:
-        chunks = grid_of(chunk_and_shard_shape(shape, 1, shards)[0])
+    chunks = _merge_lengths(merged, configuration, grid)
     merged.update(
         chunks=chunks,
         shards=None,
@@ -186,6 +170,33 @@ def _merge_codecs(metadata: PartialArrayMetadata, merged: dict[str, Any]) -> Non
         serializer=ExtensionDefinition(serializer.name, configuration),
         compressors=[item for _, item in found.bytes_to_bytes],
     )
+
+
+def _merge_lengths(
+    merged: dict[str, Any], configuration: dict[str, Any], grid: ExtensionDefinition | None
+) -> Any:
+    """Set the shape of inner chunks; return the argument ``chunks`` for the shards."""
+    shape, chunks, shards = merged["shape"], merged["chunks"], merged["shards"]
+    if isinstance(chunks, dict | ExtensionDefinition | ChunkGrid):
+        return chunks
+    item_size = parse_data_type(merged["dtype"] or "float64")[0].item_size or 16
+    if isinstance(shards, dict):
+        configuration.setdefault("index_location", shards.get("index_location", "end"))
+        shards = shards.get("shape", "auto")
+    if is_auto(chunks):
+        chunks = configuration.get("chunk_shape", "auto")
+    if shards is None and grid is not None:
+        if not is_auto(chunks):
+            configuration["chunk_shape"] = [*chunk_and_shard_shape(shape, item_size, chunks)[0]]
+        return grid
+    if is_auto(chunks):  # the inner chunk is the shard
+        whole = "auto" if shards is None else shards
+        return grid_of(chunk_and_shard_shape(shape, item_size, whole)[0])
+    chunk, shard = chunk_and_shard_shape(
+        shape, item_size, chunks, "auto" if shards is None else shards
+    )
+    configuration["chunk_shape"] = [*chunk]
+    return grid_of(shard or chunk)
 
 
 def _merge_chain(
@@ -203,8 +214,6 @@ def _merge_chain(
         unset = given is None or is_auto(given)
         first = [serializer] if unset else [parse_codec(given)]
         (arguments["serializer"],) = _merge_lists(first, [serializer])
-    if any(definition.name == TRANSPOSE.name for definition in filters):
-        arguments["order"] = "C"
 
 
 def _merge_lists(
@@ -334,8 +343,12 @@ def expected_metadata(
             problem = ValidationProblem("/fill_value", str(error))
             raise MetadataValidationError("fill_value", [problem]) from error
         members["fill_value"] = data_type.fill_value_to_json(value)
-    if "attributes" in given:
-        members["attributes"] = check_attributes(given["attributes"], NEW_ARRAY)
+    attributes = given.get("attributes", {})
+    if "dimension_units" in given:
+        from zarr_core.normalize.dimension_units import with_units  # rarely used
+
+        attributes = with_units(attributes, given["dimension_units"], len(shape))
+    members["attributes"] = check_attributes(attributes, NEW_ARRAY)
     if "dimension_names" in given:
         names = given["dimension_names"]
         members["dimension_names"] = (names,) if isinstance(names, str) else tuple(names)
@@ -373,12 +386,19 @@ def _expected_codecs(
         configuration.update((name, shards[name]) for name in ("index_location",) if name in shards)
         shards = shards.get("shape", "auto")
     is_stored_sharded = inner is not None and "chunk_shape" in serializer.configuration
-    is_sharded = is_stored_sharded or not (is_auto(shards) or shards in (True, False))
+    stored = _stored_lengths(metadata)
+    stored_chunk: Any = serializer.configuration["chunk_shape"] if is_stored_sharded else stored
+    shard = None if shards is False else _lengths(shards, shape, stored, "shards")
+    if hasattr(shards, "aspect_ratio") and not is_stored_sharded and shard == stored:
+        shard = None  # a layout gives no shards of one chunk
+    is_sharded = is_stored_sharded or shard is not None
     if isinstance(chunks, dict | ExtensionDefinition | ChunkGrid):
         members["chunk_grid"] = parse_definition(chunks, "chunk grid")
     else:
-        chunk, shard = _lengths(shape, chunks, shards)
+        chunk = _lengths(chunks, shape, stored_chunk, "chunks")
         if shard is not None:
+            if any(isinstance(item, tuple) for item in shard):  # the last may be extended
+                shard = chunk_and_shard_shape(shape, 1, chunk or stored_chunk, shard)[1] or shard
             members["chunk_grid"] = grid_of(shard)
         if chunk is not None and is_sharded:
             configuration["chunk_shape"] = [*chunk]
@@ -405,13 +425,33 @@ def _expected_codecs(
     return members
 
 
-def _lengths(shape: tuple[int, ...], chunks: Any, shards: Any) -> tuple[Any, Any]:
-    """Lengths of chunks and shards; None for those that are not determined."""
-    no_chunks, no_shards = (is_auto(item) or item is True for item in (chunks, shards))
-    if shards is False or no_shards:
-        return (None if no_chunks else chunk_and_shard_shape(shape, 1, chunks)[0]), None
-    chunk, shard = chunk_and_shard_shape(shape, 1, chunks, shards)
-    return (None if no_chunks else chunk), shard
+def _lengths(
+    value: Any, shape: tuple[int, ...], stored: Sequence[Any], argument: str
+) -> Lengths | None:
+    """The lengths that an argument determines, with stored ones for "auto"; None if it does not."""
+    if hasattr(value, "aspect_ratio"):  # a ChunkLayout
+        if value.soft:
+            return None
+        value = value.shape
+    if value is None:
+        return None
+    lengths = parse_lengths(value, shape, argument)
+    if all(item == AUTO for item in lengths):
+        return None
+    if len(stored) != len(lengths):
+        stored = lengths
+    return tuple(
+        known if item == AUTO else item for item, known in zip(lengths, stored, strict=True)
+    )
+
+
+def _stored_lengths(metadata: ArrayMetadata) -> Lengths:
+    """The lengths of the chunks, or shards, of an array along each dimension."""
+    resolved = resolve_cached(metadata, "array metadata", "")
+    return tuple(
+        axis.uniform or tuple(length for length, count in axis.runs() for _ in range(count))
+        for axis in resolved.axes
+    )
 
 
 def _expected_chain(
@@ -423,8 +463,9 @@ def _expected_chain(
 ) -> list[ExtensionDefinition] | None:
     """The codecs of a chunk, or inner chunk, that arguments determine; None if they do not."""
     lists = [[item for _, item in items] for items in stages(codecs)]
-    ndim, order, stored_order = metadata.ndim, given.get("order"), _order(metadata)
-    determined = order is not None and ndim > 1 and order != stored_order
+    ndim, order = metadata.ndim, given.get("order")
+    stored_order = inner_order(resolve_cached(metadata, "array metadata", "").codecs)
+    determined = order is not None and _permutation(order, ndim) != stored_order
     if determined:
         lists[0] = [item for item in lists[0] if item.name != TRANSPOSE.name]
     if not is_auto(given.get("filters", "auto")):
@@ -433,7 +474,7 @@ def _expected_chain(
             lists[1] = []
         if order is None and format_.filters_and_compressors(metadata) is not None:
             order = stored_order  # not one of the filters
-    if determined and order == "F":
+    if determined and order is not None:
         lists[0] = parse_codecs(add_transpose(order, lists[0], ndim))
     if not is_auto(given.get("serializer", "auto")):
         lists[1], determined = [parse_codec(given["serializer"])], True
@@ -444,5 +485,7 @@ def _expected_chain(
     return [item for items in lists for item in items] if determined else None
 
 
-def _order(metadata: ArrayMetadata) -> str:
-    return resolve_cached(metadata, "array metadata", "").order
+def _permutation(order: Any, ndim: int) -> tuple[int, ...]:
+    if isinstance(order, str) and order in ("C", "F"):
+        return tuple(range(ndim) if order == "C" else reversed(range(ndim)))
+    return tuple(parse_permutation(order, ndim))

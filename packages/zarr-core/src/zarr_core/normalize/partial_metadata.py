@@ -32,7 +32,7 @@ from zarr_core.normalize.compare_definitions import (
 )
 from zarr_core.printable import shorten
 from zarr_core.registry.extension_names import names
-from zarr_core.registry.resolve import cache_key
+from zarr_core.registry.scope import cache_key
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence

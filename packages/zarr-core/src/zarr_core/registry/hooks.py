@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 from zarr_core.config import config
 from zarr_core.errors import ZarrError
 from zarr_core.metadata.validation_problem import ValidationProblem
-from zarr_core.registry import discovery
 from zarr_core.registry.provider import Provider, is_fault
 from zarr_core.user_warning import warn
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pluggy import PluginManager
 
@@ -82,9 +81,8 @@ class _Plugins:
 _registered: list[object] = []
 _loaded: dict[Provider, object] = {}
 _warned: set[tuple[str, Provider]] = set()
-_built: tuple[Hashable, _Plugins | None] = ((), None)
+_built: tuple[int, _Plugins | None] = (-1, None)
 _building: set[int] = set()  # threads
-_generation = 0
 _lock = threading.Lock()  # guards _registered, never held while anything is imported
 
 
@@ -103,13 +101,12 @@ def register_hooks(plugin: object) -> None:
     ValueError
         If it is already registered.
     """
-    global _generation
     _Plugins().add(_source_of(plugin), plugin)
     with _lock:
         if any(item is plugin for item in _registered):
             raise ValueError(f"{plugin!r} is already registered")
         _registered.append(plugin)
-        _generation += 1
+        config.invalidate_caches()
 
 
 def unregister_hooks(plugin: object) -> None:
@@ -120,18 +117,12 @@ def unregister_hooks(plugin: object) -> None:
     ValueError
         If it is not registered.
     """
-    global _generation
     with _lock:
         kept = [item for item in _registered if item is not plugin]
         if len(kept) == len(_registered):
             raise ValueError(f"{plugin!r} is not registered")
         _registered[:] = kept
-        _generation += 1
-
-
-def generation() -> int:
-    """The number of calls of :func:`register_hooks` and :func:`unregister_hooks`."""
-    return _generation
+        config.invalidate_caches()
 
 
 def supply_extension(
@@ -261,7 +252,7 @@ def _call(hook: str, **arguments: Any) -> Any:
 def _plugins() -> _Plugins | None:
     """The plugins that are not disabled; None if there are none, without importing pluggy."""
     global _built
-    key = (discovery.generation(), _generation, config.settings.disabled_plugins)
+    key = config.version
     built = _built
     if built[0] == key:
         return built[1]

@@ -93,11 +93,6 @@ def every_alternative(extension_point: str) -> list[Provider]:
     ]
 
 
-def cache_key() -> tuple[int, int, int]:
-    """A value that changes whenever results of this module can change."""
-    return config.version, discovery.generation(), hooks.generation()
-
-
 def preferred(extension_point: str, name: str, location: Location = NO_LOCATION) -> Provider | None:
     """The provider that the settings select; None if they select none.
 

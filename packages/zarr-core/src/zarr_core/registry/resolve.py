@@ -21,7 +21,7 @@ from zarr_core.registry.provider import Implementation, is_fault
 from zarr_core.user_warning import warn
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Sequence
 
     from zarr_core.interfaces.data_type import DataType
     from zarr_core.registry.provider import Provider
@@ -235,25 +235,19 @@ def create_data_type(
     return data_type, used
 
 
-def cache_key() -> Hashable:
-    """A key for caches of extensions; changes whenever a name can resolve to another class."""
-    return (*registry.cache_key(), scope.cache_key())
-
-
 # The definition whose extension is created, and whether it must be complete.
 _enclosing: ContextVar[tuple[Location, bool]] = ContextVar(
     "zarr_core_definition", default=(NO_LOCATION, True)
 )
 
-_cache: tuple[Hashable, dict[tuple[str, str], Implementation]] = ((), {})
+_cache: tuple[int, dict[tuple[str, str], Implementation]] = (-1, {})
 
 
 def _current_cache() -> dict[tuple[str, str], Implementation]:
     global _cache
-    key = registry.cache_key()
     cache = _cache
-    if cache[0] != key:
-        cache = _cache = (key, {})
+    if cache[0] != config.version:
+        cache = _cache = (config.version, {})
     return cache[1]
 
 

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 KEY = "zarr.json"
 
-Dialect = Literal["draft", "draft-2021"]
+Revision = Literal["draft", "draft-2021"]
 
-URIS: dict[Dialect, str] = {
+URIS: dict[Revision, str] = {
     "draft": "https://purl.org/zarr/spec/core/3.0",
     "draft-2021": "https://purl.org/zarr/spec/protocol/core/3.0",
 }
@@ -42,7 +42,7 @@ class EntryPoint:
 
     Parameters
     ----------
-    dialect : {"draft", "draft-2021"}
+    revision : {"draft", "draft-2021"}
         The draft of the hierarchy.
     minor : int
         The second number of the version: 0 in 3.0.
@@ -54,20 +54,20 @@ class EntryPoint:
         The document.
     """
 
-    dialect: Dialect
+    revision: Revision
     minor: int
     suffix: str
     extensions: dict[str, JSON]
     document: dict[str, JSON]
 
 
-def new_entry_point(dialect: Dialect) -> bytes:
+def new_entry_point(revision: Revision) -> bytes:
     """Return the encoded entry point of a new hierarchy."""
-    document: dict[str, JSON] = {"zarr_format": URIS[dialect]}
-    if dialect == "draft":
+    document: dict[str, JSON] = {"zarr_format": URIS[revision]}
+    if revision == "draft":
         document["metadata_encoding"] = {"type": "json", "metadata_key_suffix": ".json"}
     else:
-        document |= {"metadata_encoding": URIS[dialect], "metadata_key_suffix": ".json"}
+        document |= {"metadata_encoding": URIS[revision], "metadata_key_suffix": ".json"}
     return strictjson.encode({**document, "extensions": []})
 
 
@@ -119,10 +119,10 @@ def _parse(data: bytes) -> EntryPoint | None:
         return None
     # "the final path segment of this URI represents the core specification version number"
     match = _URI(uri)
-    dialect: Dialect = "draft-2021" if "/protocol/" in uri else "draft"
+    revision: Revision = "draft-2021" if "/protocol/" in uri else "draft"
     if match is None:
         message = (
-            f"must be the URI of a Zarr core specification, {URIS[dialect]}, not {quoted(uri)}"
+            f"must be the URI of a Zarr core specification, {URIS[revision]}, not {quoted(uri)}"
         )
         raise MetadataValidationError("", [ValidationProblem("/zarr_format", message)])
     if match[2] != "3":
@@ -130,18 +130,18 @@ def _parse(data: bytes) -> EntryPoint | None:
         raise MetadataValidationError("", [ValidationProblem("/zarr_format", message)])
     minor = int(match[3])
     # "new features added to the specification can be safely ignored": not in 3.0.
-    schema = f"{dialect}.entry_point"
+    schema = f"{revision}.entry_point"
     found = validate_document(document, schema, Location(), ignore_unknown=minor > 0)
-    place = found if dialect == "draft-2021" else found["metadata_encoding"]
+    place = found if revision == "draft-2021" else found["metadata_encoding"]
     extensions = read_extensions(found["extensions"])
-    return EntryPoint(dialect, minor, place["metadata_key_suffix"], extensions, document)
+    return EntryPoint(revision, minor, place["metadata_key_suffix"], extensions, document)
 
 
 def _check_encoding(entry: EntryPoint, location: Location) -> None:
     """Raise if metadata documents are not JSON."""
     encoding: Any = entry.document["metadata_encoding"]
     uri = encoding.get("extension") if isinstance(encoding, dict) else encoding
-    if uri is None or (entry.dialect == "draft-2021" and _URI(uri)):
+    if uri is None or (entry.revision == "draft-2021" and _URI(uri)):
         return
     raise UnknownExtensionError(
         "metadata encoding",

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from zarr_core.extension import JSON, Buffers, ByteReader, Store
 
-    from zarr_formats.draft.entry_point import Dialect, EntryPoint
+    from zarr_formats.draft.entry_point import EntryPoint, Revision
     from zarr_formats.revision import Part
 
     NodeMetadata = ArrayMetadata | GroupMetadata
@@ -55,7 +55,7 @@ class DraftFormat(Format):
     implicit_groups: ClassVar[bool] = True
     compressors: ClassVar[tuple[ExtensionDefinition, ...] | None] = (_BLOSC,)
 
-    name: ClassVar[Dialect]
+    name: ClassVar[Revision]
     layout: ClassVar[Layout]
     lenient: ClassVar[bool] = False
     """Whether documents may contain ``NaN`` and ``Infinity``, which are not valid JSON."""
@@ -122,7 +122,7 @@ class DraftFormat(Format):
     # --- reading ---
 
     def entry(self, store: Store) -> EntryPoint | None:
-        """Return the entry point of a hierarchy of this dialect, or None.
+        """Return the entry point of a hierarchy of this draft, or None.
 
         Raises
         ------
@@ -130,7 +130,7 @@ class DraftFormat(Format):
             If the hierarchy is not supported.
         """
         found = entry_point.read_entry_point(store)
-        if found is None or found.dialect != self.name:
+        if found is None or found.revision != self.name:
             return None
         self._suffixes[found.suffix] = None
         return found

@@ -77,7 +77,7 @@ class Blocks:
         self._cut = cut
         self._bound: dict[tuple[int, ...], PreparedCodecChain] = {}
         self._whole = self._bind(shape)
-        self._header = write_header(self._turned(shape))
+        self._header = write_header(self._reversed(shape))
         stored = self._whole.memory_dtype
         if stored is None or stored != stored.newbyteorder(">"):
             raise ValueError('blocks hold big-endian elements: the codec "bytes", endian "big"')
@@ -108,7 +108,7 @@ class Blocks:
             If it is not a block of the chunk.
         """
         lengths, start = read_header(data, len(self._shape))
-        shape = self._turned(lengths)
+        shape = self._reversed(lengths)
         content = memoryview(data)[start:]
         if shape == self._shape:
             return self._whole.decode(content)
@@ -144,7 +144,7 @@ class Blocks:
             self._bound[shape] = bound
         return bound
 
-    def _turned(self, lengths: tuple[int, ...]) -> tuple[int, ...]:
+    def _reversed(self, lengths: tuple[int, ...]) -> tuple[int, ...]:
         return lengths[::-1] if self._reverse else lengths
 
 

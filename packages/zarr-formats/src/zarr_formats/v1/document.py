@@ -1,11 +1,11 @@
-"""The documents ``meta`` with ``attrs`` as metadata of an array, or back.
+"""Conversion of the documents ``meta`` and ``attrs`` from and to the metadata of an array.
 
-Specification: version 1, "Metadata", "Attributes".  Other members of ``meta`` mean nothing
-here, but they are kept.
+Specification: version 1, "Metadata", "Attributes".  Unknown members of ``meta`` are ignored and
+preserved.
 
-The member ``order`` says how elements lie in a chunk, but zarr 1.0 and 1.1, which alone
-write version 1, heed it for Blosc only: to the other libraries they give elements in C
-order always.  Chunks are read, and written, as they have them.
+The member ``order`` is the order of the elements in a chunk.  zarr 1.0 and 1.1, the only other
+writers of version 1, use it for Blosc only, and C order for the other compression libraries.
+Chunks are read and written like theirs.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ META, ATTRIBUTES = "meta", "attrs"
 
 
 def is_version_1(document: JSON) -> bool:
-    """Whether a value is the content of a ``meta`` of version 1, right or wrong."""
+    """Whether a value is a ``meta`` of version 1, valid or not."""
     if not isinstance(document, dict):
         return False
     version = document.get("zarr_format")
@@ -45,7 +45,7 @@ def is_version_1(document: JSON) -> bool:
 
 
 def encode(document: JSON) -> bytes:
-    """A document as it is stored: in ASCII, as zarr 1 reads nothing else."""
+    """Encode a document in ASCII, which zarr 1 requires."""
     return json.dumps(document, indent=4).encode("ascii")
 
 
@@ -59,12 +59,12 @@ def read_array(document: JSON, attributes: JSON | None, location: Location) -> A
     attributes : JSON, optional
         The content of ``attrs``; None if it is not stored.
     location : Location
-        What it is, for errors.
+        The node, for errors.
 
     Raises
     ------
     MetadataValidationError
-        If one of them is wrong.
+        If one of them is invalid.
     """
     problems = package_schema("zarr_formats", "format", "v1.meta").problems(document)
     if not isinstance(attributes, dict | None):
@@ -105,7 +105,7 @@ def read_array(document: JSON, attributes: JSON | None, location: Location) -> A
 
 
 def write_array(metadata: ArrayMetadata, location: Location) -> dict[str, JSON]:
-    """The documents of an array by their names; there are always both.
+    """Return the documents of an array by their names; always both.
 
     Raises
     ------
@@ -124,7 +124,7 @@ def write_array(metadata: ArrayMetadata, location: Location) -> dict[str, JSON]:
     return written
 
 
-# --- the members of meta, each from the fields of the model ---
+# --- the members of meta ---
 
 
 def _write_shape(metadata: ArrayMetadata) -> Mapping[str, JSON]:
@@ -183,7 +183,7 @@ def _has_times(value: JSON) -> bool:
 def _write_fill_value(metadata: ArrayMetadata) -> Mapping[str, JSON]:
     try:
         dtype = read_dtype(write_stored_dtype(metadata))
-    except MetadataValidationError:  # said already
+    except MetadataValidationError:  # reported already
         return {}
     if dtype.item_size is None:
         return {}

@@ -1,7 +1,7 @@
-"""Zarr version 1: a ``meta`` beside an ``attrs`` for each array, no groups.
+"""Zarr version 1: the documents ``meta`` and ``attrs`` for each array, no groups.
 
-Specification: version 1, "Storage".  There, an array is a store of its own; a prefix of a
-larger store serves as well.
+Specification: version 1, "Storage".  There, each array is a store; here, it can also be a prefix
+of a store.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     NodeMetadata: TypeAlias = ArrayMetadata | GroupMetadata
 
-_LARGEST = 1 << 24  # bytes; a larger "meta" is another program's
+_LARGEST = 1 << 24  # bytes; a larger "meta" was written by another program
 _SAYS_ZARR = re.compile(rb'"zarr_format"\s*:\s*1\b').search
 
 
@@ -64,9 +64,9 @@ class V1(Format):
     )
 
     def read(self, store: Store, path: str) -> NodeMetadata | None:
-        """Read ``meta``, unless it is another program's, then ``attrs``."""
+        """Read ``meta``, unless another program wrote it, then ``attrs``."""
         key = _key(path, META)
-        # Of a prefix "meta", as the drafts of version 3 have it, stores report that it is not a key.
+        # The drafts of version 3 have a prefix "meta", for which stores report that it is not a key.
         reader = store.open_value(key) if store.exists(key) else None
         if reader is None:
             return None
@@ -89,13 +89,13 @@ class V1(Format):
         return self._documents(metadata)
 
     def write(self, store: Store, path: str, metadata: NodeMetadata) -> None:
-        """Write both documents, that which makes it a node last."""
+        """Write both documents, ``meta`` last."""
         documents = self._documents(metadata)
         store.set(_key(path, ATTRIBUTES), encode(documents.get(ATTRIBUTES, {})))
         store.set(_key(path, META), encode(documents[META]))
 
     def create(self, store: Store, path: str, metadata: NodeMetadata) -> bool:
-        """Write both documents if there is no ``meta``, under the lock of that."""
+        """Write both documents if ``meta`` does not exist, under its lock."""
         documents = self._documents(metadata)
         key = _key(path, META)
 
@@ -108,7 +108,7 @@ class V1(Format):
     def update(
         self, store: Store, path: str, change: Callable[[NodeMetadata], NodeMetadata]
     ) -> NodeMetadata:
-        """Read both documents and write those that change, under the locks of both."""
+        """Read both documents and write the changed ones, under both locks."""
         key = _key(path, META)
         location = Location(store, key=key)
         changed: NodeMetadata | None = None
@@ -138,7 +138,7 @@ class V1(Format):
         return changed
 
     def possible_children(self, store: Store, path: str) -> Iterator[str]:
-        """Return nothing, as there are no groups."""
+        """Return nothing; version 1 has no groups."""
         return iter(())
 
     def unmanaged_key(self, store: Store, path: str) -> str | None:
@@ -168,12 +168,12 @@ def _key(path: str, name: str) -> str:
 
 
 def _parsed(reader: ByteReader, location: Location) -> JSON:
-    """The content of a ``meta``; None if it is not of version 1.
+    """Return the content of a ``meta``; None if it is not of version 1.
 
     Raises
     ------
     MetadataDecodeError
-        If it is not JSON, but metadata of version 1.
+        If it is metadata of version 1, but not valid JSON.
     """
     if reader.size > _LARGEST:
         return None
@@ -193,7 +193,7 @@ def _attributes(store: Store, path: str, data: Buffer | None) -> JSON:
 
 
 def _is_meta(store: Store, key: str) -> bool:
-    """Whether a key holds a ``meta`` of version 1; one that is damaged counts."""
+    """Whether a key contains a ``meta`` of version 1, even if it is damaged."""
     reader = store.open_value(key)
     if reader is None:
         return False

@@ -1,8 +1,7 @@
 """Consolidated metadata of version 2: the document ``.zmetadata`` of a group.
 
 A convention of zarr-python: ``{"metadata": {key: document}, "zarr_consolidated_format": 1}``
-with the keys of all documents of the group itself as well as of the nodes below it,
-relative to the group.
+with all documents of the group and of the nodes below it; keys are relative to the group.
 """
 
 from __future__ import annotations
@@ -27,19 +26,19 @@ def read_consolidated(document: JSON, location: Location) -> ConsolidatedMetadat
     Parameters
     ----------
     document : JSON
-        The content.
+        The content of the document.
     location : Location
-        What it is, for errors.
+        The document, for errors.
 
     Returns
     -------
     ConsolidatedMetadata
-        Its entries are the documents of a node by their names.
+        Each entry contains the documents of a node by their names.
 
     Raises
     ------
     MetadataValidationError
-        If the document is invalid; carries every problem.
+        If the document is invalid; contains all problems.
     """
     schema = package_schema("zarr_formats", "format", "v2.consolidated")
     problems = schema.problems(document)
@@ -56,9 +55,9 @@ def write_consolidated(
     Parameters
     ----------
     consolidated : ConsolidatedMetadata
-        What is below the group.
+        The nodes below the group.
     own : mapping
-        The group's own documents, by their names.
+        The documents of the group, by their names.
     """
     envelope = consolidated.envelope if _is_ours(consolidated.envelope) else None
     written: dict[str, JSON] = {name: own[name] for name in (".zattrs", ".zgroup") if name in own}
@@ -68,7 +67,7 @@ def write_consolidated(
     if envelope is None:
         return {"metadata": dict(sorted(written.items())), "zarr_consolidated_format": 1}
     copies: Any = envelope["metadata"]
-    # The order of nodes and all other keys are kept.
+    # The order of nodes and other keys are preserved.
     nodes = set(_entries(envelope)) | {""}
     kept = {
         key: written.get(key, value)
@@ -82,7 +81,7 @@ def write_consolidated(
 
 
 def _entries(document: dict[str, JSON]) -> dict[str, JSON]:
-    """The documents of each node below the group, by its path."""
+    """Return the documents of each node below the group, by path."""
     copies: Any = document["metadata"]
     nodes: dict[str, JSON] = {}
     for key in copies:
@@ -99,5 +98,5 @@ def _is_document(key: str) -> bool:
 
 
 def _is_ours(envelope: dict[str, JSON] | None) -> bool:
-    """Whether it is of version 2, not the member of a version 3 document."""
+    """Whether it is of version 2, and not a member of a version 3 document."""
     return envelope is not None and "zarr_consolidated_format" in envelope

@@ -1,7 +1,7 @@
-"""The documents of a version 2 node as metadata of the model, or back.
+"""Conversion of the documents of a version 2 node from and to metadata.
 
-Specification: version 2, "Metadata", "Groups", "Attributes".  Members that the
-specification does not name mean nothing here, but they are kept.
+Specification: version 2, "Metadata", "Groups", "Attributes".  Unknown members
+are ignored and preserved.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ def read_array(
     location : Location
         The node, for errors.
     separator : {".", "/"}
-        What separates coordinates if the document does not say.
+        The separator of coordinates if the document does not contain it.
 
     Raises
     ------
     MetadataValidationError
-        If one of them is wrong; carries every problem of it.
+        If one of them is invalid; contains all its problems.
     """
     problems: list[ValidationProblem] = []
     schema = package_schema("zarr_formats", "format", "v2.array")
@@ -97,12 +97,12 @@ def read_group(
     consolidated: JSON | None,
     location: Location,
 ) -> GroupMetadata:
-    """Read a ``.zgroup`` with what may stand beside it; parameters as for an array.
+    """Read a ``.zgroup`` and the other documents of a group; parameters as for an array.
 
     Raises
     ------
     MetadataValidationError
-        If one of them is wrong; carries every problem of it.
+        If one of them is invalid; contains all its problems.
     """
     problems = package_schema("zarr_formats", "format", "v2.group").problems(document)
     if problems:
@@ -122,20 +122,20 @@ def read_group(
 
 
 def write_array(metadata: ArrayMetadata, location: Location) -> dict[str, JSON]:
-    """The documents of an array by their names.
+    """Return the documents of an array by their names.
 
     Raises
     ------
     MetadataValidationError
-        If version 2 cannot represent something; carries every problem, with pointers
-        of version 3's members.
+        If version 2 cannot represent something; contains all problems, with pointers to
+        members of version 3.
     """
     stored = metadata.document or {}
     raw = stored.get(ARRAY)
     old = None if not isinstance(raw, dict) else read_array(raw, None, location)
     document = revise(raw if isinstance(raw, dict) else None, old, metadata, _PARTS, location)
     if old is None:
-        document = dict(sorted(document.items()))  # as zarr-python has them
+        document = dict(sorted(document.items()))  # as in zarr-python
     written: dict[str, JSON] = {ARRAY: document}
     if metadata.attributes or ATTRIBUTES in stored:
         written[ATTRIBUTES] = metadata.attributes
@@ -143,12 +143,12 @@ def write_array(metadata: ArrayMetadata, location: Location) -> dict[str, JSON]:
 
 
 def write_group(metadata: GroupMetadata, location: Location) -> dict[str, JSON]:
-    """The documents of a group by their names.
+    """Return the documents of a group by their names.
 
     Raises
     ------
     MetadataValidationError
-        If it has members for which version 2 has no place.
+        If it has members that version 2 does not support.
     """
     stored = metadata.document or {}
     problems = _further_members(metadata)
@@ -175,9 +175,9 @@ def _read_attributes(attributes: JSON | None, location: Location) -> dict[str, J
 def _read_elements(
     members: dict[str, Any], problems: list[ValidationProblem]
 ) -> tuple[Dtype | None, tuple[ExtensionDefinition, ...], tuple[JSON, bool] | None]:
-    """Data type, codecs, fill value; what is wrong with them is added to the list.
+    """Read data type, codecs and fill value; add their problems to the list.
 
-    Members that the schema has refused are left alone.
+    Members that violate the schema are skipped.
     """
     bad = {problem.pointer.split("/")[1] for problem in problems if problem.pointer}
     sound = not problems or bool(bad)
@@ -208,7 +208,7 @@ def _read_elements(
     return dtype, codecs, fill
 
 
-# --- the members of .zarray, each from the fields of the model ---
+# --- the members of .zarray ---
 
 
 def _write_chunks(metadata: ArrayMetadata) -> Mapping[str, JSON]:
@@ -238,10 +238,10 @@ def _write_elements(metadata: ArrayMetadata) -> Mapping[str, JSON]:
 def _write_fill_value(metadata: ArrayMetadata) -> Mapping[str, JSON]:
     try:
         value = write_stored_dtype(metadata)
-    except MetadataValidationError:  # said already
+    except MetadataValidationError:  # reported already
         return {}
     dtype = read_dtype(value, "/data_type")
-    # Which objects they are, the data type says.
+    # The data type defines the kind of objects.
     dtype = dtype.of(metadata.data_type) if dtype.kind == "O" else dtype
     return {"fill_value": fill_to_v2(metadata.fill_value, dtype, metadata.fill_value_undefined)}
 

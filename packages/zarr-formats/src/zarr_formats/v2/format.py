@@ -1,7 +1,7 @@
-"""Zarr version 2: ``.zarray`` or ``.zgroup`` at every node, ``.zattrs`` beside it.
+"""Zarr version 2: ``.zarray`` or ``.zgroup`` at every node, with attributes in ``.zattrs``.
 
 Specification: version 2 (the text with its clarifications), "Arrays", "Hierarchies",
-"Attributes".  Consolidated metadata is zarr-python's convention.
+"Attributes".  Consolidated metadata is a convention of zarr-python.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from zarr_core.extension import (
 from zarr_core.tools import Cache, format_named, read_metadata_from, strictjson
 
 from zarr_formats.chain import split_chain
-from zarr_formats.v2.beside import Beside
 from zarr_formats.v2.document import (
     ARRAY,
     ATTRIBUTES,
@@ -38,6 +37,7 @@ from zarr_formats.v2.document import (
     write_group,
 )
 from zarr_formats.v2.names import require_ascii
+from zarr_formats.v2.node_documents import NodeDocuments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -57,7 +57,7 @@ _HAS_SEPARATOR = b'"dimension_separator"'
 
 
 class V2(Format):
-    """Version 2, as zarr-python 2 and many others write it."""
+    """Version 2, as written by zarr-python 2 and others."""
 
     name: ClassVar[str] = "v2"
     zarr_format: ClassVar[int] = 2
@@ -74,8 +74,8 @@ class V2(Format):
     chunk_key_encoding: ClassVar[ExtensionDefinition] = ExtensionDefinition(
         "v2", {"separator": "."}
     )
-    # What zarr-python 3 chooses; the checksum of a Zstandard frame is nothing that
-    # numcodecs has always known.
+    # As in zarr-python 3; old versions of numcodecs do not support the checksum of
+    # Zstandard frames.
     compressors: ClassVar[tuple[ExtensionDefinition, ...] | None] = (
         ExtensionDefinition("zstd", {"level": 0, "checksum": False}),
     )
@@ -89,13 +89,13 @@ class V2(Format):
         there are nested chunks.  This costs one request, or two if that chunk is missing.
         Documents of this library always contain the separator.
         """
-        beside = Beside(store, self.chunk_prefix(path))
-        # A root is a group, more often than not; what lies below, an array.
+        documents = NodeDocuments(store, self.chunk_prefix(path))
+        # Roots are usually groups, other nodes arrays.
         likely = (ATTRIBUTES,) if path else (ATTRIBUTES, GROUP, CONSOLIDATED)
-        if (main := beside.get(ARRAY, *likely)) is not None:
-            return _array(beside, main)
-        main = beside.get(GROUP, CONSOLIDATED)
-        return None if main is None else _group(beside, main)
+        if (main := documents.get(ARRAY, *likely)) is not None:
+            return _array(documents, main)
+        main = documents.get(GROUP, CONSOLIDATED)
+        return None if main is None else _group(documents, main)
 
     def from_json(self, document: JSON, location: Location) -> NodeMetadata:
         """Read ``{".zarray": ..., ".zattrs": ...}``, or that of a group."""
@@ -109,29 +109,29 @@ class V2(Format):
         raise MetadataValidationError(location, [ValidationProblem("", message)])
 
     def to_json(self, metadata: NodeMetadata) -> JSON:
-        """The documents by their names; what was not changed is as it was read."""
+        """Return the documents by their names; unchanged members are as read."""
         return _documents(metadata, _METADATA)
 
     def filters_and_compressors(
         self, metadata: ArrayMetadata
     ) -> tuple[Sequence[ExtensionDefinition], Sequence[ExtensionDefinition]]:
-        """What ``.zarray`` has as ``filters``, and as ``compressor``."""
+        """Return the members ``filters`` and ``compressor`` of ``.zarray``."""
         return split_chain(metadata.codecs, _documents(metadata, _METADATA)[ARRAY])
 
     def write(self, store: Store, path: str, metadata: NodeMetadata) -> None:
-        """Write all documents, that which makes the node last; remove others that are left."""
+        """Write all documents, ``.zarray`` or ``.zgroup`` last; remove other documents of the node."""
         _write(store, self.chunk_prefix(path), metadata)
 
     def write_new(self, store: Store, path: str, metadata: NodeMetadata) -> None:
-        """Write all documents, that which makes the node last, without reading."""
+        """Write all documents, ``.zarray`` or ``.zgroup`` last, without reading."""
         _write(store, self.chunk_prefix(path), metadata, {})
 
     def check_path(self, path: str) -> None:
-        """Keys of version 2 are ASCII."""
+        """Check that keys are ASCII."""
         require_ascii(path)
 
     def create(self, store: Store, path: str, metadata: NodeMetadata) -> bool:
-        """Write all documents, that which makes the node last, if there is neither kind of node."""
+        """Write all documents, ``.zarray`` or ``.zgroup`` last, if neither of them exists."""
         prefix = self.chunk_prefix(path)
         documents = _documents(metadata, Location(store, path))
         main = ARRAY if ARRAY in documents else GROUP
@@ -146,7 +146,7 @@ class V2(Format):
             return strictjson.encode(documents[main])
 
         def make_array(reader: ByteReader | None) -> ByteReader | None:
-            # Under the lock of the group's key, so that array and group exclude each other.
+            # Under the lock of ``.zgroup``, so that creating an array excludes creating a group.
             if reader is None:
                 store.update(prefix + ARRAY, make)
             return reader
@@ -163,7 +163,7 @@ class V2(Format):
             store.update(prefix + GROUP, make_array if main == ARRAY else make_group)
         except BaseException:
             if created and len(documents) > 1:
-                with suppress(ZarrError):  # the first failure says more
+                with suppress(ZarrError):  # the first failure is more useful
                     store.update(prefix + GROUP, remove_others)
             raise
         return created
@@ -171,9 +171,9 @@ class V2(Format):
     def update(
         self, store: Store, path: str, change: Callable[[NodeMetadata], NodeMetadata]
     ) -> NodeMetadata:
-        """Read, change and write the documents under the lock of that which makes the node.
+        """Read, change and write the documents under the lock of ``.zarray`` or ``.zgroup``.
 
-        Only those are written that have changed.
+        Only changed documents are written.
         """
         prefix = self.chunk_prefix(path)
         main = ARRAY if store.exists(prefix + ARRAY) else GROUP
@@ -185,7 +185,7 @@ class V2(Format):
             if reader is None:
                 raise NodeNotFoundError(location, "the node has been removed")
             parse = _array if main == ARRAY else _group
-            found = parse(Beside(store, prefix), read_metadata_from(reader, location))
+            found = parse(NodeDocuments(store, prefix), read_metadata_from(reader, location))
             changed = change(found)
             before, after = _documents(found, location), _documents(changed, location)
             _write_others(store, prefix, after, before)
@@ -195,16 +195,16 @@ class V2(Format):
 
         store.update(prefix + main, change_documents)
         assert changed is not None
-        # What is found when it is read again, to the spelling.
+        # Exactly the result of reading it again.
         return changed.replace(document=_documents(changed, location))
 
     def unmanaged_key(self, store: Store, path: str) -> str | None:
-        """A key that belongs to no node of version 2 or 3."""
+        """Return a key that belongs to no node of version 2 or 3."""
         keys = format_named("v3").unmanaged_keys(store, store.list_prefix(self.chunk_prefix(path)))
         return next(iter(self.unmanaged_keys(store, keys)), None)
 
     def unmanaged_keys(self, store: Store, keys: Iterable[str]) -> list[str]:
-        """Keys that are not metadata documents, nor like chunk keys below an array."""
+        """Return the keys that are neither metadata documents nor possible chunk keys of an array."""
         others: list[str] = []
         arrays: set[str] = set()
         for key in keys:
@@ -217,7 +217,7 @@ class V2(Format):
 
 
 def _below_array(key: str, arrays: set[str]) -> Iterator[bool]:
-    """For each array that a key is below, whether one of its chunks may have the key."""
+    """Whether the key may be a chunk, for each array above it."""
     for node in accumulate(f"/{key}".split("/")[1:-1], "{}/{}".format, initial=""):
         if node in arrays:
             yield _CHUNK(key[len(node) :]) is not None
@@ -226,9 +226,9 @@ def _below_array(key: str, arrays: set[str]) -> Iterator[bool]:
 # --- reading ---
 
 
-def _array(beside: Beside, main: bytes) -> NodeMetadata:
-    store, prefix = beside.store, beside.prefix
-    attributes = beside.get(ATTRIBUTES)
+def _array(documents: NodeDocuments, main: bytes) -> NodeMetadata:
+    store, prefix = documents.store, documents.prefix
+    attributes = documents.get(ATTRIBUTES)
     separator = "."
     if _HAS_SEPARATOR not in main:
         separator = _found_separator(store, prefix, main)
@@ -242,9 +242,9 @@ def _array(beside: Beside, main: bytes) -> NodeMetadata:
     return known
 
 
-def _group(beside: Beside, main: bytes) -> NodeMetadata:
-    store, prefix = beside.store, beside.prefix
-    attributes, copies = beside.get(ATTRIBUTES, CONSOLIDATED), beside.get(CONSOLIDATED)
+def _group(documents: NodeDocuments, main: bytes) -> NodeMetadata:
+    store, prefix = documents.store, documents.prefix
+    attributes, copies = documents.get(ATTRIBUTES, CONSOLIDATED), documents.get(CONSOLIDATED)
     identity = (main, attributes, copies, GROUP)
     known = _known.get(identity)
     if known is None:
@@ -257,12 +257,12 @@ def _group(beside: Beside, main: bytes) -> NodeMetadata:
 
 
 def _loads(data: bytes, location: Location) -> JSON:
-    # Other writers leave NaN tokens, in attributes above all.
+    # Other writers store NaN tokens, mostly in attributes.
     return strictjson.loads(data, location, constants=True)
 
 
 def _mapping(data: bytes | None, location: Location) -> dict[str, JSON] | None:
-    """A document that need not be there, and is an object if it is."""
+    """Parse an optional document, which must be an object."""
     if data is None:
         return None
     document = _loads(data, location)
@@ -278,7 +278,7 @@ def _remember(identity: _Identity, metadata: NodeMetadata) -> NodeMetadata:
 
 
 def _found_separator(store: Store, prefix: str, main: bytes) -> str:
-    """What separates coordinates, by the chunks that are stored."""
+    """Return the separator of coordinates of the stored chunks."""
     rank = _rank(main)
     if rank < 2 or store.exists(prefix + ".".join("0" * rank)) or not store.supports_listing:
         return "."
@@ -324,16 +324,16 @@ def _write_others(
     after: dict[str, JSON],
     before: dict[str, JSON] | None = None,
 ) -> None:
-    """Write what stands beside the document that makes the node, or remove what is left there.
+    """Write the documents other than ``.zarray`` and ``.zgroup``; remove outdated ones.
 
     Parameters
     ----------
     store, prefix
-        Where the node is.
+        The location of the node.
     after : dict
-        All its documents.
+        All documents of the node.
     before : dict, optional
-        What is stored now, if that is known.
+        The stored documents, if known.
     """
     for name in (ATTRIBUTES, CONSOLIDATED):
         if before is not None and strictjson.identical(before.get(name), after.get(name)):

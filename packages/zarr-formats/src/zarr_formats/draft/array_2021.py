@@ -20,12 +20,12 @@ from zarr_core.tools import strictjson
 
 from zarr_formats.chain import object_codec, read_chain, write_chain, write_stored_dtype
 from zarr_formats.draft import chunks, codecs
+from zarr_formats.draft.common_members import SHAPE, no_dimension_names
 from zarr_formats.draft.extensions import (
     is_uri,
     read_extensions,
     write_extensions,
 )
-from zarr_formats.draft.parts import SHAPE, no_dimension_names
 from zarr_formats.draft.validate import add_location, validate_document
 from zarr_formats.fill import fill_from_v2, fill_to_v2
 from zarr_formats.revision import Part
@@ -255,7 +255,7 @@ def _chain(metadata: ArrayMetadata) -> tuple[str, list[JSON], JSON]:
             filters = [*filters, compressor]
         else:
             rest = {key: value for key, value in compressor.items() if key != "id"}
-            own = {"codec": codecs.uri_in_dialect(name), "configuration": rest}
+            own = {"codec": codecs.uri_2021(name), "configuration": rest}
     return order, filters, own
 
 

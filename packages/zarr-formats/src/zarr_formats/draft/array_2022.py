@@ -19,8 +19,13 @@ from zarr_core.tools import create_extension
 
 from zarr_formats.chain import V2_FILTERS, write_stored_dtype
 from zarr_formats.draft import chunks, codecs, data_types, fill_values
+from zarr_formats.draft.common_members import (
+    SHAPE,
+    no_dimension_names,
+    transposed,
+    without_transpose,
+)
 from zarr_formats.draft.extensions import is_uri, read_extensions, write_extensions
-from zarr_formats.draft.parts import SHAPE, no_dimension_names, transposed, without_transpose
 from zarr_formats.draft.validate import add_location, validate_document
 from zarr_formats.fill import fill_from_v2, fill_to_v2
 from zarr_formats.revision import Part

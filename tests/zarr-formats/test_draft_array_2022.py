@@ -1,4 +1,4 @@
-"""Documents of arrays and groups as the text of December 2022 has them."""
+"""Metadata documents of arrays and groups in the draft of December 2022."""
 
 import json
 import pickle
@@ -52,7 +52,7 @@ def test_the_example_of_an_array():
 
 
 def test_the_example_of_an_extension_data_type():
-    """Its fill value is null, which the text does not permit; the extension may."""
+    """Its fill value is null, which the text does not permit, but the extension can."""
     described = {
         "extension": f"{SPEC}extensions/data-types/datetime/1.0",
         "type": "<M8[ns]",
@@ -215,7 +215,7 @@ def test_an_edge_is_filled_with_the_fill_value():
     assert edge.tolist() == [[1, 7, 7], [7, 7, 7]]
 
 
-# --- what is not changed stays ---
+# --- unchanged members ---
 
 
 def test_unchanged_metadata_is_preserved():
