@@ -171,12 +171,15 @@ def encode(document: JSON) -> bytes:
         return _text_of(document, encode_basestring_ascii).encode()
 
 
-def plain(value: Any, location: Location | str = "document", pointer: str = "") -> JSON:
+def plain(
+    value: Any, location: Location | str = "document", pointer: str = "", *, depth: int = 0
+) -> JSON:
     """Convert a value to plain JSON types, as :func:`loads` returns them.
 
     NumPy scalars become numbers, strings or booleans; NumPy arrays and tuples become lists; other
     mappings become ``dict``.  ``location`` and ``pointer``, the name of the document and the JSON
-    pointer of the value, are used for errors.
+    pointer of the value, are used for errors.  ``depth`` is the nesting of the value in its
+    document.
 
     Raises
     ------
@@ -185,10 +188,10 @@ def plain(value: Any, location: Location | str = "document", pointer: str = "") 
         other types, nesting deeper than :data:`MAX_DEPTH`.
     """
     problems: list[ValidationProblem] = []
-    result: JSON = _plain(value, None, 0, problems)
+    result: JSON = _plain(value, None, depth, problems)
     if problems:  # rare: convert again, with pointers
         problems = []
-        _plain(value, pointer, 0, problems)
+        _plain(value, pointer, depth, problems)
         raise MetadataValidationError(location, problems)
     return result
 
@@ -215,11 +218,13 @@ def identical(one: JSON, other: JSON) -> bool:
 
     The order of members does not matter.
     """
+    if one is other:
+        return True
     if type(one) is not type(other) and not (isinstance(one, float) and isinstance(other, float)):
         return False
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(
-            identical(value, other[key]) for key, value in one.items()
+            value is other[key] or identical(value, other[key]) for key, value in one.items()
         )
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(map(identical, one, other))

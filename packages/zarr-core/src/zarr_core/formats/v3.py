@@ -6,7 +6,6 @@ Specification: v3.1, "Stored representation".
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
@@ -52,10 +51,10 @@ _EXTENSION_POINTS = (
     "storage_transformers",
 )
 
-# The last document with consolidated metadata that was written, and its metadata: the next
-# change is usually of the same document, which is then not parsed.
-_last_consolidated: tuple[bytes, GroupMetadata] | None = None
-_known: Cache[bytes, NodeMetadata] = Cache(1 << 20, largest=1 << 16)  # bytes of documents
+_LARGE = 1 << 16
+_known: Cache[bytes, NodeMetadata] = Cache(1 << 20, largest=_LARGE)  # bytes of documents
+# The last large document that was written: the next change is usually of the same document.
+_last_large: tuple[bytes, NodeMetadata] | None = None
 
 
 class V3(Format):
@@ -134,16 +133,14 @@ class V3(Format):
             if reader is None:
                 raise NodeNotFoundError(location, "the node has been removed")
             data = read_metadata_from(reader, location)
-            last = _last_consolidated
-            if last is not None and last[0] == data:
-                changed = change(last[1])
-            else:
-                changed = change(
-                    self.from_json(parse_stored(data, location, quietly=True), location)
-                )
-            encoded = _bytes(changed)
-            if isinstance(changed, GroupMetadata) and changed.consolidated is not None:
-                _remember_consolidated(encoded, changed, location)
+            found = _known_metadata(data)
+            if found is None:
+                found = self.from_json(parse_stored(data, location, quietly=True), location)
+            new = change(found)
+            encoded, changed = _understanding(
+                lambda understood: new.to_stored(understood=understood)
+            )
+            _remember(encoded, changed)
             return encoded
 
         store.update(key, change_document)
@@ -226,17 +223,21 @@ def _bytes(metadata: NodeMetadata) -> bytes:
     return _understanding(lambda understood: metadata.to_bytes(understood=understood))
 
 
-def _remember_consolidated(encoded: bytes, metadata: GroupMetadata, location: Location) -> None:
-    """Cache metadata as it would be read again."""
-    global _last_consolidated
-    document = metadata.plain_document(location)
-    read = _understanding(
-        lambda understood: GroupMetadata.from_json(document, location, understood)
-    )
-    assert metadata.consolidated is not None, "the caller checks it"
-    assert read.consolidated is not None, "it was written"
-    consolidated = replace(read.consolidated, encoded=metadata.consolidated.encoded)
-    _last_consolidated = encoded, read.replace(consolidated=consolidated)
+def _known_metadata(document: bytes) -> NodeMetadata | None:
+    """The metadata of a document that was read or written before, if it is cached."""
+    if len(document) <= _LARGE:
+        return _known.get(document)
+    last = _last_large
+    return last[1] if last is not None and last[0] == document else None
+
+
+def _remember(document: bytes, metadata: NodeMetadata) -> None:
+    """Cache the metadata of a document that was written."""
+    global _last_large
+    if len(document) <= _LARGE:
+        _known.keep(document, metadata, len(document))
+    else:
+        _last_large = document, metadata
 
 
 def _of_other_formats(metadata: ArrayMetadata) -> list[ValidationProblem]:

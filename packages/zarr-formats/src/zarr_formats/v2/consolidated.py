@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
     from zarr_core.extension import JSON
 
+_LEVEL = 2  # of documents in a .zmetadata
 _NODES = (".zarray", ".zgroup")
+_ENDINGS = tuple(f"/{name}" for name in _NODES)
 _DOCUMENTS = (*_NODES, ".zattrs")
 
 
@@ -67,8 +69,8 @@ def write_consolidated(
     if envelope is None:
         return {"metadata": dict(sorted(written.items())), "zarr_consolidated_format": 1}
     copies: Any = envelope["metadata"]
-    # The order of nodes and other keys are preserved.
-    nodes = set(_entries(envelope)) | {""}
+    # The order of nodes and all other keys are kept.
+    nodes = {""} | {key.rpartition("/")[0] for key in copies if key.endswith(_ENDINGS)}
     kept = {
         key: written.get(key, value)
         for key, value in copies.items()
@@ -78,6 +80,33 @@ def write_consolidated(
     if strictjson.identical(metadata, copies):
         return envelope
     return {**envelope, "metadata": metadata}
+
+
+def encode_consolidated(
+    consolidated: ConsolidatedMetadata, document: JSON, location: Location
+) -> tuple[bytes, ConsolidatedMetadata]:
+    """Encode a ``.zmetadata``; return its text, and the metadata as read from it.
+
+    Parameters
+    ----------
+    consolidated : ConsolidatedMetadata
+        What is below the group; may have the text of what did not change.
+    document : JSON
+        The content, from :func:`write_consolidated`.
+    location : Location
+        What it is, for errors.
+    """
+    members: Any = document
+    texts = consolidated.texts(_LEVEL)
+    new = texts.unknown(members["metadata"])
+    plain, encoded = texts.encode_within(members, "metadata", location)
+    copies: Any = plain["metadata"]
+    entries: dict[str, Any] = dict(consolidated.entries)
+    for key in new:
+        path, _, name = key.rpartition("/")
+        if path in entries:
+            entries[path] = {**entries[path], name: copies[key]}
+    return encoded, ConsolidatedMetadata(entries, plain, texts)
 
 
 def _entries(document: dict[str, JSON]) -> dict[str, JSON]:
