@@ -232,6 +232,10 @@ def _open(
         # Arguments are checked also if no node is created.
         if create and (unknown := sorted(create.keys() - _parameters())):
             raise TypeError(f"no argument called {', '.join(unknown)}")
+        if isinstance(place, str) and "|" in place:
+            from zarr_core.hierarchy.url_pipeline import split_format  # rarely used
+
+            place, path, zarr_format = split_format(place, path, zarr_format)
         store, below = resolve_store_path(
             place, path, read_only=mode == "r", storage_options=storage_options,
             synchronizer=synchronizer,
@@ -241,7 +245,7 @@ def _open(
                 f'the store is read-only, and mode="{mode}" requires writing', store
             )
         if mode in ("w", "w-", "x"):
-            return _made(
+            return _create(
                 kind, store, below, zarr_format, config, metadata, create, overwrite=mode == "w"
             )
         try:
@@ -255,7 +259,7 @@ def _open(
                     raise NodeNotFoundError(error.location, reason) from None
                 raise
             try:
-                return _made(
+                return _create(
                     kind, store, below, zarr_format, config, metadata, create, overwrite=False
                 )
             except NodeExistsError as error:
@@ -283,7 +287,7 @@ def _parameters() -> Set[str]:
     return signature(create_array).parameters.keys()
 
 
-def _made(
+def _create(
     kind: type[Array | Group] | None,
     store: Store,
     path: str,
@@ -371,6 +375,11 @@ def array_from_metadata(
     Elements are wrong, and writing damages data, if stored chunks have another layout.
     """
     with override_extensions(extensions):
+        if isinstance(store, str) and "|" in store:
+            from zarr_core.hierarchy.url_pipeline import split_format  # rarely used
+
+            store, path, named = split_format(store, path, zarr_format)
+            zarr_format = zarr_format if named is None else named
         place, below = resolve_store_path(store, path, read_only=read_only)
         format_ = format_named(zarr_format)
         if arguments or not isinstance(metadata, ArrayMetadata | GroupMetadata):
