@@ -358,3 +358,23 @@ def test_missing_members_are_reported_by_stores_that_cannot_list(root, monkeypat
     monkeypatch.setattr(type(root.store), "list_dir", list_dir)
     with pytest.raises(KeyError, match="no member 'x'$"):
         root["x"]
+
+
+def test_several_groups_are_created(root):
+    made = root.create_groups("n1", "n2/deep", attributes={"a": 1})
+    assert [group.path for group in made] == ["n1", "n2/deep"]
+    assert all(group.attrs == {"a": 1} for group in made)
+    with pytest.raises(NodeExistsError):
+        root.create_groups("n1")
+
+
+def test_keys_of_members_at_any_depth():
+    root = zarr.create_group()
+    root.create_array("a", shape=1)
+    root.create_array("g/h/b", shape=1)
+    assert [*root.array_keys()] == ["a"]
+    assert [*root.array_keys(None)] == ["a", "g/h/b"]
+    assert [*root.array_keys(max_depth=1)] == ["a"]
+    assert [*root.group_keys(None)] == ["g", "g/h"]
+    with pytest.raises(ValueError, match="depth"):
+        root.array_keys(-1)

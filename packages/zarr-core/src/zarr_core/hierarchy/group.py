@@ -165,13 +165,17 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         """Paths and groups among the members; depth as for :meth:`members`."""
         return self._members_of(GroupMetadata, max_depth)
 
-    def array_keys(self) -> Iterator[str]:
-        """Names of the arrays; a node with damaged metadata is neither array nor group."""
-        return self._names_of(ArrayMetadata)
+    def array_keys(self, max_depth: int | None = 0) -> Iterator[str]:
+        """Paths of the arrays among the members; depth as for :meth:`members`.
 
-    def group_keys(self) -> Iterator[str]:
-        """Names of the groups; a node with damaged metadata is neither array nor group."""
-        return self._names_of(GroupMetadata)
+        A direct member with damaged metadata is neither array nor group; below them, it is an
+        error.
+        """
+        return self._names_of(ArrayMetadata, max_depth)
+
+    def group_keys(self, max_depth: int | None = 0) -> Iterator[str]:
+        """Paths of the groups among the members; as :meth:`array_keys`."""
+        return self._names_of(GroupMetadata, max_depth)
 
     def array_values(self) -> Iterator[Array]:
         """The arrays."""
@@ -238,6 +242,10 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
                 self, path=self._child(name), overwrite=overwrite, attributes=attributes,
                 zarr_format=self.stored.format.name,
             )  # fmt: skip
+
+    def create_groups(self, *names: str, **options: Any) -> tuple[Group, ...]:
+        """Create several groups; options as for :meth:`create_group`."""
+        return tuple(self.create_group(name, **options) for name in names)
 
     def create_array(self, name: str, **options: Any) -> Array:
         """Create an array below this group; see :func:`zarr_core.create_array`."""
@@ -501,7 +509,15 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         metadata = self.stored.format.read(self.store, path)
         return None if metadata is None else self._node(path, metadata)
 
-    def _names_of(self, kind: type[ArrayMetadata | GroupMetadata]) -> Iterator[str]:
+    def _names_of(
+        self, kind: type[ArrayMetadata | GroupMetadata], max_depth: int | None
+    ) -> Iterator[str]:
+        if max_depth != 0:
+            found = self._all(max_depth)
+            return (name for name, _, metadata in found if isinstance(metadata, kind))
+        return self._direct_names_of(kind)
+
+    def _direct_names_of(self, kind: type[ArrayMetadata | GroupMetadata]) -> Iterator[str]:
         for name in self:
             metadata = None
             with suppress(MetadataError):
