@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import MetadataValidationError
-from zarr_core.tools import ConsolidatedMetadata, package_schema, strictjson
+from zarr_core.tools import ConsolidatedMetadata, keep_nonfinite, package_schema, strictjson
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -100,7 +100,9 @@ def encode_consolidated(
     members: Any = document
     texts = consolidated.texts(_LEVEL)
     new = texts.unknown(members["metadata"])
-    plain, encoded = texts.encode_within(members, "metadata", where)
+    # Other writers leave NaN tokens.
+    kept = members["metadata"] | {key: keep_nonfinite(value) for key, value in new.items()}
+    plain, encoded = texts.encode_within({**members, "metadata": kept}, "metadata", where)
     copies: Any = plain["metadata"]
     entries: dict[str, Any] = dict(consolidated.entries)
     for key in new:
