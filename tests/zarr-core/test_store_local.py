@@ -1,4 +1,4 @@
-"""The local store: the common contract, its directory, names, what killed processes leave."""
+"""The local store: the contract of stores, its directory, names, and files of killed processes."""
 
 import errno
 import os
@@ -26,9 +26,9 @@ class TestLocalStore(StoreContract):
 
 
 class TestSynced(TestLocalStore):
-    """The same with every value forced to the disk."""
+    """The same with synchronization to the disk."""
 
-    test_deep_keys = None  # thousands of directories, each forced to the disk
+    test_deep_keys = None  # thousands of directories, each synchronized to the disk
 
     def make(self, tmp_path):
         return LocalStore(tmp_path / "deep" / "store.zarr", fsync=True)
@@ -40,7 +40,7 @@ def store(tmp_path):
 
 
 def files(store):
-    """All files in the directory, those that are never keys included."""
+    """All files in the directory, including those that are not keys."""
     return sorted(
         os.path.relpath(os.path.join(place, name), store.path)
         for place, _, names in os.walk(store.path)
@@ -198,7 +198,7 @@ def test_erasing_removes_empty_directories_and_no_others(store):
 
 
 def test_setting_and_erasing_in_one_directory_at_the_same_time(store):
-    """Erasing removes the directory that setting is about to use."""
+    """Erasing removes the directory that a concurrent call of set uses."""
     done = threading.Event()
     failures = []
 
@@ -303,7 +303,7 @@ def test_a_full_disk_keeps_the_old_value(store):
     assert files(store) == ["a/k"]
 
 
-# --- what killed processes leave ---
+# --- files of killed processes ---
 
 
 def test_sweep(store):

@@ -1,4 +1,4 @@
-"""Consolidated metadata of version 2, read, written, kept in step."""
+"""Consolidated metadata of version 2: reading, writing, updating."""
 
 import json
 import pickle
@@ -8,7 +8,7 @@ import pytest
 import zarr_core as zarr
 from v2_documents import array, stored
 from zarr_core import strictjson
-from zarr_core.extension import MetadataValidationError
+from zarr_core.extension import Location, MetadataValidationError
 from zarr_formats.v2.consolidated import read_consolidated, write_consolidated
 
 GROUP = {"zarr_format": 2}
@@ -28,7 +28,7 @@ OWN = {".zgroup": GROUP, ".zattrs": {"title": "root"}}
 
 @pytest.fixture
 def store():
-    """A hierarchy as it is stored, with copies that are in step."""
+    """A stored hierarchy with up-to-date consolidated metadata."""
     values = {key: stored(document) for key, document in DOCUMENT["metadata"].items()}
     return values | {".zmetadata": stored(DOCUMENT)}
 
@@ -151,7 +151,7 @@ def test_groups_below_may_have_copies_of_their_own(store):
 def test_groups_pickle_with_their_copies(store):
     group = zarr.open_group(zarr.MemoryStore(store), "r")
     assert (
-        group.stored.format.from_json(group.stored.format.to_json(group.metadata), "here")
+        group.stored.format.from_json(group.stored.format.to_json(group.metadata), Location("here"))
         == group.metadata
     )
 

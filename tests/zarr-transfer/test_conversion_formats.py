@@ -1,4 +1,4 @@
-"""Every installed format becomes every other, and is what it was when it comes back."""
+"""Conversions between all installed formats, in both directions."""
 
 import json
 import warnings
@@ -35,19 +35,19 @@ ARRAYS = {
 
 
 def hierarchy(zarr_format):
-    """All of the arrays that a format can hold."""
+    """The arrays that a format supports."""
     store = zarr.MemoryStore()
     root = zarr.create_group(store, zarr_format=zarr_format, attributes={"a": [1, "x"]})
     for name, options in ARRAYS.items():
         try:
             root.create_array(f"g/{name}", attributes={"units": name}, **options)
-        except ValueError:  # the format has no words for it
+        except ValueError:  # not supported by the format
             continue
     return store
 
 
 def contents(store, zarr_format):
-    """Everything that the nodes of a hierarchy say, in the words of NumPy and JSON."""
+    """The contents of all nodes of a hierarchy, as NumPy and JSON values."""
     root = zarr.open_group(store, "r", zarr_format=zarr_format)
     found = {"": dict(root.attrs)}
     for path, node in root.members(max_depth=None):
@@ -81,7 +81,7 @@ def test_there_and_back(one, other, sources):
     done = convert(source, there, **options)
     impossible = {step.path for step in done.steps if step.problems}
     assert all(problem.pointer.split("#")[-1] for problem in done.problems)
-    # Every format has integers and floating-point numbers.
+    # Every format supports integers and floating-point numbers.
     assert not impossible & {"g/i", "g/big", "g/f", "g/empty", "g/missing", "g/named"}
     expected = contents(source, one)
     assert "g/big" in expected

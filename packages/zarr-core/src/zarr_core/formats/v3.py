@@ -7,29 +7,38 @@ from __future__ import annotations
 
 import re
 from itertools import accumulate
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from zarr_core.cache import Cache
 from zarr_core.definition import ExtensionDefinition
-from zarr_core.errors import MetadataError, MetadataValidationError, NodeNotFoundError
-from zarr_core.formats.additional_fields import understanding
+from zarr_core.errors import (
+    MetadataError,
+    MetadataValidationError,
+    NodeNotFoundError,
+    UnsupportedFieldError,
+)
 from zarr_core.formats.lookup import formats_conflicting_with
 from zarr_core.interfaces.format import Format, M, store_new
 from zarr_core.interfaces.metadata_document import read_metadata, read_metadata_from
+from zarr_core.location import Location
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
 from zarr_core.metadata.node import node_from_json, parse_node, parse_stored
 from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer
 from zarr_core.names import CHECKPOINT_NAME, check_node_name, is_node_name, is_reserved_name
+from zarr_core.registry.extension_names import names
+from zarr_core.registry.hints import install_hint
 from zarr_core.registry.known_extensions import FORMAT_EXTENSIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from zarr_core.definition import JSON
     from zarr_core.interfaces.byte_reader import ByteReader
     from zarr_core.interfaces.format import NodeMetadata
     from zarr_core.interfaces.store import Buffers, Store
+
+T = TypeVar("T")
 
 _DOCUMENT = "zarr.json"
 # Chunk keys of the encoding "default", at any depth.
@@ -72,24 +81,24 @@ class V3(Format):
         known = _known_metadata(document)
         if known is not None:
             return known
-        where = f"{store} {key!r}"
-        parsed = parse_stored(document, where)
+        location = Location(store, key=key)
+        parsed = parse_stored(document, location)
         if has_version_uri(parsed):
             return None
-        return _remember(document, self.from_json(parsed, where))
+        return _remember(document, self.from_json(parsed, location))
 
-    def from_json(self, document: JSON, where: str) -> NodeMetadata:
+    def from_json(self, document: JSON, location: Location) -> NodeMetadata:
         """Read a ``zarr.json``."""
-        return understanding(lambda understood: node_from_json(document, where, understood))
+        return _understanding(lambda understood: node_from_json(document, location, understood))
 
     def to_json(self, metadata: NodeMetadata) -> JSON:
         """The content of ``zarr.json``."""
         return metadata.to_json()
 
-    def to_format(self, metadata: M, where: str) -> M:
+    def to_format(self, metadata: M, location: Location) -> M:
         """Reject extensions that exist in other formats only."""
         if isinstance(metadata, ArrayMetadata) and (problems := _of_other_formats(metadata)):
-            raise MetadataValidationError(where, problems)
+            raise MetadataValidationError(location, problems)
         return metadata
 
     def is_valid_name(self, name: str) -> bool:
@@ -119,19 +128,19 @@ class V3(Format):
     ) -> NodeMetadata:
         """Read and write ``zarr.json`` under the lock of its key."""
         key = metadata_key(path)
-        where = f"{store} {key!r}"
+        location = Location(store, key=key)
         changed: NodeMetadata | None = None
 
         def change_document(reader: ByteReader | None) -> Buffers:
             nonlocal changed
             if reader is None:
-                raise NodeNotFoundError(where, "the node has been removed")
-            data = read_metadata_from(reader, where)
+                raise NodeNotFoundError(location, "the node has been removed")
+            data = read_metadata_from(reader, location)
             found = _known_metadata(data)
             if found is None:
-                found = self.from_json(parse_stored(data, where, quietly=True), where)
+                found = self.from_json(parse_stored(data, location, quietly=True), location)
             new = change(found.with_text(data) if len(data) >= _SPLIT else found)
-            encoded, stored = understanding(lambda understood: new.to_stored(understood=understood))
+            encoded, stored = _understanding(lambda it: new.to_stored(understood=it))
             changed = _remember(encoded, stored)
             return encoded
 
@@ -174,6 +183,35 @@ def has_version_uri(document: JSON) -> bool:
     return isinstance(version, str) and "://" in version
 
 
+def _understanding(parse: Callable[[Collection[str]], T]) -> T:
+    """Call ``parse`` with the names of known additional fields (v3.1, "Additional fields").
+
+    Extensions are looked up only if there are additional fields.
+
+    Raises
+    ------
+    UnsupportedFieldError
+        If an additional field must be understood and is unknown; says what to install.
+    """
+    try:
+        return parse(())
+    except UnsupportedFieldError as error:
+        unknown = error
+    try:
+        if known := names("extension"):
+            return parse(known)
+    except UnsupportedFieldError as error:
+        unknown = error
+    raise UnsupportedFieldError(unknown.location, map(_with_hint, unknown.problems))
+
+
+def _with_hint(problem: ValidationProblem) -> ValidationProblem:
+    name = problem.pointer[1:].replace("~1", "/").replace("~0", "~")
+    return ValidationProblem(
+        problem.pointer, f"{problem.message}. {install_hint('extension', name)}"
+    )
+
+
 def _is_array(store: Store, key: str) -> bool:
     """Whether metadata is that of an array; damaged metadata counts, as it may be removed."""
     try:
@@ -183,7 +221,7 @@ def _is_array(store: Store, key: str) -> bool:
 
 
 def _bytes(metadata: NodeMetadata) -> bytes:
-    return understanding(lambda understood: metadata.to_bytes(understood=understood))
+    return _understanding(lambda understood: metadata.to_bytes(understood=understood))
 
 
 def _known_metadata(document: bytes) -> NodeMetadata | None:

@@ -20,9 +20,10 @@ from zarr_core.metadata.schema import Schema, core_schema
 from zarr_core.metadata.validation import ARRAY_MEMBERS, array_problems, check_array
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Mapping
+    from collections.abc import Collection, Container, Mapping, Sequence
 
     from zarr_core.definition import JSON
+    from zarr_core.location import Location
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,29 +74,32 @@ class ArrayMetadata:
     fill_value_undefined: bool = False
     data_type_fallbacks: tuple[ExtensionDefinition, ...] = ()
     chunk_memory_layout: ExtensionDefinition | None = None
-    _extensions_key: bytes | None = field(default=None, init=False, repr=False, compare=False)
+    _extensions_key: tuple[bytes, bytes] | None = field(
+        default=None, init=False, repr=False, compare=False
+    )
     _texts: _Texts | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
-    def extensions_key(self) -> bytes:
-        """A key for caches that depends on the extensions and the fill value; empty for none."""
+    def extensions_key(self) -> tuple[bytes, bytes]:
+        """Keys for caches: of the chunk grid; of all other extensions with the fill value.
+
+        The second is empty if there is no key, because a configuration is not JSON.
+        """
         key = self._extensions_key
         if key is None:
             points = (
-                (self.data_type, self.chunk_grid, self.chunk_key_encoding, *self.codecs),
+                (self.data_type, self.chunk_key_encoding, *self.codecs),
                 self.storage_transformers,
                 self.data_type_fallbacks,
                 () if self.chunk_memory_layout is None else (self.chunk_memory_layout,),
             )
-            content: list[Any] = [
-                [(item.name, item.configuration, item.must_understand) for item in definitions]
-                for definitions in points
-            ]
             try:
-                # Unlike repr() and json.dumps(), it keeps the text of numbers and types of NumPy.
-                key = pickle.dumps((content, self.fill_value, self.fill_value_undefined), 4)
+                key = (
+                    _key_of((self.chunk_grid,)),
+                    _key_of(*points, others=(self.fill_value, self.fill_value_undefined)),
+                )
             except Exception:  # a configuration that is not JSON
-                key = b""
+                key = (b"", b"")
             object.__setattr__(self, "_extensions_key", key)
         return key
 
@@ -118,7 +122,10 @@ class ArrayMetadata:
 
     @classmethod
     def from_json(
-        cls, document: JSON, where: str = "array metadata", understood: Collection[str] = ()
+        cls,
+        document: JSON,
+        location: Location | str = "array metadata",
+        understood: Collection[str] = (),
     ) -> ArrayMetadata:
         """Create metadata from a document of version 3.
 
@@ -126,7 +133,7 @@ class ArrayMetadata:
         ----------
         document : JSON
             The document from :func:`zarr_core.strictjson.loads`; it is not copied.
-        where : str
+        location : Location or str
             Name of the document, for errors.
         understood : collection of str
             Additional fields that an extension understands.
@@ -138,7 +145,7 @@ class ArrayMetadata:
         UnsupportedFieldError
             If it has unknown fields that must be understood.
         """
-        return _from_similar(document) or _from_v3(check_array(document, where, understood))
+        return _from_similar(document) or _from_v3(check_array(document, location, understood))
 
     def to_json(self) -> dict[str, JSON]:
         """Return the version 3 document.
@@ -149,7 +156,7 @@ class ArrayMetadata:
         return _to_v3(self)
 
     def to_bytes(
-        self, where: str = "new array metadata", understood: Collection[str] = ()
+        self, location: Location | str = "new array metadata", understood: Collection[str] = ()
     ) -> bytes:
         """Return the version 3 document as it is stored.
 
@@ -163,7 +170,7 @@ class ArrayMetadata:
         UnsupportedFieldError
             If it has unknown fields that must be understood.
         """
-        return self.to_stored(where, understood)[0]
+        return self.to_stored(location, understood)[0]
 
     def with_text(self, text: bytes) -> ArrayMetadata:
         """Metadata as read, with the text of the document, for :meth:`to_stored`."""
@@ -177,7 +184,7 @@ class ArrayMetadata:
         return new
 
     def to_stored(
-        self, where: str = "new array metadata", understood: Collection[str] = ()
+        self, location: Location | str = "new array metadata", understood: Collection[str] = ()
     ) -> tuple[bytes, ArrayMetadata]:
         """Return the version 3 document as it is stored, and the metadata as read from it.
 
@@ -192,22 +199,22 @@ class ArrayMetadata:
             members = in_order_of(old, dict.fromkeys(fixed) | _varying_members(self))
         else:
             members = self.to_json()
-        document = plain_members(members, {*fixed, "attributes"}, where)
+        document = plain_members(members, {*fixed, "attributes"}, location)
         encoded: dict[str, bytes] = {}
         for name in members:
             if name in fixed:
                 document[name], encoded[name] = fixed[name]
             elif name == "attributes":
                 document[name], encoded[name] = attribute_texts.encode(
-                    self.attributes, where, "/attributes"
+                    self.attributes, location, "/attributes"
                 )
             else:
                 encoded[name] = encode_nested(document[name], 1)
-        if fixed and _varying_fields().accepts(document) and not array_problems(document):
+        if fixed and _schema_of(*_VARYING).accepts(document) and not array_problems(document):
             stored = self.replace(attributes=document.get("attributes", {}), document=document)
             object.__setattr__(stored, "_extensions_key", self._extensions_key)
         else:
-            stored = _from_v3(check_array(document, where, (*old, *understood)))
+            stored = _from_v3(check_array(document, location, (*old, *understood)))
             fixed = {
                 name: (document[name], text)
                 for name, text in encoded.items()
@@ -225,48 +232,75 @@ class _Texts(NamedTuple):
     attributes: EncodedMembers
 
 
+def _key_of(*points: Sequence[ExtensionDefinition], others: object = None) -> bytes:
+    content: list[Any] = [
+        [(item.name, item.configuration, item.must_understand) for item in definitions]
+        for definitions in points
+    ]
+    # Unlike repr() and json.dumps(), it keeps the text of numbers and types of NumPy.
+    return pickle.dumps((content, others), 4)
+
+
 # Valid metadata by the content of its document without the fields that differ between most
-# arrays of a group; limited by the bytes of the keys.
+# arrays of a group, and chunk grids with their keys.  Both are copies, which callers do not change;
+# limited by the bytes of the keys.
 _similar: Cache[bytes, ArrayMetadata] = Cache(1 << 20, largest=1 << 14)
+_grids: Cache[bytes, tuple[ExtensionDefinition, bytes]] = Cache(1 << 20, largest=1 << 14)
+_GRID = "chunk_grid"
 _VARYING = ("shape", "dimension_names", "attributes")
 _VARYING_FIELDS = frozenset(_VARYING)
+_NOT_SIMILAR = frozenset((_GRID, *_VARYING))
 
 
 def _similarity_key(document: dict[str, JSON]) -> bytes:
-    return pickle.dumps([item for item in document.items() if item[0] not in _VARYING], 4)
+    return pickle.dumps([item for item in document.items() if item[0] not in _NOT_SIMILAR], 4)
 
 
 @cache
-def _varying_fields() -> Schema:
-    properties: Any = core_schema("array").document["properties"]  # type: ignore[index]  # our own schema is an object
-    return Schema({"properties": {name: properties[name] for name in _VARYING}})
+def _schema_of(*names: str) -> Schema:
+    """The schema of some fields."""
+    array: Any = core_schema("array").document
+    fields = {name: array["properties"][name] for name in names}
+    return Schema({"properties": fields, "$defs": array["$defs"]})
 
 
 def _from_similar(document: JSON) -> ArrayMetadata | None:
     """Metadata of a document that is valid because a similar one is; None otherwise.
 
-    Shares the validated definitions of extensions with the other metadata.
+    Metadata of similar documents share the definitions of extensions.
     """
-    if not isinstance(document, dict) or "shape" not in document:
+    if not isinstance(document, dict) or "shape" not in document or _GRID not in document:
         return None
     try:
-        key = _similarity_key(document)
+        similar = _similar.get(_similarity_key(document))
+        grid_content = pickle.dumps(document[_GRID], 4)
     except Exception:  # not JSON; reported elsewhere
         return None
-    similar = _similar.get(key)
-    if similar is None or not _varying_fields().accepts(document) or array_problems(document):
+    if similar is None or array_problems(document):
         return None
-    other: Any = similar.document
-    if _similarity_key(other) != key:  # the caller changed it, contrary to the documentation
+    varying = {intern(name): value for name, value in document.items() if name in _VARYING}
+    if not _schema_of(*_VARYING).accepts(varying):
         return None
-    members: dict[str, Any] = {
-        intern(name): value if name in _VARYING else other[name] for name, value in document.items()
-    }
+    found = _grids.get(grid_content)
+    if found is None:
+        if not _schema_of(_GRID).accepts({_GRID: document[_GRID]}):
+            return None
+        grid = ExtensionDefinition.from_json(pickle.loads(grid_content))
+        found = _grids.keep(grid_content, (grid, _key_of((grid,))), len(grid_content))
+    grid, grid_key = found
+    fixed: Any = similar.document
+    members: dict[str, Any] = {}
+    for name in document:  # the order of members differs
+        name = intern(name)
+        if name in varying:
+            members[name] = varying[name]
+        else:
+            members[name] = grid.spelling if name == _GRID else fixed[name]
     names = members.get("dimension_names")
     metadata = ArrayMetadata(
         tuple(members["shape"]),
         similar.data_type,
-        similar.chunk_grid,
+        grid,
         similar.chunk_key_encoding,
         similar.codecs,
         similar.fill_value,
@@ -275,15 +309,26 @@ def _from_similar(document: JSON) -> ArrayMetadata | None:
         members.get("attributes", {}),
         document=members,
     )
-    object.__setattr__(metadata, "_extensions_key", similar.extensions_key)
+    if others := similar.extensions_key[1]:
+        object.__setattr__(metadata, "_extensions_key", (grid_key, others))
     return metadata
 
 
 def _from_v3(document: dict[str, Any]) -> ArrayMetadata:
     """Return metadata from a valid document."""
+    if not additional(document, ARRAY_MEMBERS):  # whether those are valid depends on extensions
+        key = _similarity_key(document)
+        fixed = {_GRID: "", "shape": (), **dict(pickle.loads(key))}
+        _similar.keep(key, _parsed(fixed), len(key))
+        if (metadata := _from_similar(document)) is not None:
+            return metadata
+    return _parsed(document)
+
+
+def _parsed(document: dict[str, Any]) -> ArrayMetadata:
     read = ExtensionDefinition.from_json
     names = document.get("dimension_names")
-    metadata = ArrayMetadata(
+    return ArrayMetadata(
         shape=tuple(document["shape"]),
         data_type=read(document["data_type"]),
         chunk_grid=read(document["chunk_grid"]),
@@ -296,10 +341,6 @@ def _from_v3(document: dict[str, Any]) -> ArrayMetadata:
         additional_fields=additional(document, ARRAY_MEMBERS),
         document=document,
     )
-    if not metadata.additional_fields:  # whether those are valid depends on extensions
-        key = _similarity_key(document)
-        _similar.keep(key, metadata, len(key))
-    return metadata
 
 
 def _to_v3(metadata: ArrayMetadata) -> dict[str, JSON]:
@@ -333,11 +374,11 @@ def _varying_members(metadata: ArrayMetadata) -> dict[str, JSON]:
 
 
 def plain_members(
-    members: Mapping[str, JSON], others: Container[str], where: str
+    members: Mapping[str, JSON], others: Container[str], location: Location | str
 ) -> dict[str, JSON]:
     """Return members in plain JSON types; the values of ``others`` are None."""
     converted: Any = strictjson.plain(
-        {name: None if name in others else value for name, value in members.items()}, where
+        {name: None if name in others else value for name, value in members.items()}, location
     )
     return converted  # type: ignore[no-any-return]  # an object
 

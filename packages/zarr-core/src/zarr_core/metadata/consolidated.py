@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from zarr_core.definition import JSON
+    from zarr_core.location import Location
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,24 +99,24 @@ class ConsolidatedMetadata:
         return in_order_of(self.envelope or {}, members)
 
     def to_stored(
-        self, document: dict[str, JSON], where: str, understood: Collection[str]
+        self, document: dict[str, JSON], location: Location | str, understood: Collection[str]
     ) -> tuple[ConsolidatedMetadata, bytes]:
         """Return the copies as read from the document of the group, and the text of the member.
 
         ``document`` is the document with the other members, which is validated together with the
-        entries that were not stored before.  ``where`` and ``understood`` are those of
+        entries that were not stored before.  ``location`` and ``understood`` are those of
         :meth:`GroupMetadata.to_bytes`, as are the errors.
         """
         pointer = "/consolidated_metadata"
         envelope: Any = strictjson.plain(
-            {**self.to_json(), "metadata": {}}, where, pointer, depth=1
+            {**self.to_json(), "metadata": {}}, location, pointer, depth=1
         )
         known = self.texts(3)
         new = known.unknown(self.entries)
         try:
-            entries, text = known.encode(self.entries, where, f"{pointer}/metadata")
+            entries, text = known.encode(self.entries, location, f"{pointer}/metadata")
             valid = {**envelope, "metadata": {path: entries[path] for path in new}}
-            check_group({**document, "consolidated_metadata": valid}, where, understood)
+            check_group({**document, "consolidated_metadata": valid}, location, understood)
         except BaseException:
             known.clear()  # it has entries that are not valid
             raise

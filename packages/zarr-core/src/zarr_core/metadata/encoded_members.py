@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from zarr_core.definition import JSON
+    from zarr_core.location import Location
 
 _FEW = 16  # removed members that are kept
 
@@ -68,11 +69,11 @@ class EncodedMembers:
         return new
 
     def encode(
-        self, members: Mapping[str, JSON], where: str, pointer: str = ""
+        self, members: Mapping[str, JSON], location: Location | str, pointer: str = ""
     ) -> tuple[dict[str, JSON], bytes]:
         """Return an object in plain JSON types and its text, as :func:`strictjson.dumps` does.
 
-        ``where`` and ``pointer``, the name of the document and the JSON pointer of the object, are
+        ``location`` and ``pointer``, the name of the document and the JSON pointer of the object, are
         used for errors.
 
         Raises
@@ -86,9 +87,9 @@ class EncodedMembers:
             entry = known.get(name)
             if entry is None or entry[0] is not value:
                 try:
-                    entry = _encoded(name, value, self.level, where)
+                    entry = _encoded(name, value, self.level, location)
                 except (MetadataValidationError, TypeError):
-                    strictjson.plain(members, where, pointer)  # raises with all problems
+                    strictjson.plain(members, location, pointer)  # raises with all problems
                     raise
                 known[name] = entry
             entries[name] = entry
@@ -98,11 +99,11 @@ class EncodedMembers:
         return plain, joined([text for _, text in entries.values()], self.level)
 
     def encode_within(
-        self, document: dict[str, JSON], name: str, where: str
+        self, document: dict[str, JSON], name: str, location: Location | str
     ) -> tuple[dict[str, JSON], bytes]:
         """As :meth:`encode`, for a document of plain JSON of which the member ``name`` is the object."""
         members: Any = document[name]
-        plain, text = self.encode(members, where, json_pointer(name))
+        plain, text = self.encode(members, location, json_pointer(name))
         texts = {
             key: text if key == name else encode_nested(value, 1) for key, value in document.items()
         }
@@ -122,8 +123,8 @@ class EncodedMembers:
         self._known = {}
 
 
-def _encoded(name: str, value: JSON, level: int, where: str) -> tuple[JSON, bytes]:
-    plain = strictjson.plain(value, where, depth=level)
+def _encoded(name: str, value: JSON, level: int, location: Location | str) -> tuple[JSON, bytes]:
+    plain = strictjson.plain(value, location, depth=level)
     return plain, strictjson.encode(name) + b": " + encode_nested(plain, level)
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from zarr_core.definition import JSON
+    from zarr_core.location import Location
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,26 +54,29 @@ class GroupMetadata:
 
     @classmethod
     def from_json(
-        cls, document: JSON, where: str = "group metadata", understood: Collection[str] = ()
+        cls,
+        document: JSON,
+        location: Location | str = "group metadata",
+        understood: Collection[str] = (),
     ) -> GroupMetadata:
         """Create metadata from a document of version 3.
 
         Parameters and errors are those of :meth:`ArrayMetadata.from_json`.
         """
-        return _from_v3(check_group(document, where, understood))
+        return _from_v3(check_group(document, location, understood))
 
     def to_json(self) -> dict[str, JSON]:
         """Return the version 3 document; unchanged parts are written as they were read."""
         return _to_v3(self)
 
     def to_bytes(
-        self, where: str = "new group metadata", understood: Collection[str] = ()
+        self, location: Location | str = "new group metadata", understood: Collection[str] = ()
     ) -> bytes:
         """Return the version 3 document as it is stored.
 
         Parameters and errors are those of :meth:`ArrayMetadata.to_bytes`.
         """
-        return self.to_stored(where, understood)[0]
+        return self.to_stored(location, understood)[0]
 
     def with_text(self, text: bytes) -> GroupMetadata:
         """Metadata as read, with the text of the document, for :meth:`to_stored`."""
@@ -87,7 +91,7 @@ class GroupMetadata:
         return new.replace(consolidated=self.consolidated.with_text(text, *path))
 
     def to_stored(
-        self, where: str = "new group metadata", understood: Collection[str] = ()
+        self, location: Location | str = "new group metadata", understood: Collection[str] = ()
     ) -> tuple[bytes, GroupMetadata]:
         """Return the version 3 document as it is stored, and the metadata as read from it.
 
@@ -96,20 +100,20 @@ class GroupMetadata:
         members: Any = self.to_json()
         copies, known = self.consolidated, (*(self.document or ()), *understood)
         apart = {"attributes"} if copies is None else {"attributes", "consolidated_metadata"}
-        document = plain_members(members, apart, where)
+        document = plain_members(members, apart, location)
         texts = dict.fromkeys(members, b"")
         attribute_texts = self._attribute_texts or EncodedMembers(2)
         for name in members:
             if name == "attributes":
                 document[name], texts[name] = attribute_texts.encode(
-                    self.attributes, where, "/attributes"
+                    self.attributes, location, "/attributes"
                 )
             elif name not in apart:
                 texts[name] = encode_nested(document[name], 1)
         if copies is None:
-            stored = _from_v3(check_group(document, where, known))
+            stored = _from_v3(check_group(document, location, known))
         else:
-            copies, text = copies.to_stored(document, where, known)
+            copies, text = copies.to_stored(document, location, known)
             document["consolidated_metadata"], texts["consolidated_metadata"] = (
                 copies.envelope,
                 text,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core import MemoryStore, override_extensions, resolve_store_path
 from zarr_core.errors import ExtensionError, MetadataError, NodeExistsError
-from zarr_core.extension import ArrayMetadata, GroupMetadata, ValidationProblem, ZarrError
+from zarr_core.extension import ArrayMetadata, GroupMetadata, Location, ValidationProblem, ZarrError
 from zarr_core.tools import (
     check_reserved_names,
     format_named,
@@ -184,9 +184,9 @@ def _copied(
     for path in sorted(copies.entries, key=lambda path: path.split("/")):
         if not all(map(side.format_.is_valid_name, path.split("/"))):
             continue  # not a valid path
-        where = f"{side.where()} consolidated metadata of {path!r}"
+        location = Location(f"{side.location()} consolidated metadata of {path!r}")
         try:
-            yield path, plain_floats(side.format_.from_json(copies.entries[path], where))
+            yield path, plain_floats(side.format_.from_json(copies.entries[path], location))
         except (MetadataError, ExtensionError) as error:
             yield path, error
 
