@@ -281,10 +281,13 @@ def _consolidated_attribute(size: int, directory: Path) -> dict[str, Operation]:
         count += 1
         array.attrs["count"] = count
 
+    def zarr(array: Any) -> None:
+        change(array)
+        _zarr().consolidate_metadata(path)  # otherwise it would be outdated
+
     return _each(
         _bind("zarr_core", lambda: zarr_core.open_consolidated(path, mode="r+")["a1"], change),
-        # It does not change the consolidated metadata.
-        _bind(ZARR, lambda: _zarr().open_consolidated(path, mode="r+")["a1"], change),
+        _bind(ZARR, lambda: _zarr().open_consolidated(path, mode="r+")["a1"], zarr),
     )
 
 
