@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 import tracemalloc
+import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -214,6 +215,7 @@ def main() -> None:
     parser.add_argument("--markdown", metavar="FILE", type=Path, help="write the table there")
     parser.add_argument("--directory", type=Path, help="directory for arrays (temporary)")
     options = parser.parse_args()
+    warnings.simplefilter("ignore")  # of zarr-python, about consolidated metadata
     rows = [HEADING]
     start = time.perf_counter()
     for axis in AXES:
