@@ -48,6 +48,14 @@ TABLES = {
     ),
     "URL_CHAINS": ("str", "The store for chains of URLs."),
     "FILE_SUFFIXES": ("tuple[str, ...]", "Stores for the files with that suffix."),
+    "FILE_SIGNATURES": (
+        "dict[str, list[str]]",
+        "For a store in one file, the first bytes of such files, in hexadecimal digits.",
+    ),
+    "FUNCTIONS": (
+        "dict[str, tuple[str, str]]",
+        "For a function or method of zarr_core, the distribution that provides it, and its target.",
+    ),
     "OTHER_OBJECTS": (
         "dict[str, str]",
         "For a module, what to use instead of opening a store from one of its objects.",
@@ -97,10 +105,13 @@ def tables() -> dict[str, Any]:
             }
         found["ARGUMENTS"] |= own.get("arguments", {})
         found["NUMCODECS_IDS"] |= own.get("numcodecs", {})
+        for function, target in own.get("functions", {}).items():
+            found["FUNCTIONS"][function] = (name, target)
         found["OTHER_OBJECTS"] |= own.get("other-objects", {})
         if "locations" in own:
             found["URL_CHAINS"] = own["locations"]["url-chains"]
             found["FILE_SUFFIXES"] = tuple(own["locations"]["file-suffixes"])
+            found["FILE_SIGNATURES"] = own["locations"]["file-signatures"]
         formats += groups.get("zarr_core.format", {}).values()
     classes = [_load(target) for target in formats]
     classes.sort(key=lambda format_: -format_.detection_priority)

@@ -1,4 +1,4 @@
-"""A place of its own for the distributions of each test."""
+"""A directory for the distributions of each test."""
 
 import importlib
 import sys
@@ -6,14 +6,15 @@ from pathlib import Path
 
 import pytest
 from zarr_core.display import extension as display
+from zarr_core.engine import native
 from zarr_core.registry import discovery, hooks, resolve
 
-sys.path.insert(0, str(Path(__file__).parent))  # pytest's importlib mode does not
+sys.path.insert(0, str(Path(__file__).parent))  # pytest's importlib mode does not add it
 
 
 @pytest.fixture
 def site(tmp_path, monkeypatch):
-    """A function that installs a wheel made of the arguments of ``wheels.wheel``."""
+    """A function that builds and installs a wheel; arguments of ``wheels.wheel``."""
     from wheels import unpack, wheel
 
     place = tmp_path / "site"
@@ -29,6 +30,7 @@ def site(tmp_path, monkeypatch):
     resolve._warned.clear()
     hooks._warned.clear()
     display._warned.clear()
+    native._warned.clear()
     yield install
     for module in set(sys.modules) - before:
         if (getattr(sys.modules[module], "__file__", None) or "").startswith(str(place)):
@@ -37,5 +39,6 @@ def site(tmp_path, monkeypatch):
     hooks._warned.clear()
     resolve._warned.clear()
     display._warned.clear()
+    native._warned.clear()
     monkeypatch.undo()
     discovery.refresh()

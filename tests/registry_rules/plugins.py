@@ -1,12 +1,12 @@
-"""One plugin of each kind, small but real, and the ways in which it can be broken."""
+"""A small plugin for each extension point, and the ways in which it can be broken."""
 
 import json
 
 NAME = "acme.x"
 URI = "https://acme.example/x/1.0"
 
-# Every extension of a document has one member, `key`: its schema permits 0 to 9, its code
-# refuses 7.
+# The configuration of every extension has one member, `key`: its schema permits 0 to 9, its
+# code rejects 7.
 SCHEMA = json.dumps(
     {"properties": {"key": {"type": "integer", "maximum": 9}}, "additionalProperties": False}
 )
@@ -122,6 +122,13 @@ class Extension(Display):
     def chunk_map(self, array, dims, at, **options):
         return None
 """,
+    "native": """
+from zarr_core.extension import NativeExecutor
+
+class Extension(NativeExecutor):
+    def plan(self, array):
+        return "it plans nothing"
+""",
     "hooks": """
 from zarr_core.extension import hookimpl
 
@@ -147,4 +154,5 @@ MISSPELT = SOURCES["hooks"].replace("zarr_check_metadata", "zarr_chek_metadata")
 FAILING = {
     "hooks": SOURCES["hooks"].replace("return []", "1 / 0"),
     "display": SOURCES["display"].replace('return "<b>shown</b>"', "1 / 0"),
+    "native": SOURCES["native"].replace('return "it plans nothing"', "1 / 0"),
 }

@@ -1,4 +1,4 @@
-"""What the text of December 2022 demands, each demand with the tests that cover it."""
+"""The requirements of the draft of December 2022, with their tests."""
 
 from clauses import Clause
 from clauses_draft_more import MORE
@@ -13,7 +13,7 @@ ENCODING = "Chunk encoding"
 
 _ENTRY = "test_draft_entry_point.py::test_"
 _KEYS = "test_draft_keys.py::test_"
-_DOC = "test_draft_documents.py::test_"
+_DOC = "test_draft_array_2022.py::test_"
 _EXT = "test_draft_extensions.py::test_"
 _TYPE = "test_draft_data_types.py::test_"
 _FILL = "test_draft_fill_values.py::test_"
@@ -130,7 +130,7 @@ CLAUSES = [
     _row("must", "json-encoding", ENTRY, "JSON is chosen by an object with type and suffix.",
          f"{_ENTRY}a_new_hierarchy_has_an_entry_point", f"{_ENTRY}the_metadata_key_suffix_is_used"),
     _row("may", "other-encoding", ENTRY, "An extension may define another encoding.",
-         f"{_ENTRY}other_encodings_are_rejected"),
+         f"{_ENTRY}another_metadata_encoding_is_an_extension"),
     _row("must", "other-encoding-object", ENTRY,
          "Such an encoding is an object with extension, type, metadata_key_suffix.",
          f"{_ENTRY}an_encoding_that_is_an_extension_names_all_three"),

@@ -45,6 +45,7 @@ from zarr_core.interfaces.forkable import Forkable
 from zarr_core.interfaces.format import Format
 from zarr_core.interfaces.keys import check_key, check_prefix
 from zarr_core.interfaces.metadata_extension import MetadataExtension
+from zarr_core.interfaces.native import NativeExecutor, NativePlan
 from zarr_core.interfaces.selection import (
     BasicIndexer,
     CoordinateIndexer,
@@ -53,6 +54,7 @@ from zarr_core.interfaces.selection import (
 )
 from zarr_core.interfaces.storage_transformer import StorageTransformer
 from zarr_core.interfaces.store import Buffers, Change, Store
+from zarr_core.location import Location
 from zarr_core.metadata.validation_problem import ValidationProblem
 from zarr_core.registry.provider import Provider
 
@@ -92,8 +94,11 @@ __all__ = [
     "Forkable",
     "Format",
     "GroupMetadata",
+    "Location",
     "MetadataExtension",
     "MetadataValidationError",
+    "NativeExecutor",
+    "NativePlan",
     "NodeNotFoundError",
     "OrthogonalIndexer",
     "PartialDecodeCodec",

@@ -12,7 +12,6 @@ from zarr_core.engine.prepared_chain import PreparedCodecChain
 from zarr_core.engine.scratch import scratch
 from zarr_core.engine.stored_array import StoredArray
 from zarr_core.engine.stored_node import StoredGroup
-from zarr_core.formats.additional_fields import understanding
 from zarr_core.formats.detect import conflicting_format, format_of_new, read_node
 from zarr_core.formats.key_order import KeyOrder, key_order
 from zarr_core.formats.lookup import format_named, formats_without
@@ -39,7 +38,6 @@ from zarr_core.names import (
     is_node_name,
     is_reserved_name,
     join,
-    located,
     normalise_path,
 )
 from zarr_core.normalize.attributes import check_attributes
@@ -51,7 +49,13 @@ from zarr_core.registry.resolve import create_extension, find_implementation, re
 from zarr_core.selection.projection import ChunkProjection, project, put, take
 from zarr_core.stores.same_location import is_within_location, path_within
 from zarr_core.strictjson import keep_nonfinite
-from zarr_core.threads import concurrent_map, in_one_thread, parallel_for, thread_count
+from zarr_core.threads import (
+    available_threads,
+    concurrent_map,
+    in_one_thread,
+    parallel_for,
+    thread_count,
+)
 
 if TYPE_CHECKING:
     from zarr_core.hierarchy.store_path import StoreLike as StoreLike
@@ -75,6 +79,7 @@ __all__ = [
     "StoredGroup",
     "WrapperReader",
     "allow_reserved_names",
+    "available_threads",
     "check_attributes",
     "check_reserved_names",
     "codec_definition",
@@ -104,7 +109,6 @@ __all__ = [
     "key_lock",
     "key_order",
     "listed",
-    "located",
     "make_room",
     "normalise_path",
     "occupied",
@@ -131,7 +135,6 @@ __all__ = [
     "strictjson",
     "take",
     "thread_count",
-    "understanding",
     "walk",
 ]
 

@@ -24,6 +24,7 @@ from zarr_core.extension import (
     ByteRange,
     Codec,
     ExtensionDefinition,
+    Location,
     PartialEncodeCodec,
     SubchunkCodec,
 )
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
     from zarr_core.extension import JSON, Buffer, ByteReader, Selection
     from zarr_core.tools import PreparedCodecChain
+
+    from zarr_sharding.index import IndexFormat
 
     Array = np.ndarray[Any, Any]
 
@@ -160,6 +163,10 @@ class ShardingCodec(PartialEncodeCodec, SubchunkCodec):
         """Return the prepared codec chain of the inner chunks."""
         return self._shard(decoded).inner
 
+    def index_format(self, decoded: ArrayRepresentation) -> IndexFormat:
+        """Return the format of the index, for code that reads shards in its own way."""
+        return self._shard(decoded).index
+
     def inner_chunk_sizes(
         self, reader: ByteReader, decoded: ArrayRepresentation
     ) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -242,5 +249,5 @@ def _chain(codecs: CodecChain | Iterable[CodecLike]) -> CodecChain:
 def _read_chain(definitions: Iterable[JSON], member: str) -> CodecChain:
     return CodecChain.from_definitions(
         [ExtensionDefinition.from_json(it) for it in definitions],
-        pointer=f"/configuration/{member}",
+        Location(pointer=f"/configuration/{member}"),
     )

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 from zarr_core.errors import NodeTypeError
 from zarr_core.interfaces.keylock import key_lock
+from zarr_core.location import Location
 from zarr_core.metadata.consolidated import ConsolidatedMetadata
 from zarr_core.metadata.group import GroupMetadata
-from zarr_core.names import located
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,18 +30,18 @@ if TYPE_CHECKING:
 
 
 class _Changes:
-    """Relative paths of removed nodes (``gone``), and of new or changed nodes (``there``)."""
+    """Relative paths of removed nodes (``removed``), and of new or changed nodes (``changed``)."""
 
     def __init__(self) -> None:
-        self.gone: dict[str, None] = {}
-        self.there: dict[str, None] = {}
+        self.removed: dict[str, None] = {}
+        self.changed: dict[str, None] = {}
 
     def __bool__(self) -> bool:
-        return bool(self.gone or self.there)
+        return bool(self.removed or self.changed)
 
     def add(self, other: _Changes) -> None:
-        self.gone |= other.gone
-        self.there |= other.there
+        self.removed |= other.removed
+        self.changed |= other.changed
 
     def copy(self) -> _Changes:
         copied = _Changes()
@@ -50,7 +50,7 @@ class _Changes:
 
     def includes_removed(self, name: str) -> bool:
         """Whether a node, or a group that contains it, was removed."""
-        return any(path in self.gone for path in accumulate(name.split("/"), "{}/{}".format))
+        return any(path in self.removed for path in accumulate(name.split("/"), "{}/{}".format))
 
 
 class ConsolidatedView:
@@ -123,17 +123,19 @@ class ConsolidatedView:
             if ended:
                 self._write_pending()
 
-    def record(self, *, gone: Sequence[str] = (), there: Sequence[str] = ()) -> None:
+    def record(self, *, removed: Sequence[str] = (), changed: Sequence[str] = ()) -> None:
         """Update the entries of nodes from the store, in one write.
 
-        ``gone`` are paths of nodes that were removed with everything below them, ``there`` those
+        ``removed`` are paths of nodes that were removed with everything below them, ``changed`` those
         of new or changed nodes.  Nodes are read under the lock of the consolidated metadata: if
         several threads change a node, the last of them to record it reads its latest metadata.
         """
         changes = _Changes()
-        changes.gone.update((relative, None) for path in gone if (relative := self._relative(path)))
-        changes.there.update(
-            (relative, None) for path in there if (relative := self._relative(path))
+        changes.removed.update(
+            (relative, None) for path in removed if (relative := self._relative(path))
+        )
+        changes.changed.update(
+            (relative, None) for path in changed if (relative := self._relative(path))
         )
         if not changes:
             return
@@ -169,8 +171,8 @@ class ConsolidatedView:
 
         def change(metadata: NodeMetadata) -> NodeMetadata:
             if not isinstance(metadata, GroupMetadata):
-                where = located(self._store, self.path)
-                raise NodeTypeError(where, "has become a node of the other type")
+                location = Location(self._store, self.path)
+                raise NodeTypeError(location, "has become a node of the other type")
             if metadata.consolidated is None:
                 return metadata  # it was removed meanwhile
             self.metadata = self._changed(metadata.consolidated, changes)
@@ -192,8 +194,8 @@ class ConsolidatedView:
     def _changed(self, metadata: ConsolidatedMetadata, changes: _Changes) -> ConsolidatedMetadata:
         """Consolidated metadata in which the entries of changed nodes are read from the store."""
         new = dict(metadata.entries)
-        below = [name for name in new if changes.includes_removed(name)] if changes.gone else []
-        for name in dict.fromkeys([*below, *changes.there]):
+        below = [name for name in new if changes.includes_removed(name)] if changes.removed else []
+        for name in dict.fromkeys([*below, *changes.changed]):
             found = self._format.read(self._store, f"{self.path}/{name}".lstrip("/"))
             if found is None:
                 new.pop(name, None)
@@ -207,8 +209,8 @@ class ConsolidatedView:
         known = self._nodes.get(relative)
         if known is not None and known[0] is document:
             return known[1]
-        where = f"{self._store} consolidated metadata of {relative!r}"
-        parsed = self._format.from_json(document, where)
+        location = Location(f"{self._store} consolidated metadata of {relative!r}")
+        parsed = self._format.from_json(document, location)
         self._nodes[relative] = (document, parsed)
         return parsed
 
@@ -253,7 +255,7 @@ def consolidated_view(
         return ConsolidatedView(store, path, format_, metadata.consolidated, lookup)
     if required:
         raise ValueError(
-            f"{located(store, path)} has no consolidated metadata; make it with "
+            f"{Location(store, path)} has no consolidated metadata; make it with "
             "consolidate_metadata()"
         )
     return None

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from zarr_core.errors import StoreReadOnlyError
 from zarr_core.interfaces.store import READ_ONLY
+from zarr_core.location import Location
 from zarr_core.metadata.group import GroupMetadata
-from zarr_core.names import located
 from zarr_core.registry import scope
 
 if TYPE_CHECKING:
@@ -74,9 +74,9 @@ class StoredNode(ABC, Generic[M]):
         return f"/{self.path}"
 
     @property
-    def location(self) -> str:
+    def location(self) -> Location:
         """Location of the node, for messages."""
-        return located(self.store, self.path)
+        return Location(self.store, self.path)
 
     def check_writable(self) -> None:
         """Raise a StoreReadOnlyError if :attr:`read_only`."""
@@ -95,16 +95,16 @@ class StoredNode(ABC, Generic[M]):
     def with_metadata(self, metadata: M) -> Self:
         """The same node with other metadata; nothing is stored."""
 
-    def record(self, *, gone: Sequence[str] = (), there: Sequence[str] = ()) -> None:
+    def record(self, *, removed: Sequence[str] = (), changed: Sequence[str] = ()) -> None:
         """Update the consolidated metadata through which the node was reached, if any.
 
         Parameters
         ----------
-        gone, there : sequence of str
+        removed, changed : sequence of str
             Paths of nodes that were removed with everything below them; of new or changed nodes.
         """
         if self.consolidated is not None:
-            self.consolidated.record(gone=gone, there=there)
+            self.consolidated.record(removed=removed, changed=changed)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.location}>"

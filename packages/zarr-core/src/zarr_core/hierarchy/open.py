@@ -24,6 +24,7 @@ from zarr_core.registry.scope import override_extensions
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from zarr_core.hierarchy.fresh_array import Recheck
     from zarr_core.hierarchy.store_path import StoreLike
     from zarr_core.interfaces.store import Store
     from zarr_core.metadata.array import ArrayMetadata
@@ -43,6 +44,7 @@ def open(
     config: Mapping[str, Any] | None = None,
     synchronizer: Any = None,
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
+    recheck: Recheck = "open",
     **create: Any,
 ) -> Array | Group:
     """Open an array or a group.
@@ -70,6 +72,11 @@ def open(
         As for :func:`create_array`; also for all nodes below a group.
     extensions : mapping, optional
         Code for the node and its members: ``{"codec": {"acme.xor": Xor}}``.
+    recheck : {"open", "always"} or float
+        When changes of the metadata by other writers are noticed: only when the node is opened
+        (:meth:`Array.refresh` reads it again), before every use of the node, or if the last check
+        is older than this number of seconds.  A check compares the generations of the metadata
+        documents in the store, without reading them.  Also for members that a group returns.
     **create
         For modes that create a node: arguments of :func:`create_array` if ``shape`` or ``data`` is
         among them, else of :func:`create_group`.
@@ -88,7 +95,7 @@ def open(
     kind = None if "shape" not in create and create.get("data") is None else Array
     return _open(
         kind, store, mode, path, zarr_format, storage_options, use_consolidated, config,
-        synchronizer, extensions, create,
+        synchronizer, extensions, create, recheck,
     )  # fmt: skip
 
 
@@ -102,6 +109,7 @@ def open_array(
     config: Mapping[str, Any] | None = None,
     synchronizer: Any = None,
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
+    recheck: Recheck = "open",
     **create: Any,
 ) -> Array:
     """Open an array; parameters as for :func:`open`.
@@ -115,7 +123,7 @@ def open_array(
     """
     found = _open(
         Array, store, mode, path, zarr_format, storage_options, None, config, synchronizer,
-        extensions, create,
+        extensions, create, recheck,
     )  # fmt: skip
     if not isinstance(found, Array):
         raise NodeTypeError(
@@ -135,6 +143,7 @@ def open_group(
     synchronizer: Any = None,
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
     attributes: Mapping[str, Any] | None = None,
+    recheck: Recheck = "open",
 ) -> Group:
     """Open a group; parameters as for :func:`open`.
 
@@ -148,7 +157,7 @@ def open_group(
     create = {} if attributes is None else {"attributes": attributes}
     found = _open(
         Group, store, mode, path, zarr_format, storage_options, use_consolidated, None,
-        synchronizer, extensions, create,
+        synchronizer, extensions, create, recheck,
     )  # fmt: skip
     if not isinstance(found, Group):
         raise NodeTypeError(
@@ -183,7 +192,18 @@ def _open(
     synchronizer: Any,
     extensions: Mapping[str, Mapping[str, Any]] | None,
     create: dict[str, Any],
+    recheck: Recheck,
 ) -> Array | Group:
+    if recheck != "open":
+        from zarr_core.hierarchy.fresh_array import max_age  # only for such nodes
+        from zarr_core.hierarchy.fresh_group import fresh
+
+        age = max_age(recheck)
+        node = _open(
+            kind, place, mode, path, zarr_format, storage_options, use_consolidated, config,
+            synchronizer, extensions, create, "open",
+        )  # fmt: skip
+        return fresh(node, age)
     with override_extensions(extensions):
         if mode not in _MODES and mode is not None:
             raise ValueError(f"mode must be one of {', '.join(_MODES)}, not {mode!r}")
@@ -192,6 +212,10 @@ def _open(
 
             if unknown := sorted(create.keys() - signature(create_array).parameters.keys()):
                 raise TypeError(f"no argument called {', '.join(unknown)}")
+        if isinstance(place, str) and "|" in place:
+            from zarr_core.hierarchy.url_pipeline import split_format  # rarely used
+
+            place, path, zarr_format = split_format(place, path, zarr_format)
         store, below = resolve_store_path(
             place, path, read_only=mode == "r", storage_options=storage_options,
             synchronizer=synchronizer,
@@ -201,7 +225,7 @@ def _open(
                 f'the store is read-only, and mode="{mode}" requires writing', store
             )
         if mode in ("w", "w-", "x"):
-            return _made(kind, store, below, zarr_format, config, create, overwrite=mode == "w")
+            return _create(kind, store, below, zarr_format, config, create, overwrite=mode == "w")
         try:
             format_, metadata = read_node(store, below, zarr_format)
         except NodeNotFoundError as error:
@@ -210,10 +234,10 @@ def _open(
                     reason = (
                         "no location is given, and new memory is empty; pass a path, URL or Store"
                     )
-                    raise NodeNotFoundError(error.where, reason) from None
+                    raise NodeNotFoundError(error.location, reason) from None
                 raise
             try:
-                return _made(kind, store, below, zarr_format, config, create, overwrite=False)
+                return _create(kind, store, below, zarr_format, config, create, overwrite=False)
             except NodeExistsError as error:
                 try:
                     format_, metadata = read_node(store, below, zarr_format)
@@ -229,7 +253,7 @@ def _open(
         return Array(found) if isinstance(found, StoredArray) else Group(found)
 
 
-def _made(
+def _create(
     kind: type[Array | Group] | None,
     store: Store,
     path: str,
@@ -286,6 +310,11 @@ def array_from_metadata(
         If it is the metadata of a group.
     """
     with override_extensions(extensions):
+        if isinstance(store, str) and "|" in store:
+            from zarr_core.hierarchy.url_pipeline import split_format  # rarely used
+
+            store, path, named = split_format(store, path, zarr_format)
+            zarr_format = zarr_format if named is None else named
         place, below = resolve_store_path(store, path, read_only=read_only)
         format_ = format_named(zarr_format)
         found = stored_node(place, below, format_, metadata, read_only=read_only, config=config)

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from zarr_core.errors import NodeNotFoundError, StoreError
 from zarr_core.hierarchy.node import Node
 from zarr_core.interfaces.store import Store
-from zarr_core.names import located, normalise_path
+from zarr_core.location import Location
+from zarr_core.names import join, normalise_path
+from zarr_core.stores.local import LocalStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +43,9 @@ def resolve_store_path(
         an array or group, for paths below it; None for new memory; an object that an installed
         store supports, such as a store of another library.  The suffix of a path may select a
         store, such as ``.zip``.  In ``name+scheme://``, the name selects the store.  ``~`` and
-        ``~user`` at the beginning of a path are home directories.
+        ``~user`` at the beginning of a path are home directories.  In ``PLACE|scheme:path``, the
+        scheme names what is at the place: ``zip``, another store in a file, or a format such as
+        ``zarr3``; ``auto`` recognises a file by its first bytes.
     path : str, optional
         Path of the node below the location.
     read_only : bool
@@ -70,6 +74,13 @@ def resolve_store_path(
         return _synchronised(found, synchronizer), below
     below = normalise_path("" if path is None else path)
     if isinstance(place, str):  # first, for speed
+        if "|" in place:
+            from zarr_core.hierarchy.url_pipeline import resolve_pipeline  # rarely used
+
+            options = dict(storage_options or {})
+            resolved = resolve_pipeline(place, read_only, options, _from_path)
+            if resolved is not None:
+                return resolved[0], join(resolved[1], below)
         return _from_path(place, read_only, dict(storage_options or {})), below
     if storage_options and not isinstance(place, os.PathLike):
         raise StoreError("storage_options requires a URL", store=repr(place))
@@ -135,7 +146,7 @@ def _from_object(place: object, read_only: bool) -> Store | None:
     known = set(names("store"))
     for name in modules:
         if name in known:
-            store = _store_class(name, repr(type(place)))
+            store = _store_class(name, Location(repr(type(place))))
             if (found := store.from_object(place, read_only=read_only)) is not None:
                 return found
     return None
@@ -180,12 +191,12 @@ def _from_path(text: str, read_only: bool, options: dict[str, Any]) -> Store:
         name = suffix[1:]
         # Without its distribution, a directory of that name would be created.
         expected = name in FILE_SUFFIXES and not os.path.isdir(text)
-        if (expected or is_provided("store", name)) and _store_class(name, text).is_for(text):
+        if (expected or is_provided("store", name)) and _store_class(name, Location(text)).is_for(
+            text
+        ):
             return _store_named(name, text, read_only, options)
     if options:
         raise StoreError("storage_options requires a URL, not a path", store=text)
-    from zarr_core.stores.local import LocalStore
-
     try:
         return LocalStore(text, read_only=read_only)
     except StoreError:
@@ -249,7 +260,7 @@ def _name_in(url: str) -> str:
 
 
 def _store_named(name: str, url: str, read_only: bool, options: dict[str, Any]) -> Store:
-    return _store_class(name, _shown(url)).from_url(url, read_only=read_only, **options)
+    return _store_class(name, Location(_shown(url))).from_url(url, read_only=read_only, **options)
 
 
 def _shown(url: str) -> str:
@@ -258,10 +269,10 @@ def _shown(url: str) -> str:
     return f"{scheme}{separator}{rest.rpartition('@')[2].partition('?')[0]}"
 
 
-def _store_class(name: str, where: str) -> type[Store]:
+def _store_class(name: str, location: Location) -> type[Store]:
     from zarr_core.registry.resolve import find
 
-    return find("store", name, where)
+    return find("store", name, location)
 
 
 @contextmanager
@@ -286,4 +297,4 @@ def refuse_misspelt(place: StoreLike, store: Store, below: str, missing: str) ->
     A store object without a path may be empty.
     """
     if below or isinstance(place, str | os.PathLike):
-        raise NodeNotFoundError(located(store, below), f"{missing}; check the path")
+        raise NodeNotFoundError(Location(store, below), f"{missing}; check the path")

@@ -1,0 +1,169 @@
+"""The list of installed extensions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from zarr_core.errors import ExtensionError
+from zarr_core.registry import discovery, registry, resolve, scope
+from zarr_core.registry.extension_points import EXTENSION_POINTS
+from zarr_core.registry.provider import Provider
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledExtension:
+    """An installed extension.
+
+    Parameters
+    ----------
+    extension_point, name : str
+        The extension.
+    distribution, version : str
+        The distribution that provides it.
+    target : str
+        Its code, ``module:Class``.
+    loads : bool or None
+        Whether it can be imported; None if this was not tried.
+    error : str or None
+        The error of the import.
+    wins : bool
+        Whether it is used for its name; for hooks, whether they are called.  False for all
+        providers that are in conflict.
+    alternative : str
+        For an alternative, its name in the settings; else empty.
+    """
+
+    extension_point: str
+    name: str
+    distribution: str
+    version: str
+    target: str
+    loads: bool | None
+    error: str | None
+    wins: bool
+    alternative: str = ""
+
+    @property
+    def choice(self) -> str:
+        """The value of the setting ``providers`` that selects it, such as ``zarr-codecs[isal]``."""
+        return f"{self.distribution}[{self.alternative}]" if self.alternative else self.distribution
+
+    @property
+    def note(self) -> str:
+        """``"broken: ..."``, ``"not used"``, ``"alternative"`` or empty."""
+        if self.error is not None:
+            state = "alternative that cannot be loaded" if self.alternative else "broken"
+            return f"{state}: {self.error}"
+        if self.wins:
+            return ""
+        return "alternative" if self.alternative else "not used"
+
+    def __str__(self) -> str:
+        line = f"{self.extension_point} {self.name}  {self.choice} {self.version} ({self.target})"
+        return f"{line}  {self.note}".rstrip()
+
+
+def installed_extensions(
+    load: bool = True, *, extension_point: str | None = None, names: Collection[str] = ()
+) -> list[InstalledExtension]:
+    """List the installed extensions.
+
+    Parameters
+    ----------
+    load : bool
+        Import each extension, to check that it loads.  If false, only hooks are imported, and
+        only if there is a conflict.
+    extension_point : str, optional
+        List only extensions of this extension point.
+    names : collection of str
+        List only these names, if there are any.
+
+    Returns
+    -------
+    list of InstalledExtension
+        Sorted by extension point, name and distribution, including overrides.  The name of a
+        family is its pattern, such as ``r*``.
+    """
+    return [
+        _line(provider, load)
+        for provider in _all_providers()
+        if extension_point in (None, provider.extension_point)
+        and (not names or provider.name in names)
+    ]
+
+
+def table(lines: Iterable[InstalledExtension]) -> str:
+    """Format the result of :func:`installed_extensions` as a table."""
+    rows = [("extension point", "name", "provided by", "code", "")]
+    rows += [
+        (line.extension_point, line.name, f"{line.choice} {line.version}", line.target, line.note)
+        for line in lines
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
+    return "\n".join(
+        "  ".join(
+            (*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1])
+        ).rstrip()
+        for row in rows
+    )
+
+
+def _all_providers() -> Iterator[Provider]:
+    version = discovery.scan().core_version
+    for extension_point in EXTENSION_POINTS:
+        found = [
+            item.provider
+            for item in scope.overrides()
+            if item.provider.extension_point == extension_point
+        ]
+        for lines in (discovery.ENTRY_POINTS, discovery.FAMILIES):
+            found += [
+                Provider(extension_point, name, target, discovery.DISTRIBUTION, version)
+                for name, target in lines.get(extension_point, {}).items()
+            ]
+        scanned = discovery.scan().providers.get(extension_point, {})
+        offered = registry.bridge_offers().get(extension_point, {})
+        for group in {**offered, **scanned}.values():  # scanned extensions hide those of bridges
+            found += group
+        for group in discovery.scan().alternatives.get(extension_point, {}).values():
+            found += group
+        yield from sorted(found, key=lambda item: (item.name, item.choice, item.target))
+
+
+def _line(provider: Provider, load: bool) -> InstalledExtension:
+    error: str | None = None
+    if load:
+        try:
+            provider.load()
+        except ExtensionError as problem:
+            error = getattr(problem, "reason", None) or str(problem)
+    return InstalledExtension(
+        provider.extension_point,
+        provider.name,
+        provider.distribution,
+        provider.version,
+        provider.target,
+        None if not load else error is None,
+        error,
+        _wins(provider),
+        provider.alternative,
+    )
+
+
+def _wins(provider: Provider) -> bool:
+    extension_point, name = provider.extension_point, provider.name
+    if override := scope.lookup(extension_point, name):
+        return override.provider == provider
+    if extension_point in ("bridge", "hooks"):
+        return not registry.is_disabled(provider.distribution)
+    if name in discovery.FAMILIES.get(extension_point, {}):
+        return provider.distribution == discovery.DISTRIBUTION
+    try:
+        winner = resolve.chosen(extension_point, name)
+    except ExtensionError:
+        return False
+    return winner is not None and replace(winner, version=provider.version) == provider

@@ -1,0 +1,97 @@
+import sys
+
+import pytest
+from zarr_core.codecs.bytes import BytesCodec
+from zarr_core.config import config
+from zarr_core.registry.extension_list import installed_extensions, table
+from zarr_core.registry.extension_names import names
+from zarr_core.registry.scope import override_extensions
+
+
+@pytest.fixture
+def several(install, codec_source):
+    install("acme-one", {"codec": {"x": "one:Codec"}}, {"one.py": codec_source}, version="1.5")
+    install("acme-two", {"codec": {"x": "two:Codec", "bytes": "two:Codec"}}, {"two.py": "1 / 0"})
+    install("acme-hooks", {"hooks": {"acme": "acme_hooks"}}, {"acme_hooks.py": ""})
+
+
+def lines(kind, name, **options):
+    return {
+        line.distribution: line
+        for line in installed_extensions(**options)
+        if (line.extension_point, line.name) == (kind, name)
+    }
+
+
+def test_everything_is_listed_without_importing_it(several):
+    found = lines("codec", "x", load=False)
+    assert found["acme-one"].loads is None
+    assert found["acme-one"].version == "1.5"
+    assert found["acme-two"].target == "two:Codec"
+    assert not {"one", "two"} & set(sys.modules)
+
+
+def test_whether_it_loads(several):
+    found = lines("codec", "x")
+    assert (found["acme-one"].loads, found["acme-one"].error) == (True, None)
+    assert found["acme-two"].loads is False
+    assert "ZeroDivisionError" in found["acme-two"].error
+
+
+def test_some_are_listed_and_no_others_imported(several):
+    found = installed_extensions(extension_point="chunk_grid", names=["regular", "x"])
+    assert [(line.extension_point, line.name, line.loads) for line in found] == [
+        ("chunk_grid", "regular", True)
+    ]
+    assert not {"one", "two"} & set(sys.modules)
+
+
+def test_who_wins(several):
+    def winners(name, kind="codec"):
+        return [who for who, line in lines(kind, name, load=False).items() if line.wins]
+
+    assert winners("x") == []  # in conflict
+    assert winners("bytes") == ["zarr-core"]
+    assert winners("r*", "data_type") == ["zarr-core"]
+    assert winners("acme", "hooks") == ["acme-hooks"]
+    with config.set(providers={"codec.x": "acme-one", "codec.bytes": "acme-two"}):
+        assert winners("x") == ["acme-one"]
+        assert winners("bytes") == ["acme-two"]
+    with config.set(disabled_plugins={"acme-two", "acme-hooks"}):
+        assert winners("x") == ["acme-one"]
+        assert winners("acme", "hooks") == []
+    with override_extensions({"codec": {"x": BytesCodec}}):
+        assert winners("x") == ["this process"]
+
+
+def test_core_is_listed_with_its_version():
+    found = lines("codec", "bytes")["zarr-core"]
+    assert found.version
+    assert found.loads
+    assert found.wins
+
+
+def test_the_table_is_for_people(several):
+    text = table(installed_extensions())
+    head, *rows = text.splitlines()
+    assert head.split() == ["extension", "point", "name", "provided", "by", "code"]
+    (row,) = (row for row in rows if "acme-one" in row)
+    assert row.split() == ["codec", "x", "acme-one", "1.5", "one:Codec", "not", "used"]
+    assert any("two:Codec" in row and "broken: ZeroDivisionError" in row for row in rows)
+    assert not any(row.endswith(" ") for row in rows)
+
+
+def test_a_line_says_the_same_in_one_sentence(several):
+    found = lines("codec", "x")
+    assert str(found["acme-one"]) == "codec x  acme-one 1.5 (one:Codec)  not used"
+    assert "broken: ZeroDivisionError" in str(found["acme-two"])
+    core = lines("codec", "bytes")["zarr-core"]
+    assert str(core).endswith("(zarr_core.codecs.bytes:BytesCodec)")
+
+
+def test_names(several):
+    assert {"bytes", "x"} <= set(names("codec"))
+    with config.set(disabled_plugins={"*"}):
+        assert names("codec") == ["bytes"]
+    with override_extensions({"codec": {"a": BytesCodec}}):
+        assert names("codec")[0] == "a"
