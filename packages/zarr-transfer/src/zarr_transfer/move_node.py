@@ -90,9 +90,9 @@ def move(
     format_ = dest.stored.format if isinstance(dest, Node) else None
     spec = spec_of(source, store, path, format_, {})
     created = move_node(spec, progress)
-    source.stored.record(gone=[source.path])
+    source.stored.record(removed=[source.path])
     if isinstance(dest, Node):
-        dest.stored.record(gone=[path], there=created)
+        dest.stored.record(removed=[path], changed=created)
     return open_node(
         store,
         "r+",
