@@ -615,7 +615,8 @@ def _copy(size: int, directory: Path) -> dict[str, Operation]:
     def prepare() -> None:
         shutil.rmtree(directory / "copy", ignore_errors=True)
 
-    return _each(lambda: zarr_core.copy(path, directory / "copy"), prepare=prepare)
+    source = zarr_core.open_array(path, mode="r")
+    return _each(lambda: zarr_core.copy(source, directory / "copy"), prepare=prepare)
 
 
 @_axis("read strings", "strings", 1e3, 1e4, 1e5, 1e6)
