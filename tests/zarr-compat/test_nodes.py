@@ -57,6 +57,14 @@ def test_open_group_raises_for_arrays(group):
         group.require_array("x", shape=(11,))
 
 
+def test_other_arguments_are_ignored_if_the_array_exists(group):
+    array = group["x"]
+    assert zarr.open_array(group.store, path="x", mode="a", shape=(99,), dtype="u1") == array
+    assert zarr.open(group.store, path="x", mode="r+", shape=(99,), fill_value=7) == array
+    assert group.require_array("x", shape=array.shape, chunks=(1, 1), fill_value=7) == array
+    assert group.require_dataset("x", array.shape, dtype=array.dtype, compressors=None) == array
+
+
 def test_existing_nodes_raise_file_exists(group):
     with pytest.raises(FileExistsError) as caught:
         zarr.open_group(group.store, mode="w-")
@@ -163,7 +171,7 @@ def test_version_2_codecs_are_numcodecs_objects():
     blosc, delta = numcodecs.Blosc("lz4", 3, 2), numcodecs.Delta("<i4")
     array = zarr.create(4, dtype="i4", compressor=blosc, filters=[delta], order="C", zarr_format=2)
     assert (array.compressor, array.filters, array.serializer) == (blosc, (delta,), None)
-    assert zarr.create((2, 2), order="F", compressor=None, zarr_format=2).filters is None
+    assert zarr.create((2, 2), order="F", compressor=None, zarr_format=2).filters == ()
     with pytest.raises(TypeError, match="compressors"):
         assert zarr.zeros(3).compressor
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from zarr_core.engine.prepared_chain import PreparedCodecChain
     from zarr_core.engine.stored_chunks import StoredChunks
     from zarr_core.interfaces.byte_reader import ByteReader
-    from zarr_core.interfaces.selection import MaskIndexer, Selection
+    from zarr_core.interfaces.selection import AnySelection
     from zarr_core.interfaces.store import Buffers
     from zarr_core.selection.projection import ChunkProjection
 
@@ -31,7 +31,7 @@ _MIN_TASK_SECONDS = 150e-6
 _MAX_ENCODED = 16  # encoded chunks that are kept when all elements have one value
 
 
-def write(stored: StoredChunks, selection: Selection | MaskIndexer, value: Array) -> None:
+def write(stored: StoredChunks, selection: AnySelection, value: Array) -> None:
     """Write a selection.
 
     A complete chunk is stored without reading the old one.  Any other is read, changed and stored
@@ -99,7 +99,7 @@ def write(stored: StoredChunks, selection: Selection | MaskIndexer, value: Array
     )
 
 
-def _erase(stored: StoredChunks, selection: Selection | MaskIndexer, value: Array) -> bool:
+def _erase(stored: StoredChunks, selection: AnySelection, value: Array) -> bool:
     """Write one value by visiting only stored chunks, if it is what missing chunks contain.
 
     Returns False, and writes nothing, if every chunk of the selection has to be visited.
@@ -135,7 +135,7 @@ def _erase(stored: StoredChunks, selection: Selection | MaskIndexer, value: Arra
 
 
 def write_fields(
-    stored: StoredChunks, selection: Selection | MaskIndexer, value: Array, fields: str | list[str]
+    stored: StoredChunks, selection: AnySelection, value: Array, fields: str | list[str]
 ) -> None:
     """Write some fields of the elements of a selection; the others keep their values.
 
@@ -200,7 +200,7 @@ def _update(
     stored: StoredChunks,
     codecs: PreparedCodecChain,
     key: str,
-    selection: Selection | MaskIndexer,
+    selection: AnySelection,
     value: Array,
 ) -> None:
     """Write a part of a chunk, and keep the rest."""

@@ -135,6 +135,18 @@ class Store(ABC):
         """
         return None
 
+    @classmethod
+    def within(cls, store: Store, key: str) -> Self:
+        """Open a store that is one value of another store, for reading, such as an archive.
+
+        Called by ``open("s3://bucket/archive|scheme:")``, where ``scheme`` is a name of the store.
+        """
+        raise StoreCapabilityError(
+            f"a {cls.__name__} cannot be opened within another store; copy the file to a directory",
+            store=store,
+            key=key,
+        )
+
     @property
     def url(self) -> str:
         """The canonical URL, without credentials; for messages, tokens and equality.

@@ -77,6 +77,12 @@ URL_CHAINS: str = "fsspec"
 # Stores for the files with that suffix.
 FILE_SUFFIXES: tuple[str, ...] = ("zip",)
 
+# For a store in one file, the first bytes of such files, in hexadecimal digits.
+FILE_SIGNATURES: dict[str, list[str]] = {
+    "zip": ["504b0304", "504b0506"],
+    "sqlite": ["53514c69746520666f726d6174203300"],
+}
+
 # For a function or method of zarr_core, the distribution that provides it, and its target.
 FUNCTIONS: dict[str, tuple[str, str]] = {
     "convert": ("zarr-transfer", "zarr_transfer:convert"),
