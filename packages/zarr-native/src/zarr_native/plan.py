@@ -50,7 +50,7 @@ _SHARDING = "zarr_sharding.codec.ShardingCodec"
 _MAX_ITEM = 256  # bytes, as in native.h
 _MAX_CODECS = 8
 _MAX_DIMS = 32
-_THREADS_NBYTES = 1 << 16  # smaller results do not need another thread
+_THREADS_NBYTES = 1 << 16  # results up to this size, or of one chunk, do not need another thread
 _NO_LIMIT = (1 << 62) - 1
 _PLAIN_KEY = re.compile(r"[^\\\0]*").fullmatch
 
@@ -79,7 +79,16 @@ def _require(condition: object, otherwise: str) -> None:
 class Plan(NativePlan):
     """The plan of an array."""
 
-    __slots__ = ("_chunks", "_in_memory", "_outer", "_plan", "_view", "_writes", "dtype")
+    __slots__ = (
+        "_chunks",
+        "_in_memory",
+        "_one_thread",
+        "_outer",
+        "_plan",
+        "_view",
+        "_writes",
+        "dtype",
+    )
 
     def __init__(
         self,
@@ -87,6 +96,7 @@ class Plan(NativePlan):
         dtype: np.dtype[Any],
         outer: tuple[int, ...],
         counts: tuple[int, ...],
+        nbytes: int,
         *,
         in_memory: bool,
         writes: bool,
@@ -101,6 +111,7 @@ class Plan(NativePlan):
         self._chunks = counts
         self._in_memory = in_memory
         self._writes = writes
+        self._one_thread = max(nbytes, _THREADS_NBYTES)
 
     def read(self, array: StoredArray, selection: Any, out: Array) -> Coordinates | None:
         dtype = out.dtype
@@ -108,7 +119,7 @@ class Plan(NativePlan):
             return None
         if self._view is not None:
             out = out.view(self._view)
-        threads = available_threads() if out.nbytes >= _THREADS_NBYTES else 1
+        threads = available_threads() if out.nbytes > self._one_thread else 1
         kind = type(selection)
         if kind is BasicIndexer:
             index = selection.index
@@ -132,7 +143,7 @@ class Plan(NativePlan):
             return None
         if self._view is not None:
             value = value.view(self._view)
-        threads = available_threads() if value.nbytes >= _THREADS_NBYTES else 1
+        threads = available_threads() if value.nbytes > self._one_thread else 1
         left = _native.write_box(self._plan, selection.index, value, threads)
         return self._coordinates(left, selection.index, value.shape) if left else left  # type: ignore[return-value]  # empty or None
 
@@ -221,7 +232,15 @@ def _plan(array: StoredArray) -> Plan:
         (inner.decoded.nbytes or 1) - 1 if inner.prefers_partial_decode else _NO_LIMIT,
     )
     counts = tuple(axis.count for axis in array.axes)
-    return Plan(plan, dtype, codecs.decoded.shape, counts, in_memory=layout is None, writes=writes)
+    return Plan(
+        plan,
+        dtype,
+        codecs.decoded.shape,
+        counts,
+        inner.decoded.nbytes or 0,
+        in_memory=layout is None,
+        writes=writes,
+    )
 
 
 def _element(codecs: PreparedCodecChain) -> tuple[np.dtype[Any], int]:
