@@ -90,7 +90,7 @@ def open(
         When changes of the metadata by other writers are noticed: only when the node is opened
         (:meth:`Array.refresh` reads it again), before every use of the node, or if the last check
         is older than this number of seconds.  A check compares the generations of the metadata
-        documents in the store, without reading them.  Also for members that a group returns.
+        documents in the store, without reading them.  Also for members of a group.
     **create
         For modes that create a node: arguments of :func:`create_array` if ``shape``, ``data`` or
         ``metadata`` is given, else of :func:`create_group`.
