@@ -11,7 +11,8 @@ import pytest
 
 NAMES = {
     "zarr_core": """
-        Array Attributes ChunkLayout Group Info LocalStore MemoryStore Progress Store StoreLike array array_from_metadata
+        Array Attributes ChunkLayout Group Info LocalStore MemoryStore PartialArrayMetadata Progress Store StoreLike
+        array array_from_metadata
         check_consolidated codec config consolidate_metadata convert copy copy_all copy_store create
         create_array create_group empty empty_like errors full full_like getsize group
         create_array create_group empty empty_like full full_like getsize group
@@ -25,7 +26,8 @@ NAMES = {
         ChecksumError ChunkAxis ChunkDecodeError ChunkGrid ChunkKeyEncoding ChunkMemoryLayout
         Codec CodecError CoordinateIndexer DataType Display
         ExtensionConfigurationError ExtensionDefinition Forkable Format GroupMetadata
-        Location MetadataExtension MetadataValidationError NodeNotFoundError OrthogonalIndexer
+        Location MetadataExtension MetadataValidationError NativeExecutor NativePlan NodeNotFoundError
+        OrthogonalIndexer
         PartialDecodeCodec PartialEncodeCodec Provider Selection StorageTransformer Store
         StoreCapabilityError StoreError StoreKeyError StoreReadError StoreReadOnlyError
         SubchunkCodec ValidationProblem ValueReplacedError ZarrError check_key check_prefix
@@ -33,7 +35,7 @@ NAMES = {
     "zarr_core.tools": """
         CHECKPOINT_NAME Cache ChunkProjection CodecChain ConsolidatedMetadata KeyOrder
         Node PreparedCodecChain Progress ProgressReporter Rollback Schema StoredArray StoredGroup WrapperReader
-        allow_reserved_names check_attributes check_reserved_names codec_definition
+        allow_reserved_names available_threads check_attributes check_reserved_names codec_definition
         concurrent_map conflicting_format create_ancestors data_type_for erase_documents
         erase_node escape_controls escape_json fill_value_test find_implementation format_named
         format_of_new formats_without holds_anything in_one_thread installed_entry_points

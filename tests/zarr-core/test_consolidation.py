@@ -504,9 +504,9 @@ def test_a_change_encodes_only_what_has_changed(monkeypatch):
         member.attrs["n"] = 0  # encodes everything once
         calls = []
 
-        def plain(value, *args):
+        def plain(value, *args, **options):
             calls.append("plain")
-            return original(value, *args)
+            return original(value, *args, **options)
 
         def loads(data, *args, **options):
             calls.append("loads")

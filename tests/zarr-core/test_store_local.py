@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 
 import pytest
 from store_contract import StoreContract
@@ -241,6 +242,31 @@ def test_file_system_without_locks_is_reported(store, monkeypatch):
     with pytest.warns(RuntimeWarning, match="no file locks"):
         store.update("k", lambda reader: b"v")
     assert store.get("k") == b"v"
+
+
+def test_a_warning_that_is_an_error_closes_the_lock_file(store, monkeypatch):
+    def refuse(descriptor, operation):
+        opened.append(descriptor)
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+
+    opened: list[int] = []
+    monkeypatch.setattr(local_write, "flock", refuse)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(RuntimeWarning):
+            store.update("k", lambda reader: b"v")
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(opened[0])
+
+
+def test_values_of_the_same_length_have_different_generations(store):
+    # File systems reuse inodes, and their clock advances every few milliseconds.
+    seen = set()
+    for number in range(20):
+        store.set("k", b"%02d" % number)
+        store.set("k", b"%02d" % number)
+        seen.add(store.generation("k"))
+    assert len(seen) == 20
 
 
 def test_a_platform_without_locks(store, monkeypatch):

@@ -109,6 +109,9 @@ def test_groups_that_lead_to_the_destination_are_created():
     ]  # fmt: skip
     with pytest.raises(ConversionError, match="which is an array"):
         convert(source["x"], dest, dest_path="far/below/x/y")
+    dest.set("far/zarr.json", b"{")
+    with pytest.raises(ConversionError, match="'/far' cannot be read"):
+        convert(source["x"], dest, dest_path="far/y")
 
 
 def test_overlaps_are_rejected():

@@ -155,6 +155,13 @@ def test_one_that_is_too_large_goes_alone():
     assert gate.used == 0
 
 
+def test_the_expected_amount_is_read_once():
+    amounts = iter([4, 100])
+    gate = MemoryLimiter(10)
+    with gate.reserve(lambda: next(amounts)) as reserved:
+        assert reserved.amount == gate.used == 4
+
+
 def test_failure_wakes_all_waiting_threads():
     class Failing(zarr.MemoryStore):
         max_concurrency = 8

@@ -70,6 +70,7 @@ class NonFinite(float):
 
 # Types that plain() keeps; types that json.dumps() and encode() write in the same way.
 _KEPT = frozenset([str, int, bool, type(None), DecimalNumber, NonFinite])
+_KEPT_OR_FLOAT = _KEPT | {float}
 _SCALARS = frozenset([str, int, bool, type(None), float, NonFinite])
 
 
@@ -171,12 +172,15 @@ def encode(document: JSON) -> bytes:
         return _text_of(document, encode_basestring_ascii).encode()
 
 
-def plain(value: Any, location: Location | str = "document", pointer: str = "") -> JSON:
+def plain(
+    value: Any, location: Location | str = "document", pointer: str = "", *, depth: int = 0
+) -> JSON:
     """Convert a value to plain JSON types, as :func:`loads` returns them.
 
     NumPy scalars become numbers, strings or booleans; NumPy arrays and tuples become lists; other
     mappings become ``dict``.  ``location`` and ``pointer``, the name of the document and the JSON
-    pointer of the value, are used for errors.
+    pointer of the value, are used for errors.  ``depth`` is the nesting of the value in its
+    document.
 
     Raises
     ------
@@ -185,10 +189,10 @@ def plain(value: Any, location: Location | str = "document", pointer: str = "") 
         other types, nesting deeper than :data:`MAX_DEPTH`.
     """
     problems: list[ValidationProblem] = []
-    result: JSON = _plain(value, None, 0, problems)
+    result: JSON = _plain(value, None, depth, problems)
     if problems:  # rare: convert again, with pointers
         problems = []
-        _plain(value, pointer, 0, problems)
+        _plain(value, pointer, depth, problems)
         raise MetadataValidationError(location, problems)
     return result
 
@@ -215,11 +219,13 @@ def identical(one: JSON, other: JSON) -> bool:
 
     The order of members does not matter.
     """
+    if one is other:
+        return True
     if type(one) is not type(other) and not (isinstance(one, float) and isinstance(other, float)):
         return False
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(
-            identical(value, other[key]) for key, value in one.items()
+            value is other[key] or identical(value, other[key]) for key, value in one.items()
         )
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(map(identical, one, other))
@@ -251,7 +257,15 @@ def _text_of(value: Any, quote: Callable[[str], str], line: str = "\n") -> str:
             escaped = quote is encode_basestring_ascii
             text = json.dumps(value, ensure_ascii=escaped, separators=(f",{inner}", ""))
             return f"[{inner}{text[1:-1]}{line}]"
-        items = [_text_of(item, quote, inner) for item in value]
+        # The two most frequent types without a call.
+        items = [
+            quote(item)
+            if type(item) is str
+            else int.__repr__(item)
+            if type(item) is int
+            else _text_of(item, quote, inner)
+            for item in value
+        ]
         return f"[{inner}{f',{inner}'.join(items)}{line}]"
     return _LITERALS[value] if kind is bool or value is None else json.dumps(value, indent=2)
 
@@ -448,7 +462,13 @@ def _plain(value: Any, pointer: str | None, depth: int, problems: list[Validatio
 def _are_plain(values: Collection[Any]) -> bool:
     """Whether values are scalars that need no conversion; a fast test, in C."""
     kinds = {*map(type, values)}
-    return kinds <= _KEPT or (kinds == {float} and all(map(math.isfinite, values)))
+    if float not in kinds:
+        return kinds <= _KEPT
+    if len(kinds) > 1:
+        if not kinds <= _KEPT_OR_FLOAT:
+            return False
+        values = [value for value in values if type(value) is float]
+    return all(map(math.isfinite, values))
 
 
 def _plain_object(

@@ -91,9 +91,10 @@ def copy(
         group; otherwise empty, and the copy becomes the root.
     overwrite : bool
         Whether an existing node is removed first, with everything below it.
-    if_exists : {"raise", "replace", "skip"}
-        For existing nodes: raise an error; replace arrays, and keep other members of groups; or
-        keep arrays, and copy what is missing.
+    if_exists : {"raise", "replace", "skip", "skip_initialized"}
+        For existing nodes: raise an error; replace arrays, and keep other members of groups; keep
+        arrays, and copy what is missing; or keep arrays of which all chunks are stored, and
+        replace others.
     shallow : bool
         Copy the arrays directly below a group, and no groups.
     without_attrs : bool
@@ -170,7 +171,7 @@ def copy(
             raise NodeNameError("''", "the root has no name; pass dest_path")
     with opened_store(dest, dest_path) as (store, path):
         metadata = read_source(source)
-        replaces = overwrite or if_exists == "replace"
+        replaces = overwrite or if_exists in ("replace", "skip_initialized")
         if is_within_location(store, path, source.store, source.path) or (
             replaces and is_within_location(source.store, source.path, store, path)
         ):
@@ -185,7 +186,7 @@ def copy(
     if dry_run:
         return None
     if isinstance(dest, Node):
-        dest.stored.record(gone=[path], there=made)
+        dest.stored.record(removed=[path], changed=made)
     copied = open_node(
         store,
         "r+",
@@ -194,7 +195,7 @@ def copy(
         extensions=source.stored.extensions,
     )
     if done.skipped:  # consolidated metadata of an existing group may lack the new nodes
-        copied.stored.record(there=made)
+        copied.stored.record(changed=made)
     return copied
 
 
@@ -257,7 +258,7 @@ def copy_all(source: Group, dest: StoreLike, **options: Any) -> CopyResult:
             target.check_writable()
             attributes = check_attributes(attributes, target.stored.location)
             done, made = _copy(source, spec, nodes, checked)
-            target.stored.record(gone=made, there=made)
+            target.stored.record(removed=made, changed=made)
             if attributes:
                 target.attrs.update(attributes)
     return done

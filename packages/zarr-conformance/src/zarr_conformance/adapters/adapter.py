@@ -8,7 +8,8 @@ Each line of the input is a request, each line of the output a response, as JSON
 
 ``open``, ``validate`` and ``list`` have no ``into``; ``update`` has ``attributes`` to set; ``create`` has a
 ``document`` (of format 2: ``.zarray``, with ``attributes`` if any) and, if elements are to be
-written, their file ``values``, of ``kind`` raw or json; ``store`` has ``calls``, each an operation of
+written, their file ``values``, of ``kind`` raw or json; ``write`` has a ``selection`` and a
+``document`` with ``elements`` in base64; ``resize`` has a ``document`` with ``shape``; ``store`` has ``calls``, each an operation of
 the abstract store interface with its arguments.  Responses::
 
     {"id": 1, "result": {"implementation": "zarr-core", "version": "0.1", "formats": [2, 3],
@@ -92,6 +93,14 @@ class Adapter(ABC):
         """Create an array with ``request["document"]``, and write the elements, if any."""
         raise self._unsupported(request)
 
+    def write(self, request: Mapping[str, Any], values: bytes) -> None:
+        """Open an array and write elements, in the form of ``create``, to the selection."""
+        raise self._unsupported(request)
+
+    def resize(self, request: Mapping[str, Any]) -> None:
+        """Open an array and change its shape to that of ``request["document"]``."""
+        raise self._unsupported(request)
+
     def erase(self, request: Mapping[str, Any]) -> None:
         """Remove a node and all nodes below it."""
         raise self._unsupported(request)
@@ -155,10 +164,18 @@ class Adapter(ABC):
             file = request.get("values")
             self.create(request, None if file is None else Path(file).read_bytes())
             return {}
+        if operation == "write":
+            self.write(request, base64.b64decode(request["document"]["elements"]))
+            return {}
         if operation == "store":
             return {"results": [self.call(request, *call) for call in request["calls"]]}
         work: Callable[[Mapping[str, Any]], dict[str, Any] | None]
-        work = {"open": self.open, "update": self.update, "erase": self.erase}[operation]
+        work = {
+            "open": self.open,
+            "update": self.update,
+            "resize": self.resize,
+            "erase": self.erase,
+        }[operation]
         return work(request) or {}
 
 
@@ -166,6 +183,11 @@ def index(request: Mapping[str, Any]) -> Any:
     """Return the index for the requested selection."""
     selection = request.get("selection")
     return ... if selection is None else tuple(slice(*part) for part in selection)
+
+
+def selected_shape(request: Mapping[str, Any]) -> tuple[int, ...]:
+    """Return the shape of the selection of ``write``, whose steps are positive."""
+    return tuple(-((start - stop) // step) for start, stop, step in request["selection"])
 
 
 def dtype_of(dtype: Any) -> Any:

@@ -25,7 +25,7 @@ from zarr_core.extension import (
 )
 from zarr_core.tools import create_extension
 
-from zarr_conformance.adapters.adapter import Adapter, as_elements, index
+from zarr_conformance.adapters.adapter import Adapter, as_elements, dtype_of, index, selected_shape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,7 +38,10 @@ class ZarrCore(Adapter):
 
     implementation = "zarr-core"
     formats = (0, 1, 2, 3)
-    operations = ("open", "validate", "read", "list", "update", "create", "erase", "store")
+    operations = (
+        *("open", "validate", "read", "list", "update", "create", "write", "resize", "erase"),
+        "store",
+    )
 
     def version(self) -> str:
         return version("zarr-core")
@@ -80,6 +83,15 @@ class ZarrCore(Adapter):
         if values is None:
             return
         array[...] = as_elements(values, request, array.dtype, array.shape)
+
+    def write(self, request: Mapping[str, Any], values: bytes) -> None:
+        array: Any = _open(request, "r+")
+        little = np.frombuffer(values, array.dtype.newbyteorder("<"))
+        array[index(request)] = little.reshape(selected_shape(request))
+
+    def resize(self, request: Mapping[str, Any]) -> None:
+        array: Any = _open(request, "r+")
+        array.resize(request["document"]["shape"])
 
     def erase(self, request: Mapping[str, Any]) -> None:
         del zarr_core.open_group(request["store"], mode="r+")[request["path"]]
@@ -165,14 +177,22 @@ def _create_array(request: Mapping[str, Any]) -> Any:
 def _version_2(document: Mapping[str, Any]) -> dict[str, Any]:
     separator = document.get("dimension_separator", ".")
     return {
-        "dtype": document["dtype"],
+        "dtype": dtype_of(document["dtype"]),
         "chunks": document["chunks"],
         "compressors": document["compressor"],
         "filters": document["filters"],
-        "fill_value": document["fill_value"],
+        "fill_value": _fill_value(document["fill_value"], np.dtype(dtype_of(document["dtype"]))),
         "order": document["order"],
         "chunk_key_encoding": {"name": "v2", "configuration": {"separator": separator}},
     }
+
+
+def _fill_value(value: Any, dtype: np.dtype[Any]) -> Any:
+    """Return the fill value of version 2 that a user would pass: bytes and records in base64."""
+    if not isinstance(value, str) or dtype.kind not in "SV":
+        return value
+    data = b64decode(value)
+    return data if dtype.fields is None else np.frombuffer(data, dtype)[0]
 
 
 def _draft(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -184,7 +204,7 @@ def _draft(document: Mapping[str, Any]) -> dict[str, Any]:
         "fill_value": document["fill_value"],
         "order": document["chunk_memory_layout"],
         "compressors": [
-            {"name": it["type"].split("/")[-2], "configuration": it["configuration"]}
+            {"id": it["type"].split("/")[-2], **it["configuration"]}
             for it in document.get("codecs", ())
         ],
         "storage_transformers": [

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 JSON: TypeAlias = Any
 
 Operation: TypeAlias = Literal[
-    "open", "validate", "read", "list", "update", "create", "erase", "store"
+    "open", "validate", "read", "list", "update", "create", "write", "resize", "erase", "store"
 ]
 """The operation that an implementation performs.
 
@@ -27,6 +27,11 @@ Operation: TypeAlias = Literal[
     Set the attribute ``harness`` to 1 and keep everything else.
 ``create``
     Create the node with the metadata ``document`` and write the elements, if any.
+``write``
+    Open the array and write ``elements`` of the ``document`` (in base64; the format of
+    `Values`) to ``selection``.
+``resize``
+    Open the array and change its shape to ``shape`` of the ``document``.
 ``erase``
     Delete the node and everything below it.
 ``store``
@@ -153,9 +158,9 @@ class Case:
         Required extensions beyond the core specification, such as ``codec:zstd``;
         implementations without them skip the case.
     selection : tuple of (int, int, int), optional
-        Start, stop and step along each dimension, for ``read``.
+        Start, stop and step along each dimension, for ``read`` and ``write``.
     document : JSON
-        The metadata to create, for ``create``.
+        The metadata to create, for ``create``; the arguments of ``write`` and ``resize``.
     calls : tuple of tuple, optional
         The calls for ``store``: each the name of an operation of the abstract store interface
         with its arguments; values in base64.

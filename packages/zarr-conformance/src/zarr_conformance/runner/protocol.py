@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-CHANGES = ("update", "create", "erase", "store")
+CHANGES = ("update", "create", "write", "resize", "erase", "store")
 """Operations that change a store; they get a copy."""
 
 _DOCUMENTS = (".zarray", ".zgroup", ".zattrs", ".zmetadata")
@@ -61,6 +61,11 @@ def create_request(case: Case, store: Path, into: Path, values: Path) -> dict[st
         request["attributes"] = {"harness": 1}
     if case.operation == "store":
         request["calls"] = [list(call) for call in case.calls]
+    if case.operation == "write":
+        request["selection"] = case.selection
+        request["document"] = case.document
+    if case.operation == "resize":
+        request["document"] = case.document
     if case.operation == "create":
         request["document"] = case.document
         if (elements := case_values(case)) is not None:

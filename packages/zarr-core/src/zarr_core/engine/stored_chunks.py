@@ -6,6 +6,8 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Literal
 
+from zarr_core.config import config
+from zarr_core.engine.native import UNDECIDED
 from zarr_core.engine.read import THREADS_PAY_NBYTES, ChunkReader
 from zarr_core.engine.resolved_metadata import resolve_cached
 from zarr_core.engine.stored_node import StoredNode
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.chunk_grid import ChunkAxis
     from zarr_core.interfaces.codec import Codec
     from zarr_core.interfaces.format import Format
+    from zarr_core.interfaces.native import NativePlan
     from zarr_core.interfaces.store import Store
     from zarr_core.registry.scope import Extensions
 
@@ -52,6 +55,8 @@ class StoredChunks(StoredNode[ArrayMetadata]):
         The consolidated metadata through which the array was reached.
     extensions : mapping, optional
         The extensions with which the array is opened; by default those of the current block.
+    fixed : bool
+        Whether the metadata are assumed: the stored ones are neither read nor written.
 
     Attributes
     ----------
@@ -63,6 +68,8 @@ class StoredChunks(StoredNode[ArrayMetadata]):
         The chunk grid, limited to the shape of the array.
     threads : int or None
         The number of concurrent requests of a store with latency.
+    native : NativePlan or None
+        How compiled code processes the chunks; None if Python processes them.
     """
 
     __slots__ = (
@@ -72,6 +79,7 @@ class StoredChunks(StoredNode[ArrayMetadata]):
         "axes",
         "chunk_store",
         "missing_is_error",
+        "native",
         "prefix",
         "resolved",
         "result_order",
@@ -85,6 +93,7 @@ class StoredChunks(StoredNode[ArrayMetadata]):
     prefix: str
     axes: tuple[ChunkAxis, ...]
     threads: int | None
+    native: NativePlan | None
 
     def __init__(
         self,
@@ -99,6 +108,7 @@ class StoredChunks(StoredNode[ArrayMetadata]):
         result_order: Literal["C", "F"] | None = None,
         consolidated: ConsolidatedView | None = None,
         extensions: Extensions | None = None,
+        fixed: bool = False,
     ) -> None:
         self.store = store
         self.path = path
@@ -111,6 +121,7 @@ class StoredChunks(StoredNode[ArrayMetadata]):
         self.resolved = resolved
         self.missing_is_error = missing_is_error
         self.result_order = result_order
+        self.fixed = fixed
         self.axes = resolved.axes
         prefix = self.prefix = check_prefix(format_.chunk_prefix(path))
         # The first transformer is nearest to the array, the last to the store.
@@ -118,6 +129,7 @@ class StoredChunks(StoredNode[ArrayMetadata]):
             store = transformer.transform(store, prefix)
         self.chunk_store = store
         self.threads = store.max_concurrency
+        self.native = None if config.settings.native == "off" else UNDECIDED
         affixes = resolved.affixes
         self._key_parts = None if affixes is None else (prefix + affixes[0], affixes[1])
         self._uniform_reader: ChunkReader | None = None
@@ -268,5 +280,5 @@ class StoredChunks(StoredNode[ArrayMetadata]):
             self.store, self.path, self.format, metadata, resolved,
             read_only=self.read_only, missing_is_error=self.missing_is_error,
             result_order=self.result_order, consolidated=self.consolidated,
-            extensions=self.extensions,
+            extensions=self.extensions, fixed=self.fixed,
         )  # fmt: skip

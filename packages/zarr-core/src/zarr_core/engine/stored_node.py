@@ -46,11 +46,14 @@ class StoredNode(ABC, Generic[M]):
     read_only : bool
         Whether the node was opened for reading only, its store is read-only, or extensions are
         ignored.
+    fixed : bool
+        Whether the metadata are assumed: the stored ones are neither read nor written.
     """
 
     __slots__ = (
         "consolidated",
         "extensions",
+        "fixed",
         "format",
         "ignored_extensions",
         "metadata",
@@ -67,6 +70,7 @@ class StoredNode(ABC, Generic[M]):
     extensions: Extensions
     ignored_extensions: tuple[ExtensionDefinition, ...]
     read_only: bool
+    fixed: bool
 
     @property
     def name(self) -> str:
@@ -91,20 +95,29 @@ class StoredNode(ABC, Generic[M]):
             reason = 'opened for reading only; open it with mode="r+"'
         raise StoreReadOnlyError(reason, self.location)
 
+    def check_not_fixed(self) -> None:
+        """Raise a StoreReadOnlyError if the stored metadata must not be accessed."""
+        if self.fixed:
+            reason = (
+                "the metadata of this array are assumed (fixed=True), and stored metadata are "
+                "neither read nor written; open the array with open_array to read or change them"
+            )
+            raise StoreReadOnlyError(reason, self.location)
+
     @abstractmethod
     def with_metadata(self, metadata: M) -> Self:
         """The same node with other metadata; nothing is stored."""
 
-    def record(self, *, gone: Sequence[str] = (), there: Sequence[str] = ()) -> None:
+    def record(self, *, removed: Sequence[str] = (), changed: Sequence[str] = ()) -> None:
         """Update the consolidated metadata through which the node was reached, if any.
 
         Parameters
         ----------
-        gone, there : sequence of str
+        removed, changed : sequence of str
             Paths of nodes that were removed with everything below them; of new or changed nodes.
         """
         if self.consolidated is not None:
-            self.consolidated.record(gone=gone, there=there)
+            self.consolidated.record(removed=removed, changed=changed)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.location}>"
@@ -146,6 +159,7 @@ class StoredGroup(StoredNode[GroupMetadata]):
         self.metadata = metadata
         self.consolidated = consolidated
         self.ignored_extensions = ()
+        self.fixed = False
         self.read_only = read_only or store.read_only
         self.extensions = scope.current() if extensions is None else extensions
 

@@ -6,7 +6,6 @@ Specification: v3.1, "Stored representation".
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
@@ -52,10 +51,13 @@ _EXTENSION_POINTS = (
     "storage_transformers",
 )
 
-# The last document with consolidated metadata that was written, and its metadata: the next
-# change is usually of the same document, which is then not parsed.
-_last_consolidated: tuple[bytes, GroupMetadata] | None = None
-_known: Cache[bytes, NodeMetadata] = Cache(1 << 20, largest=1 << 16)  # bytes of documents
+# Lengths of documents in bytes.
+_SPLIT = 1 << 12  # from here on, using the text of what did not change is faster
+_SMALL = 1 << 16
+_LARGEST = 1 << 25
+_known: Cache[bytes, NodeMetadata] = Cache(1 << 20, largest=_SMALL)
+# The last large document that was read or written: the next change is usually of the same one.
+_last_large: tuple[bytes, NodeMetadata] | None = None
 
 
 class V3(Format):
@@ -76,14 +78,14 @@ class V3(Format):
         document = read_metadata(store, key)
         if document is None:
             return None
-        known = _known.get(document)
+        known = _known_metadata(document)
         if known is not None:
             return known
         location = Location(store, key=key)
         parsed = parse_stored(document, location)
         if has_version_uri(parsed):
             return None
-        return _known.keep(document, self.from_json(parsed, location), len(document))
+        return _remember(document, self.from_json(parsed, location))
 
     def from_json(self, document: JSON, location: Location) -> NodeMetadata:
         """Read a ``zarr.json``."""
@@ -134,16 +136,12 @@ class V3(Format):
             if reader is None:
                 raise NodeNotFoundError(location, "the node has been removed")
             data = read_metadata_from(reader, location)
-            last = _last_consolidated
-            if last is not None and last[0] == data:
-                changed = change(last[1])
-            else:
-                changed = change(
-                    self.from_json(parse_stored(data, location, quietly=True), location)
-                )
-            encoded = _bytes(changed)
-            if isinstance(changed, GroupMetadata) and changed.consolidated is not None:
-                _remember_consolidated(encoded, changed, location)
+            found = _known_metadata(data)
+            if found is None:
+                found = self.from_json(parse_stored(data, location, quietly=True), location)
+            new = change(found.with_text(data) if len(data) >= _SPLIT else found)
+            encoded, stored = _understanding(lambda it: new.to_stored(understood=it))
+            changed = _remember(encoded, stored)
             return encoded
 
         store.update(key, change_document)
@@ -226,17 +224,22 @@ def _bytes(metadata: NodeMetadata) -> bytes:
     return _understanding(lambda understood: metadata.to_bytes(understood=understood))
 
 
-def _remember_consolidated(encoded: bytes, metadata: GroupMetadata, location: Location) -> None:
-    """Cache metadata as it would be read again."""
-    global _last_consolidated
-    document = metadata.plain_document(location)
-    read = _understanding(
-        lambda understood: GroupMetadata.from_json(document, location, understood)
-    )
-    assert metadata.consolidated is not None, "the caller checks it"
-    assert read.consolidated is not None, "it was written"
-    consolidated = replace(read.consolidated, encoded=metadata.consolidated.encoded)
-    _last_consolidated = encoded, read.replace(consolidated=consolidated)
+def _known_metadata(document: bytes) -> NodeMetadata | None:
+    """The metadata of a document that was read or written before, if it is cached."""
+    if len(document) <= _SMALL:
+        return _known.get(document)
+    last = _last_large
+    return last[1] if last is not None and last[0] == document else None
+
+
+def _remember(document: bytes, metadata: NodeMetadata) -> NodeMetadata:
+    """Cache the metadata of a document that was read or written, and return it."""
+    global _last_large
+    if len(document) <= _SMALL:
+        return _known.keep(document, metadata, len(document))
+    if len(document) <= _LARGEST:
+        _last_large = document, metadata
+    return metadata
 
 
 def _of_other_formats(metadata: ArrayMetadata) -> list[ValidationProblem]:

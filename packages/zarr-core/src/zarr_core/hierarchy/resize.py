@@ -120,7 +120,10 @@ def resized(array: StoredArray, metadata: ArrayMetadata, shape: tuple[int, ...])
     location = array.location
     with override_extensions(array.extensions):
         # The stored grid: the array may have been resized concurrently.
-        grid = require_extension("chunk_grid", metadata.chunk_grid, location.at("/chunk_grid"))
+        if metadata.chunk_grid is array.metadata.chunk_grid and not metadata.storage_transformers:
+            grid = array.resolved.grid
+        else:
+            grid = require_extension("chunk_grid", metadata.chunk_grid, location.at("/chunk_grid"))
         new_grid = grid.resized(shape)
         new = metadata.replace(shape=shape)
         if new_grid is not grid:

@@ -10,16 +10,17 @@ import pickle
 from dataclasses import dataclass, field
 from functools import cache
 from sys import intern
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zarr_core import strictjson
 from zarr_core.cache import Cache
 from zarr_core.definition import ExtensionDefinition
+from zarr_core.metadata.encoded_members import EncodedMembers, encode_nested, joined_members
 from zarr_core.metadata.schema import Schema, core_schema
 from zarr_core.metadata.validation import ARRAY_MEMBERS, array_problems, check_array
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Container, Mapping, Sequence
 
     from zarr_core.definition import JSON
     from zarr_core.location import Location
@@ -76,6 +77,7 @@ class ArrayMetadata:
     _extensions_key: tuple[bytes, bytes] | None = field(
         default=None, init=False, repr=False, compare=False
     )
+    _texts: _Texts | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def extensions_key(self) -> tuple[bytes, bytes]:
@@ -112,7 +114,11 @@ class ArrayMetadata:
 
     def replace(self, **changes: Any) -> ArrayMetadata:
         """Return a copy with other values of some fields."""
-        return dataclasses.replace(self, **changes)
+        new = dataclasses.replace(self, **changes)
+        if changes.keys() <= _VARYING_FIELDS:
+            object.__setattr__(new, "_extensions_key", self._extensions_key)
+            object.__setattr__(new, "_texts", self._texts)
+        return new
 
     @classmethod
     def from_json(
@@ -164,10 +170,66 @@ class ArrayMetadata:
         UnsupportedFieldError
             If it has unknown fields that must be understood.
         """
-        document = strictjson.plain(self.to_json(), location)
-        return strictjson.encode(
-            check_array(document, location, (*(self.document or ()), *understood))
-        )
+        return self.to_stored(location, understood)[0]
+
+    def with_text(self, text: bytes) -> ArrayMetadata:
+        """Metadata as read, with the text of the document, for :meth:`to_stored`."""
+        if self._texts is not None:
+            return self
+        attributes = EncodedMembers.from_text(text, self.attributes, "attributes")
+        if attributes is None:
+            return self
+        new = self.replace()
+        object.__setattr__(new, "_texts", _Texts({}, attributes))
+        return new
+
+    def to_stored(
+        self, location: Location | str = "new array metadata", understood: Collection[str] = ()
+    ) -> tuple[bytes, ArrayMetadata]:
+        """Return the version 3 document as it is stored, and the metadata as read from it.
+
+        Parameters and errors are those of :meth:`to_bytes`.
+        """
+        old = self.document or {}
+        fixed: dict[str, tuple[JSON, bytes]] = {}
+        attribute_texts = EncodedMembers(2)
+        if self._texts is not None:
+            fixed, attribute_texts = self._texts
+        if fixed:
+            members = in_order_of(old, dict.fromkeys(fixed) | _varying_members(self))
+        else:
+            members = self.to_json()
+        document = plain_members(members, {*fixed, "attributes"}, location)
+        encoded: dict[str, bytes] = {}
+        for name in members:
+            if name in fixed:
+                document[name], encoded[name] = fixed[name]
+            elif name == "attributes":
+                document[name], encoded[name] = attribute_texts.encode(
+                    self.attributes, location, "/attributes"
+                )
+            else:
+                encoded[name] = encode_nested(document[name], 1)
+        if fixed and _schema_of(*_VARYING).accepts(document) and not array_problems(document):
+            stored = self.replace(attributes=document.get("attributes", {}), document=document)
+            object.__setattr__(stored, "_extensions_key", self._extensions_key)
+        else:
+            stored = _from_v3(check_array(document, location, (*old, *understood)))
+            fixed = {
+                name: (document[name], text)
+                for name, text in encoded.items()
+                if name not in _VARYING
+            }
+        object.__setattr__(stored, "_texts", _Texts(fixed, attribute_texts))
+        return joined_members(encoded, 1), stored
+
+
+class _Texts(NamedTuple):
+    """The text of a stored document."""
+
+    fixed: dict[str, tuple[JSON, bytes]]
+    """JSON and text of the members other than ``_VARYING``; empty if not known."""
+    attributes: EncodedMembers
 
 
 def _key_of(*points: Sequence[ExtensionDefinition], others: object = None) -> bytes:
@@ -186,6 +248,7 @@ _similar: Cache[bytes, ArrayMetadata] = Cache(1 << 20, largest=1 << 14)
 _grids: Cache[bytes, tuple[ExtensionDefinition, bytes]] = Cache(1 << 20, largest=1 << 14)
 _GRID = "chunk_grid"
 _VARYING = ("shape", "dimension_names", "attributes")
+_VARYING_FIELDS = frozenset(_VARYING)
 _NOT_SIMILAR = frozenset((_GRID, *_VARYING))
 
 
@@ -282,29 +345,42 @@ def _parsed(document: dict[str, Any]) -> ArrayMetadata:
 
 def _to_v3(metadata: ArrayMetadata) -> dict[str, JSON]:
     """Return the document, in the order of the one that was read."""
-    names = metadata.dimension_names
+    old = metadata.document or {}
     members: dict[str, JSON] = {
         "zarr_format": 3,
         "node_type": "array",
-        "shape": list(metadata.shape),
+        "shape": None,
         "data_type": metadata.data_type.to_json(),
         "chunk_grid": metadata.chunk_grid.to_json(),
         "chunk_key_encoding": metadata.chunk_key_encoding.to_json(),
         "fill_value": metadata.fill_value,
         "codecs": [definition.to_json() for definition in metadata.codecs],
         "storage_transformers": [item.to_json() for item in metadata.storage_transformers],
-        "dimension_names": None if names is None else list(names),
-        "attributes": metadata.attributes,
-        **metadata.additional_fields,
     }
-    old = metadata.document or {}
-    if names is None:
-        del members["dimension_names"]
     if not metadata.storage_transformers and "storage_transformers" not in old:
         del members["storage_transformers"]
-    if not metadata.attributes and old and "attributes" not in old:
-        del members["attributes"]
-    return in_order_of(old, members)
+    return in_order_of(old, members | _varying_members(metadata) | metadata.additional_fields)
+
+
+def _varying_members(metadata: ArrayMetadata) -> dict[str, JSON]:
+    """Return the members of the document that are not part of the similarity of arrays."""
+    names, old = metadata.dimension_names, metadata.document
+    members: dict[str, JSON] = {"shape": list(metadata.shape)}
+    if names is not None:
+        members["dimension_names"] = list(names)
+    if metadata.attributes or not old or "attributes" in old:
+        members["attributes"] = metadata.attributes
+    return members
+
+
+def plain_members(
+    members: Mapping[str, JSON], others: Container[str], location: Location | str
+) -> dict[str, JSON]:
+    """Return members in plain JSON types; the values of ``others`` are None."""
+    converted: Any = strictjson.plain(
+        {name: None if name in others else value for name, value in members.items()}, location
+    )
+    return converted  # type: ignore[no-any-return]  # an object
 
 
 def additional(document: Mapping[str, JSON], known: tuple[str, ...]) -> dict[str, JSON]:

@@ -10,6 +10,7 @@ import errno
 import os
 import re
 import stat
+import time
 from contextlib import nullcontext, suppress
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Self
@@ -19,7 +20,7 @@ from zarr_core.errors import StoreError, StoreKeyError, StoreReadError
 from zarr_core.interfaces.byte_reader import ByteReader
 from zarr_core.interfaces.keylock import key_lock
 from zarr_core.interfaces.keys import check_key, check_prefix
-from zarr_core.interfaces.store import Store
+from zarr_core.interfaces.store import FileLayout, Store
 from zarr_core.stores import local_read, local_write
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["LocalStore"]
 
 _MISSING = -1
+_TICK = 20_000_000  # nanoseconds; the clock of most file systems advances every 1 to 10 ms
 _FOLLOW = "If it is to be followed out of the store: LocalStore(..., follow_links=True)"
 
 
@@ -189,6 +191,14 @@ class LocalStore(Store):
         except OSError as error:
             raise self._read_error(key, error) from error
 
+    def file_layout(self) -> FileLayout | None:
+        if type(self) is not LocalStore:  # a subclass may do more
+            return None
+        # Compiled code does not synchronize files with the disk.
+        return FileLayout(
+            self.path, self._boundary.follow_links, not (self.read_only or self._fsync)
+        )
+
     def exists(self, key: str) -> bool:
         if key[: key.rfind("/") + 1] in self._known and "\\" not in key:
             try:
@@ -207,7 +217,13 @@ class LocalStore(Store):
     def generation(self, key: str) -> str | None:
         # A value is never changed in place: a new value is a new file.
         it = self._status(key)
-        return None if it is None else f"{it.st_ino:x}-{it.st_mtime_ns:x}-{it.st_size:x}"
+        if it is None:
+            return None
+        # A later value could have the same inode, so it must not have the same time.
+        until = it.st_mtime_ns + _TICK
+        if until - _TICK <= (now := time.time_ns()) < until:
+            time.sleep((until - now) / 1e9)
+        return f"{it.st_ino:x}-{it.st_mtime_ns:x}-{it.st_size:x}"
 
     def _status(self, key: str) -> os.stat_result | None:
         self._check(key)

@@ -9,14 +9,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import Location, MetadataValidationError
-from zarr_core.tools import ConsolidatedMetadata, package_schema, strictjson
+from zarr_core.tools import ConsolidatedMetadata, keep_nonfinite, package_schema, strictjson
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from zarr_core.extension import JSON
 
+_LEVEL = 2  # of documents in a .zmetadata
 _NODES = (".zarray", ".zgroup")
+_ENDINGS = tuple(f"/{name}" for name in _NODES)
 _DOCUMENTS = (*_NODES, ".zattrs")
 
 
@@ -67,8 +69,8 @@ def write_consolidated(
     if envelope is None:
         return {"metadata": dict(sorted(written.items())), "zarr_consolidated_format": 1}
     copies: Any = envelope["metadata"]
-    # The order of nodes and other keys are preserved.
-    nodes = set(_entries(envelope)) | {""}
+    # The order of nodes and all other keys are kept.
+    nodes = {""} | {key.rpartition("/")[0] for key in copies if key.endswith(_ENDINGS)}
     kept = {
         key: written.get(key, value)
         for key, value in copies.items()
@@ -78,6 +80,35 @@ def write_consolidated(
     if strictjson.identical(metadata, copies):
         return envelope
     return {**envelope, "metadata": metadata}
+
+
+def encode_consolidated(
+    consolidated: ConsolidatedMetadata, document: JSON, location: Location
+) -> tuple[bytes, ConsolidatedMetadata]:
+    """Encode a ``.zmetadata``; return its text, and the metadata as read from it.
+
+    Parameters
+    ----------
+    consolidated : ConsolidatedMetadata
+        What is below the group; may have the text of what did not change.
+    document : JSON
+        The content, from :func:`write_consolidated`.
+    location : Location
+        What it is, for errors.
+    """
+    members: Any = document
+    texts = consolidated.texts(_LEVEL)
+    new = texts.unknown(members["metadata"])
+    # Other writers leave NaN tokens.
+    kept = members["metadata"] | {key: keep_nonfinite(value) for key, value in new.items()}
+    plain, encoded = texts.encode_within({**members, "metadata": kept}, "metadata", location)
+    copies: Any = plain["metadata"]
+    entries: dict[str, Any] = dict(consolidated.entries)
+    for key in new:
+        path, _, name = key.rpartition("/")
+        if path in entries:
+            entries[path] = {**entries[path], name: copies[key]}
+    return encoded, ConsolidatedMetadata(entries, plain, texts)
 
 
 def _entries(document: dict[str, JSON]) -> dict[str, JSON]:

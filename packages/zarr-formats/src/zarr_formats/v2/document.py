@@ -16,7 +16,7 @@ from zarr_core.extension import (
     MetadataValidationError,
     ValidationProblem,
 )
-from zarr_core.tools import package_schema
+from zarr_core.tools import ConsolidatedMetadata, package_schema
 
 from zarr_formats.chain import object_codec, read_chain, write_chain, write_stored_dtype
 from zarr_formats.fill import fill_from_v2, fill_to_v2
@@ -94,10 +94,12 @@ def read_array(
 def read_group(
     document: JSON,
     attributes: JSON | None,
-    consolidated: JSON | None,
+    consolidated: JSON | ConsolidatedMetadata,
     location: Location,
 ) -> GroupMetadata:
     """Read a ``.zgroup`` and the other documents of a group; parameters as for an array.
+
+    ``consolidated`` may have been read before.
 
     Raises
     ------
@@ -110,13 +112,15 @@ def read_group(
     stored: dict[str, JSON] = {GROUP: document}
     if attributes is not None:
         stored[ATTRIBUTES] = attributes
-    if consolidated is not None:
-        stored[CONSOLIDATED] = consolidated
+    if consolidated is None or isinstance(consolidated, ConsolidatedMetadata):
+        copies = consolidated
+    else:
+        copies = read_consolidated(consolidated, location.document(CONSOLIDATED))
+    if copies is not None:
+        stored[CONSOLIDATED] = copies.envelope
     return GroupMetadata(
         attributes=_read_attributes(attributes, location.document(ATTRIBUTES)),
-        consolidated=None
-        if consolidated is None
-        else read_consolidated(consolidated, location.document(CONSOLIDATED)),
+        consolidated=copies,
         document=stored,
     )
 

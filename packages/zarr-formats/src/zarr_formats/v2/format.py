@@ -26,6 +26,7 @@ from zarr_core.extension import (
 from zarr_core.tools import Cache, format_named, read_metadata_from, strictjson
 
 from zarr_formats.chain import split_chain
+from zarr_formats.v2.consolidated import encode_consolidated
 from zarr_formats.v2.document import (
     ARRAY,
     ATTRIBUTES,
@@ -43,11 +44,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from zarr_core.extension import JSON, Buffers, ByteReader, GroupMetadata, Store
+    from zarr_core.tools import ConsolidatedMetadata
 
     NodeMetadata = ArrayMetadata | GroupMetadata
 
 _Identity: TypeAlias = "tuple[bytes | str | None, ...]"
 _known: Cache[_Identity, NodeMetadata] = Cache(1 << 20, largest=1 << 16)  # bytes of documents
+# The last consolidated metadata that was written: the next change is usually of the same.
+_last_copies: tuple[bytes, ConsolidatedMetadata] | None = None
 
 _COORDINATE = re.compile(r"[0-9]+\Z", re.ASCII).match
 _FLAT = re.compile(r"[0-9]+(?:\.[0-9]+)+\Z", re.ASCII).match
@@ -177,26 +181,33 @@ class V2(Format):
         """
         prefix = self.chunk_prefix(path)
         main = ARRAY if store.exists(prefix + ARRAY) else GROUP
-        location = Location(store, key=prefix + main)
+        location = Location(store, path)
+        document = location.document(main)
         changed: NodeMetadata | None = None
 
         def change_documents(reader: ByteReader | None) -> Buffers | ByteReader:
             nonlocal changed
             if reader is None:
-                raise NodeNotFoundError(location, "the node has been removed")
-            parse = _array if main == ARRAY else _group
-            found = parse(NodeDocuments(store, prefix), read_metadata_from(reader, location))
-            changed = change(found)
-            before, after = _documents(found, location), _documents(changed, location)
-            _write_others(store, prefix, after, before)
+                raise NodeNotFoundError(document, "the node has been removed")
+            documents, data = NodeDocuments(store, prefix), read_metadata_from(reader, document)
+            found = (_array if main == ARRAY else _group)(documents, data)
+            new = change(found)
+            after = _documents(new, location)
+            # The documents of a group are as they were read; it may have many copies.
+            before = _documents(found, location) if main == ARRAY else found.document or {}
+            texts: dict[str, bytes] = {}
+            if not strictjson.identical(before.get(CONSOLIDATED), after.get(CONSOLIDATED)):
+                new = _encode_copies(new, after, location.document(CONSOLIDATED), texts)
+            _write_others(store, prefix, after, before, texts)
+            # What is found when it is read again, to the spelling.
+            changed = new.replace(document=after)
             if strictjson.identical(before.get(main), after.get(main)):
                 return reader
             return strictjson.encode(after[main])
 
         store.update(prefix + main, change_documents)
         assert changed is not None
-        # Exactly the result of reading it again.
-        return changed.replace(document=_documents(changed, location))
+        return changed
 
     def unmanaged_key(self, store: Store, path: str) -> str | None:
         """Return a key that belongs to no node of version 2 or 3."""
@@ -251,7 +262,8 @@ def _group(documents: NodeDocuments, main: bytes) -> NodeMetadata:
         location = Location(store, prefix[:-1])
         document = _loads(main, location.document(GROUP))
         mapping = _mapping(attributes, location.document(ATTRIBUTES))
-        consolidated = _mapping(copies, location.document(CONSOLIDATED))
+        last, place = _last_copies, location.document(CONSOLIDATED)
+        consolidated = last[1] if last and last[0] == copies else _mapping(copies, place)
         known = _remember(identity, read_group(document, mapping, consolidated, location))
     return known
 
@@ -318,11 +330,26 @@ def _write(
     store.set(prefix + main, strictjson.encode(documents[main]))
 
 
+def _encode_copies(
+    metadata: NodeMetadata, documents: dict[str, JSON], location: Location, texts: dict[str, bytes]
+) -> NodeMetadata:
+    """Add the text of the consolidated metadata of a group, if any; remember it."""
+    global _last_copies
+    if isinstance(metadata, ArrayMetadata) or metadata.consolidated is None:
+        return metadata
+    text, copies = encode_consolidated(metadata.consolidated, documents[CONSOLIDATED], location)
+    texts[CONSOLIDATED] = text
+    _last_copies = text, copies
+    documents[CONSOLIDATED] = copies.envelope
+    return metadata.replace(consolidated=copies)
+
+
 def _write_others(
     store: Store,
     prefix: str,
     after: dict[str, JSON],
     before: dict[str, JSON] | None = None,
+    texts: Mapping[str, bytes] | None = None,
 ) -> None:
     """Write the documents other than ``.zarray`` and ``.zgroup``; remove outdated ones.
 
@@ -333,12 +360,15 @@ def _write_others(
     after : dict
         All documents of the node.
     before : dict, optional
-        The stored documents, if known.
+        What is stored now, if that is known.
+    texts : mapping, optional
+        Documents that were encoded.
     """
     for name in (ATTRIBUTES, CONSOLIDATED):
         if before is not None and strictjson.identical(before.get(name), after.get(name)):
             continue
         if name in after:
-            store.set(prefix + name, strictjson.encode(after[name]))
+            text = texts.get(name) if texts else None
+            store.set(prefix + name, text or strictjson.encode(after[name]))
         elif name in before if before is not None else store.exists(prefix + name):
             store.erase(prefix + name)
