@@ -14,7 +14,7 @@ from zarr_compat.arguments import accept_arguments
 from zarr_compat.core_store import CoreStore
 from zarr_compat.errors import NodeNotFoundError, translate_error
 from zarr_compat.foreign import ForeignStore
-from zarr_compat.storage import StorePath
+from zarr_compat.storage import FsspecStore, StorePath
 from zarr_compat.store import Store
 from zarr_compat.wrapper import Wrapper
 
@@ -49,6 +49,10 @@ def resolve_store(store_like: Any, path: str | None = None) -> tuple[Any, str | 
         parts = (store_like.path, path or "")
         path = "/".join(part.strip("/") for part in parts if part.strip("/"))
         store_like = store_like.store
+    if isinstance(store_like, str) and store_like.startswith("memory://"):
+        store_like = f"fsspec+{store_like}"  # in zarr-python, URLs are those of fsspec
+    if type(store_like).__name__ == "FSMap":
+        store_like = FsspecStore.from_mapper(store_like)
     if isinstance(store_like, Store):
         return unwrap(store_like), path, store_like
     user_store = getattr(store_like, "user_store", None)
