@@ -11,6 +11,7 @@ import pytest
 from zarr_conformance.__main__ import main
 from zarr_conformance.clauses.clause import clauses
 from zarr_conformance.corpus.build import all_cases
+from zarr_conformance.report.summary import NOTHING_ACCEPTED
 from zarr_conformance.report.terminal import show_case
 from zarr_conformance.runner.case_filter import select_cases
 from zarr_conformance.runner.progress import Progress
@@ -39,16 +40,35 @@ def test_zarr_core_passes(capsys):
     assert main(["run", "--impl", "zarr-core", *ONLY]) == 0
     told, errors = capsys.readouterr()
     assert told.startswith("zarr-core 0.1.0: ")
-    assert told.rstrip().endswith("pass (100 %)")
+    assert told.rstrip().endswith("(100 % of those judged)")
     assert errors == ""
 
 
 def test_failures_are_printed(credulous, capsys):
     assert main(credulous) == 1
     line, *failures = capsys.readouterr().out.splitlines()
-    assert line.startswith("credulous 1.0: 0 of ")
-    assert "must" in line
+    assert line.startswith("credulous 1.0: 0 passed of ")
+    assert "; accepts invalid data: " in line
     assert "  v3-core/group/zarr-format-2: accepted; expected an error (metadata)" in failures
+
+
+def test_a_run_that_accepts_nothing_fails(tmp_path, capsys):
+    """An adapter that supports nothing has no failures, but does not conform either."""
+    script = tmp_path / "nothing.py"
+    error = '"error": {"category": "unsupported", "type": "No", "message": "no"}'
+    script.write_text(
+        CREDULOUS.replace(
+            "    print(",
+            f"    told = {{{error}}} if 'path' in asked else {{'result': told}}\n    print(",
+        ).replace('"result": told}', "**told}")
+    )
+    badge = tmp_path / "badge.svg"
+    run = ["run", "--command", shlex.join([sys.executable, str(script)]), "--badge", str(badge)]
+    assert main([*run, "--only", "v3-core/group/*"]) == 1
+    line, *others = capsys.readouterr().out.splitlines()
+    assert line.startswith("credulous 1.0: 0 passed of 0 judged of ")
+    assert others == [f"  {NOTHING_ACCEPTED}"]
+    assert "accepts no valid data" in badge.read_text()
 
 
 def test_baseline(credulous, tmp_path, capsys):

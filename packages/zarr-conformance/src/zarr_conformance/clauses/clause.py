@@ -36,6 +36,10 @@ class Clause:
         listed, but not tested.
     negative : bool
         Whether the clause excludes something, so that it needs a case that must fail.
+    binds_reader : bool
+        Whether the text requires readers to raise an error for what the clause excludes.  If not,
+        the text only says that such a document is invalid, and a reader that accepts it violates
+        no requirement.
     """
 
     id: str
@@ -45,6 +49,7 @@ class Clause:
     text: str
     tested: bool = True
     negative: bool = False
+    binds_reader: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,7 @@ def _evaluate_error(case: Case, response: Response, supports: Callable[[str], bo
     message = f"{response.category}: {response.message}".strip(": ")
     if unknown := _unknown(case, supports):
         return Verdict("unsupported", f"{unknown} is not supported; {message}")
-    if isinstance(expect, Reject) and response.category == "unsupported":
+    if not isinstance(expect, Accept) and response.category == "unsupported":
         # An error for an unsupported operation proves nothing.
         return Verdict("unsupported", message)
     if isinstance(expect, Accept):

@@ -67,16 +67,15 @@ function cards() {
       piece.style.flex = `${count} 0 0`;
       if (count) bar.append(piece);
     }
-    const failing = LEVELS.filter((it) => run.failing[it]).map((it) => `${run.failing[it]} ${it}${run.failing[it] > 1 ? "s" : ""}`);
+    const failures = Object.entries(run.failures).map(([kind, count]) => `${kind}: ${count}`);
     const line = make("p");
-    if (failing.length) line.append(make("b", {}, `${failing.join(", ")} fail`));
-    else line.append("no clause fails");
-    if (grades.crash) line.append(` · ${grades.crash} crash`);
+    if (run.acceptsNothing) line.append(make("b", {}, "accepts no valid data"), " · ");
+    line.append(failures.length ? make("b", {}, failures.join(", ")) : "no case fails");
+    if (run.violated) line.append(` · ${run.violated}`);
     if (run.known) line.append(` · ${run.known} known`);
-    if (grades.unsupported) line.append(` · ${grades.unsupported} not supported`);
     at("implementations").append(make("article", { class: "card" },
       make("h2", {}, run.name, " ", make("span", {}, run.version)),
-      make("div", { class: "percent" }, `${run.percent} % `, make("small", {}, `${grades.pass || 0} of ${run.supported}`)),
+      make("div", { class: "percent" }, `${run.passed} `, make("small", {}, `passed of ${run.judged} judged of ${run.total} cases, ${run.percent} % of those judged`)),
       bar, line));
   }
   at("summary").className = "script";

@@ -17,7 +17,7 @@ from zarr_conformance.corpus.build import all_cases, as_json, build
 from zarr_conformance.errors import UsageError
 from zarr_conformance.report.files import Files, write_files
 from zarr_conformance.report.results import ImplementationResults, collect_results, with_unique_name
-from zarr_conformance.report.summary import summary_line
+from zarr_conformance.report.summary import NOTHING_ACCEPTED, summary, summary_line
 from zarr_conformance.report.text import printable, truncate
 from zarr_conformance.runner.adapter_process import (
     AdapterDiedError,
@@ -82,8 +82,8 @@ def run_command(args: argparse.Namespace) -> int:
     Returns
     -------
     int
-        0 if the results match the baseline; 1 for new failures, or baseline entries that no
-        longer fail; 2 if an implementation could not be tested.
+        0 if the results match the baseline; 1 for new failures, for baseline entries that no
+        longer fail, or if no valid data is accepted; 2 if an implementation could not be tested.
     """
     corpus = list(all_cases())
     by_id = {case.id: case for case in corpus}
@@ -110,7 +110,10 @@ def run_command(args: argparse.Namespace) -> int:
             _print_failures(compared.run, args.verbose)
             for case in compared.repaired:
                 print(printable(f"  {case}: no longer fails; remove it from {args.baseline}"))
-            if compared.new or compared.repaired:
+            nothing = summary(compared.run, by_id).accepts_nothing
+            if nothing:
+                print(f"  {NOTHING_ACCEPTED}")
+            if compared.new or compared.repaired or nothing:
                 status = max(status, 1)
     write_files(files, runs, corpus)
     if args.write_baseline is not None:
