@@ -22,7 +22,7 @@ TESTS := $(strip $(foreach word,$(PYTEST),$(if $(findstring /,$(word)),$(word)))
 OTHER_TESTS := $(filter-out tests/zarr-core tests/zarr-core/%,$(TESTS))
 ONLY_CORE := $(and $(TESTS),$(if $(OTHER_TESTS),,yes))
 
-.PHONY: help demo test test-long pytest lint types format bench docs schemas packages wheels \
+.PHONY: help demo test test-long pytest lint types format bench docs schemas packages wheels corpus \
     old-writers servers clean
 
 help:
@@ -38,6 +38,7 @@ help:
 	@echo "make format       put the code into the common form"
 	@echo "make bench        compare the speed with other libraries (BENCH='--quick' for less)"
 	@echo "make wheels       build wheels and source distributions of all packages in dist"
+	@echo "make corpus       build the archive of the conformance corpus in dist"
 	@echo "make docs         build the documentation in build/docs"
 	@echo "make schemas      publish the packages' JSON Schemas in schemas/"
 	@echo "make clean        remove everything that these targets create"
@@ -83,6 +84,10 @@ docs: $(VENV)/.docs
 
 wheels: $(VENV)/.wheels
 	@$(BIN)/python scripts/build_wheels.py dist
+
+corpus: $(VENV)/.packages
+	@mkdir -p dist
+	@$(BIN)/python -m zarr_conformance build dist/zarr-conformance-corpus-{version}.tar.gz
 
 # Unlike the stamp below, this retries what failed before.
 old-writers: $(VENV)/.python

@@ -5,6 +5,7 @@ from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
+from zarr_conformance.corpus.archive import corpus_digest
 from zarr_conformance.corpus.build import all_cases
 from zarr_conformance.corpus.case import Accept, Case, Node, Reject
 from zarr_conformance.evaluation.response import Response, Verdict
@@ -17,7 +18,6 @@ from zarr_conformance.report.results import (
     Result,
     ResultsError,
     collect_results,
-    corpus_digest,
     from_json,
     to_json,
     with_unique_name,

@@ -22,10 +22,10 @@ from zarr_conformance.report.text import printable
 from zarr_conformance.runner.case_filter import select_cases
 from zarr_conformance.runner.extension_support import ExtensionSupport
 from zarr_conformance.runner.protocol import (
-    case_values,
     create_request,
     parse_response,
     write_store,
+    written_values,
 )
 from zarr_conformance.runner.run import Outcome, unsupported_outcome
 
@@ -192,7 +192,7 @@ def run_case(
     with tempfile.TemporaryDirectory(prefix="conformance-") as folder:
         store, into, values = (Path(folder) / it for it in ("store", "read", "values"))
         write_store(case, store)
-        if (elements := case_values(case)) is not None:
+        if (elements := written_values(case)) is not None:
             values.write_bytes(elements.data)
         request = create_request(case, store, into, values)
         start = time.perf_counter()

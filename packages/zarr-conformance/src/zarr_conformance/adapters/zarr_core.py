@@ -25,7 +25,7 @@ from zarr_core.extension import (
 )
 from zarr_core.tools import create_extension
 
-from zarr_conformance.adapters.adapter import Adapter, as_elements, index
+from zarr_conformance.adapters.adapter import Adapter, as_elements, index, selected_shape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,7 +38,10 @@ class ZarrCore(Adapter):
 
     implementation = "zarr-core"
     formats = (0, 1, 2, 3)
-    operations = ("open", "validate", "read", "list", "update", "create", "erase", "store")
+    operations = (
+        *("open", "validate", "read", "resolve", "list", "update"),
+        *("create", "write", "resize", "erase", "store"),
+    )
 
     def version(self) -> str:
         return version("zarr-core")
@@ -80,6 +83,13 @@ class ZarrCore(Adapter):
         if values is None:
             return
         array[...] = as_elements(values, request, array.dtype, array.shape)
+
+    def write(self, request: Mapping[str, Any], values: Any) -> None:
+        array: Any = _open(request, "r+")
+        array[index(request)] = as_elements(values, request, array.dtype, selected_shape(request))
+
+    def resize(self, request: Mapping[str, Any]) -> None:
+        _open(request, "r+").resize(request["shape"])
 
     def erase(self, request: Mapping[str, Any]) -> None:
         del zarr_core.open_group(request["store"], mode="r+")[request["path"]]

@@ -11,7 +11,17 @@ if TYPE_CHECKING:
 JSON: TypeAlias = Any
 
 Operation: TypeAlias = Literal[
-    "open", "validate", "read", "list", "update", "create", "erase", "store"
+    "open",
+    "validate",
+    "read",
+    "list",
+    "update",
+    "create",
+    "write",
+    "resize",
+    "resolve",
+    "erase",
+    "store",
 ]
 """The operation that an implementation performs.
 
@@ -27,6 +37,12 @@ Operation: TypeAlias = Literal[
     Set the attribute ``harness`` to 1 and keep everything else.
 ``create``
     Create the node with the metadata ``document`` and write the elements, if any.
+``write``
+    Open the array and write ``elements`` to ``selection``.
+``resize``
+    Change the shape of the array to ``shape``.
+``resolve``
+    Open the array whose path a user writes as ``spelling``, and read its elements.
 ``erase``
     Delete the node and everything below it.
 ``store``
@@ -153,12 +169,18 @@ class Case:
         Required extensions beyond the core specification, such as ``codec:zstd``;
         implementations without them skip the case.
     selection : tuple of (int, int, int), optional
-        Start, stop and step along each dimension, for ``read``.
+        Start, stop and step along each dimension, for ``read`` and ``write``.
     document : JSON
         The metadata to create, for ``create``.
     calls : tuple of tuple, optional
         The calls for ``store``: each the name of an operation of the abstract store interface
         with its arguments; values in base64.
+    elements : Values, optional
+        The elements to write to the selection, for ``write``; the result has those of the array.
+    shape : tuple of int, optional
+        The new shape, for ``resize``.
+    spelling : str
+        The path as a user writes it, for ``resolve``: with slashes or backslashes anywhere.
     """
 
     id: str
@@ -173,3 +195,6 @@ class Case:
     selection: tuple[tuple[int, int, int], ...] | None = None
     document: JSON = None
     calls: tuple[tuple[JSON, ...], ...] = ()
+    elements: Values | None = None
+    shape: tuple[int, ...] | None = None
+    spelling: str = ""

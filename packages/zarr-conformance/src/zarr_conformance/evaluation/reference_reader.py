@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_conformance.corpus.encode import EMPTY, checksum
+from zarr_conformance.checksum import checksum
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     Array = np.ndarray[Any, Any]
+
+
+EMPTY = 2**64 - 1
 
 
 class NotReadableError(Exception):
