@@ -1,10 +1,10 @@
-# `make` alone lists the targets.  Each target installs what it needs, once, in $(VENV).
+# `make` without a target lists the targets.  Each target installs what it needs, once, in $(VENV).
 # Only `make servers` installs anything outside this folder.
 
 PYTHON ?= $(shell for p in python3 python python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; raise SystemExit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 VENV ?= .venv
-# More than processors, as tests of servers wait.
+# More than the usual number of processors, because tests with servers wait.
 JOBS ?= 3
 PYTEST ?= -n $(JOBS) --dist worksteal
 
@@ -12,33 +12,35 @@ BIN := $(VENV)/bin
 PROJECTS := $(wildcard packages/*/pyproject.toml)
 PACKAGES := $(PROJECTS:/pyproject.toml=)
 TYPED := benchmarks demo scripts
-# What is to reach every line of the core; under coverage, tests take twice as long.
+# The tests that cover the core.  Coverage doubles their time, so the others run without it.
 COVERING := tests/registry_rules/ tests/zarr-core/
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 
-# The tests of zarr-core need few packages; `make pytest` installs no more if PYTEST names only them.
+# The tests of zarr-core need few packages; `make pytest` installs only these if PYTEST names no others.
 CORE := $(addprefix packages/zarr-,core codecs conformance display dtypes formats grids sharding stores transfer)
 TESTS := $(strip $(foreach word,$(PYTEST),$(if $(findstring /,$(word)),$(word))))
 OTHER_TESTS := $(filter-out tests/zarr-core tests/zarr-core/%,$(TESTS))
 ONLY_CORE := $(and $(TESTS),$(if $(OTHER_TESTS),,yes))
 
-.PHONY: help demo test test-long pytest lint types format bench docs schemas packages wheels corpus \
-    old-writers servers clean
+.PHONY: help demo test test-long pytest lint types format bench docs schemas packages wheels \
+    corpus conformance old-writers release-check servers clean
 
 help:
 	@echo "make demo         write real data with this library, read it with others, draw it"
 	@echo "make test         style, types, imports, tests with coverage"
-	@echo "make test-long    the same, with the tests that take long"
+	@echo "make test-long    make test, and the slow tests"
 	@echo "make pytest       tests only; PYTEST='tests/zarr-core -x' for some of them"
 	@echo "make servers      install the servers and the browser that tests use: with pip and npm in"
 	@echo "                  .servers, the rest with apt if this runs as root"
-	@echo "make old-writers  install the libraries that wrote older formats; make test does it, too"
+	@echo "make old-writers  install the libraries that wrote older formats (part of make test)"
 	@echo "make lint         style and imports only"
 	@echo "make types        types only"
-	@echo "make format       put the code into the common form"
+	@echo "make format       format the code"
 	@echo "make bench        compare the speed with other libraries (BENCH='--quick' for less)"
 	@echo "make wheels       build wheels and source distributions of all packages in dist"
 	@echo "make corpus       build the archive of the conformance corpus in dist"
+	@echo "make conformance  test all implementations, in pinned versions, and write docs/conformance.md"
+	@echo "make release-check  check everything that a release needs, slow tests of packages included"
 	@echo "make docs         build the documentation in build/docs"
 	@echo "make schemas      publish the packages' JSON Schemas in schemas/"
 	@echo "make clean        remove everything that these targets create"
@@ -89,7 +91,17 @@ corpus: $(VENV)/.packages
 	@mkdir -p dist
 	@$(BIN)/python -m zarr_conformance build dist/zarr-conformance-corpus-{version}.tar.gz
 
-# Unlike the stamp below, this retries what failed before.
+conformance: $(VENV)/.packages
+	@$(BIN)/python scripts/run_conformance.py
+
+release-check: export ZARR_CORE_SLOW_TESTS = 1
+release-check: $(VENV)/.dev
+	@$(BIN)/python scripts/check_release.py $(TAG)
+	@$(MAKE) --no-print-directory wheels docs
+	@$(BIN)/python -m pytest -n $(JOBS) tests/packaging tests/docs tests/interop/test_fixtures.py \
+	    tests/interop/test_golden_stores.py
+
+# Unlike the stamp below, this retries failed installations.
 old-writers: $(VENV)/.python
 	@$(BIN)/python scripts/old_writers.py
 
@@ -100,14 +112,14 @@ clean:
 	rm -rf .servers .venv .venv-* demo-output build dist .coverage .coverage.* \
 	    .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
-# --- set-up: a stamp is a file as old as what it stands for; newer inputs make it again ---
+# --- set-up: a stamp file marks a finished installation; newer inputs repeat it ---
 
 packages: $(VENV)/.packages
 
 $(VENV)/.python:
-	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; none was found. Say where: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is required and was not found. Pass its path: make PYTHON=/path/to/python3.11" >&2; exit 1; }
 	@echo "setting up $(VENV) with $$($(PYTHON) --version)"
-	@$(PYTHON) -m venv $(VENV) || { echo "the venv module of $(PYTHON) does not work; on Debian it is the package python3-venv" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { echo "the venv module of $(PYTHON) does not work; on Debian, install python3-venv" >&2; exit 1; }
 	@$(PIP) install --quiet --upgrade "pip>=25.1"
 	@touch $@
 
@@ -115,40 +127,40 @@ $(VENV)/.build: $(VENV)/.python
 	@$(PIP) install --quiet --group build
 	@touch $@
 
-# Entry points are read when a package is installed, so a changed pyproject.toml installs it again.
+# Installing a package registers its entry points, so a changed pyproject.toml reinstalls it.
 $(VENV)/.packages: $(VENV)/.build $(PROJECTS)
 	@echo "installing $(notdir $(PACKAGES))"
 	@$(PIP) install --quiet --no-build-isolation $(foreach package,$(PACKAGES),--editable $(package))
 	@touch $@
 
 $(VENV)/.core: $(VENV)/.build $(PROJECTS) pyproject.toml
-	@echo "installing $(notdir $(CORE)) with what the tests of zarr-core need"
+	@echo "installing $(notdir $(CORE)) and the dependencies of their tests"
 	@$(PIP) install --quiet --no-build-isolation --group test-core \
 	    $(foreach package,$(CORE),--editable $(package))
 	@touch $@
 
 $(VENV)/.wheels: $(VENV)/.build pyproject.toml
-	@echo "installing what builds and checks packages"
+	@echo "installing the tools that build and check packages"
 	@$(PIP) install --quiet --group wheels
 	@touch $@
 
 $(VENV)/.demo: $(VENV)/.packages pyproject.toml
-	@echo "installing what the demonstration needs"
+	@echo "installing the dependencies of the demonstration"
 	@$(PIP) install --quiet --group demo
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.packages pyproject.toml
-	@echo "installing what the documentation needs"
+	@echo "installing the tools for the documentation"
 	@$(PIP) install --quiet --group docs
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.packages pyproject.toml
-	@echo "installing what the tests need"
+	@echo "installing the dependencies of the tests"
 	@$(PIP) install --quiet --group test
 	@touch $@ $(VENV)/.core $(VENV)/.demo $(VENV)/.docs
 
 $(VENV)/.dev: $(VENV)/.packages pyproject.toml
-	@echo "installing what development needs"
+	@echo "installing the tools for development"
 	@$(PIP) install --quiet --group dev
 	@touch $@ $(VENV)/.test $(VENV)/.core $(VENV)/.demo $(VENV)/.docs
 

@@ -1,6 +1,6 @@
 """Draw the pictures of docs/looking-at-data.md from the output of its snippets.
 
-Run it after a change of what notebooks show; it needs zarr-display and Chromium.
+Run it after a change of the notebook representations; it needs zarr-display and Chromium.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 DOCS = Path(__file__).parents[1] / "docs"
 
-# Names of the pictures, what they show, their size in pixels.
+# Name of each picture, the object it shows, and its size in pixels.
 PICTURES = {
     "array": ("sst", 980, 662),
     "group": ("ocean", 760, 190),

@@ -48,6 +48,10 @@ TABLES = {
     ),
     "URL_CHAINS": ("str", "The store for chains of URLs."),
     "FILE_SUFFIXES": ("tuple[str, ...]", "Stores for the files with that suffix."),
+    "FUNCTIONS": (
+        "dict[str, tuple[str, str]]",
+        "For a function or method of zarr_core, the distribution that provides it, and its target.",
+    ),
     "OTHER_OBJECTS": (
         "dict[str, str]",
         "For a module, what to use instead of opening a store from one of its objects.",
@@ -97,6 +101,8 @@ def tables() -> dict[str, Any]:
             }
         found["ARGUMENTS"] |= own.get("arguments", {})
         found["NUMCODECS_IDS"] |= own.get("numcodecs", {})
+        for function, target in own.get("functions", {}).items():
+            found["FUNCTIONS"][function] = (name, target)
         found["OTHER_OBJECTS"] |= own.get("other-objects", {})
         if "locations" in own:
             found["URL_CHAINS"] = own["locations"]["url-chains"]

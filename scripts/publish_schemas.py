@@ -1,11 +1,11 @@
 """Copy the JSON Schemas of all packages to the top-level folder ``schemas``.
 
-Every package has the schemas of its extensions beside its code, as
+Every package has the schemas of its extensions next to its code, in
 ``src/<import name>/schemas/<extension_point>/<name>.json``.  Users of other languages find
 them together in ``schemas/<extension_point>/<name>.json``.  ``schemas/examples`` and the
-README there are written by hand and stay.
+README there are written by hand and are kept.
 
-Run it without arguments to publish, with ``--check`` to learn whether all is in step.
+Run it without arguments to publish, with ``--check`` to check that the copies are up to date.
 """
 
 from __future__ import annotations

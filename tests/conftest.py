@@ -1,4 +1,4 @@
-"""What all tests share: modules beside the tests, no stopwatch, slow tests only on request."""
+"""Configuration of all tests: shared modules, no time limits for examples, slow tests on request."""
 
 import os
 import sys
@@ -8,10 +8,10 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-# pytest's importlib mode makes nothing importable.
+# pytest's importlib mode does not extend sys.path.
 sys.path.insert(0, str(Path(__file__).parent))
 
-# How long examples take says more about the machine than about the code.
+# The time of an example depends on the load of the machine.
 too_slow = [hypothesis.HealthCheck.too_slow]
 hypothesis.settings.register_profile("untimed", deadline=None, suppress_health_check=too_slow)
 hypothesis.settings.load_profile("untimed")
@@ -19,8 +19,8 @@ hypothesis.settings.load_profile("untimed")
 SLOW_TESTS = "ZARR_CORE_SLOW_TESTS"
 NO_SERVERS = "ZARR_CORE_NO_SERVERS"
 SHARE = "ZARR_CORE_SHARE"
-SERVERS = ("_server", "s3_durable")  # how the names of their fixtures end
-# Where tests meet other libraries, whose releases differ with the version of Python.
+SERVERS = ("_server", "s3_durable")  # suffixes of the names of their fixtures
+# Tests with other libraries, whose releases depend on the version of Python.
 MEETING_OTHERS = {"interop", "zarr-bridge", "zarr-compat", "zarr-dask", "zarr-xarray"}
 
 
@@ -33,10 +33,10 @@ def is_slow(item):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave out what is slow unless an environment variable asks for it, servers if one says so.
+    """Skip slow tests unless an environment variable enables them, and tests with servers if one disables them.
 
-    A share of n, for a second run with another version of Python, leaves one in n of the tests
-    that are neither slow nor take a server nor meet another library.
+    A share of n, for a second run with another version of Python, selects one in n of the tests
+    that are not slow and use no server and no other library.
     """
     if os.environ.get(NO_SERVERS):
         reason = f"takes a server; left out by {NO_SERVERS}=1"

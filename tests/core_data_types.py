@@ -1,4 +1,4 @@
-"""The core data types by name, for the tests of them."""
+"""The core data types by name."""
 
 from __future__ import annotations
 

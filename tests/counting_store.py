@@ -1,4 +1,4 @@
-"""A store that notes every call, to try that nothing is read or written in vain."""
+"""A store that records every call, to test that nothing is read or written needlessly."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ class Call(NamedTuple):
 
 
 class CountingStore(ObservedStore):
-    """Passes every call on to another store and notes it, as often as it has keys.
+    """Passes every call to another store, and records it once for each key.
 
     Parameters
     ----------
     inner : Store
-        The store that does the work.
+        The wrapped store.
 
     Attributes
     ----------
     calls : list of Call
-        What was called, in order; ``calls.clear()`` begins anew.
+        The calls in order; ``calls.clear()`` removes them.
     """
 
     def __init__(self, inner: Store) -> None:
         super().__init__(inner)
-        # As if all were far away, so that what is counted does not depend on the inner store.
+        # As for a remote store, so that the counts do not depend on the inner store.
         self.in_memory = False
         self.calls: list[Call] = []
         self._guard = threading.Lock()
@@ -54,15 +54,15 @@ class CountingStore(ObservedStore):
             self.calls.append(Call(method, key, nbytes))
 
     def count(self, *methods: str) -> int:
-        """How many calls there were, of these methods or of all."""
+        """Number of calls of these methods, or of all."""
         return sum(not methods or call.method in methods for call in self.calls)
 
     def nbytes(self, *methods: str) -> int:
-        """How many bytes went in or out, by these methods or by all."""
+        """Number of bytes read or written by these methods, or by all."""
         return sum(call.nbytes for call in self.calls if not methods or call.method in methods)
 
     def keys(self, *methods: str) -> list[str]:
-        """The keys that were asked for, by these methods or by all, in order."""
+        """The requested keys of these methods, or of all, in order."""
         return [call.key for call in self.calls if not methods or call.method in methods]
 
     def perform(

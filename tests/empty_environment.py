@@ -1,4 +1,4 @@
-"""Environments that have what a reader has installed, and nothing else."""
+"""Environments with the given requirements only."""
 
 import os
 import subprocess
@@ -11,9 +11,9 @@ PIP = ["-m", "pip", "--disable-pip-version-check", "--no-input", "--quiet"]
 
 
 def make_environment(home, find_links, *requirements):
-    """Install requirements into a new environment, and give its interpreter.
+    """Install requirements into a new environment; return its interpreter.
 
-    The pip of this environment installs them, so that the other needs none.
+    The pip of the current environment installs them, so the new one needs no pip.
     """
     venv.create(home, with_pip=False)
     python = home / "bin" / "python"

@@ -1,4 +1,4 @@
-"""A store that fails at its k-th call, under the name that the tests of this repository use."""
+"""A store that fails at its k-th call."""
 
 from zarr_stores.faults import FaultyStore
 from zarr_stores.observer import READS
@@ -7,9 +7,9 @@ __all__ = ["READS", "FailingStore"]
 
 
 class FailingStore(FaultyStore):
-    """Fails at one call, to try what a failure leaves behind."""
+    """Fails at one call, to test the state after a failure."""
 
     def __init__(self, inner, *args, **kwargs):
         super().__init__(inner, *args, **kwargs)
-        # As if all were far away, so that what is tried does not depend on the inner store.
+        # As for a remote store, so that the calls do not depend on the inner store.
         self.in_memory = False

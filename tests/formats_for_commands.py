@@ -1,4 +1,4 @@
-"""A hierarchy of each format, for commands to be tried on."""
+"""A hierarchy of each format, for tests of commands."""
 
 import numpy as np
 import zarr_core as zarr
@@ -8,7 +8,7 @@ HEIGHT = (np.add.outer(np.arange(100) ** 2, np.arange(80)) % 997).astype("int16"
 
 
 def make(place, name):
-    """Something of everything that a format has."""
+    """A hierarchy with every kind of node that a format supports."""
     zarr_format = int(name) if name.isdigit() else name
     if name == "1":
         zarr.create_array(

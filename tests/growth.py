@@ -1,4 +1,4 @@
-"""How the processor time of some work grows with the size of its input."""
+"""The growth of processor time with the size of the input."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ LIMIT = 3 * FACTOR
 
 
 def growth(make: Callable[[int], T], work: Callable[[T], object], size: int) -> float:
-    """Processor time for an input 8 times as large, in relation to that for an input of a size.
+    """Ratio of the processor times for an input of 8 times the size and for an input of the size.
 
-    Only a ratio is returned, and the fastest of three runs counts, so that the speed and
-    the load of the machine do not matter.
+    The result is the ratio of the fastest of three runs, which does not depend on the speed
+    and the load of the machine.
     """
     small, large = make(size), make(FACTOR * size)
-    work(small)  # what is imported or compiled at first use
+    work(small)  # import and compile what the first call needs
     return min(_seconds(work, large) for _ in range(3)) / min(
         _seconds(work, small) for _ in range(5)
     )

@@ -1,4 +1,4 @@
-"""A hierarchy whose names, attributes and metadata act on a terminal that shows them as they are."""
+"""A hierarchy whose names, attributes and metadata contain control sequences of terminals."""
 
 import json
 
@@ -14,7 +14,7 @@ NAME = f"n{SIGNS}é温"
 
 
 def raw_signs(text, keep="\n"):
-    """Control characters in a text."""
+    """The control characters in a text."""
     return sorted(FORBIDDEN.intersection(text).difference(keep))
 
 
@@ -32,7 +32,7 @@ def create(store, zarr_format=3):
 
 
 def sabotage(store):
-    """Add nodes of version 3 that cannot be opened, each in another way."""
+    """Add nodes of version 3 that cannot be opened, for different reasons."""
     plain = zarr.create_array(zarr.MemoryStore(), shape=2, dtype="i2").metadata.to_json()
     unknown = {"name": NAME, "configuration": {NAME: SIGNS}}
     documents = {

@@ -1,7 +1,7 @@
-"""The documents for readers: their snippets, their install lines.
+"""The pages of the documentation: their snippets and install lines.
 
 Needs the standard library only: ``python markdown_pages.py PAGE`` runs the snippets of one page in an
-environment that has nothing but what the page tells its readers to install.
+environment with only the packages that the page installs.
 """
 
 import doctest
@@ -22,11 +22,11 @@ SHOWN = re.compile(r"^<!-- from (\S+) -->\n+```\w*\n(.*?)^```$", re.MULTILINE | 
 COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 WITHOUT_LINE = ["zarr-core[recommended]"]
-"""What docs/installing.md tells the readers of pages without an install line to install."""
+"""The requirements of pages without an install line, according to docs/installing.md."""
 
 
 def snippets(text):
-    """Python blocks with the line before each; those that show a file are left out."""
+    """Python blocks with the line before each, without those that show a file."""
     shown = {match.start(2) for match in SHOWN.finditer(text)}
     for match in BLOCK.finditer(text):
         if match[1] == "python" and match.start(2) not in shown:
@@ -38,7 +38,7 @@ def has_snippets(document):
 
 
 def run_snippets(document):
-    """Run the snippets of a page in the current directory, and give what the failures print."""
+    """Run the snippets of a page in the current directory; return the output of failures."""
     names = {"__name__": "__main__"}
     runner = doctest.DocTestRunner(optionflags=FLAGS, verbose=False)
     report = []
@@ -55,7 +55,7 @@ def run_snippets(document):
 
 
 class Shell:
-    """Runs command lines in this process, and remembers the status of the last."""
+    """Runs command lines in this process, and keeps the status of the last."""
 
     def __init__(self):
         self.status = 0
@@ -75,7 +75,7 @@ class Shell:
 
 
 def run_commands(document):
-    """Run the command lines of a page, and the Python between; give those that print otherwise."""
+    """Run the command lines of a page, and the Python between them; return those with different output."""
     shell, names, report = Shell(), {}, []
     same = doctest.OutputChecker().check_output
     for match in BLOCK.finditer(document.read_text()):
@@ -90,7 +90,7 @@ def run_commands(document):
 
 
 def install_lines(text):
-    """The words after each ``pip install`` in the blocks of a page that are not Python."""
+    """The arguments of each ``pip install`` in the blocks of a page that are not Python."""
     for match in BLOCK.finditer(text):
         if match[1] in ("", "sh", "bash", "console"):
             for line in match[2].replace("\\\n", " ").splitlines():
@@ -99,16 +99,16 @@ def install_lines(text):
 
 
 def requirements(text):
-    """What a reader of this page has installed: its install lines taken together.
+    """The requirements of all install lines of a page.
 
-    Paths are those of example distributions in the repository.
+    Paths name example distributions in the repository.
     """
     found = []
     for words in install_lines(text):
         if "--find-links" in words:
             at = words.index("--find-links")
             words = words[:at] + words[at + 2 :]
-        if not any(word.startswith("-") for word in words):  # -e: a folder that the reader has made
+        if not any(word.startswith("-") for word in words):  # -e: an earlier step creates it
             found += words
     return sorted({*found} or WITHOUT_LINE)
 

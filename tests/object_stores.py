@@ -5,13 +5,13 @@ from uuid import uuid4
 
 from zarr_stores.object import ObjectStore
 
-# What fails shall fail at once.
+# Fail without retries.
 NO_RETRIES = {"max_retries": 0}
 FEW_RETRIES = {"max_retries": 2, "backoff": {"init_backoff": 0.01, "max_backoff": 0.05}}
 
 
 def s3_options(server, url=None, **further):
-    """What reaches a server of S3, or a proxy before it."""
+    """Options that connect to an S3 server, or to a proxy for it."""
     return {
         "endpoint": url or server.url,
         "region": server.region,
@@ -23,18 +23,18 @@ def s3_options(server, url=None, **further):
 
 
 def s3_store(server, url=None, place=None, **further):
-    """A store in a part of the bucket that nobody else uses."""
+    """A store with a prefix of the bucket that no other test uses."""
     options = s3_options(server, url, **further)
     return ObjectStore.from_url(place or f"s3://{server.bucket}/{uuid4()}", **options)
 
 
 def same_place(store, server, url=None, **further):
-    """Another object for the same place, perhaps through a proxy."""
+    """Another object for the same location, optionally through a proxy."""
     return s3_store(server, url, store.url, **further)
 
 
 def s3_environment(server):
-    """The same as variables of the environment."""
+    """The same as environment variables."""
     return {
         "AWS_ENDPOINT": server.url,
         "AWS_REGION": server.region,
@@ -44,7 +44,7 @@ def s3_environment(server):
 
 
 def azure_environment(server):
-    """What reaches a server of Azure."""
+    """Options that connect to an Azure server."""
     return {
         "AZURE_STORAGE_ENDPOINT": server.url,
         "AZURE_STORAGE_ACCOUNT_NAME": server.account,
@@ -53,6 +53,6 @@ def azure_environment(server):
 
 
 def gcs_environment(url):
-    """What reaches the emulator of Google by an address."""
+    """Options that connect to the emulator of Google Cloud at an address."""
     account = {"disable_oauth": True, "client_email": "", "private_key": "", "private_key_id": ""}
     return {"GOOGLE_SERVICE_ACCOUNT_KEY": json.dumps(account), "GOOGLE_BASE_URL": url}

@@ -32,7 +32,7 @@ class Plain(DataType):
 
 
 def plain_representation(array, name="test.plain"):
-    """What a chunk like this array is between two codecs."""
+    """The representation of a chunk with the dtype and shape of this array."""
     dtype = array.dtype
     if dtype.kind not in "OT":
         dtype = dtype.newbyteorder("=")

@@ -1,4 +1,4 @@
-"""Running the kit on an extension with a planted mistake, within this process."""
+"""Runs the test kit on an extension with a planted mistake, in this process."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     import pytest
 
-# pytester forgets what was imported in a run. What is imported again in the next one would
-# be other classes than those that live on, so all is imported before.
+# pytester removes the modules that a run imported. The next run would import them again and get
+# other classes than the existing ones, so all modules are imported before.
 for _package in (
     "zarr_core",
     "zarr_codecs",
@@ -30,17 +30,17 @@ for _package in (
 
 
 def failed_tests(pytester: pytest.Pytester, test: Path, package: str, only: str) -> set[str]:
-    """Names of the tests in a file that fail, of those that are asked for.
+    """Names of the selected tests in a file that fail.
 
     Parameters
     ----------
     test, package
-        The file, and the package that it tests, which is forgotten afterwards.
+        The file, and the package that it tests, whose modules are removed afterwards.
     only : str
         Part of the names of tests; empty for all.
     """
     before = hypothesis.settings.default
-    # The first example that fails is enough, and is to be the same one every time.
+    # The first failing example is sufficient, and must be the same one in every run.
     quick = hypothesis.settings(before, phases=[hypothesis.Phase.generate], derandomize=True)
     hypothesis.settings.register_profile("quick", quick)
     hypothesis.settings.register_profile("before", before)

@@ -1,4 +1,4 @@
-"""Making registered codecs, and running them as an array does."""
+"""Creates registered codecs, and applies them as an array does."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ def made(name, **configuration):
 
 
 def data_type(name):
-    """The data type of a name; the test is skipped where nobody provides it."""
+    """The data type of a name; skips the test if no distribution provides it."""
     try:
         return create_extension("data_type", ExtensionDefinition(name))
     except (UnknownExtensionError, ExtensionLoadError) as error:
@@ -30,14 +30,14 @@ def representation(array, fill=0, name=None):
 
 
 def chain(codec, array, fill=0, name=None):
-    """The codec bound to chunks like this one; stored as they are if it gives an array."""
+    """The codec resolved for chunks like this one, followed by ``bytes`` if its result is an array."""
     more = [ExtensionDefinition("bytes", {"endian": "little"})]
     items = [codec, *(more if isinstance(codec, ArrayToArrayCodec) else ())]
     return CodecChain.of(*items).prepare(representation(array, fill, name))
 
 
 def round_trip(codec, array, fill=0, name=None):
-    """Encode and decode; the chunk must not change, and the size be as announced."""
+    """Encode and decode; the chunk must not change, and the encoded size must be as declared."""
     bound = chain(codec, array, fill, name).with_write_empty_chunks()
     before = array.copy()
     data = bound.encode(array)

@@ -1,4 +1,4 @@
-"""What every store on a server promises, against the server itself."""
+"""The requirements of stores on servers, tested with the real server."""
 
 import itertools
 import logging
@@ -57,7 +57,7 @@ store.close()
 
 @contextmanager
 def slow_line(server):
-    """A relay before a server that lets 50,000 bytes pass in a sixteenth of ``SILENCE``."""
+    """A proxy that passes 50,000 bytes in a sixteenth of ``SILENCE``."""
     listener = socket.create_server(("127.0.0.1", 0))
 
     def pump(source, target, pause):
@@ -96,30 +96,30 @@ assert bytes(reader.read(100_000, 2)) == bytes(2)
 
 
 class ServerStoreContract(StoreContract):
-    """Inherit from this; ``server`` is the fixture of the server."""
+    """Base class of the tests; ``server`` is the fixture of the server."""
 
     examples = 10
 
     @pytest.fixture(autouse=True)
     def server(self):
-        """The server; to be overridden by a fixture that takes the real one."""
+        """The server; override it with a fixture that returns the real one."""
         raise AssertionError("give the server")
 
     kind = None
     """The class."""
 
     def at(self, place, server=None, **options):
-        """A store of this kind in a place of the server, or behind something before it."""
+        """A store of this kind at a location of the server, or behind a proxy."""
         raise AssertionError("make a store")
 
     def with_secret(self):
-        """A store that was given ``SECRET`` in its URL; nobody need accept it."""
+        """A store with ``SECRET`` in its URL; the server need not accept it."""
         raise AssertionError("make a store")
 
     def make(self, tmp_path):
         return self.at(unique())
 
-    # --- who may know what ---
+    # --- secrets ---
 
     def test_secrets_are_hidden(self, caplog):
         caplog.set_level(logging.DEBUG)
@@ -277,7 +277,7 @@ class ServerStoreContract(StoreContract):
         array[5, 5] = values[5, 5] = -1
         assert np.array_equal(zarr.open_array(store, mode="r")[...], values)
 
-    # --- many at once ---
+    # --- concurrent calls ---
 
     def test_processes_with_threads_lose_nothing(self, store):
         store.set("c/0", bytes(12))
@@ -318,7 +318,7 @@ class ServerStoreContract(StoreContract):
 
         def change(reader):
             calls.append(bytes(reader.read(0, reader.size)))
-            if len(calls) <= 3:  # someone who does not use ``update`` was faster
+            if len(calls) <= 3:  # a writer that does not use ``update`` was faster
                 store.set("k", str(len(calls)).encode())
             return b"mine after " + calls[-1]
 
@@ -329,7 +329,7 @@ class ServerStoreContract(StoreContract):
     others_may_write = True
     """Whoever writes without ``update`` is noticed by it."""
 
-    # --- what goes wrong ---
+    # --- failures ---
 
     def test_a_server_that_is_not_there(self, store, server):
         store.set("a/k", b"v")
@@ -351,7 +351,7 @@ class ServerStoreContract(StoreContract):
             list(store.list_prefix("a/"))
 
     def test_acknowledged_values_survive_kills(self, store, server):
-        """Writers go on while the server is killed twice; they wait, and lose nothing."""
+        """Writers continue while the server is killed twice; they wait, and no data is lost."""
         said = [[], []]
         failed = []
         stop = threading.Event()
@@ -372,7 +372,7 @@ class ServerStoreContract(StoreContract):
         for writer in writers:
             writer.start()
         for _ in range(2):
-            enough = 2 + max(map(len, said))  # in the middle of what they write
+            enough = 2 + max(map(len, said))  # while they write
             wait_until(lambda enough=enough: failed or min(map(len, said)) >= enough)
             server.kill()
             server.start()
@@ -387,7 +387,7 @@ class ServerStoreContract(StoreContract):
         store.close()
 
     def options(self):
-        """What ``at`` gives besides the place."""
+        """The arguments of ``at`` besides the location."""
         return {}
 
     def test_a_server_that_hangs_is_given_up(self, store, server):
@@ -395,7 +395,7 @@ class ServerStoreContract(StoreContract):
         slow = type(store)(store.url, timeout=0.5, connect_timeout=0.5, retries=0, **self.options())
         assert bytes(eventually(lambda: slow.get("a/k"), StoreError)) == b"v"
         with server.frozen():
-            time.sleep(0.1)  # until all of it stands still
+            time.sleep(0.1)  # until nothing changes
             with pytest.raises(StoreError, match="a/k"):
                 slow.get("a/k")
         assert bytes(eventually(lambda: slow.get("a/k"), StoreError)) == b"v"
@@ -415,7 +415,7 @@ class ServerStoreContract(StoreContract):
             lambda: bytes(place.open_value("k", ByteRange(0)).read(0, 300_000)),
         ):
             proxy.break_connections()
-            proxy.inject(fault)  # of the connection that is made next
+            proxy.inject(fault)  # of the next connection
             assert read() == value
             assert len(proxy.traffic.faults) == 1
             proxy.reset()
@@ -426,7 +426,7 @@ class ServerStoreContract(StoreContract):
         place.close()
 
     def test_a_change_is_made_once_wherever_the_line_breaks(self, proxy_before, server):
-        """The answer to the write itself may be what is lost: done, not done, or not known."""
+        """The answer to the write may be lost: the write is done, not done, or unknown."""
         proxy, place = proxy_before(server, "tcp"), unique()
         direct = self.at(place)
         direct.set("n", b"0")
@@ -455,7 +455,7 @@ class ServerStoreContract(StoreContract):
         assert len(broken) > 8  # libraries may connect in another order
 
     def test_a_slow_line_is_not_given_up(self, server):
-        """Only silence is: the value comes in pieces, in far more time than the limit."""
+        """Only silence is an error: the value arrives in pieces, in much more time than the limit."""
         with slow_line(server) as line:
             name = unique()
             with self.at(name) as place:

@@ -1,7 +1,7 @@
-"""What every store promises, under the name that the tests of this repository use."""
+"""The requirements of every store."""
 
 from zarr_conformance.kit import StoreTests
 
 
 class StoreContract(StoreTests):
-    """Inherit from this, implement ``make``, and declare what the store can do."""
+    """Base class of the tests of a store: implement ``make``, and declare the features of the store."""

@@ -1,4 +1,4 @@
-"""Waits for events, so that no test depends on how fast a busy machine is."""
+"""Waits for events, so that no test depends on the speed of the machine."""
 
 import time
 

@@ -1,10 +1,10 @@
-"""What a test has changed in zarr-python, put back for the tests after it."""
+"""Restores the state of zarr-python after a test."""
 
 import sys
 
 
 def forget_offers():
-    """Take back the codecs that zarr_bridge has given to zarr-python, and all settings."""
+    """Unregister the codecs of zarr_bridge in zarr-python, and restore all settings."""
     if "zarr" not in sys.modules:
         return
     import zarr.registry

@@ -1,4 +1,4 @@
-"""What the pyproject.toml of each package declares is what is installed."""
+"""The installed entry points are those of the pyproject.toml of each package."""
 
 import tomllib
 from importlib.metadata import distribution
@@ -53,6 +53,6 @@ def test_all_packages_have_one_version():
     for name, project in PROJECTS.items():
         if name != "zarr-core":
             taken = project["dependencies"]
-            if name == "zarr-conformance":  # judges others without it
+            if name == "zarr-conformance":  # tests other implementations without it
                 taken = project["optional-dependencies"]["kit"]
             assert f"zarr-core~={zarr_core.__version__}" in taken

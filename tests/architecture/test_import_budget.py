@@ -1,6 +1,6 @@
-"""What using the library loads, and what it does not, counted in modules.
+"""The modules that are imported when the library is used.
 
-Modules, not milliseconds: a count is never off because the machine is busy.
+The number of modules does not depend on the load of the machine, unlike times.
 """
 
 import os
@@ -75,7 +75,7 @@ def test_importing_needs_no_numpy():
 def test_an_array_without_plugins_imports_none(store, tmp_path):
     program = f"place = {str(tmp_path / 'a')!r}" + FIRST_ARRAY.format(store=store)
     modules = loaded(program)
-    # The first node looks once for hooks among what is installed, which loads nothing.
+    # Opening the first node searches for hooks once, without importing plugins.
     assert not modules & HEAVY
     assert not {name for name in modules if name.startswith(PLUGINS)}
 

@@ -1,10 +1,10 @@
-"""Circles of modules that import each other, including imports for typing alone."""
+"""Import circles, including imports for type checking."""
 
 from pathlib import Path
 
 import pytest
 
-grimp = pytest.importorskip("grimp")  # of the tools for development, installed once
+grimp = pytest.importorskip("grimp")  # a development tool, not installed for every Python
 
 PACKAGES = Path(__file__).parents[2] / "packages"
 

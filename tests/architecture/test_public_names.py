@@ -1,4 +1,4 @@
-"""The names that users may rely on: adding one is a decision, losing one is a break."""
+"""The public names. Adding one needs a decision; removing one breaks programs."""
 
 import importlib
 import os
@@ -11,7 +11,7 @@ import pytest
 
 NAMES = {
     "zarr_core": """
-        Array Attributes Group Info LocalStore MemoryStore Progress Store StoreLike array array_from_metadata
+        Array Attributes ChunkLayout Group Info LocalStore MemoryStore Progress Store StoreLike array array_from_metadata
         check_consolidated codec config consolidate_metadata convert copy copy_all copy_store create
         create_array create_group empty empty_like errors full full_like getsize group
         create_array create_group empty empty_like full full_like getsize group
@@ -25,7 +25,7 @@ NAMES = {
         ChecksumError ChunkAxis ChunkDecodeError ChunkGrid ChunkKeyEncoding ChunkMemoryLayout
         Codec CodecError CoordinateIndexer DataType Display
         ExtensionConfigurationError ExtensionDefinition Forkable Format GroupMetadata
-        MetadataExtension MetadataValidationError NodeNotFoundError OrthogonalIndexer
+        Location MetadataExtension MetadataValidationError NodeNotFoundError OrthogonalIndexer
         PartialDecodeCodec PartialEncodeCodec Provider Selection StorageTransformer Store
         StoreCapabilityError StoreError StoreKeyError StoreReadError StoreReadOnlyError
         SubchunkCodec ValidationProblem ValueReplacedError ZarrError check_key check_prefix
@@ -38,11 +38,11 @@ NAMES = {
         erase_node escape_controls escape_json fill_value_test find_implementation format_named
         format_of_new formats_without holds_anything in_one_thread installed_entry_points
         is_node_name is_reserved_name is_within_location join json_pointer keep_nonfinite
-        key_lock key_order listed located create_extension make_room
+        key_lock key_order listed create_extension make_room
         normalise_path occupied only_keys opened_store package_schema parallel_for path_within
         printable_message project providers_of put quoted read_metadata read_metadata_from
         read_node refuse_misspelt reporting require_erasing require_extension scratch store_new stored_node
-        strictjson take thread_count understanding walk
+        strictjson take thread_count walk
     """,
     "zarr_transfer": """
         Budget Checkpoint ChunkEdges Chunking ConversionError CopyExecutor CopyPlan CopyResult CopyStep
@@ -101,7 +101,7 @@ def test_type_checkers_find_misspelt_names(line, type_errors):
 
 @pytest.fixture(scope="module")
 def type_errors(tmp_path_factory):
-    """What mypy says of each line of a program that uses the public modules."""
+    """The messages of mypy for each line of a program that uses the public modules."""
     pytest.importorskip("mypy")
     lines = list(CHECKED)
     folder = tmp_path_factory.mktemp("checked")
@@ -133,7 +133,7 @@ def test_unknown_names_are_rejected():
 
 @pytest.mark.parametrize("name", NAMES["zarr_core"].split())
 def test_no_import_changes_what_a_name_means(name):
-    # A submodule of the same name would take its place in the package.
+    # A submodule of the same name would replace it in the package.
     assert not hasattr(getattr(importlib.import_module("zarr_core"), name), "__path__")
     is_module = type(getattr(importlib.import_module("zarr_core"), name)).__name__ == "module"
     assert is_module == (name == "errors")

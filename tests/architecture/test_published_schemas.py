@@ -1,4 +1,4 @@
-"""The schemas at the top are those of the packages."""
+"""The published schemas are copies of those of the packages."""
 
 import subprocess
 import sys

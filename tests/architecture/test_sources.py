@@ -1,4 +1,4 @@
-"""Rules that every source file follows."""
+"""Rules for source files."""
 
 import ast
 import re
@@ -23,7 +23,7 @@ WITH_REASON = re.compile(r"(?:: [A-Z0-9, ]+|\[[a-z, -]+\]) +(?:- |# )\w")
 
 
 def files(*folders, suffixes=frozenset({".py"})):
-    """Source files; what tools leave in hidden folders and beside the sources is none."""
+    """Source files, without the output of tools in hidden and build folders."""
     for folder in folders:
         for file in sorted((ROOT / folder).rglob("*")):
             parts = file.relative_to(ROOT / folder).parts

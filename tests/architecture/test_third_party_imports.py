@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = sorted((ROOT / "packages").glob("*/src/*"))
-# Users import these themselves.
+# Users import these in their programs.
 PLUGINS = [
     package
     for package in PACKAGES
@@ -41,9 +41,9 @@ IMPORTED_BY = {
     "logging": {"zarr_stores.log"},
     "multiprocessing": set(),
 }
-# Imported where they are used and at no other time.
+# Imported within functions, on first use.
 ONLY_WITHIN_FUNCTIONS = IMPORTED_BY.keys() - {"dask", "pluggy"}
-# Modules that are themselves imported only within functions.
+# Modules that are imported only within functions.
 LATE = (
     "zarr_codecs._libdeflate",
     "zarr_codecs.fastcrc",
@@ -59,7 +59,7 @@ def module_name(file, package):
 
 
 def imports(file):
-    """Names of the modules that a file imports; whether at its top; whether for types only."""
+    """Names of the modules that a file imports; whether at the top level; whether for types only."""
 
     def visit(node, top, typing):
         for child in ast.iter_child_nodes(node):
@@ -105,11 +105,11 @@ def test_a_door_opens_when_it_is_needed(library):
         for module, name, top, typing in IMPORTS
         if name.partition(".")[0] == library and top and not typing
     ]
-    # A module of an alternative is imported once it is chosen, and then for its library.
+    # The module of an alternative is imported when it is selected, and imports its library.
     assert not [module for module in eager if not module.startswith(LATE)]
 
 
-# What works with whole arrays, as users do, may also use what users have.
+# Distributions that use arrays through the public interface.
 USERS = (
     "zarr_cli",
     "zarr_compat",
@@ -130,7 +130,7 @@ def test_plugins_import_public_modules_only():
         and name.startswith("zarr_core")
         and name not in ("zarr_core.errors", "zarr_core.extension", "zarr_core.tools")
         and not (name == "zarr_core" and module.startswith(USERS))
-        # A display shows what is text in the core.
+        # A display replaces the text output of the core.
         and not (name.startswith("zarr_core.display.") and module.startswith("zarr_display"))
     }
     assert not deeper
@@ -142,8 +142,10 @@ def test_plugins_do_not_know_each_other():
         (module, name)
         for module, name, _, _ in IMPORTS
         if name.partition(".")[0] in names - {module.partition(".")[0], "zarr_core"}
-        and not module.startswith("zarr_cli.")  # commands use whatever is installed, within them
-        # Dask's workers copy; the core has the functions of zarr-transfer among its names.
+        and not module.startswith(
+            "zarr_cli."
+        )  # commands import other distributions within functions
+        # Workers of Dask copy; the core exports the functions of zarr-transfer.
         and (module.partition(".")[0], name) != ("zarr_dask", "zarr_transfer")
         and (module, name) != ("zarr_core", "zarr_transfer")
     }

@@ -1,4 +1,4 @@
-"""The demonstration does what it says, seen from outside."""
+"""The demonstration, run as a command."""
 
 import sys
 from pathlib import Path
@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 def demonstration(monkeypatch):
     pytest.importorskip("matplotlib")
     monkeypatch.syspath_prepend(str(ROOT))
-    monkeypatch.setitem(sys.modules, "demo", None)  # whatever else has that name
+    monkeypatch.setitem(sys.modules, "demo", None)  # not another module of that name
     monkeypatch.delitem(sys.modules, "demo")
     from demo.__main__ import main
 
@@ -28,7 +28,7 @@ def test_it_writes_reads_compares_and_draws(demonstration, tmp_path, capsys):
     picture = (tmp_path / "picture.png").read_bytes()
     assert picture.startswith(b"\x89PNG")
     assert len(picture) > 100_000
-    # The shards are files, and there are as many as the shapes say.
+    # Each shard is a file; the shapes determine their number.
     assert len(list(tmp_path.glob("samples.zarr/terrain/elevation/c/*/*"))) == 4
 
 

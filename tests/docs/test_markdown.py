@@ -1,4 +1,4 @@
-"""What the documents tell a reader to type is run, and its output compared.
+"""Runs the examples of the documentation, and compares their output.
 
 Python blocks of one document run in order, in an empty directory.  Blocks with ``>>>``
 are doctests, others are run.  A block below ``<!-- from PATH -->`` shows a file of the
@@ -37,14 +37,14 @@ def installed_examples(tmp_path_factory):
 
 @pytest.fixture
 def reader(installed_examples, tmp_path, monkeypatch):
-    """A reader's place: an empty directory, with the example distribution installed."""
+    """An empty directory, with the example distribution installed."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(installed_examples))
     discovery.refresh()
     yield
     monkeypatch.undo()
     discovery.refresh()
-    forget_offers()  # and what else a document may have changed in zarr-python
+    forget_offers()  # and other changes of zarr-python by a page
 
 
 @each_document([file for file in DOCUMENTS if has_snippets(file)])

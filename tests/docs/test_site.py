@@ -1,4 +1,4 @@
-"""The site of the documentation is made without a warning, of every page."""
+"""The documentation is built without warnings, with every page."""
 
 import subprocess
 import sys

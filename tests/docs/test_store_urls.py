@@ -1,4 +1,4 @@
-"""The URLs of servers that the documents show are URLs that the stores take."""
+"""The stores accept the URLs of servers in the documentation."""
 
 import re
 from importlib import import_module
@@ -17,7 +17,7 @@ URLS = sorted({url for file in DOCUMENTS for url in URL.findall(file.read_text()
 
 
 def problem(url):
-    """What is wrong with a URL of a database server; empty if nothing is."""
+    """The problem of a URL of a database server; empty if it is valid."""
     from zarr_core.errors import StoreError
 
     if "/" in urlsplit(url).path.strip("/"):

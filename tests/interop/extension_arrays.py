@@ -1,4 +1,4 @@
-"""Arrays of every data type, codec, chunk grid and chunk key encoding, for the matrix of peers."""
+"""Arrays of every data type, codec, chunk grid and chunk key encoding, for the tests with other libraries."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ class Form:
     Parameters
     ----------
     label : str
-        What is special about it among those of its extension.
+        The difference from other arrays of the extension.
     options : dict
-        Arguments of ``create_array`` beside the shape.
+        Arguments of ``create_array`` except the shape.
     values : array
-        What is written; its shape is that of the array.
+        The elements; shape of the array.
     bits : int
-        How many bits of each byte count.
+        Number of significant bits of each byte.
     same_bytes : bool
-        Whether all writers store the same.
+        Whether all writers store the same bytes.
     lossless : bool
-        Whether what is read is what was written.
+        Whether reading returns the written elements.
     spelling : str
-        Another name of the data type, which is never written.
+        An alias of the data type, which is not written.
     """
 
     label: str
@@ -55,7 +55,7 @@ class Form:
     spelling: str = ""
 
     def create(self, place: Path) -> zarr_core.Array:
-        """Make the array, without its elements."""
+        """Create the array, without its elements."""
         array = zarr_core.create_array(place, shape=self.values.shape, **self.options)
         if self.spelling:
             document = json.loads((place / "zarr.json").read_text())
@@ -65,7 +65,7 @@ class Form:
 
 
 def forms(kind: str, name: str) -> list[Form]:
-    """Return every array that is tried for an extension."""
+    """Return every array that is tested for an extension."""
     return list({"data_type": _types, "codec": _codecs}.get(kind, _layouts)(name))
 
 
@@ -112,7 +112,7 @@ def _types(name: str) -> Iterator[Form]:
         yield Form("plain", options | {"compressors": None}, values)
         yield Form("compressed", options | {"compressors": [_gzip()]}, values, same_bytes=False)
         return
-    # Where bytes have no order, or may be extended by a sign, writers differ harmlessly.
+    # Differences between writers without effect: byte order of single bytes, sign extension.
     orders = ("little", "big") if _has_order(numpy_dtype) else (None,)
     same_bytes = name not in ("int2", "int4")
     spelling = name if name in ("complex_float32", "complex_float64") else ""
@@ -132,7 +132,7 @@ def _has_order(dtype: np.dtype[Any]) -> bool:
 
 
 def elements(dtype: np.dtype[Any], name: str, bits: int = 8) -> np.ndarray:
-    """Return elements of which most differ, with unusual ones among them."""
+    """Return mostly different elements, including unusual ones."""
     size = int(np.prod(SHAPE))
     if dtype.kind in "TUO" or name == "string":
         texts = ["aä𝄞\0z"[n % 5 :] * (n % 3) for n in range(size)]
@@ -152,7 +152,7 @@ def elements(dtype: np.dtype[Any], name: str, bits: int = 8) -> np.ndarray:
 NUMBERS = np.cumsum(np.sin(np.arange(210)), dtype="f8").reshape(14, 15) * 100 + 1000
 LITTLE = {"name": "bytes", "configuration": {"endian": "little"}}
 
-# dtype, configuration; a third: what varies from one writer to the next.
+# dtype, configuration; optional: the differences between writers.
 OTHER_BYTES = "other bytes"
 LOSSY = (
     "astype", "bitround", "cast_value", "delta", "fixedscaleoffset", "quantize", "scale_offset",

@@ -1,4 +1,4 @@
-"""What becomes of one array between this library and another, in both directions."""
+"""Exchange of an array between this library and another, in both directions."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ READING, WRITING = "does not read", "does not write"
 
 
 def cell(peer: Peer, kind: str, name: str, place: Path) -> tuple[str, list[str]]:
-    """Return the cell of the table, and what the peer said.
+    """Return the cell of the table, and the messages of the other library.
 
-    One word if all arrays of an extension fare alike.
+    The cell is one word if all arrays of an extension have the same outcome.
     """
     found, said = {}, []
     for form in forms(kind, name):
@@ -35,11 +35,11 @@ def cell(peer: Peer, kind: str, name: str, place: Path) -> tuple[str, list[str]]
 
 
 def outcome(peer: Peer, form: Form, place: Path, said: list[str]) -> str:
-    """Return ``yes``, ``no`` (it does not know what the array has), or what goes wrong.
+    """Return ``yes``, ``no`` (not supported by the other library), or a description of the failure.
 
-    ``yes`` says that it reads what is written here, that it writes what is read here, in
-    the same bytes where they are not left to the writer, and that the document means the
-    same after it has written it again.
+    ``yes`` means that each library reads what the other one writes, that both write the same
+    bytes if the specification defines them, and that the metadata has the same meaning after
+    the other library rewrites it.
     """
     ours = form.create(place / "ours")
     shutil.copytree(place / "ours", place / "theirs")
@@ -98,7 +98,7 @@ def _rewriting(peer: Peer, place: Path, ours: zarr_core.Array) -> str:
 
 
 def meaning(array: zarr_core.Array) -> dict[str, Any]:
-    """Return what a document says, whatever its spelling."""
+    """Return a metadata document in a normal form."""
     fill = np.asarray(array.fill_value)
     return {
         "shape": array.shape,
@@ -111,7 +111,7 @@ def meaning(array: zarr_core.Array) -> dict[str, Any]:
 
 
 def same(got: Any, expected: np.ndarray, bits: int = 8) -> bool:
-    """Whether elements are equal to the bit; of each byte, only so many bits count."""
+    """Whether elements are equal bit for bit; only the significant bits of each byte are compared."""
     got = np.asarray(got)
     if got.shape != expected.shape:
         return False

@@ -1,4 +1,4 @@
-"""The table of who reads what, which the matrix tests; its page is made of it, too."""
+"""The table of extensions and libraries, which the tests check; the page is generated from it."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ _CELL = re.compile(r"(?P<now>[^[]+?)(?: \[before (?P<release>[\d.]+): (?P<before
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What a peer does with an extension.
+    """The support of an extension by another library.
 
     Parameters
     ----------
     now : str
-        What the newest release does.
+        Support by the newest release.
     release : tuple of int
-        The release of zarr-python since which it does that; empty for always.
+        The first release of zarr-python with this support; empty for all releases.
     before : str
-        What releases before that did.
+        Support by earlier releases.
     """
 
     now: str
@@ -46,13 +46,13 @@ class Cell:
     before: str = ""
 
     def of(self, release: tuple[int, ...]) -> str:
-        """Return what a release of zarr-python does."""
+        """Return the support by a release of zarr-python."""
         return self.before if self.release and release < self.release else self.now
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of the table."""
+    """A row of the table."""
 
     kind: str
     name: str

@@ -1,7 +1,7 @@
-"""What the other libraries cannot do, or do wrongly, each with the reason.
+"""Missing features and errors of the other libraries, with reasons.
 
-Nothing is left out of the matrix for these: the tests assert that the library
-refuses, or differs, so that an entry which is no longer true is noticed.
+These combinations are tested as well: the tests assert that the library raises an error or
+returns other values, so that an outdated entry fails.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Something that holds of some libraries for some combinations."""
+    """A difference of some libraries for some combinations."""
 
     peers: tuple[str, ...]
     when: Callable[[Combination], bool]
@@ -117,5 +117,5 @@ FORGETS = (
 
 
 def found(table: tuple[Difference, ...], peer: Peer, item: Combination) -> bool:
-    """Whether one of the differences of a table holds."""
+    """Whether one of the differences of a table applies."""
     return any(difference.holds(peer, item) for difference in table)

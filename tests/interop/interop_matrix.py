@@ -1,4 +1,4 @@
-"""The combinations of data type, codec chain, chunking and sharding that are tried."""
+"""The tested combinations of data type, codec chain, chunks and shards."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 Definition = dict[str, Any]
 
-# The name in metadata, what NumPy calls it, and the fill value in metadata.
+# The name in metadata, the NumPy dtype, and the fill value in metadata.
 DATA_TYPES: dict[str, tuple[str, Any]] = {
     "bool": ("?", False),
     "int8": ("i1", -3),
@@ -38,7 +38,7 @@ def endian(order: str) -> Definition:
 
 
 def blosc(cname: str, shuffle: str, clevel: int = 5) -> Definition:
-    # The type size is put in for each data type.
+    # The type size is set for each data type.
     configuration = {"cname": cname, "clevel": clevel, "shuffle": shuffle, "blocksize": 0}
     return {"name": "blosc", "configuration": configuration}
 
@@ -74,7 +74,7 @@ CHAINS: dict[str, list[Definition]] = {
     "transpose-twice+zstd+crc32c": [ROTATE, TRANSPOSE, LITTLE, ZSTD, CRC32C],
 }
 
-# The shape of the array, then those of its chunks: the stored one first, then inner ones.
+# The shape of the array, then the shapes of stored chunks and of inner chunks.
 PLAIN: dict[str, tuple[tuple[int, ...], ...]] = {
     "edges1d": ((19,), (5,)),
     "edges2d": ((5, 8), (2, 3)),
@@ -99,7 +99,7 @@ SHARDED: dict[str, tuple[tuple[int, ...], ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Sharding:
-    """What stands around the inner codecs of a shard."""
+    """The codecs around the inner codecs of a shard."""
 
     location: str = "end"
     index: tuple[str, ...] = ("little", "crc32c")
@@ -122,7 +122,7 @@ SHARDINGS: dict[str, Sharding] = {
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """One array: how it is called, what it holds and how it is stored."""
+    """One array: its name, elements and metadata."""
 
     data_type: str
     chain: str
@@ -150,7 +150,7 @@ class Combination:
 
     @property
     def fill_value(self) -> Any:
-        """The fill value as metadata has it."""
+        """The fill value as in the metadata."""
         return DATA_TYPES[self.data_type][1]
 
     @property
@@ -159,7 +159,7 @@ class Combination:
 
     @property
     def fill_scalar(self) -> Any:
-        """The fill value as an array of no dimensions has it."""
+        """The fill value as an array without dimensions."""
         value = self.fill_value
         if self.dtype.kind == "V":
             return np.frombuffer(bytes(value), self.dtype)[0]
@@ -177,7 +177,7 @@ class Combination:
             return codecs
         around = SHARDINGS[self.sharding]
         for inner in reversed(self._shapes[2:]):
-            # A shard is cut into inner chunks as the transpose before it leaves its axes.
+            # The inner chunks of a shard follow the axes after the transpose.
             inner = inner[::-1] if around.before else inner
             configuration = {
                 "chunk_shape": list(inner),
@@ -208,7 +208,7 @@ class Combination:
         }
 
     def values(self) -> np.ndarray:
-        """Return what is written: every kind of bit pattern, and one corner of fill values."""
+        """Return the elements: every kind of bit pattern, and one corner of fill values."""
         values = _patterns(self.dtype.str, self.shape).copy()
         if self.shape:
             corner = tuple(slice(0, length) for length in self.stored_chunk)
@@ -257,15 +257,17 @@ def _patterns(dtype: str, shape: tuple[int, ...]) -> np.ndarray:
 def combinations() -> list[Combination]:
     """Return the matrix.
 
-    Every data type meets every chain and every sharding, while layouts go round; then
-    every layout meets every chain, and every kind of sharding, with two data types.
+    Every data type is combined with every chain and every sharding, with alternating layouts;
+    then every layout with every chain and every kind of sharding, for two data types.
     """
     found: dict[Combination, None] = {}
     plain, sharded, chains = list(PLAIN), list(SHARDED), list(CHAINS)
     for i, data_type in enumerate(DATA_TYPES):
-        # Most libraries lack raw bits: a few combinations show it.
+        # Most libraries do not support raw bits: a few combinations are sufficient.
         for j, chain in enumerate(chains[i % 4 :: 4] if data_type.startswith("r") else chains):
-            layout = plain[(i + 3 * j) % 6]  # the last two hold too little to show a wrong codec
+            layout = plain[
+                (i + 3 * j) % 6
+            ]  # the last two contain too few elements to detect a wrong codec
             found[Combination(data_type, chain, layout)] = None
         for j, sharding in enumerate(SHARDINGS):
             layout = sharded[(i + j) % len(sharded)]

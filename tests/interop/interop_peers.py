@@ -1,4 +1,4 @@
-"""The other libraries, each behind the same two verbs."""
+"""The other libraries, with one interface to read and to write."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Peer(Protocol):
-    """A library that reads the array in a directory as a whole, and writes one whose document is there."""
+    """A library that reads a whole array in a directory, and writes an array with existing metadata."""
 
     name: str
     version: tuple[int, ...]
@@ -26,14 +26,14 @@ class Peer(Protocol):
     def write(self, directory: Path, values: np.ndarray) -> None: ...
 
     def open(self, directory: Path) -> Any:
-        """What it makes of the document; raises if it does not support it."""
+        """Return its interpretation of the metadata; raise an error if it is not supported."""
 
     def rewrite(self, directory: Path) -> None:
-        """Write the document once more, as it understands it."""
+        """Write the metadata again, as interpreted."""
 
 
 class ZarrPython:
-    """zarr-python, with its own pipeline or that of zarrs."""
+    """zarr-python, with its codec pipeline or that of zarrs."""
 
     def __init__(self, name: str, pipeline: str) -> None:
         import zarr
@@ -68,7 +68,7 @@ class ZarrPython:
 
 
 class TensorStore:
-    """tensorstore, without waiting for the disk."""
+    """tensorstore, without synchronization to the disk."""
 
     name = "tensorstore"
     refusals = (ValueError,)
@@ -102,7 +102,7 @@ class TensorStore:
 
 
 class Zarrista:
-    """zarrs by its own Python interface."""
+    """zarrs, through its Python interface."""
 
     name = "zarrista"
 
@@ -128,7 +128,7 @@ class Zarrista:
             offsets = [0, *itertools.accumulate(map(len, parts))]
             data = self._zarrista.ArrayBytes(b"".join(parts), offsets=offsets)
         else:
-            # As bytes: it takes neither complex numbers nor raw bits from NumPy.
+            # As bytes: it does not accept complex numbers and raw bits from NumPy.
             data = self._zarrista.ArrayBytes(values.tobytes())
         self.open(directory).store_array_subset(..., data)
 
@@ -147,7 +147,7 @@ INSTALLED = [name for name in PEERS if find_spec(name)]
 
 
 def _is_raw(dtype: np.dtype[Any]) -> bool:
-    """Whether elements are raw bytes, which tensorstore has as one more dimension."""
+    """Whether elements are raw bytes, which tensorstore represents as an additional dimension."""
     return dtype.str.startswith("|V") and dtype.names is None
 
 
@@ -156,5 +156,5 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _no_warnings() -> Any:
-    # What a peer warns of (data types outside the specification, fallbacks) is its own business.
+    # Warnings of other libraries, for example about data types outside the specification.
     return warnings.catch_warnings(action="ignore")

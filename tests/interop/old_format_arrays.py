@@ -1,4 +1,4 @@
-"""Arrays that are made anew in the older formats: what they hold, how they are asked for."""
+"""Arrays that tests create in the older formats: elements and arguments."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def filled(*kinds: str) -> Cases:
     cases: Cases = {}
     for name in kinds or fills:
         dtype, fill = fills[name]
-        # Nothing but the fill value: no chunk is stored.
+        # Only the fill value: no chunk is stored.
         cases[f"fill_{name}"] = np.full(SHAPE, fill, dtype), {"fill_value": fill}
     return cases
 
@@ -145,7 +145,7 @@ def version_1() -> Cases:
     cases |= filled("nan", "inf", "tenth", "least", "most", "true", "text")
     for dtype in ("|b1", "|S5", "<U4", "<M8[ns]", "<m8[s]"):
         word = dtype.translate({ord(letter): "_" for letter in "|<>[]"})
-        # Its Blosc knows no times.
+        # Its Blosc does not support dates.
         cases["kind" + word] = ramp(dtype, SHAPE), {"compressors": named("numcodecs.zlib", level=1)}
     compressors = {
         "none": None,
@@ -153,7 +153,7 @@ def version_1() -> Cases:
         "bz2": named("numcodecs.bz2", level=5),
         "lzma": named("numcodecs.lzma", preset=1),
     }
-    # Zstandard within Blosc is of another version there.
+    # Its Blosc contains another version of Zstandard.
     usual = {name: each for name, each in blosc().items() if "zstd" not in name}
     cases |= compressed(compressors | usual)
     return cases

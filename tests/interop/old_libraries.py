@@ -1,6 +1,6 @@
-"""The libraries of old, each in an interpreter of its own.
+"""Old versions of libraries, each in its interpreter.
 
-``make old-writers`` makes the environments; an environment variable names another interpreter.
+``make old-writers`` creates the environments; an environment variable selects another interpreter.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ SETTINGS = {"ZARR_V3_EXPERIMENTAL_API": "1", "ZARR_V3_SHARDING": "1", "PYTHONPAT
 
 
 def find(name: str) -> str | None:
-    """The interpreter that has the library, if there is one."""
+    """The interpreter with the library, or None."""
     variable, environment = ENVIRONMENTS[name]
     python = Path(os.environ.get(variable) or ROOT / environment / "bin" / "python")
     return str(python) if python.exists() else None
 
 
 def need(name: str) -> str:
-    """The same; without one, the test is skipped, or fails if everything is required."""
+    """The same; if it is missing, skip the test, or fail if everything is required."""
     python = find(name)
     if python is None:
         variable, environment = ENVIRONMENTS[name]
         reason = f"{environment} is missing: make old-writers creates it; or set {variable}"
-        if name == "zarr2":  # the others need a Python that many machines do not have
+        if name == "zarr2":  # the others need a version of Python that is often not installed
             unavailable(reason)
         pytest.skip(reason)
     return python
 
 
 def run(python: str, code: str, *arguments: Any) -> str:
-    """Run a program; what it prints."""
+    """Run a program; return its output."""
     command = [python, "-W", "ignore", "-c", code, *map(str, arguments)]
     done = subprocess.run(
         command, env=os.environ | SETTINGS, capture_output=True, text=True, check=False
@@ -55,7 +55,7 @@ def run(python: str, code: str, *arguments: Any) -> str:
 
 
 def read_all(python: str, places: list[tuple[str, Any, str]]) -> list[dict[str, Any]]:
-    """Read nodes: each a kind of store, its place, the node's path; see ``writers/reading.py``."""
+    """Read nodes, each given by a kind of store, its location and a path; see ``writers/reading.py``."""
     from recording import unpack
 
     request = json.dumps([(kind, str(store), path) for kind, store, path in places])
@@ -82,7 +82,7 @@ def read(python: str, store: Any, path: str = "", kind: str = "directory") -> di
 
 
 def same_bits(one: np.ndarray, other: np.ndarray) -> bool:
-    """Whether two arrays have the same elements, whatever their byte orders; objects by ``==``."""
+    """Whether two arrays have the same elements in any byte order; objects are compared by ``==``."""
     if one.shape != other.shape:
         return False
     if one.dtype == object or other.dtype == object:

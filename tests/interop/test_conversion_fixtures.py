@@ -1,4 +1,4 @@
-"""Data that the old libraries wrote, converted; see ``tests/fixtures/README.md``."""
+"""Conversion of data written by old libraries; see ``tests/fixtures/README.md``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RECORDS = {
     for file in sorted(FIXTURES.glob("*/*/*.json"))
 }
 
-# What version 3 has no words for: the names of arrays begin with these.
+# Prefixes of the names of arrays that version 3 does not support.
 IMPOSSIBLE = {
     "v2/zarr-python-2.18/objects": ("json2", "msgpack2", "vlen-array"),
     "v2/zarr-python-2.18/pickles": ("pickled",),
@@ -32,7 +32,7 @@ IMPOSSIBLE = {
 
 
 def stores(name: str) -> dict[str, zarr_core.MemoryStore]:
-    """Copies in memory of the stores in an archive, by the path of their root in the record."""
+    """Copies of the stores in an archive, in memory, by the path of their root in the record."""
     found: dict[str, dict[str, bytes]] = {}
     with zipfile.ZipFile(FIXTURES / f"{name}.zip") as archive:
         for key in archive.namelist():
@@ -85,7 +85,7 @@ def test_it_becomes_version_3_where_it_is(name):
 
 
 def check(nodes: Any, top: str, dest: Any, done: Any) -> None:
-    """Compare with what was written."""
+    """Compare with the record."""
     for step in done.steps:
         if step.kind != "array" or step.problems:
             continue

@@ -1,4 +1,4 @@
-"""What conversion writes is read by zarr-python 3 and tensorstore."""
+"""Converted data, read by zarr-python 3 and tensorstore."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Copies between stores of every two kinds."""
+"""Copies between stores of all pairs of kinds."""
 
 from __future__ import annotations
 

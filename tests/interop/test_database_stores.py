@@ -1,4 +1,4 @@
-"""Databases that zarr-python 2 wrote, and that it reads."""
+"""Databases written and read by zarr-python 2."""
 
 from functools import partial
 
@@ -13,7 +13,7 @@ from zarr_stores.sqlite import SQLiteStore
 STORES = {
     "SQLiteStore": (SQLiteStore, "field.sqldb"),
     "LMDBStore": (LMDBStore, "field.lmdb"),
-    "DBMStore": (partial(DBMStore, backend="dumb"), "field"),  # the one that every Python has
+    "DBMStore": (partial(DBMStore, backend="dumb"), "field"),  # included in every Python
 }
 
 HAS_LMDB = "from importlib.util import find_spec; print(find_spec('lmdb') is not None)"

@@ -1,4 +1,4 @@
-"""What is written in the dialect of 2021 is read by the library that wrote it, and rewritten."""
+"""Arrays in the draft of 2021 as implemented by zarr-python 2: read and rewritten by that library."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def python():
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
-    """A hierarchy of ours, with the arrays that are in it."""
+    """A hierarchy written by this library, with its arrays."""
     place = tmp_path_factory.mktemp("dialect")
     expected = {}
 
@@ -146,7 +146,7 @@ def test_consolidated_metadata_is_not_a_node(python, tmp_path):
     old_libraries.run(python, CONSOLIDATE, tmp_path)
     assert (tmp_path / "meta/root/consolidated/.zmetadata").exists()
     root = zarr.open_group(tmp_path)
-    # zarr-python makes a group for them, which it lists as well.
+    # zarr-python creates a group for them, which it also lists.
     assert sorted(root) == ["consolidated", "g"]
     assert list(root["consolidated"]) == []
     (tmp_path / "meta/root/consolidated.group.json").unlink()

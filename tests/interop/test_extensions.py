@@ -1,4 +1,4 @@
-"""Every data type, codec, grid, key encoding that is registered, with every other library."""
+"""Every registered data type, codec, chunk grid and key encoding, with every other library."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ each_row = pytest.mark.parametrize("row", ROWS, ids=str)
 
 
 def released() -> tuple[int, ...]:
-    """The release of zarr-python, whose data types and grids the pipeline of zarrs has."""
+    """The release of zarr-python, which determines data types and grids also for the zarrs pipeline."""
     return interop_peers.PEERS["zarr"]().version
 
 
@@ -52,7 +52,7 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def place(scratch: Path) -> Iterator[Path]:
-    # One directory for all: pytest's own, one a test, take most of the time.
+    # One directory for all tests: creating pytest's directory for each takes most of the time.
     place = scratch / str(next(PLACES))
     place.mkdir()
     yield place
@@ -86,7 +86,7 @@ def test_the_columns_are_the_peers() -> None:
 
 @each_row
 def test_write_read_round_trip(row: Row, place: Path) -> None:
-    """By this library itself: what the elements are compared with below is right."""
+    """This library alone, as the basis of the comparisons below."""
     for form in forms(row.kind, row.name):
         array = form.create(place / form.label)
         array[...] = form.values

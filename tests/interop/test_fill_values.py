@@ -1,4 +1,4 @@
-"""Every form of a fill value, and chunks that were never written, mean the same everywhere."""
+"""Fill values in every form, and missing chunks, in all libraries."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ FORMS: list[tuple[str, Any, str]] = [
 
 FORGET_PAYLOADS = {
     "zarr": {("float16", "0x7e01"), ("float32", "0x7f800001")},
-    # It is given what zarr-python makes of the document, where every NaN is "NaN".
+    # It receives the metadata from zarr-python, which writes every NaN as "NaN".
     "zarrs": {
         ("float16", "0x7e01"),
         ("float32", "0x7fc00001"),

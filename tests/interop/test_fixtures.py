@@ -1,4 +1,4 @@
-"""Data that the old libraries wrote, read bit for bit; see ``tests/fixtures/README.md``."""
+"""Data written by old libraries, read bit for bit; see ``tests/fixtures/README.md``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ REFUSED = [node for node in NODES if node not in {*ARRAYS, *GROUPS}]
 
 @pytest.fixture(scope="session")
 def place_of(tmp_path_factory):
-    """Gives the place of a store, unpacked once."""
+    """Returns the location of a store, unpacked once."""
     places: dict[str, Path] = {}
 
     def place(name: str) -> Path:
@@ -44,7 +44,7 @@ def place_of(tmp_path_factory):
 
 @pytest.fixture
 def opened(place_of):
-    """Opens a node of a store for reading, fallbacks of its data type without a warning."""
+    """Opens a node of a store for reading, without warnings about fallbacks."""
 
     def open_node(name: str, path: str) -> Any:
         place, record = place_of(name), RECORDS[name]
@@ -65,12 +65,12 @@ def allowed(record: dict[str, Any]) -> Any:
 
 
 def text_of(attributes: Any) -> str:
-    # NaN is not equal to itself; its text is.
+    # NaN differs from itself, but its text does not.
     return json.dumps(dict(attributes), sort_keys=True)
 
 
 def children(record: dict[str, Any], path: str) -> set[str]:
-    """The names of the nodes right below a group."""
+    """The names of the children of a group."""
     prefix = f"{path}/" if path else ""
     below = (other[len(prefix) :] for other in record["nodes"] if other.startswith(prefix))
     return {name for name in below if name and "/" not in name}
@@ -103,7 +103,7 @@ def check_fill_value(node: dict[str, Any], actual: Any, dtype: np.dtype[Any]) ->
         return
     expected = unpack(node["dtype"], (), node["fill_value"])
     if dtype.kind == "O" and expected[()] == 0:
-        # What zarr-python takes where nobody gives one, for text as well.
+        # The default of zarr-python, also for text.
         assert actual in (0, "", b"")
     else:
         assert same_bits(np.array(actual, dtype), expected), f"{actual!r} is not {expected!r}"
@@ -122,7 +122,7 @@ def test_a_group_has_its_children_and_attributes(opened, name, path):
 
 @pytest.mark.parametrize(("name", "path"), REFUSED)
 def test_invalid_input_is_rejected(opened, name, path):
-    # Its neighbours are read; see above.
+    # Other nodes of the store can be read; see above.
     with pytest.raises(zarr_core.errors.ZarrError):
         opened(name, path)
 
@@ -131,5 +131,5 @@ def test_pickled_objects_are_rejected_unless_allowed(place_of):
     place = place_of("v2/zarr-python-2.18/pickles")
     with pytest.raises(zarr_core.errors.ExtensionError, match="pickle"):
         zarr_core.open(place, mode="r", path="pickled")
-    # What stands beside them can be read all the same.
+    # Other nodes can be read.
     assert zarr_core.open(place, mode="r", path="beside")[...].any()

@@ -1,4 +1,4 @@
-"""Groups, attributes, dimension names and consolidated metadata, to and from other libraries."""
+"""Groups, attributes, dimension names and consolidated metadata, exchanged with other libraries."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_each_changes_what_the_other_wrote(tmp_path: Path) -> None:
 def test_we_use_its_consolidated_metadata(tmp_path: Path) -> None:
     zarr_python_writes(tmp_path)
     zarr.consolidate_metadata(tmp_path, zarr_format=3)
-    # Where a document is gone, only the copy of it in the root can be what is read.
+    # The metadata document is removed, so only its copy in the root can be read.
     (tmp_path / "surface/height/raster/zarr.json").unlink()
     root = zarr_core.open_group(tmp_path, mode="r", use_consolidated=True)
     assert sorted(path for path, _ in root.members(max_depth=None)) == PATHS
@@ -157,8 +157,8 @@ def test_both_consolidate_alike(tmp_path: Path) -> None:
     theirs = json.loads((tmp_path / "zarr.json").read_text())["consolidated_metadata"]
     zarr_core.consolidate_metadata(tmp_path)
     ours = json.loads((tmp_path / "zarr.json").read_text())["consolidated_metadata"]
-    # It gives groups below the root an empty envelope of their own, and arrays
-    # what their documents have.
+    # It writes empty consolidated metadata for groups below the root, and arrays
+    # as in their metadata documents.
     for document in theirs["metadata"].values():
         if document["node_type"] == "group":
             document.pop("consolidated_metadata", None)
@@ -166,5 +166,5 @@ def test_both_consolidate_alike(tmp_path: Path) -> None:
 
 
 def _by_text(document: Any) -> Any:
-    # NaN is a string in metadata, so that equal documents compare equal.
+    # NaN is a string in metadata, so equal documents compare equal.
     return json.loads(json.dumps(document, sort_keys=True, allow_nan=False))

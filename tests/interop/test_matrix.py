@@ -1,4 +1,4 @@
-"""Arrays that other libraries wrote are read alike here, and the reverse."""
+"""Arrays exchanged with other libraries in both directions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def place(scratch: Path) -> Iterator[Path]:
-    # One directory for thousands of tests: pytest's own, one a test, take most of the time.
+    # One directory for thousands of tests: creating pytest's directory for each takes most of the time.
     place = scratch / str(next(PLACES))
     place.mkdir()
     yield place
@@ -105,12 +105,12 @@ def write(place: Path, item: Combination) -> None:
         fill_value=item.fill_scalar,
     )
     array[...] = item.values()
-    # Once more in part, which reads, changes and writes what is stored.
+    # Then a part, which reads, changes and writes stored chunks.
     array[part(item)] = item.values()[part(item)]
 
 
 def part(item: Combination) -> tuple[slice, ...]:
-    """Return a selection that begins within chunks and ends at the edge."""
+    """Return a selection that starts within chunks and ends at the edge."""
     return tuple(slice(length // 3, None) for length in item.shape)
 
 
@@ -118,5 +118,5 @@ def assert_same(got: Any, expected: np.ndarray) -> None:
     got = np.asarray(got)
     assert got.shape == expected.shape
     assert got.dtype.newbyteorder("=") == expected.dtype
-    # The bytes: NaNs have payloads, and zeros signs.
+    # Compare bytes, because of NaN payloads and signs of zeros.
     assert got.astype(expected.dtype).tobytes() == expected.tobytes()

@@ -1,4 +1,4 @@
-"""N5 that TensorStore or zarr-python 2 wrote, and N5 that they read."""
+"""N5 exchanged with TensorStore and zarr-python 2 in both directions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from old_libraries import need, read_all, run, same_bits
 SHAPE, CHUNKS = (7, 5), (3, 2)
 DTYPES = [f"{sign}{size}" for sign in "ui" for size in (1, 2, 4, 8)] + ["f4", "f8"]
 
-# What TensorStore has, with what it is here.
+# Compression in TensorStore, and the codec in this library.
 COMPRESSIONS = {
     "raw": {"type": "raw"},
     "gzip": {"type": "gzip", "level": 3},
@@ -33,7 +33,7 @@ CODECS = {
     "zstd": {"name": "zstd", "configuration": {"level": 2, "checksum": False}},
     "blosc": {"name": "blosc", "configuration": {"cname": "lz4", "clevel": 5}},
 }
-# numcodecs, as zarr-python 2 takes them.
+# numcodecs, for zarr-python 2.
 WRITTEN_BY_ZARR = {
     "raw": "None",
     "zlib": "numcodecs.Zlib(2)",
@@ -66,7 +66,7 @@ def tensorstore():
 
 
 def written_by_tensorstore(tensorstore, place, values, compression, **members):
-    """The array, whose dimensions TensorStore has in the order of N5."""
+    """The array with dimensions in the order of N5, as in TensorStore."""
     metadata = {
         "dimensions": values.T.shape,
         "blockSize": CHUNKS[::-1],
@@ -143,7 +143,7 @@ def test_labels_of_tensorstore_are_names_of_dimensions(tensorstore, tmp_path):
 
 # --- zarr-python 2 ---
 
-# The arrays are written at once, because the interpreter takes long to start.
+# One process writes all arrays, because starting the interpreter is slow.
 WRITE = """
 import lzma, sys, numcodecs, numpy as np, zarr
 place, values, store, compressors, dtypes = sys.argv[1:]
@@ -161,7 +161,7 @@ ZARR_DTYPES = [*DTYPES, "?", "f2"]
 
 @pytest.fixture(scope="module")
 def written_by_zarr(tmp_path_factory):
-    """Hierarchies by the class of the store."""
+    """Hierarchies by class of store."""
     python = need("zarr2")
     folder = tmp_path_factory.mktemp("zarr2")
     np.save(folder / "values.npy", values_of("i4"))

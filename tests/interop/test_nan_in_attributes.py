@@ -1,7 +1,7 @@
 """NaN and infinities in attributes, which are not valid JSON, as zarr-python writes them.
 
-They are read everywhere, and kept when something else changes.  zarr_core stores no new ones;
-zarr-compat and zarr-xarray do, as zarr-python does.
+They can be read, and are preserved when other values change.  zarr_core does not write new
+ones; zarr-compat and zarr-xarray do, as zarr-python does.
 """
 
 import json
@@ -56,7 +56,7 @@ def same(attributes):
 
 
 def quiet(version):
-    """A warning is expected in version 3, where it is first read."""
+    """Expects a warning in version 3 for the first read."""
     return said if version == 3 else warnings.catch_warnings()
 
 
@@ -82,20 +82,20 @@ def test_it_is_read_by_every_door(written, consolidated):
 
 @pytest.fixture
 def silent():
-    """Reading such a document warns; that is tested elsewhere."""
+    """Ignores the warning, which another test checks."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
 
 
 def tokens(path, version, node=""):
-    """The text of the attributes as stored, with every token of NaN and infinity in it."""
+    """The stored text of the attributes, with all tokens of NaN and infinity."""
     text = (path / node / ("zarr.json" if version == 3 else ".zattrs")).read_text()
     return text[text.index('"nan"') : text.index('"one"')]
 
 
 def changes(path, version):
-    """All that changes a node, its members, or its attributes, but not those with NaN."""
+    """All changes of a node, its members or its attributes, except those with NaN."""
     group = zarr.open_group(path, "r+")
     group.attrs["more"] = [1, "\u00e9"]
     group.update_attributes({"one": 2})
@@ -190,7 +190,7 @@ def deep(name):
 @given(deep("a"), deep("b"))
 @pytest.mark.filterwarnings("ignore")
 def test_any_values_are_kept_to_the_byte(first, second):
-    """A document with any attributes of zarr-python, of which one is added and removed again."""
+    """Metadata of zarr-python with any attributes; one attribute is added and removed."""
     store = zarr.MemoryStore()
     root = zarr.create_group(store, attributes={})
     document = json.loads(bytes(store.get("zarr.json")))
@@ -219,7 +219,7 @@ def dataset(length=4, start=0):
     found = xarray.Dataset(
         {"x": ("t", values, attributes)}, {"t": np.arange(start, start + length)}, attributes
     )
-    if not start:  # xarray refuses it of what is appended
+    if not start:  # xarray rejects it for appended data
         found["x"].attrs["missing_value"] = math.nan
     return found
 
@@ -269,7 +269,7 @@ def test_xarray_appends_to_it(tmp_path, version, write, append):
                 np.testing.assert_array_equal(found["x"].values, expected["x"].values)
                 assert same(found.attrs)
                 assert same(found["x"].attrs)
-                if write is not by_zarr_xarray:  # which leaves it out, as it says nothing
+                if write is not by_zarr_xarray:  # omitted, because it has no meaning
                     kept = {**found["x"].attrs, **found["x"].encoding}
                     assert math.isnan(kept["missing_value"])
 

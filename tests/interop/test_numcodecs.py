@@ -1,6 +1,6 @@
-"""Codecs of numcodecs in version 3 as zarr-python configures them, several at once, within shards.
+"""Codecs of numcodecs in version 3 with the configurations of zarr-python, in chains and within shards.
 
-That each is read both ways is in the table of test_extensions.py.
+The table of test_extensions.py tests each of them in both directions.
 """
 
 import warnings
@@ -129,7 +129,7 @@ def test_inside_of_shards(tmp_path):
 
 
 def test_delta_of_another_dtype_is_rejected(tmp_path):
-    # zarr-python takes the bytes for other numbers.
+    # zarr-python reads other numbers from these bytes.
     zarr.create_array(
         tmp_path, shape=SHAPE, chunks=CHUNKS, dtype="i4", filters=[theirs.Delta(dtype="i2")]
     )

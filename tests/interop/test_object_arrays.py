@@ -1,4 +1,4 @@
-"""Arrays and groups of every kind in a bucket, compared with NumPy."""
+"""Arrays and groups in a bucket, compared with NumPy."""
 
 from uuid import uuid4
 

@@ -1,4 +1,4 @@
-"""Hierarchies in buckets, shared with zarr-python and tensorstore, both ways."""
+"""Hierarchies in buckets, exchanged with zarr-python and tensorstore."""
 
 from uuid import uuid4
 
@@ -121,7 +121,7 @@ def test_tensorstore(s3_server, place, options, layout, monkeypatch):
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 def test_azure_by_zarr_python(azure_server, monkeypatch):
-    """By obstore in both, which is what zarr-python has for Azure."""
+    """Both libraries use obstore, which zarr-python requires for Azure."""
     pytest.importorskip("zarr", minversion="3")
     import zarr
     from object_stores import azure_environment
@@ -130,7 +130,9 @@ def test_azure_by_zarr_python(azure_server, monkeypatch):
         monkeypatch.setenv(name, value)
     place = f"az://{azure_server.container}/{uuid4()}"
     zarr_core.create_array(place, data=VALUES, chunks=(10, 20), shards=(20, 60))
-    named = ObjectStore.from_url(place, account_name=azure_server.account)  # or its repr panics
+    named = ObjectStore.from_url(
+        place, account_name=azure_server.account
+    )  # otherwise its repr raises an error
     store = zarr.storage.ObjectStore(named.store)
     array = zarr.open_array(store, mode="r+")
     assert np.array_equal(array[...], VALUES)

@@ -1,4 +1,4 @@
-"""Shards go from zarr-python 2.18, which has the transformer under a switch, to us and back."""
+"""Shards of the storage transformer of zarr-python 2.18 (experimental), in both directions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from zarr_core.extension import ByteRange
 from zarr_core.stores.local import LocalStore
 from zarr_sharding.transformer.sharded_store import sharded
 
-# Documents with a transformer are decoded by a module of zarr's own tests, which needs pytest.
+# A module of zarr's tests decodes metadata with a transformer; it needs pytest.
 PROGRAM = """
 import gzip, json, sys, types
 gzip.time = types.SimpleNamespace(time=lambda: 0)  # both arrays are written at the same time
@@ -53,20 +53,20 @@ PREFIX = "data/root/sharded/"
 
 
 def read(path, case):
-    """What zarr-python makes of the array: its elements, and the keys of its chunks."""
+    """The array as read by zarr-python: its elements, and the keys of its chunks."""
     return json.loads(run(need("zarr2"), PROGRAM, "read", path, json.dumps(case)))
 
 
 @pytest.fixture(params=CASES, ids=lambda case: f"{len(case['shape'])}d{case['separator']}")
 def written(request, tmp_path):
-    """A directory with the same array twice: in shards, and by single chunks."""
+    """A directory with the same array twice: in shards, and in single chunks."""
     run(need("zarr2"), PROGRAM, "write", tmp_path, json.dumps(request.param))
     store = LocalStore(tmp_path)
     return request.param, store, sharded(store, PREFIX, request.param["counts"])
 
 
 def plain_chunks(store):
-    """What each chunk holds, under the key that it has in the array with shards."""
+    """The elements of each chunk, by its key in the array with shards."""
     prefix = PREFIX.replace("sharded", "plain")
     return {key.replace(prefix, PREFIX): bytes(store.get(key)) for key in store.list_prefix(prefix)}
 
@@ -78,7 +78,7 @@ def test_its_shards_are_read(written):
     assert found == expected
     parts = shards.get_partial_values([(key, ByteRange(-5, 3)) for key in expected])
     assert parts == [value[-5:-2] for value in expected.values()]
-    assert len(list(store.list_prefix(PREFIX))) < len(expected)  # they are shards indeed
+    assert len(list(store.list_prefix(PREFIX))) < len(expected)  # these are shards
 
 
 def test_it_reads_ours(written):
@@ -89,7 +89,7 @@ def test_it_reads_ours(written):
     for key, value in chunks.items():
         shards.set(key, value)
     assert read(store.path, case) == expected
-    # A chunk that is erased reads as the fill value; the others stay.
+    # An erased chunk reads as the fill value; the others are unchanged.
     last = max(chunks)
     shards.erase(last)
     seen = read(store.path, case)

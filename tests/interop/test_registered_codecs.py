@@ -1,4 +1,4 @@
-"""Codecs of the registry: the same bytes as other libraries write, and read alike."""
+"""Registered codecs: the same bytes as other libraries, in both directions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def codec(name: str, **configuration: Any) -> dict[str, Any]:
 
 
 def numbers(dtype: str) -> np.ndarray:
-    """Values from all of the range of a type."""
+    """Values from the whole range of a type."""
     kind = np.dtype(dtype).kind
     if kind in "fc":
         values = (WAVES + (1j * WAVES[::-1] if kind == "c" else 0)).astype(dtype)
@@ -54,7 +54,7 @@ def packbits() -> Any:
         yield numbers("bool"), [codec("packbits", padding_encoding=padding)]
     for dtype in ("int8", "uint8", "int16", "uint16", "int32", "int64", "float32", "complex64"):
         yield numbers(dtype), [codec("packbits")]
-    # Not wider ones with a sign: zarrista 0.1 reads those that are negative as positive ones.
+    # No wider signed types: zarrista 0.1 reads negative numbers as positive ones.
     for dtype, last in (("uint8", 3), ("uint16", 11), ("uint32", 19), ("int8", 2), ("int16", 11)):
         low = 0 if dtype[0] == "u" else -(1 << last)
         span = 1 << (last + (dtype[0] == "u"))
@@ -134,7 +134,7 @@ def peers() -> dict[str, Any]:
 
 
 def empty(place: Path, values: np.ndarray, codecs: list[dict[str, Any]]) -> Path:
-    """An array of one chunk without any elements yet."""
+    """An array of one chunk, which is not stored yet."""
     zero: Any = {"b": False, "c": [0, 0]}.get(values.dtype.kind, 0)
     place.mkdir()
     document = {

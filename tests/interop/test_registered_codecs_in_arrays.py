@@ -1,4 +1,4 @@
-"""Codecs of the registry in whole arrays: filters before shards and inside them, parts, empty chunks."""
+"""Registered codecs in arrays: filters before and within shards, partial writes, empty chunks."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What the registry's texts, examples, sample data say, where no library is there to ask.
+"""Texts, examples and sample data of the registry of extensions, for codecs without another implementation.
 
-Each array is stored under a document of the registry, in chunks that are put together
-here from its text by other means than the codec's own.
+Each array has metadata from the registry, and chunks that the tests build from its text without
+the codec.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _conditional() -> Any:
         ("the second", b"\2" + compressed),
         ("both", b"\3" + zlib.compress(shuffled)),
     ):
-        # Who writes decides; without being told, nothing is applied.
+        # The writer decides; by default, nothing is applied.
         told = about == "none of them"
         yield Stored(
             "codec", "conditional", about, members, values, {"c/0/0": stored}, determined=told
@@ -168,7 +168,7 @@ each_array = pytest.mark.parametrize("array", ARRAYS, ids=str)
 
 
 def made(array: Stored, place: Path) -> zarr_core.Array:
-    """The array under its document, without chunks."""
+    """The array with its metadata, without chunks."""
     values = array.values
     document = {
         "zarr_format": 3,

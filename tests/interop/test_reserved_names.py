@@ -1,4 +1,4 @@
-"""Nodes whose names begin with ``__``, as xarray with zarr-python writes them, in both directions."""
+"""Nodes whose names start with ``__``, as xarray writes them with zarr-python, in both directions."""
 
 import os
 import pickle
@@ -94,7 +94,7 @@ NAMES = ["__grp", "__grp/__x", UNNAMED, "t"]
 
 
 def names(place):
-    """What both libraries list."""
+    """The members that both libraries list."""
     ours = [name for name, _ in zarr.open_group(place).members(None)]
     theirs = sorted(name for name, _ in zarr_python.open_group(place, mode="r").members(None))
     assert ours == theirs

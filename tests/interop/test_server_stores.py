@@ -1,4 +1,4 @@
-"""Databases on servers that zarr-python 2 wrote, and that it reads."""
+"""Databases on servers, written and read by zarr-python 2."""
 
 import json
 

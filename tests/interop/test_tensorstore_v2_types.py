@@ -1,4 +1,4 @@
-"""Data types that TensorStore stores under names of its own in version 2."""
+"""Data types for which TensorStore uses additional names in version 2."""
 
 import json
 
@@ -30,7 +30,7 @@ CASES = [
 
 
 def assert_equal(ours, theirs):
-    """Equal, where NaN equals NaN: TensorStore's has another payload than the specification's."""
+    """Whether values are equal; NaN equals NaN with any payload, because TensorStore's differs from the specification's."""
     np.testing.assert_array_equal(ours.astype("f4"), theirs.astype("f4"))
 
 

@@ -1,6 +1,6 @@
-"""Version 1 that we write or change, read by zarr-python 1.0 and 1.1.
+"""Version 1 written or changed by this library, read by zarr-python 1.0 and 1.1.
 
-What they wrote is read in ``test_fixtures.py``.
+``test_fixtures.py`` reads what they wrote.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def test_written_data_is_read_by_peers(tmp_path, reader):
     for name, codec in COMPRESSORS.items():
         write(f"codec-{name}", values_of("i4"), compressors=codec)
     for number, dtype in enumerate([*DTYPES, FIELDS]):
-        if np.dtype(dtype).kind not in "mM":  # which they cannot give to Blosc
+        if np.dtype(dtype).kind not in "mM":  # which Blosc does not support there
             write(f"dtype-{number}", values_of(dtype))
         write(f"plain-{number}", values_of(dtype), compressors=None)
     write("order", values_of("i2"), order="F")

@@ -1,4 +1,4 @@
-"""Version 2 to and from zarr-python 3 and tensorstore."""
+"""Version 2 exchanged with zarr-python 3 and tensorstore."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ FILTERS: dict[str, Any] = {
 
 @pytest.fixture(autouse=True)
 def _let_zarr_python_warn() -> Iterator[None]:
-    # It warns of data types that have no specification in version 3.
+    # It warns about data types without a specification in version 3.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
@@ -210,7 +210,7 @@ def test_hierarchies_of_and_to_zarr_python(tmp_path):
             assert (np.asarray(raster[...]) == 5).all()
     copies = [json.loads((tmp_path / place / ".zmetadata").read_text()) for place in "ab"]
     assert copies[0].keys() == copies[1].keys()
-    # It stores attributes that are empty, too.
+    # It also stores empty attributes.
     named = [{key for key, value in copy["metadata"].items() if value} for copy in copies]
     assert named[0] == named[1]
 

@@ -1,6 +1,6 @@
-"""What we write in older formats, read by the libraries that wrote such data, bit for bit.
+"""Data in older formats written by this library, read bit for bit by the original libraries.
 
-First into their own stores: every array there gets other values, through its own metadata.
+First, the elements of every array in their stores are replaced; the metadata is unchanged.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from recording import unpack
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 READERS = {
-    # Folder of stores: who reads them, as which kind of store.
+    # Folder of stores: the library that reads them, the kind of store.
     "v1/zarr-python-1.0": ("zarr1.0", "directory"),
     "v1/zarr-python-1.1": ("zarr1", "directory"),
     "v2/zarr-python-2.1": ("zarr2", "directory"),
@@ -47,10 +47,10 @@ STORES = [
     for file in sorted((FIXTURES / folder).glob("*.json"))
 ]
 CANNOT_READ = {
-    # What the old libraries cannot read, whoever wrote it: version 0 of N5, LZ4 of the Java
-    # library, compressors without their settings; infinite parts of complex fill values.
+    # Not supported by the old libraries, whoever wrote it: version 0 of N5, LZ4 of the Java
+    # library, compressors without settings, infinite parts of complex fill values.
     "n5/text/compressions": re.compile("version_0/.*|lz4.*|bzip2|gzip|xz"),
-    # The fill value 0 of what is no number: refused, or taken for the text "0".
+    # The fill value 0 for data that is not numeric: rejected, or read as the text "0".
     "v2/zarr-python-2.1/defaults": re.compile("complex|fields|bytes|text"),
     "v2/zarr-python-2.18/fill_values": re.compile("complex_inf"),
 }
@@ -67,7 +67,7 @@ def record_of(name: str) -> dict[str, Any]:
 
 
 def read_back(reader: str, kind: str, places: list[tuple[Path, str]]) -> list[dict[str, Any]]:
-    """Read arrays by another library; the test is skipped where there is none."""
+    """Read arrays with another library; skip the test if it is missing."""
     if reader == "zarr3":
         return [_by_zarr_python(store, path) for store, path in places]
     if reader == "tensorstore":
@@ -96,7 +96,7 @@ def _by_tensorstore(driver: str, place: Path) -> dict[str, Any]:
 
 
 def turned(values: np.ndarray) -> np.ndarray:
-    """Other values of the same kinds: the same, from the last to the first."""
+    """The same values in reverse order."""
     return values[(..., *[slice(None, None, -1)] * values.ndim)]
 
 
@@ -121,7 +121,7 @@ def test_old_libraries_read_what_we_write_into_their_stores(name, tmp_path):
             continue
         array[...] = values
         if values.ndim and values.size:
-            # A part of the first chunks, into what they hold by now.
+            # A part of the first chunks, which are stored.
             array[:1] = values[-1:]
             values = np.concatenate([values[-1:], values[1:]])
         array.attrs["written"] = ["again", 1]
@@ -138,7 +138,7 @@ def test_old_libraries_read_what_we_write_into_their_stores(name, tmp_path):
         elif not same_bits(answer["values"], values):
             wrong[place.name, path] = (answer["values"], values)
         elif reader != "tensorstore":
-            # zarr-python shows what it stores there.
+            # zarr-python also shows its internal attributes.
             stored = {key: value for key, value in answer["attributes"].items() if key != "filters"}
             if json.dumps(stored, sort_keys=True) != json.dumps(attributes, sort_keys=True):
                 wrong[place.name, path] = (stored, attributes)
@@ -146,7 +146,7 @@ def test_old_libraries_read_what_we_write_into_their_stores(name, tmp_path):
 
 
 NEW = {
-    # Format: its arrays, whether each is a store of its own, who reads them as which kind.
+    # Format: its arrays, whether each has its own store, the library and kind of store to read them.
     "v2": (version_2(), False, [("zarr2", "directory"), ("zarr3", "")]),
     "v1": (version_1(), True, [("zarr1", "directory"), ("zarr1.0", "directory")]),
     "draft-2021": (draft_2021(), False, [("zarr2", "draft")]),
@@ -160,7 +160,7 @@ BEYOND_ZARR_3 = re.compile("structure_(nested|subarray)|object_")
 
 @pytest.fixture(scope="module")
 def answer(tmp_path_factory):
-    """Gives what another library reads in new arrays of ours, all at once for each format."""
+    """Returns the values that another library reads from new arrays; one process for each format."""
     stores: dict[str, Path] = {}
     problems: dict[str, dict[str, Exception]] = {}
     remembered: dict[tuple[str, str], dict[str, Any]] = {}
@@ -183,7 +183,7 @@ def answer(tmp_path_factory):
 
 
 def write_anew(form: str, store: Path, cases: Any, separate: bool) -> dict[str, Exception]:
-    """Write all arrays; what went wrong with which."""
+    """Write all arrays; return the errors by array."""
     problems: dict[str, Exception] = {}
     if not separate:
         zarr_core.create_group(store, zarr_format=form, attributes=ATTRIBUTES)
@@ -263,7 +263,7 @@ def test_zarr_python_reads_our_copy_of_all_metadata(tmp_path):
     store = tmp_path / "store"
     make_hierarchy("v2", store)
     zarr_core.consolidate_metadata(store)
-    # Only the copy says so now.
+    # Only the copy contains it now.
     for document in store.rglob(".z*"):
         if document.name != ".zmetadata":
             document.unlink()

@@ -1,4 +1,4 @@
-"""Store objects of zarr-python 2, which are mutable mappings, as places for this library."""
+"""Store objects of zarr-python 2, which are mutable mappings, as stores for this library."""
 
 from pathlib import Path
 

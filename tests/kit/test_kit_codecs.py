@@ -1,4 +1,4 @@
-"""Every codec of this repository through the kit for authors."""
+"""The test kit for authors, applied to every codec of this repository."""
 
 import json
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ def close(tolerance):
 
 
 def smooth(self, data_type, shape):
-    """Numbers of moderate size, each close to the one before."""
+    """Numbers of moderate size with small differences."""
     size = int(np.prod(shape))
     return st.integers(-50, 50).map(
         lambda first: (first + np.arange(size) / 4).astype(data_type.numpy_dtype).reshape(shape)
@@ -38,7 +38,7 @@ def fixed(*lengths):
 
 
 def by_configuration(names):
-    """Data types as one member of the configuration asks for."""
+    """The data types that a member of the configuration requires."""
     return lambda self, configuration: names(configuration)
 
 
@@ -87,7 +87,7 @@ def same_vectors(self, decoded, original):
 
 
 UNWRITABLE = {
-    # Names that version 3 does not have; other formats translate them.
+    # Names that do not occur in version 3; other formats use them.
     "test_metadata_is_preserved": None,
     "test_array_round_trip": None,
     "test_shard_round_trip": None,
@@ -96,7 +96,7 @@ OBJECTS = {"data_types": ["v2.object"], **UNWRITABLE}
 NUMBERS = {"data_types": ["int32", "int64", "float32", "float64"], "values": smooth}
 LOSSY = {**NUMBERS, "lossless": False}
 
-# What a codec demands; those that take anything are not named here.
+# Requirements of codecs; codecs without requirements are not listed.
 SPECIAL = {
     "bitround": {**LOSSY, "data_types": FLOATS, "same": close(1e-3)},
     "cast_value": {
@@ -193,7 +193,7 @@ for entry in entry_points(group="zarr_core.codec"):
 
 @dataclass(frozen=True, slots=True)
 class Invert(BytesToBytesCodec):
-    """Has nothing to configure, and ships no schema."""
+    """Has no configuration and no schema."""
 
     def encode(self, data, decoded_size):
         return bytes(byte ^ 0xFF for byte in memoryview(data).cast("B"))

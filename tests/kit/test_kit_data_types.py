@@ -1,4 +1,4 @@
-"""Every data type of this repository through the kit for authors."""
+"""The test kit for authors, applied to every data type of this repository."""
 
 import json
 from importlib.metadata import entry_points
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from zarr_conformance.kit import DataTypeTests
 
 UNWRITABLE = {
-    # Names that version 3 does not have; version 2 translates them.
+    # Names that do not occur in version 3; version 2 uses them.
     "test_metadata_is_preserved": None,
     "test_array_round_trip": None,
 }
@@ -21,9 +21,9 @@ SPECIAL = {
         "values": lambda self, data_type, shape: st.text(max_size=4).map(
             lambda text: np.full(shape, text, object)
         ),
-        "test_invalid_fill_value_raises": None,  # any JSON is an object
+        "test_invalid_fill_value_raises": None,  # any JSON value is an element
     },
-    # Its elements have a shape of their own, so there is no array without dimensions.
+    # Its elements are arrays, so an array without dimensions does not exist.
     "v2.subarray": {
         **UNWRITABLE,
         "test_fill_value_round_trip": None,
@@ -48,5 +48,5 @@ for entry in entry_points(group="zarr_core.data_type"):
 class TestRaw(DataTypeTests):
     name = "r24"
     examples = 6
-    test_is_installed = None  # a family of names, which no entry point can list
+    test_is_installed = None  # a family of names, which entry points cannot list
     test_schema_accepts_configuration = None  # found under the name of the family

@@ -1,4 +1,4 @@
-"""Every chunk grid, key encoding, store, storage transformer, format, bridge through the kit."""
+"""The test kit for authors, applied to all other extensions of this repository."""
 
 import pickle
 import threading
@@ -79,7 +79,7 @@ class TestTemplate(ChunkKeyEncodingTests):
 class TestN5Keys(ChunkKeyEncodingTests):
     name = "n5"
 
-    # Version 3 does not have the name; other formats translate it.
+    # The name does not occur in version 3; other formats use it.
     test_metadata_is_preserved = None
     test_array_round_trip = None
 
@@ -88,13 +88,13 @@ class TestDraftKeys(ChunkKeyEncodingTests):
     name = "v3_draft"
     configurations = [{"separator": "/", "scalar": "c"}, {"separator": ".", "scalar": "c0"}]
 
-    # Version 3 does not have the name; other formats translate it.
+    # The name does not occur in version 3; other formats use it.
     test_metadata_is_preserved = None
     test_array_round_trip = None
 
 
 class LeastStore(Store):
-    """What the table of extension points asks of a store, and no more: values in files."""
+    """A store with only the methods that the table of extension points requires: values in files."""
 
     def __init__(self, path, read_only=False):
         self.path, self.read_only = Path(path), read_only
@@ -227,18 +227,18 @@ class TestV1(FormatTests):
 
 class TestDraft(FormatTests):
     name = "draft"
-    test_unmanaged_keys_are_found = None  # nodes lie in folders of their own
+    test_unmanaged_keys_are_found = None  # each node has a folder
 
 
 class TestDraft2021(FormatTests):
     name = "draft-2021"
-    test_unmanaged_keys_are_found = None  # nodes lie in folders of their own
+    test_unmanaged_keys_are_found = None  # each node has a folder
 
 
 class TestN5(FormatTests):
     name = "n5"
     data_types = ["int16", "uint8", "float32"]
-    test_fill_values_are_preserved = None  # zero alone
+    test_fill_values_are_preserved = None  # only zero
 
 
 class TestNumcodecs(BridgeTests):

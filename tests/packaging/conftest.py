@@ -1,4 +1,4 @@
-"""What ``make wheels`` builds, built once, and empty environments to install it into."""
+"""The results of ``make wheels``, built once, and empty environments to install them."""
 
 import sys
 from pathlib import Path
@@ -20,7 +20,7 @@ def dist(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def environment(dist, tmp_path_factory):
-    """Gives the interpreter of an environment with these requirements, made once for each set."""
+    """Returns the interpreter of an environment with the requirements, created once for each set."""
     made = {}
 
     def give(*requirements):

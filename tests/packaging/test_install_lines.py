@@ -1,4 +1,4 @@
-"""What a page tells its readers to install is enough for its snippets, and can be installed."""
+"""The install lines of a page are sufficient for its snippets, and can be installed."""
 
 import ast
 import doctest
@@ -66,7 +66,7 @@ def test_supported_python_versions_are_reported(name):
     assert told == {"3.11", "3.12", "3.13", "3.14"}
 
 
-# --- extras that are told of ---
+# --- extras in the documentation ---
 
 EXTRA = re.compile(r"\b(zarr-[a-z]+)\[([\w,-]+)\]")
 TELLING = [
@@ -103,11 +103,11 @@ def test_an_extra_that_does_not_exist_is_found():
     assert unknown_extras("`zarr-dtypes[ml]` or 'zarr-codecs[fast,slow]'") == ["zarr-codecs[slow]"]
 
 
-# --- what snippets use, as far as their text shows ---
+# --- distributions that snippets use, according to their text ---
 
 
 def distributions_of(lines):
-    """Names of all distributions that requirements bring, as the metadata here tell."""
+    """Names of all distributions that requirements install, according to the installed metadata."""
     found, waiting = set(), [(Requirement(line), "") for line in map(as_requirement, lines)]
     seen = set()
     while waiting:
@@ -126,7 +126,7 @@ def distributions_of(lines):
 
 
 def as_requirement(word):
-    """A path of an example as its name."""
+    """The name of the example at a path."""
     return re.sub(r"^(\./|examples/)", "", word)
 
 
@@ -163,11 +163,11 @@ for distribution, project in PROJECTS.items():
 
 
 def used_by(page_text):
-    """What the snippets of a page use: sets of distributions, of each of which one is needed."""
+    """The distributions that the snippets of a page use: sets, one of each is required."""
     for _, code in snippets(page_text):
         if ">>>" in code:
             examples = doctest.DocTestParser().get_examples(code)
-            # What is to be refused need not be there.
+            # Snippets that show an error do not need the distribution.
             code = "".join(each.source for each in examples if each.exc_msg is None)
         for node in ast.walk(ast.parse(code)):
             match node:
@@ -236,7 +236,7 @@ def test_uncovered_line_is_found(line, expected):
 
 @each_page(DOCUMENTS)
 def test_install_lines_lead_to_how_to_install_from_a_checkout(page):
-    """Distributions that no index has are built first; a page without that step links to it."""
+    """Unpublished distributions are built first; a page without that step links to it."""
     text = page.read_text()
     own = [
         words
@@ -247,7 +247,7 @@ def test_install_lines_lead_to_how_to_install_from_a_checkout(page):
         assert "installing.md" in text or all("--find-links" in words for words in own)
 
 
-# --- snippets in an environment with exactly that ---
+# --- snippets in an environment with exactly these distributions ---
 
 
 def run_page(page, environment, tmp_path):
@@ -278,7 +278,7 @@ def test_snippets_run_with_their_install_line_alone(page, environment, tmp_path)
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)  # pip brings a hundred distributions
+@pytest.mark.timeout(900)  # pip installs a hundred distributions
 def test_complete_is_installed_in_one_line(environment, tmp_path):
     python = environment("zarr-core[complete]")
     program = (

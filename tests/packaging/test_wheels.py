@@ -1,4 +1,4 @@
-"""The wheels: built once, looked into, and the core alone used in an empty environment."""
+"""The contents of the wheels, and the core alone in an empty environment."""
 
 import subprocess
 from zipfile import ZipFile

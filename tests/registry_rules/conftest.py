@@ -1,4 +1,4 @@
-"""A place of its own for the distributions of each test."""
+"""A directory for the distributions of each test."""
 
 import importlib
 import sys
@@ -8,12 +8,12 @@ import pytest
 from zarr_core.display import extension as display
 from zarr_core.registry import discovery, hooks, resolve
 
-sys.path.insert(0, str(Path(__file__).parent))  # pytest's importlib mode does not
+sys.path.insert(0, str(Path(__file__).parent))  # pytest's importlib mode does not add it
 
 
 @pytest.fixture
 def site(tmp_path, monkeypatch):
-    """A function that installs a wheel made of the arguments of ``wheels.wheel``."""
+    """A function that builds and installs a wheel; arguments of ``wheels.wheel``."""
     from wheels import unpack, wheel
 
     place = tmp_path / "site"

@@ -1,12 +1,12 @@
-"""One plugin of each kind, small but real, and the ways in which it can be broken."""
+"""A small plugin for each extension point, and the ways in which it can be broken."""
 
 import json
 
 NAME = "acme.x"
 URI = "https://acme.example/x/1.0"
 
-# Every extension of a document has one member, `key`: its schema permits 0 to 9, its code
-# refuses 7.
+# The configuration of every extension has one member, `key`: its schema permits 0 to 9, its
+# code rejects 7.
 SCHEMA = json.dumps(
     {"properties": {"key": {"type": "integer", "maximum": 9}}, "additionalProperties": False}
 )

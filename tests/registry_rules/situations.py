@@ -1,4 +1,4 @@
-"""What is installed and set in each case of the table, and how each kind is put to use."""
+"""The installed distributions and settings of each case of the table, and the use of each extension."""
 
 import json
 import re
@@ -23,23 +23,23 @@ DATA = np.arange(6, dtype="int32")
 
 @dataclass(frozen=True)
 class Case:
-    """What is the matter with a name.
+    """The situation of a name.
 
     Parameters
     ----------
     sources : tuple of str, dict of str or None
-        The module of each distribution that provides it, by kind if they differ; None for a
-        working one.
+        The module of each distribution that provides it, by extension point if they differ; None
+        for a working one.
     settings : dict
-        Settings in force.
+        The settings.
     key : int
-        The configuration's only member.
+        The only member of the configuration.
     given : bool
-        Whether the call is given a class.
+        Whether a class is passed to the call.
     core : bool
-        Whether the name is one that the core has.
+        Whether the core provides the name.
     alternative : bool
-        Whether the last distribution has it as an alternative.
+        Whether the last distribution provides it as an alternative.
     """
 
     sources: tuple = ()
@@ -75,14 +75,14 @@ CASES = {
 
 
 def case_called(name):
-    """The case, and whether the document says that the extension need not be understood."""
+    """The case, and whether ``must_understand`` is false in the metadata."""
     base, _, rest = name.partition(", optional")
     assert not rest
     return CASES[base], base != name
 
 
 def distributions(zarr_format, kind, case):
-    """Arguments of ``wheel`` for what is installed in a case."""
+    """Arguments of ``wheel`` for the distributions of a case."""
     name = _called(zarr_format, kind, case)
     for number, source in enumerate(case.sources):
         module = f"acme_{number}"
@@ -98,7 +98,7 @@ def distributions(zarr_format, kind, case):
 
 def _called(zarr_format, kind, case):
     if kind == "display":
-        return "default"  # the only name of this kind
+        return "default"  # the only name of this extension point
     if case.core:
         return CORE[kind]
     return URI if zarr_format == "draft" else NAME
@@ -121,11 +121,11 @@ def _given(kind, case, name):
     return {kind: {name: names["Extension"]}}
 
 
-# --- documents ---
+# --- metadata ---
 
 
 def stored_in_v3(kind, definition, store=None):
-    """A store with an array ``a`` whose document has an extension."""
+    """A store with an array ``a`` whose metadata contains an extension."""
     store = zarr.MemoryStore() if store is None else store
     zarr.create_array(store, path="a", data=DATA, chunks=2, compressors=None)
     document = json.loads(store.get("a/zarr.json"))
@@ -172,7 +172,7 @@ def stored_in_draft(kind, definition, optional=False):
 
 
 def use(zarr_format, kind, name):
-    """Use an extension in a case; the outcome, what was said, and the array if there is one."""
+    """Use an extension in a case; return the outcome, the message, and the array or None."""
     case, optional = case_called(name)
     called = _called(zarr_format, kind, case)
     outcome, said, array = outcome_of(
@@ -185,12 +185,12 @@ def use(zarr_format, kind, name):
 
 
 def imported():
-    """Numbers of the distributions that were imported, as one string."""
+    """Numbers of the imported distributions, as one string."""
     return "".join(sorted(name[5:] for name in sys.modules if re.fullmatch(r"acme_\d", name)))
 
 
 def outcome_of(opening, changes):
-    """What comes of opening an array under some settings."""
+    """The outcome of opening an array with the given settings."""
     with zarr.config.set(**changes), warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         try:

@@ -1,4 +1,4 @@
-"""Plugins as pip installs them: many, in conflict, broken, slow, in any order."""
+"""Plugins installed by pip: many, conflicting, broken, slow, in any order."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ from wheels import unpack, wheel
 
 KINDS = ("codec", "data_type", "chunk_grid", "chunk_key_encoding", "storage_transformer", "store")
 MANY = 500
-CALLS = 400 * MANY  # of functions, in Python and in C; 50 ms, however busy the machine is
+CALLS = 400 * MANY  # calls of functions in Python and C, about 50 ms; independent of the load
 
 FIRST_USE = """
 import sys
@@ -55,7 +55,7 @@ def pip_install(target, *wheels):
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory):
-    """A folder with 500 distributions that have 2,000 entry points; one of them works."""
+    """A folder with 500 distributions and 2,000 entry points; one of them works."""
     folder = tmp_path_factory.mktemp("many")
     for number in range(MANY):
         module = f"many_{number}"
@@ -90,7 +90,7 @@ assert not [name for name in sys.modules if name.startswith("many_")]
     assert run(program, many) == ["2000 500 2000"]
 
 
-# --- what pip installs ---
+# --- installed by pip ---
 
 REPORT = """
 import sys
@@ -110,7 +110,7 @@ print(*sorted(name for name in sys.modules if name.startswith("acme")))
 
 @pytest.fixture(scope="module")
 def acme(tmp_path_factory):
-    """Three wheels: two claim one name, one has an alternative too, one cannot be imported."""
+    """Three wheels: two provide the same name, one also an alternative, one cannot be imported."""
     folder = tmp_path_factory.mktemp("acme")
     codec = SOURCES["codec"]
     return [
@@ -157,10 +157,10 @@ def test_neither_order_of_installation_nor_of_the_path_changes_anything(acme, tm
     one, two, broken = acme
     pip_install(tmp_path / "a", one, two, broken)
     assert run(REPORT, tmp_path / "a") == EXPECTED
-    for wheel_ in (broken, two, one):  # the other way round, one after the other
+    for wheel_ in (broken, two, one):  # in reverse order, one after the other
         pip_install(tmp_path / "b", wheel_)
     assert run(REPORT, tmp_path / "b") == EXPECTED
-    for wheel_ in acme:  # each in a place of its own
+    for wheel_ in acme:  # each in its own directory
         unpack(wheel_, tmp_path / wheel_.name)
     places = [tmp_path / wheel_.name for wheel_ in acme]
     assert run(REPORT, *places) == EXPECTED

@@ -1,4 +1,4 @@
-"""The smallest codec that the documentation shows: counted, installed, used."""
+"""The smallest codec in the documentation: its length, installation and use."""
 
 import json
 import re

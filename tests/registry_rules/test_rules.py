@@ -1,4 +1,4 @@
-"""Every line of the tables about names that are unknown, broken, ambiguous or misconfigured."""
+"""Every row of the tables for unknown, broken, ambiguous and misconfigured names."""
 
 import json
 import subprocess
@@ -52,7 +52,7 @@ def test_table_has_all_extension_points_and_cases():
     assert {rule[2].removesuffix(", optional") for rule in rules} == set(CASES)
 
 
-# Which of the distributions is imported, where that is not the first.
+# The imported distribution, if it is not the first.
 USED = {"two, one switched off": "1", "alternative, chosen": "1", "given": "", "core": ""}
 
 
@@ -68,7 +68,7 @@ def test_a_rule(zarr_format, kind, name, expected, said, site):
         assert imported() == ("01" if name == "two" else USED.get(name, "0"))
     elif not said:
         assert not message
-    # Whatever it was, it concerns this name alone.
+    # The failure affects this name only.
     if kind not in ("hooks", "bridge"):
         array = zarr.create_array(data=DATA, chunks=2, compressors="gzip")
         assert array[...].tolist() == DATA.tolist()
@@ -117,7 +117,7 @@ def test_a_fallback(case, names, policy, choice, expected, said, site):
     assert bool(message) == bool(said)
 
 
-# --- what an array still does ---
+# --- remaining functions of the array ---
 
 OPERATIONS = {
     "read": lambda array: array[...],

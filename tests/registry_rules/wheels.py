@@ -1,4 +1,4 @@
-"""Wheels made by hand: real ones, which pip installs, without the time that building takes."""
+"""Wheels written directly, which pip can install; faster than building them."""
 
 import base64
 import hashlib
@@ -11,11 +11,11 @@ def wheel(folder, name, entry_points, files=(), version="1.0"):
     Parameters
     ----------
     folder : Path
-        Where to.
+        The folder of the wheel.
     name, version : str
-        The distribution.
+        Name and version of the distribution.
     entry_points : dict
-        ``{kind: {name: target}}``, the kinds without ``zarr_core.``.
+        ``{extension point: {name: target}}``, without the prefix ``zarr_core.``.
     files : dict
         ``{path: text}``.
 
@@ -46,7 +46,7 @@ def wheel(folder, name, entry_points, files=(), version="1.0"):
 
 
 def unpack(file, site):
-    """What installing a wheel without scripts comes to."""
+    """Install a wheel without scripts by unpacking it."""
     with zipfile.ZipFile(file) as archive:
         archive.extractall(site)
 

@@ -1,6 +1,6 @@
-"""What several processes with several threads do to one store; a program for test_concurrency.py.
+"""Operations of several processes with several threads on one store; a program for test_concurrency.py.
 
-Arguments: directory, task, number of this process.  Starts when told to by a line.
+Arguments: directory, task, number of this process.  Starts after a line on standard input.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ CELLS = PROCESSES * THREADS * PER_THREAD
 
 
 def mine(process: int, thread: int) -> range:
-    """Cells spread over the whole array, different for each thread."""
+    """Cells distributed over the whole array, different for each thread."""
     return range(process * THREADS + thread, CELLS, PROCESSES * THREADS)
 
 
@@ -79,13 +79,13 @@ def create(root: str, process: int) -> None:
             except NodeExistsError:
                 continue
             assert array.attrs["by"] == [process, thread]
-            sys.stdout.write(f"made {number} {process} {thread}\n")  # in one piece
+            sys.stdout.write(f"made {number} {process} {thread}\n")  # in one call
 
     each(work)
 
 
 def come_and_go(root: str, process: int) -> None:
-    """Chunks and nodes that come and go while they are read and listed."""
+    """Chunks and nodes that are created and removed while they are read and listed."""
     group = zarr.open_group(root)
     array = group["array"]
 

@@ -1,4 +1,4 @@
-"""Makes the modules beside the tests importable: pytest's importlib mode does not."""
+"""Adds the modules of the tests to sys.path, which pytest's importlib mode does not do."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Kills copies at random moments, looks at what is there, goes on; for test_copies.py.
+"""Kills copies at random moments, checks the stores and resumes; a program for test_copies.py.
 
 Arguments: directory, kind of copy, number of kills, seed.
 """
@@ -30,7 +30,7 @@ def start(root: Path) -> None:
 
 
 def is_whole(place: Path, path: str) -> bool:
-    """Whether the group can be seen; what can be seen must be whole."""
+    """Whether the group is visible; a visible group must be complete."""
     store = zarr.LocalStore(place)
     for name, size in [("large", CHUNKS * 200), *((f"small/{n}", 8) for n in range(12))]:
         try:
@@ -103,7 +103,7 @@ def main() -> None:
     generator = random.Random(f"{kind} {seed}")
     work = KINDS[kind]
     moves, within = kind in ("move", "move_within", "rename"), kind in ("move_within", "rename")
-    # How long it takes, for the kills to come in the middle.
+    # The duration of a copy, to kill it in the middle.
     start(folder / "try")
     expected = keys(folder / "try", "g/")
     begin = time.perf_counter()
@@ -117,7 +117,7 @@ def main() -> None:
         old = folder / f"old{number}"
         new = old if within else folder / f"new{number}"
         start(old)
-        while done < int(kills):  # several kills on the way of one copy
+        while done < int(kills):  # several kills during one copy
             child = os.fork()
             if not child:
                 try:

@@ -1,4 +1,4 @@
-"""Kills writers at random moments and looks at what they leave; a program for test_killed.py.
+"""Kills writers at random moments and checks the stores; a program for test_killed.py.
 
 Arguments: directory, kind of writer, number of kills, seed.
 """
@@ -34,7 +34,7 @@ def start(root: Path) -> None:
     zarr.consolidate_metadata(root)
 
 
-# --- writers: each goes on until it is killed; `number` is larger than any before ---
+# --- writers: each runs until it is killed; `number` always increases ---
 
 
 def write_chunks(group, number: int, generator: random.Random) -> None:
@@ -78,7 +78,7 @@ def resize(group, number: int, generator: random.Random) -> None:
 
 
 def make_and_remove(group, number: int, generator: random.Random) -> None:
-    group.create_group("moved", overwrite=True)  # whatever an earlier one left there
+    group.create_group("moved", overwrite=True)  # in any state that an earlier writer left
     array = group.create_array("made", shape=(30,), chunks=4, dtype="i8", overwrite=True)
     array[...] = number
     if generator.random() < 0.5:
@@ -101,7 +101,7 @@ WRITERS = {
 }
 
 
-# --- what has to hold afterwards ---
+# --- checks after a kill ---
 
 
 def check(root: Path, reached: dict[str, int]) -> None:
@@ -167,7 +167,7 @@ def main() -> None:
         _, status = os.waitpid(child, 0)
         assert os.WTERMSIG(status) == signal.SIGKILL, "the writer failed by itself"
         check(root, reached)
-    # Nothing is locked, nothing stands in the way; and what was left can be removed.
+    # Nothing is locked, writing works, and leftover files can be removed.
     group = zarr.open_group(root)
     for name in ("raw", "zip", "shard"):
         group[name][1:5000] = 3

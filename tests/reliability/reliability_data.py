@@ -1,4 +1,4 @@
-"""Stored arrays made by hand, the way no writer would make them."""
+"""Invalid stored arrays, written without the library."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LITTLE = {"name": "bytes", "configuration": {"endian": "little"}}
 
 
 def document(**changes: Any) -> dict[str, Any]:
-    """The document of a 4 x 4 array of uint8 in chunks of 2 x 2, filled with 7."""
+    """The metadata document of a 4 x 4 array of uint8 in chunks of 2 x 2 with the fill value 7."""
     members: dict[str, Any] = {
         "zarr_format": 3,
         "node_type": "array",
@@ -58,7 +58,7 @@ def put(root: Path, key: str, value: bytes) -> None:
 
 
 def stored(root: Path, metadata: Any, chunks: dict[str, bytes] | None = None, **how: Any):
-    """Write a document and chunks as they are given, and open the array."""
+    """Write a metadata document and chunks, and open the array."""
     if not isinstance(metadata, bytes):
         metadata = json.dumps(metadata).encode()
     put(root, "zarr.json", metadata)
@@ -79,7 +79,7 @@ def everything(root: Path) -> dict[str, bytes]:
 def run(
     code: str, *arguments: Any, timeout: float | None = None, check: bool = True, **options: Any
 ):
-    """Run code in a Python of its own; its output as a result."""
+    """Run code in a new interpreter; return its output."""
     result = subprocess.run(
         [sys.executable, "-X", "faulthandler", "-c", code, *map(str, arguments)],
         capture_output=True,

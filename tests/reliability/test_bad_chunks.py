@@ -1,4 +1,4 @@
-"""Stored chunks that are not what their metadata promises."""
+"""Stored chunks that contradict the metadata."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def metadata(codecs: str, **changes):
 
 
 def encoded(codecs: str, values: bytes = VALUES) -> bytes:
-    """What this library stores for a chunk."""
+    """The stored bytes of a chunk."""
     array = zarr.create_array(
         None,
         shape=(SIZE,),
@@ -51,7 +51,7 @@ def encoded(codecs: str, values: bytes = VALUES) -> bytes:
 
 
 def repeated(size: int) -> bytes:
-    """A Zstandard frame of blocks that repeat a byte, declaring its size."""
+    """A Zstandard frame of blocks that repeat a byte, with a content size."""
     block = (1 << 17) << 3 | 1 << 1
     count = size >> 17
     blocks = [block.to_bytes(3, "little") + b"\0"] * (count - 1)
@@ -61,7 +61,7 @@ def repeated(size: int) -> bytes:
 
 
 def undeclared(size: int) -> bytes:
-    """The same, without declaring its size."""
+    """The same, without a content size."""
     body = repeated(size)[13:]
     return MAGIC + bytes([0, 0x50]) + body
 
@@ -125,7 +125,7 @@ def cases():
     for codecs in CODECS:
         yield f"c10 0 bytes, {codecs}", codecs, b"", ChunkDecodeError
         yield f"c10a 1 byte, {codecs}", codecs, b"\x28", ChunkDecodeError
-        # Only behind gzip could a checksum be after any number of bytes.
+        # Only after gzip, the position of a checksum is not fixed.
         text = ChecksumError if codecs == "gzip crc32c" else ChunkDecodeError
         yield f"text, {codecs}", codecs, b"<html>403 Forbidden</html>" * 9, text
 
@@ -155,11 +155,11 @@ def test_damaged_chunk_is_reported_and_others_are_read(tmp_path, case):
         assert type(caught.value) is error
         assert f"{tmp_path} 'c/1'" in str(caught.value)
     with pytest.raises(error, match="c/1"):
-        array[SIZE + 3] = 1  # what is to be kept cannot be
+        array[SIZE + 3] = 1  # the remaining elements cannot be kept
     assert everything(tmp_path) == before
     assert (array[:SIZE] == values).all()
     assert (array[2 * SIZE :] == values).all()
-    array[SIZE : 2 * SIZE] = values  # as the message says
+    array[SIZE : 2 * SIZE] = values  # as in the message
     assert (array[SIZE : 2 * SIZE] == values).all()
 
 
@@ -211,7 +211,7 @@ def test_a_link_out_of_the_store_is_not_followed(tmp_path):
         with pytest.raises(StoreReadError, match="c/1"):
             array[selection]
     assert array[2 * SIZE :].tobytes() == VALUES
-    array[SIZE : 2 * SIZE] = 1  # replaces the link, not what it leads to
+    array[SIZE : 2 * SIZE] = 1  # replaces the link, not its target
     assert (tmp_path / "secret").read_bytes() == VALUES
     assert array[SIZE] == 1
 

@@ -1,4 +1,4 @@
-"""Codecs of strangers that do not keep their promises."""
+"""Third-party codecs that violate the interface."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def layout(request):
 
 @pytest.fixture
 def made(request, layout, monkeypatch):
-    """An array with a stranger's codec that works, and the class of the codec."""
+    """An array with a working third-party codec, and the class of the codec."""
 
     def make(kind):
         cls, options = KINDS[kind]
@@ -165,7 +165,7 @@ def wrong(kind: str, encoding: bool):
     return WRONG_BYTES
 
 
-# Nothing, so that nothing is stored; several pieces.
+# Nothing, so nothing is stored; several buffers.
 ALLOWED = {("serial", "None"), ("serial, gzip", "None")}
 ENCODING = [
     (kind, name) for kind in KINDS for name in wrong(kind, True) if (kind, name) not in ALLOWED

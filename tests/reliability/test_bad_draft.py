@@ -1,4 +1,4 @@
-"""Damaged or hostile hierarchies of the drafts: an error of ours, at once, nothing written."""
+"""Damaged or malicious hierarchies of the drafts: an error of this library, immediately, without writing."""
 
 import copy
 import json
@@ -72,7 +72,7 @@ def store_of(entry=TEXT, array=ARRAY, name="draft"):
 
 
 def refused(error, entry=TEXT, array=ARRAY, name="draft", match=None):
-    """Reading a node, and an element of it, fails with an error; nothing changes."""
+    """Reading a node, and an element of it, raises an error; the store does not change."""
     store = store_of(entry, array, name)
     before = {key: bytes(store.get(key)) for key in store.list()}
     with pytest.raises(error, match=match):
@@ -86,7 +86,7 @@ def test_the_hierarchy_without_damage(name):
     assert zarr.open(store_of(entry, array, name), path="a")[0, 0] == 0
 
 
-# --- what the text says must be refused ---
+# --- metadata that must be rejected according to the text ---
 
 
 def test_a_required_extension_of_the_hierarchy():
@@ -128,7 +128,7 @@ def test_other_unknown_extensions(member, value):
     refused(UnknownExtensionError, array={**ARRAY, member: value}, match=UNKNOWN)
 
 
-# --- documents that are none ---
+# --- invalid documents ---
 
 WHOLE = json.dumps(ARRAY)
 TEXTS = {
@@ -264,7 +264,7 @@ def test_a_damaged_array_does_not_hide_the_others():
     assert list(root) == ["a", "c"]
 
 
-# --- anything, anywhere ---
+# --- any value, at any key ---
 
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)

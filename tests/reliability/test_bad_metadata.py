@@ -1,4 +1,4 @@
-"""Metadata documents that are wrong, or ask for the impossible."""
+"""Metadata documents that are invalid, or describe impossible arrays."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TEXT = json.dumps(document())
 
 
 def nested(depth: int):
-    """A codec that cuts shards into shards, so many times."""
+    """A sharding codec with the given depth of nesting."""
     codecs = [codec("bytes")]
     for _ in range(depth):
         codecs = [sharded(2, 2, codecs=codecs)]
@@ -31,7 +31,7 @@ def nested(depth: int):
 
 
 REFUSED = {
-    # name: (document, class of the error, what the message says besides the node)
+    # name: (document, class of the error, part of the message)
     "cut": (TEXT[:100], MetadataDecodeError, "unterminated"),
     "empty": ("", MetadataDecodeError, "empty"),
     "null": ("null", MetadataValidationError, "must be an object"),
@@ -299,7 +299,7 @@ def test_a_chunk_of_2_to_the_40_bytes(tmp_path, case):
     array = stored(tmp_path, HUGE[case])
     key = "c/" + "/".join("0" * array.ndim)
     first = (0,) * array.ndim
-    assert array[first] == 7  # nothing is stored, so nothing is needed
+    assert array[first] == 7  # nothing is stored, so no memory is needed
     assert array[(slice(3, 6),) * array.ndim].size == 3**array.ndim
     with pytest.raises(CodecError, match=f"{key}.*memory"):
         array[first] = 1

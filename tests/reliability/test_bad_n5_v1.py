@@ -1,4 +1,4 @@
-"""Documents and blocks of N5 and version 1 that are wrong, or were damaged."""
+"""Invalid and damaged documents and blocks of N5 and version 1."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_unknown_compression_is_named():
     for compression in ({"type": "jpeg", "quality": 3}, {"type": "odd", "id": "odd"}):
         with pytest.raises(UnknownExtensionError, match=compression["type"]):
             zarr_core.open(stored("n5", N5 | {"compression": compression}))
-    # Its neighbours are read.
+    # Other blocks can be read.
     store = stored("n5", {"n5": "2.0.0"})
     store.set("a/attributes.json", json.dumps(N5 | {"compression": {"type": "jpeg"}}).encode())
     store.set("b/attributes.json", json.dumps(N5).encode())
@@ -159,7 +159,7 @@ def test_a_member_of_version_1_that_is_missing(missing):
 
 @pytest.mark.parametrize("kind", ["n5", "v1"])
 def test_documents_that_were_cut_or_changed_never_break_anything_else(kind):
-    """Whatever stands there, it is an array, a group, or an error of ours."""
+    """Any content is an array, a group, or an error of this library."""
     document = json.dumps(N5 if kind == "n5" else V1).encode()
     chance = random.Random(1)
     for _ in range(300):
@@ -177,7 +177,7 @@ def test_documents_that_were_cut_or_changed_never_break_anything_else(kind):
 
 
 def arrays(kind):
-    """A store with an array, the key of one of its chunks, and the array's region of that."""
+    """A store with an array, the key of one of its chunks, and the region of the chunk."""
     options = {"chunks": (3, 2), "zarr_format": kind, "attributes": {}}
     for codec in (
         None,

@@ -1,4 +1,4 @@
-"""Stored shards that are not what their metadata promises."""
+"""Stored shards that contradict the metadata."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def replaced(number: int, place):
     return [place if n == number else old for n, old in enumerate(PLACES)]
 
 
-# Entries of inner chunk 1 that harm only that.
+# Entries of inner chunk 1 that affect only this inner chunk.
 ENTRIES = {
     "s01 offset past the end": (1000, 16),
     "s01b offset at the end": (64, 16),
@@ -107,7 +107,7 @@ def test_a_bad_entry_breaks_its_inner_chunk_only(tmp_path, case, location):
     with pytest.raises(ChunkDecodeError, match="c/0"):
         array[20] = 9
     assert everything(tmp_path) == before
-    array[0:64] = 9  # the whole shard, without looking at what was there
+    array[0:64] = 9  # the whole shard, without reading the old one
     assert array[:64].tolist() == [9] * 64
 
 
@@ -267,7 +267,7 @@ def test_random_damage_gives_the_one_error_or_the_right_values(tmp_path, seed):
     location = ("end", "start")[seed % 2]
     good = shard(PLACES if location == "end" else at_start(PLACES), location=location)
     damaged = bytearray(good)
-    # Also behind a right checksum, as by someone who means it.
+    # Also with a correct checksum, as in malicious data.
     start = 0 if location == "start" else 64
     for position in generator.integers(0, 64, 1 + seed % 4):
         damaged[start + position] = generator.choice([0, 1, 16, 127, 128, 255])

@@ -1,7 +1,7 @@
-"""Documents of version 2 that are wrong, dangerous, or ask for the impossible.
+"""Documents of version 2 that are invalid, malicious, or describe impossible arrays.
 
-Cases ``v01`` to ``v13`` are those that were tried on other libraries; the list after
-them is GDAL's.
+Cases ``v01`` to ``v13`` were also tested with other libraries; the following list is from
+GDAL.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def opened(text, **chunks):
 
 INVALID = MetadataValidationError
 REFUSED = {
-    # name: (document, class of the error, what the message says besides the node)
+    # name: (document, class of the error, part of the message)
     "v01 pickle": (
         document(**OBJECTS, filters=[{"id": "pickle", "protocol": 5}]),
         UnknownExtensionError,
@@ -101,7 +101,7 @@ REFUSED = {
         "/filters/0/dtype: the filter requires '<i4', not '<f8'",
     ),
     "v13 separator": (document(dimension_separator="../"), INVALID, "/dimension_separator"),
-    # --- GDAL's ---
+    # --- cases of GDAL ---
     **{
         f"without {name}": (document(**{name: ...}), INVALID, f"/{name}: is missing")
         for name in GOOD
@@ -197,7 +197,7 @@ def test_the_good_one_is_good():
 
 
 def test_v09_an_undefined_fill_value_is_no_memory_of_others():
-    junk = np.full(20, 200, "u1")  # so that fresh memory would show it
+    junk = np.full(20, 200, "u1")  # so that uninitialized memory is detected
     del junk
     array = opened(document(fill_value=None))
     assert array.fill_value is None
@@ -205,7 +205,7 @@ def test_v09_an_undefined_fill_value_is_no_memory_of_others():
 
 
 def test_a_length_of_0_is_legal():
-    # Not for GDAL.
+    # Not a case of GDAL.
     assert opened(document(shape=[5, 0]))[...].shape == (5, 0)
 
 

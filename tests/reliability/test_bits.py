@@ -1,4 +1,4 @@
-"""Values come back bit for bit: byte orders, NaN payloads, signs of zero, bools, edges."""
+"""Values are preserved bit for bit: byte orders, NaN payloads, signs of zero, bools, edges."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LAYOUTS = {
     "shard": {"chunks": (2, 5), "shards": (8, 10)},
     "shard raw": {"chunks": (2, 5), "shards": (8, 10), "compressors": None},
 }
-SHAPE = (11, 13)  # overhangs every chunk and shard
+SHAPE = (11, 13)  # not a multiple of any chunk or shard
 
 FLOATS = {
     "f2": ("u2", [0x7E01, 0xFE55, 0x7D01, 0x8000, 0x0000, 0x0001, 0x7C00, 0xFC00]),
@@ -40,7 +40,7 @@ FLOATS = {
 
 
 def values_of(dtype: str) -> np.ndarray:
-    """Values of every bit pattern that matters, in an array of SHAPE."""
+    """Values with all relevant bit patterns, in an array of SHAPE."""
     generator = np.random.default_rng(7)
     size = SHAPE[0] * SHAPE[1]
     if dtype in FLOATS:
@@ -87,7 +87,7 @@ def test_every_bit_round_trips(dtype, endian, layout):
     for index in ([0, 3, 10, 7], [12, 0, 3, 7]), ([10, 10], [12, 12]):
         assert same(array.vindex[index], values[index])
     assert same(array.oindex[[0, 5, 10], [1, 12]], values[np.ix_([0, 5, 10], [1, 12])])
-    # Parts of chunks, in pieces that cross their borders; also from the other byte order.
+    # Parts that cross the borders of chunks; also from the other byte order.
     other = np.ascontiguousarray(values[::-1, ::-1])
     array[:7, :6] = other[:7, :6]
     array[7:, :] = other[7:].astype(other.dtype.newbyteorder("S"))
@@ -118,7 +118,7 @@ def test_fill_values_are_bits(tmp_path, dtype, fill, layout):
     assert np.asarray(array.fill_value).tobytes() == fill.tobytes()
     assert same(array[...], np.full(SHAPE, fill))
     assert same(array[10, 12], fill)
-    # All but one bit of the fill value is no fill value.
+    # A value that differs from the fill value in one bit is not the fill value.
     word = f"u{np.dtype(dtype).itemsize // (2 if dtype[0] == 'c' else 1)}"
     near = np.full(SHAPE, fill)
     near.view(word)[...] ^= np.array(1, word) << np.array(8 * np.dtype(word).itemsize - 1, word)
@@ -153,7 +153,7 @@ def test_a_nan_payload_in_a_document_is_read(tmp_path):
 def test_bools_are_stored_as_0_and_1(layout):
     array = zarr.create_array(MemoryStore(), shape=SHAPE, dtype=bool, **LAYOUTS[layout])
     octets = np.random.default_rng(5).choice(np.array([0, 1, 2, 128, 255], "u1"), SHAPE)
-    array[...] = octets.view(bool)  # what NumPy lets one make
+    array[...] = octets.view(bool)  # that NumPy supports
     assert same(array[...], octets != 0)
     array[1:7, 2:11] = octets[:6, :9].view(bool)
     octets[1:7, 2:11] = octets[:6, :9].copy()

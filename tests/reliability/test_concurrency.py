@@ -1,4 +1,4 @@
-"""Threads and processes that use the same arrays at once."""
+"""Threads and processes that use the same arrays concurrently."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ LAYOUTS = {
 
 
 def together(root: Path, task: str, meanwhile=None) -> list[str]:
-    """Run a task in several processes at once; the lines that they print."""
+    """Run a task in several processes concurrently; return the lines that they print."""
     writers = [
         subprocess.Popen(
             [sys.executable, "-X", "faulthandler", PROGRAM, root, task, str(number)],
@@ -206,7 +206,7 @@ def test_readers_see_a_whole_chunk_old_or_new(tmp_path, layout):
         try:
             list(pool.map(read, range(3)))
         finally:
-            seen[:] = [1000] * 3  # also where one of them has failed
+            seen[:] = [1000] * 3  # also if one of them has failed
         writer.result()
 
 
@@ -217,7 +217,7 @@ def test_whole_chunks_are_written_without_a_lock(tmp_path):
         store.calls.clear()
         array[...] = 1
         array[:CELLS] = np.arange(CELLS)
-        array[CELLS:] = 3  # all there is of the chunk at the edge
+        array[CELLS:] = 3  # the complete chunk at the edge
         array[...] = 0
         assert store.count("update") == 0
         assert store.count("set", "erase") == len(store.calls)

@@ -1,4 +1,4 @@
-"""Copying, moving, renaming, removing that stops anywhere: nothing is lost, all can go on."""
+"""Interrupted copies, moves, renames and removals: no data is lost, and all can be resumed."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def value(store: zarr.Store, key: str) -> Any:
 
 
 def arrays_are_whole(store: zarr.Store, path: str) -> None:
-    """Whatever array can be seen has all its elements."""
+    """Every visible array has all its elements."""
     for name, expected in (("a", range(1, 7)), ("h/b", range(1, 5))):
         try:
             array = zarr.open_array(store, path=f"{path}/{name}".lstrip("/"))
@@ -52,7 +52,7 @@ def arrays_are_whole(store: zarr.Store, path: str) -> None:
 
 
 def is_whole(store: zarr.Store, path: str) -> bool:
-    """Whether a group that can be seen has everything; it must."""
+    """Check that a visible group is complete."""
     try:
         group = zarr.open_group(store, path=path)
     except NodeNotFoundError:
@@ -87,7 +87,7 @@ def _copy_store(source: Any, dest: Any, **options: Any) -> None:
 def _move(source: Any, dest: Any) -> None:
     try:
         node = zarr.open_group(source, path="g")
-    except NodeNotFoundError:  # all but leftovers is gone
+    except NodeNotFoundError:  # only leftovers remain
         zarr.rmdir(source, "g")
     else:
         zarr.move(node, dest, "x/g")
@@ -131,7 +131,7 @@ def test_from_store_to_store(name, requests):
                     operation.work(*stores)
                 except StoreError:
                     pass
-                else:  # fewer calls than the first time; or one that only explained another
+                else:  # fewer calls than the first time, or calls only for an error message
                     assert len(failing.calls) < fail_at or when == "after"
                 for store in stores:
                     store.fail_at = None
@@ -169,7 +169,7 @@ def test_moves_within_a_store(zarr_format, when):
 @pytest.mark.parametrize("zarr_format", ["draft", "n5"])
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_moves_where_groups_are_implied(zarr_format, when):
-    """While documents are removed, what is left still looks like a group."""
+    """While documents are removed, the remaining ones still form a group."""
     expected = contents(moved(build(zarr_format)))
     for inner in stopped(zarr_format, when):
         assert has_everything(inner, "g") or has_everything(inner, "x/g")
@@ -184,7 +184,7 @@ def moved(store: zarr.Store) -> zarr.Store:
 
 
 def stopped(zarr_format: int | str, when: Any) -> Iterator[zarr.Store]:
-    """Stores with a move that was stopped, at every call."""
+    """Stores with a move that was interrupted, at every call."""
     for fail_at in range(1, 300):
         inner = build(zarr_format)
         store = FailingStore(inner, fail_at, when, when == "before")

@@ -1,4 +1,4 @@
-"""A store that fails at its k-th call, for every k: what is left is old or new, and sound."""
+"""A store that fails at its k-th call, for every k: the stored data is old or new, and valid."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OLD = np.arange(60, dtype="i4").reshape(SHAPE)
 
 
 def build() -> dict[str, bytes]:
-    """A hierarchy with a chunked array, one that is compressed, one that is sharded."""
+    """A hierarchy with a chunked, a compressed and a sharded array."""
     mapping: dict[str, bytes] = {}
     root = zarr.create_group(MemoryStore(mapping), attributes={"n": 1})
     options: dict[str, Any] = {"shape": SHAPE, "dtype": "i4", "attributes": {"n": 1, "m": 1}}
@@ -123,7 +123,7 @@ def sound(mapping: dict[str, bytes]) -> None:
 
 
 def attempt(operation: Operation, fail_at: int | None, when: Any, forever: bool = False):
-    """Do it once; the mapping, the store, the node and the error."""
+    """Run the operation once; return the mapping, the store, the node and the error."""
     mapping = build()
     store = FailingStore(MemoryStore(mapping))
     node = zarr.open_group(store, "r+")
@@ -158,7 +158,7 @@ def test_after_any_failure_everything_is_old_or_new(name):
                 for key in mapping.keys() | before.keys() | after.keys():
                     states = [before.get(key), after.get(key)]
                     if "overwrite" in name:
-                        states.append(None)  # removed, and not yet there again
+                        states.append(None)  # removed, and not yet written again
                     if not (operation.intermediate or key.endswith("zarr.json")):
                         assert mapping.get(key) in states, key
                 sound(mapping)
@@ -170,7 +170,7 @@ def test_after_any_failure_everything_is_old_or_new(name):
 
 
 def usable(node: Any, mapping: dict[str, bytes]) -> None:
-    """The object in memory shows what is stored, and works, if its node is still there."""
+    """The object in memory agrees with the store, and works, if its node still exists."""
     document = f"{node.path}/zarr.json".lstrip("/")
     if document not in mapping:
         return

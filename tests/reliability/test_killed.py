@@ -1,4 +1,4 @@
-"""SIGKILL at random moments: every chunk wholly old or wholly new, every document valid."""
+"""SIGKILL at random moments: every chunk is completely old or completely new, every document is valid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much memory reading and writing take at most, measured in a process of its own."""
+"""Peak memory of reading and writing, measured in a separate process."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ print(wrote, changed, read, little)
 
 CHUNK, SHARD = 8, 64
 LAYOUTS = {
-    # layout: MiB that a thread may take to write.  An encoded chunk is beside its copy.
+    # layout: limit of memory for a writing thread, in MiB.  Includes an encoded chunk and its copy.
     "raw": 2 * CHUNK,
     "blosc": 3 * CHUNK,
     "zstd": 3 * CHUNK,

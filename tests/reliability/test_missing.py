@@ -1,4 +1,4 @@
-"""Only what is not there is missing; whatever else fails raises."""
+"""Only absent keys are missing; all other failures raise errors."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def make(store, layout):
 
 
 class Broken(MemoryStore):
-    """Fails as object stores do: with whatever its library raises."""
+    """Fails like an object store: with an error of its library."""
 
     error: BaseException | None = None
 
@@ -75,7 +75,7 @@ def test_a_file_that_may_not_be_read_is_not_missing(tmp_path, monkeypatch, layou
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
         return opened(path, *arguments, **options)
 
-    # As root, who runs many a test, one may read everything.
+    # Root can read all files.
     monkeypatch.setattr(os, "open", refused)
     for selection in SELECTIONS:
         with pytest.raises(StoreReadError, match=r"c/\d/\d.*denied"):
@@ -92,7 +92,7 @@ def test_missing_chunks_can_be_errors(tmp_path, layout):
         assert str(tmp_path) in str(caught.value)
     if layout == "large":
         return
-    array[:3, :3] = 5  # what is written is not read before
+    array[:3, :3] = 5  # written without reading
     array[:3, :3]
     if layout != "shard":
         with pytest.raises(MissingChunkError, match=r"c/(0/1|1/0|1/1)"):

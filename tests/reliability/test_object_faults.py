@@ -1,4 +1,4 @@
-"""What goes wrong between here and an object store: told as what it is, never as a missing chunk."""
+"""Failures between this library and an object store: reported as such, never as missing chunks."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def direct(s3_server):
 
 @pytest.fixture
 def store(s3_server, direct, proxy):
-    """The same place, through the proxy, where nothing is repeated."""
+    """The same location, through the proxy, without retries."""
     proxy.reset()
     direct.set("k", VALUE)
     return same_place(direct, s3_server, proxy.url)
@@ -35,7 +35,7 @@ def store(s3_server, direct, proxy):
 
 @pytest.fixture
 def patient(s3_server, direct, store, proxy):
-    """The same place, through the proxy, where some requests are repeated."""
+    """The same location, through the proxy, with retries."""
     return same_place(direct, s3_server, proxy.url, retry_config=FEW_RETRIES)
 
 
@@ -178,7 +178,7 @@ def test_a_key_that_goes_between_list_and_get(store, proxy):
 
 
 def test_objects_that_are_not_keys(s3_server, direct):
-    """Others may have put anything into the bucket: nothing leads out, nothing is hidden."""
+    """A bucket can contain any keys: none leads outside, none is hidden."""
     import http.client
 
     signed = f"AWS4-HMAC-SHA256 Credential=x/20200101/{s3_server.region}/s3/aws4_request"
@@ -207,7 +207,7 @@ def test_a_key_that_the_service_finds_too_long(store, proxy):
         store.set("k" * 1100, b"v")
 
 
-# --- what is repeated ---
+# --- retries ---
 
 
 @pytest.mark.parametrize("read", READS)

@@ -1,4 +1,4 @@
-"""Several processes at work in one bucket, a server that is killed while it is written to."""
+"""Several processes that use one bucket, and a server that is killed during writes."""
 
 import os
 import subprocess
@@ -23,14 +23,14 @@ PROGRAM = Path(__file__).with_name("concurrent_writers.py")
 
 @pytest.fixture
 def place(s3_durable, monkeypatch):
-    """The URL of a part of the bucket, with all that is needed in the environment."""
+    """The URL of a prefix of the bucket, with the settings in the environment."""
     for name, value in s3_environment(s3_durable).items():
         monkeypatch.setenv(name, value)
     return f"s3://{s3_durable.bucket}/{uuid4()}"
 
 
 def together(place, task):
-    """Run a task in several processes at once; the lines that they print."""
+    """Run a task in several processes concurrently; return the lines that they print."""
     writers = [
         subprocess.Popen(
             [sys.executable, PROGRAM, place, task, str(number)],
@@ -85,7 +85,7 @@ def test_a_node_is_created_by_one(place):
 
 
 def test_acknowledged_values_survive_a_killed_server(own_server):
-    """A server killed while it is written to keeps all values of which it said so."""
+    """A server that is killed during writes keeps all acknowledged values."""
     server = own_server(SeaweedServer)
     store = s3_store(server)
     store.set("before", b"v")
@@ -118,5 +118,5 @@ def test_acknowledged_values_survive_a_killed_server(own_server):
     assert len(acknowledged) >= 20
     for key, values in acknowledged.items():
         found = again.get(key)
-        # Of one that was not acknowledged nothing is known but that it is whole.
+        # A value that was not acknowledged is complete if it is stored.
         assert (found if found is None else bytes(found)) in values, key

@@ -1,4 +1,4 @@
-"""A change of an object is made exactly once, whatever becomes of the answers."""
+"""A change of an object is made exactly once, even if responses are lost."""
 
 import threading
 from contextlib import ExitStack
@@ -30,7 +30,7 @@ def server(request):
 
 @pytest.fixture(scope="module")
 def proxies(server):
-    """Several ways to the server."""
+    """Several proxies for the server."""
     with ExitStack() as stack:
         yield [stack.enter_context(Proxy(server.port)) for _ in range(2)]
 
@@ -43,7 +43,7 @@ def proxy(proxies):
 
 @pytest.fixture
 def at(server, monkeypatch):
-    """A function that makes stores for one place, perhaps with a proxy before it."""
+    """A function that creates stores for one location, optionally through a proxy."""
     google = isinstance(server, WritableGcs)
     if google:
         place, given = f"gs://{server.bucket}", gcs_environment(server.url)
@@ -69,7 +69,7 @@ def number(store):
 
 
 class Adding:
-    """A change that adds one, and counts how often it was asked to."""
+    """A change that adds one, and counts its calls."""
 
     def __init__(self):
         self.calls = 0
@@ -135,7 +135,7 @@ def test_unknown_facts_are_reported(at, proxy, retries):
 @pytest.mark.parametrize("went_in", [True, False])
 @pytest.mark.parametrize("others", ["change", "replace", "remove"])
 def test_others_come_while_the_answer_is_lost(at, proxy, went_in, others):
-    """Between the answer that is lost and the second try somebody else is there."""
+    """Another writer changes the object between the lost response and the second attempt."""
     direct = at()
     direct.set("n", b"5")
     proxy.inject(faults.lose_answer() if went_in else faults.drop(), method="PUT")
@@ -150,7 +150,7 @@ def test_others_come_while_the_answer_is_lost(at, proxy, went_in, others):
 
     worker = threading.Thread(target=work)
     worker.start()
-    wait_until(lambda: len(proxy.traffic.exchanges) >= 3)  # the second try waits
+    wait_until(lambda: len(proxy.traffic.exchanges) >= 3)  # the second attempt waits
     assert number(direct) == 5 + went_in
     if others == "change":
         direct.update("n", Adding())
@@ -162,12 +162,12 @@ def test_others_come_while_the_answer_is_lost(at, proxy, went_in, others):
     worker.join()
     expected = {"change": 7, "replace": 50, "remove": 1}[others]
     assert number(direct) == expected
-    # Nobody can say of a value that knows nothing of the others whether it was made of them.
+    # A value that does not depend on the old one does not show whether the change was made.
     assert ["unknown" in said for said in failed] == [True] * (others == "replace")
 
 
 def test_many_writers_and_many_lost_answers(at, proxies):
-    """Two stores with proxies of their own, which therefore do not exclude each other by locks."""
+    """Two stores with different proxies, which do not share locks."""
     direct = at()
     direct.set("n", b"0")
     done, unknown = [], []

@@ -1,4 +1,4 @@
-"""Forks, ends of the interpreter, interrupts: what happens around threads that work."""
+"""Forks, interpreter exits and interrupts while threads work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The script behind ``make servers``: what it installs, and what it reports."""
+"""The script of ``make servers``: installations and reports."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What each target of the Makefile runs, as ``make -n`` prints it."""
+"""The commands of each target of the Makefile, as printed by ``make -n``."""
 
 import os
 import re
@@ -14,7 +14,7 @@ OLD_WRITERS = "scripts/old_writers.py"
 
 def commands(target, *variables):
     """The commands of a target in a fresh clone."""
-    # Below another make, its variables would be those of this one.
+    # Remove the variables of an outer make.
     outer = ("MAKE", "MFLAGS", "PYTEST", "JOBS", "VENV")
     environment = {name: it for name, it in os.environ.items() if not name.startswith(outer)}
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""The script behind ``make old-writers``: which interpreters it finds, and what it reports."""
+"""The script of ``make old-writers``: interpreters and reports."""
 
 import runpy
 import sys
@@ -44,7 +44,7 @@ def test_of_the_variable(machine, tmp_path, monkeypatch):
 
 
 def test_of_another_user_whose_pyenv_is_on_the_path(machine, tmp_path, monkeypatch):
-    """Its shim of python3.6 fails, as no version is selected."""
+    """The shim of python3.6 fails if no version is selected."""
     machine(tmp_path / "other/.pyenv/bin/pyenv", "exit 0")
     machine(tmp_path / "other/.pyenv/shims/python3.6", "exit 127")
     python = machine(tmp_path / "other/.pyenv/versions/3.6.15/bin/python", "echo 3.6")

@@ -21,6 +21,7 @@ from zarr_core.extension import (
     CodecError,
     ExtensionConfigurationError,
     ExtensionDefinition,
+    Location,
 )
 from zarr_core.tools import create_extension
 
@@ -257,7 +258,9 @@ class Bang:
 
 def test_pickle_has_no_name_of_its_own():
     with pytest.raises(UnknownExtensionError) as caught:
-        create_extension("codec", ExtensionDefinition("numcodecs.pickle", {"protocol": 5}), "a")
+        create_extension(
+            "codec", ExtensionDefinition("numcodecs.pickle", {"protocol": 5}), Location("a")
+        )
     assert "can execute arbitrary code" in str(caught.value)
     assert "from zarr_codecs.pickle import PickleCodec" in str(caught.value)
 

@@ -88,8 +88,7 @@ def test_arguments_without_effect_are_accepted():
 @pytest.mark.parametrize(
     ("word", "value", "instead"),
     [
-        ("cache_metadata", False, "refresh"),
-        ("cache_attrs", False, "refresh"),
+        ("cache_metadata", "no", "True or False"),
         ("chunk_store", {}, "one store"),
         ("meta_array", np.empty(()), "NumPy"),
         ("compression", "gzip", "compressors"),
@@ -100,6 +99,17 @@ def test_arguments_without_effect_are_accepted():
 def test_impossible_requests_raise_with_advice(word, value, instead, make):
     with pytest.raises(TypeError, match=instead):
         make(**{word: value})
+
+
+def test_metadata_that_is_not_cached_is_read_again(tmp_path):
+    writer = zarr.create(4, store=tmp_path / "a", cache_metadata=False, cache_attrs=False)
+    reader = zarr.open_array(tmp_path / "a", mode="r", cache_metadata=False)
+    group = zarr.group(tmp_path, cache_attrs=False)
+    other = zarr.open(tmp_path / "a")
+    other.resize(9)
+    zarr.open_group(tmp_path).attrs["n"] = 1
+    assert (writer.shape, reader.shape, dict(group.attrs)) == ((9,), (9,), {"n": 1})
+    assert reader[:].shape == (9,)
 
 
 def test_both_names_of_one_thing_are_rejected():

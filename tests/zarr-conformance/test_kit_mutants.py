@@ -98,7 +98,7 @@ MUTANTS = [
         "return {k: v for k, v in metadata.to_json().items() if k != 'consolidated_metadata'}",
         "consolidated_metadata_is_kept_or_rejected",
     ),
-    ("format", "strictjson.loads(value, where)", "json.loads(value)", "damaged_metadata_raises"),
+    ("format", "strictjson.loads(value, location)", "json.loads(value)", "damaged_metadata_raises"),
     ("format", "    def unmanaged_key", NO_CHILDREN + "    def unmanaged_key", "group_members"),
     ("format", "return next((key for", "return None and next((key for", "unmanaged_keys_are_found"),
     (

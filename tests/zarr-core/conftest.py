@@ -1,4 +1,4 @@
-"""Distributions that exist only for one test, written as an installer would write them."""
+"""Distributions for one test, written as by an installer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Install = Callable[..., Path]
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
     """Install a distribution.
 
-    ``install(name, {kind: {extension name: target}}, {file: text}, version="1.0")`` writes
+    ``install(name, {extension point: {name: target}}, {file: text}, version="1.0")`` writes
     the files and the metadata, and returns the folder.
     """
     site = tmp_path / "site"
@@ -81,5 +81,5 @@ class Codec(BytesToBytesCodec):
 
 @pytest.fixture
 def codec_source() -> str:
-    """A module with a working codec called ``Codec``, which takes a ``key``."""
+    """A module with a working codec ``Codec`` with the configuration ``key``."""
     return CODEC

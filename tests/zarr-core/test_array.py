@@ -1,4 +1,4 @@
-"""What NumPy, Python and Dask expect of an array."""
+"""The interfaces of arrays for NumPy, Python and Dask."""
 
 import inspect
 import json
@@ -291,7 +291,7 @@ def test_names_follow_zarr_python(array):
     given = list(inspect.signature(zarr.create_array).parameters)
     assert given[0] == "store"
     assert not set(CREATE.split()) - set(given)
-    assert "path" in given  # zarr-python's name=, as in its other functions
+    assert "path" in given  # name= as in the other functions of zarr-python
     for opener in (zarr.open, zarr.open_array, zarr.open_group):
         assert list(inspect.signature(opener).parameters)[:2] == ["store", "mode"]
 

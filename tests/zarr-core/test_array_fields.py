@@ -1,4 +1,4 @@
-"""Fields of structured elements, with a data type that a user brings."""
+"""Fields of structured elements, with a custom data type."""
 
 import pickle
 import threading

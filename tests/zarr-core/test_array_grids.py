@@ -1,4 +1,4 @@
-"""Arrays whose chunks have differing lengths, by a grid that a user brings."""
+"""Arrays with chunks of different lengths, with a custom chunk grid."""
 
 import json
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class Edges(ChunkAxis):
 
 @dataclass(frozen=True)
 class Differing(ChunkGrid):
-    """Chunks of given lengths; grows by a chunk."""
+    """Chunks of given lengths; resizing adds a chunk."""
 
     lengths: tuple
 
@@ -124,7 +124,7 @@ def test_lengths_of_chunks_that_are_all_alike():
 
 @dataclass(frozen=True)
 class OfThree(BytesCodec):
-    """Knows chunks with a multiple of three elements."""
+    """Supports chunks with a multiple of three elements."""
 
     def check(self, decoded):
         if decoded.size % 3:
@@ -155,7 +155,7 @@ def test_codecs_that_fit_some_chunks_only():
         assert list(store.list()) == ["zarr.json"]
     array.append([1, 2, 3])
     assert array[...].tolist() == [0] * 9 + [1, 2, 3]
-    # What does not fit at all is noticed when it is opened.
+    # Mismatches are detected when the array is opened.
     document = json.loads(bytes(before))
     document["chunk_grid"]["configuration"]["lengths"] = [[4, 6]]
     store.set("zarr.json", json.dumps(document).encode())
@@ -164,7 +164,7 @@ def test_codecs_that_fit_some_chunks_only():
 
 
 class Few(DefaultEncoding):
-    """Knows the keys of a hundred chunks."""
+    """Supports the keys of a hundred chunks."""
 
     def check(self, counts):
         if max(counts, default=0) > 100:
@@ -203,7 +203,7 @@ def test_the_grid_changes_with_the_shape():
 
 
 def test_handles_that_do_not_know_of_each_other():
-    """The grid that is stored grows, not the one that a handle remembers."""
+    """The stored grid is extended, not that of an outdated array object."""
     one = make(shape=(7,), lengths=((1, 4, 2),))
     other = zarr.open(one.store, extensions=GIVEN, mode="r+")
     one.append(np.arange(3, dtype="int16"))

@@ -1,4 +1,4 @@
-"""Reading and writing by every kind of selection, beside NumPy."""
+"""Reading and writing with every kind of selection, compared with NumPy."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from zarr_core.errors import MissingChunkError, SelectionError
 
-# Bodies that take long on a busy machine are not what is looked for.
+# The duration of an example depends on the load of the machine.
 quick = settings(
     max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
@@ -16,14 +16,14 @@ DTYPES = ("uint8", ">i4", "float32", "bool", "complex64")
 
 
 class Waiting(zarr.MemoryStore):
-    """Memory that is worth several threads, whatever the size of a chunk."""
+    """A memory store that uses several threads for chunks of any size."""
 
     max_concurrency = 2
 
 
 @st.composite
 def pairs(draw, min_dims=0):
-    """A Zarr array of any make beside a NumPy array of the same elements."""
+    """A random Zarr array and a NumPy array with the same elements."""
     shape = draw(hnp.array_shapes(min_dims=min_dims, max_dims=4, min_side=0, max_side=6))
     inner = tuple(draw(st.integers(1, 4)) for _ in shape)
     shards = None
@@ -335,7 +335,7 @@ def test_missing_chunks_can_be_errors():
     for read in (lambda: array[...], lambda: array[3, 3], lambda: array.vindex[[0, 3], [0, 3]]):
         with pytest.raises(MissingChunkError, match="missing_chunks"):
             read()
-    # What is written must not be read first, and what is half written starts as fill.
+    # Complete chunks must not be read first; partial chunks start with the fill value.
     array[2, 2] = 5
     np.testing.assert_array_equal(array[2:, 2:], [[5, 0], [0, 0]])
 
@@ -390,3 +390,11 @@ def test_a_selection_that_no_memory_holds_is_rejected():
     assert array[2**60 - 1, 7] == 0
     array[2**59, 3] = 9
     assert array[2**59 - 1 : 2**59 + 1, 3].tolist() == [0, 9]
+
+
+def test_views_select_with_masks():
+    array = zarr.create_array(data=np.arange(6).reshape(2, 3), dtype="int16")
+    mask = np.array([[True, False, True], [False, True, False]])
+    found = array.astype("float64").get_mask_selection(mask)
+    assert found.dtype == np.float64
+    assert found.tolist() == [0.0, 2.0, 4.0]

@@ -1,4 +1,4 @@
-"""Attributes as a mapping that writes through."""
+"""Attributes as a mapping, whose changes are stored at once."""
 
 import json
 import threading
@@ -18,7 +18,7 @@ from zarr_core.errors import (
 
 
 class Failing(zarr.MemoryStore):
-    """Memory that can be told to refuse the next values."""
+    """A memory store that can be set to reject the next values."""
 
     fails = False
 
@@ -152,7 +152,7 @@ def test_returned_values_are_copies(node):
         if isinstance(value, dict):
             value.clear()
     assert node.attrs["value"] == {"deep": [1]}
-    # Documents with the same bytes are parsed once: a second node must not see changes.
+    # Equal documents are parsed once; a second node must not share changes.
     assert zarr.open(node.store).attrs["value"] == {"deep": [1]}
 
 
@@ -184,7 +184,7 @@ def test_concurrent_writers_lose_nothing(handles, place, tmp_path):
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(write, range(6)))
     assert len(stored(shared)) == 60
-    if handles == "one":  # the object shows what is stored, whoever was last
+    if handles == "one":  # the object shows the stored attributes, whoever wrote them
         assert shared.attrs == stored(shared)
 
 

@@ -1,4 +1,4 @@
-"""Hooks that object to metadata, for nodes that are read and for those that are written."""
+"""Hooks that report problems of metadata, when nodes are read and written."""
 
 import pytest
 import zarr_core as zarr
@@ -7,12 +7,12 @@ from zarr_core.extension import ValidationProblem, hookimpl
 
 
 class NoSecrets:
-    """Objects to one attribute."""
+    """Reports a problem for one attribute."""
 
     @hookimpl
-    def zarr_check_metadata(self, where, document):
+    def zarr_check_metadata(self, location, document):
         if "secret" in document.get("attributes", {}):
-            return [ValidationProblem("/attributes/secret", f"not allowed in {where}")]
+            return [ValidationProblem("/attributes/secret", f"not allowed in {location}")]
         return []
 
 

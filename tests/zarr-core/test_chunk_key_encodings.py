@@ -1,4 +1,4 @@
-"""Chunk key encodings: keys in both directions, and nothing else taken for a key."""
+"""Chunk key encodings: encoding, decoding, and rejection of other keys."""
 
 from __future__ import annotations
 

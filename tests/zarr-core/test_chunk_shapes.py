@@ -1,4 +1,4 @@
-"""The shapes that are chosen, or understood, for chunks."""
+"""Automatic chunk shapes, and the forms of the arguments."""
 
 import time
 from math import prod
@@ -107,7 +107,7 @@ def test_invalid_chunk_shape(chunks, shards, message):
         # Longer than the array: the last chunk ends beyond it.
         ([[6, 6], 5], None, (((6, 6), 5), None)),
         (2, [[4, 6], 20], ((2, 2), ((4, 6), 20))),
-        # What ends with the array is rounded up, as shards hold whole chunks.
+        # A shard that ends with the array is rounded up to whole chunks.
         (3, [[6, 4], [9, 11]], ((3, 3), ((6, 6), (9, 12)))),
         ("auto", [[4, 6], 20], ((2, 20), ((4, 6), 20))),
     ],

@@ -7,7 +7,7 @@ from zarr_core.codecs.bytes import BytesCodec
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import ExtensionConfigurationError, UnknownExtensionError
 
-# Codecs with members that have no default.
+# Codecs with required members.
 REQUIRED = {
     "bitround": {"keepbits": 3},
     "cast_value": {"data_type": "int8"},

@@ -1,4 +1,4 @@
-"""The codec ``bytes`` by itself, as other codecs and indexes of shards call it."""
+"""The codec ``bytes`` alone, as used by other codecs and by shard indexes."""
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ def test_other_byte_orders_are_none():
 
 
 class Low(Plain):
-    """Integers of which the upper half stands for nothing."""
+    """Integers whose upper half is unused."""
 
     unused_bits = True
 
@@ -54,11 +54,11 @@ class Low(Plain):
 def test_bits_that_stand_for_nothing_are_cleared(endian):
     decoded = ArrayRepresentation((4, 6), Low("u2"), np.zeros((), "u2"))
     codec = BytesCodec(endian)
-    assert codec.memory_dtype(decoded) is None  # nobody may take the bytes for the elements
+    assert codec.memory_dtype(decoded) is None  # the bytes must not be used as the elements
     values = np.arange(24, dtype="u2").reshape(4, 6) * 7
     encoded = bytes(codec.encode(values, decoded))
     assert encoded == b"".join((int(n) % 16).to_bytes(2, endian) for n in values.flat)
-    assert values.max() == 161  # what was given stays as it is
+    assert values.max() == 161  # the argument is unchanged
     stored = b"".join(int(n).to_bytes(2, endian) for n in values.flat)
     assert np.array_equal(codec.decode(stored, decoded), values % 16)
     out = np.empty((2, 3), "u2")

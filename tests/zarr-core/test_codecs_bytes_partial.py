@@ -1,4 +1,4 @@
-"""Parts of arrays that are stored as their memory."""
+"""Partial decoding and encoding of uncompressed chunks."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ class Recorder(BufferByteReader):
 
 @pytest.fixture
 def small_windows(monkeypatch):
-    """Windows so small that arrays of a test have many."""
+    """Small windows, so that the arrays of tests have many."""
     monkeypatch.setattr(bytes_codec, "_WINDOW", 64)
     monkeypatch.setattr(bytes_codec, "_SMALL", 16)
     monkeypatch.setattr(bytes_codec, "_GAP", 8)

@@ -1,4 +1,4 @@
-"""Consolidated metadata: looked up, written, kept in step, checked."""
+"""Consolidated metadata: reading, writing, updating, checking."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -326,7 +326,7 @@ def test_listing_checks_each_name_once(monkeypatch):
 
     monkeypatch.setattr(type(group.stored.format), "is_valid_name", is_valid_name)
     assert group.nmembers(None) == len(entries)
-    assert len(asked) <= 2 * depth  # and not once for each name in each path
+    assert len(asked) <= 2 * depth  # not once for each name of each path
 
 
 @pytest.mark.parametrize(
@@ -356,7 +356,7 @@ def consolidated_store(zarr_format):
 
 
 def calls_of_consolidated(store, zarr_format):
-    """The calls of methods for the key that holds the consolidated metadata."""
+    """The calls for the key with the consolidated metadata."""
     key = "zarr.json" if zarr_format == 3 else ".zmetadata"
     return [call.method for call in store.calls if call.key == key]
 
@@ -501,12 +501,12 @@ def test_a_change_encodes_only_what_has_changed(monkeypatch):
             root.create_group(f"g{number}")
         root = zarr.consolidate_metadata(root.store)
         member = root["g1"]
-        member.attrs["n"] = 0  # encodes all, once
+        member.attrs["n"] = 0  # encodes everything once
         calls = []
 
-        def plain(value, *args):
+        def plain(value, *args, **options):
             calls.append("plain")
-            return original(value, *args)
+            return original(value, *args, **options)
 
         def loads(data, *args, **options):
             calls.append("loads")
@@ -521,5 +521,5 @@ def test_a_change_encodes_only_what_has_changed(monkeypatch):
         assert in_step(root.store)
         return len(calls)
 
-    encoded(5)  # documents of new nodes are known from now on
+    encoded(5)  # the documents of new nodes are cached from here on
     assert encoded(10) == encoded(100) < 12

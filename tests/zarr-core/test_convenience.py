@@ -1,4 +1,4 @@
-"""Arrays full of something, like others, saved or loaded at once."""
+"""Filled arrays, arrays like others, and saving and loading."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Making arrays from everything that users give."""
+"""Creating arrays with all forms of arguments."""
 
 import json
 import threading
@@ -94,9 +94,9 @@ def test_data_without_a_dtype_is_taken_as_if_it_were_assigned():
     with pytest.raises(SelectionError, match="cannot be stored as int8: .*300"):
         zarr.create_array(store, data=[1, 300], dtype="int8")
     assert list(store.list()) == []
-    # As an array of NumPy it has a dtype, and is cast as NumPy casts.
+    # As a NumPy array it has a dtype, and is cast by NumPy.
     assert zarr.create_array(data=np.array([1, 300]), dtype="int8")[...].tolist() == [1, 44]
-    # Such an array is where NumPy leaves out null characters at the end.
+    # Such an array removes null characters at the end.
     assert zarr.create_array(data=["a\0", "b"], dtype="string")[...].tolist() == ["a\0", "b"]
     assert zarr.create_array(data=[[1, 2], [3, 4]], dtype="uint8")[1].tolist() == [3, 4]
 

@@ -1,4 +1,4 @@
-"""Making arrays with whatever codecs, chunks and shards users give."""
+"""Creating arrays with all forms of codecs, chunks and shards."""
 
 import json
 from dataclasses import dataclass, field
@@ -108,7 +108,7 @@ def test_codecs_of_numcodecs():
 
 
 class OtherLibrarys:
-    """An extension as zarr-python has them."""
+    """An extension object of zarr-python."""
 
     def __init__(self, name, **configuration):
         self.document = {"name": name, "configuration": configuration}

@@ -1,4 +1,4 @@
-"""The core data types: their names, dtypes of NumPy, bits that survive JSON."""
+"""The core data types: names, NumPy dtypes, and fill values in JSON."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_other_dtypes_have_none(dtype):
 
 
 def test_numbers_that_others_have_registered_are_not_raw_bytes():
-    """To NumPy they are of kind V, without fields."""
+    """NumPy dtypes of kind V, without fields."""
     dtypes = [ml_dtypes.bfloat16, ml_dtypes.int4, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2]
     for dtype in map(np.dtype, dtypes):
         assert all(cls.from_numpy(dtype) is None for cls in set(CLASSES.values()))
@@ -117,7 +117,7 @@ def test_every_bit_pattern_survives_json(name):
         if name == "bool":
             data = bytes([data[0] & 1])
         value = np.frombuffer(data, made.numpy_dtype).reshape(())
-        # Through the text, as it is stored.
+        # Through the encoded document.
         stored = strictjson.dumps(made.fill_value_to_json(value))
         again = made.fill_value_from_json(strictjson.loads(stored))
         assert again.tobytes() == data

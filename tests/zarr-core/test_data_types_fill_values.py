@@ -1,4 +1,4 @@
-"""Fill values of the core data types: forms in metadata, values that users give."""
+"""Fill values of the core data types: forms in metadata and as arguments."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_forms_that_are_read_and_not_written(name, form, bits):
 @example(2**60 + 2**36 + 1, "float32")  # float64 rounds it to a tie, which float32 rounds down
 @example(65519, "float16")
 @example(65520, "float16")
-@example(2**128 - 2**103 - 1, "float32")  # the last that is not infinite
+@example(2**128 - 2**103 - 1, "float32")  # the largest finite value
 @example(2**128 - 2**103, "float32")
 def test_integers_are_rounded_once(number, name):
     value = data_type(name).fill_value_from_json(number)
@@ -188,7 +188,7 @@ def test_the_permitted_range_is_in_the_message():
         data_type("uint8").fill_value_from_json(300)
 
 
-# --- what users give ---
+# --- arguments ---
 
 
 @pytest.mark.parametrize(

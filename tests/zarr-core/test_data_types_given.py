@@ -1,4 +1,4 @@
-"""Data types from what users give, beside what test_create.py tries."""
+"""Data types as arguments, in addition to test_create.py."""
 
 import json
 import sys
@@ -110,7 +110,7 @@ class Picky(Bool):
     ("fields", "expected"),
     [
         ([("a", ">i4"), ("b", ">f8"), ("c", "S3")], "big"),
-        ([("a", ">i4"), ("b", "<f8")], None),  # stored in one order, this machine's
+        ([("a", ">i4"), ("b", "<f8")], None),  # stored in the byte order of the machine
         ([("a", "<i4"), ("b", "<f8")], None),
         ([("n", [("a", ">i4")]), ("c", "u1")], "big"),
     ],
@@ -121,7 +121,7 @@ def test_byte_order_of_fields(fields, expected):
 
 
 def test_assigned_values_are_converted_by_the_data_type():
-    """Before NumPy casts it: whole, wherever it is written, but not a field by itself."""
+    """Before NumPy casts it: complete elements, but not single fields."""
 
     class Halves(RawBits):
         @classmethod

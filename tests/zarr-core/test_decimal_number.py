@@ -1,4 +1,4 @@
-"""Decimal numbers of documents: rounded once to narrower types, written as they were read."""
+"""Decimal numbers in metadata: rounded once to narrower types, written as read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HALF_OF_FLOAT32 = "1.00000017881393432617187499"
 
 
 def text_near(number: float, side: int, digits: int) -> str:
-    """A number a little above or below a float64, or the number itself, with all digits."""
+    """A number slightly above or below a float64, or equal to it, with all digits."""
     with localcontext(prec=1200):
         exact = Decimal(number)
         return str(exact + side * abs(exact) * Decimal(10) ** -digits)
@@ -69,10 +69,10 @@ def bits_of_text(text: str, name: str) -> int:
         ("65519.9999999999999999999", "float16", 65504),
         ("65520.0", "float16", np.inf),
         (HALF_OF_FLOAT32, "float32", 1.00000011920928955078125),
-        ("1.0000000596046448", "float32", 1.00000011920928955078125),  # repr of a half way
+        ("1.0000000596046448", "float32", 1.00000011920928955078125),  # repr of a tie
         ("3.40282356779733661637539395458142568447e38", "float32", 3.4028234663852886e38),
         ("3.40282356779733661637539395458142568449e38", "float32", np.inf),
-        # Half of the smallest number, a little more, and the same with the other sign.
+        # Half of the smallest number, slightly more, and both with the other sign.
         ("2.98023223876953125e-8", "float16", 0),
         ("2.980232238769531250000001e-8", "float16", 2.0**-24),
         ("-2.98023223876953125e-8", "float16", -0.0),

@@ -1,4 +1,4 @@
-"""Nodes are shown by a display extension, and as text without one."""
+"""Representations of nodes by a display extension, and as text without one."""
 
 import warnings
 from dataclasses import replace
@@ -15,7 +15,7 @@ from zarr_core.registry import discovery
 
 @pytest.fixture(autouse=True)
 def no_display(monkeypatch):
-    """Without zarr-display, whether it is installed or not; no warnings given until now."""
+    """Without zarr-display, even if it is installed; no warnings have been issued."""
     monkeypatch.setattr(extension, "_warned", set())
     with zarr.config.set(disabled_plugins={"zarr-display"}):
         yield
@@ -29,7 +29,7 @@ def root():
 
 
 class Short(Display):
-    """A display of few words."""
+    """A minimal display extension."""
 
     def html(self, shown):
         return f"<i>{type(shown).__name__}</i>"

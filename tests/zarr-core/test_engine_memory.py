@@ -1,4 +1,4 @@
-"""Scratch memory, and chunks that hold nothing but the fill value."""
+"""Scratch memory, and chunks that contain only the fill value."""
 
 import threading
 
@@ -134,7 +134,7 @@ def test_objects_are_compared_as_such():
 )
 def test_objects_of_another_kind_are_not_a_fill(fill, other):
     if type(fill) is not type(other) or repr(fill) != repr(other):
-        # As the first, as the last: arrays would be ambiguous, lists of another length.
+        # As the first and as the last: comparing arrays would be ambiguous, lists have another length.
         assert not fill_test(np.array(fill, object))(objects(fill, other))
         assert not fill_test(np.array(fill, object))(objects(other, fill))
 

@@ -1,4 +1,4 @@
-"""Chains whose filters give no way to find a part, and stores where keys stay."""
+"""Chains whose filters do not support partial decoding, and stores that cannot erase keys."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ VALUES = np.arange(1, 97, dtype="i4").reshape(8, 12)
 
 
 class Negative(ArrayToArrayCodec):
-    """Knows whole chunks only."""
+    """Supports whole chunks only."""
 
     def encoded_representation(self, decoded):
         return decoded
@@ -63,7 +63,7 @@ def test_parts_of_shards_behind_a_filter_that_knows_only_wholes():
 
 
 class Kept(zarr.MemoryStore):
-    """A store that cannot forget a key."""
+    """A store that cannot erase keys."""
 
     supports_erasing = False
 

@@ -1,4 +1,4 @@
-"""How much of the store a read touches."""
+"""The bytes that reads request from the store."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from zarr_core.config import config
 
 @pytest.fixture
 def sizes(monkeypatch):
-    """Bytes asked for by every read of a file."""
+    """The number of bytes requested by each read of a file."""
     from zarr_core.stores import local_read
 
     seen = []

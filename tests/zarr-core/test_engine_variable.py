@@ -1,4 +1,4 @@
-"""Elements of variable size: nothing about their chunks can be counted in bytes."""
+"""Elements of variable size, whose chunks have no size in bytes."""
 
 import json
 import threading
@@ -15,7 +15,7 @@ STRINGS = np.dtypes.StringDType()
 
 @dataclass(frozen=True)
 class Words(DataType):
-    """Strings, as NumPy's own of any length."""
+    """Strings as NumPy's variable-length strings."""
 
     name = "acme.words"
     dtype = STRINGS
@@ -77,7 +77,7 @@ class Lines(ArrayToBytesCodec):
 
 
 class Doubled(BytesToBytesCodec):
-    """Everything twice, so that the store holds more bytes than one would think."""
+    """A codec that stores all bytes twice."""
 
     def encode(self, data, decoded_size):
         return bytes(data) * 2
@@ -249,12 +249,14 @@ def test_arrays_as_elements_are_stored_and_not_compared():
     array = make(zarr.MemoryStore(), "acme.objects", shape=2, chunks=1)
     value = np.empty(2, object)
     value[0], value[1] = np.arange(2), ""
-    with pytest.raises(CodecError, match="ndarray"):  # by the codec, not about being ambiguous
+    with pytest.raises(
+        CodecError, match="ndarray"
+    ):  # raised by the codec, not by an ambiguous comparison
         array[...] = value
 
 
 class Other(Lines):
-    """Gives strings of another dtype than was promised."""
+    """Decodes strings with another dtype than declared."""
 
     def decode(self, data, decoded):
         array = super().decode(data, decoded)
@@ -295,7 +297,7 @@ def test_it_can_be_described_and_pickled(kind):
     array = make(zarr.MemoryStore(), kind, data=VALUES, shape=None)
     assert kind in f"{array.info}"
     assert array.nbytes == VALUES.size * array.dtype.itemsize
-    # The data type comes along, which the dtype object would not tell.
+    # The data type is kept, which cannot be derived from the dtype object.
     copy = zarr.create_array(data=array, extensions=CODE, compressors=None)
     assert copy.metadata.data_type.name == kind
     assert copy[...].tolist() == VALUES.tolist()

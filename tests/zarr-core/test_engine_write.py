@@ -1,4 +1,4 @@
-"""Writing of one value that missing chunks contain: only stored chunks are visited."""
+"""Assignment of the fill value, which visits only stored chunks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is removed, in which order; how many bytes a place takes."""
+"""Removal of nodes and its order; sizes in bytes."""
 
 import numpy as np
 import pytest
@@ -96,7 +96,7 @@ def test_how_far_it_has_come(how, requests, monkeypatch):
     store = counting(hierarchy(), requests)
     keys = set(store.list_prefix("g/"))
     if how != "rmdir":
-        keys.remove("g/zarr.json")  # that of the node goes before anything is listed
+        keys.remove("g/zarr.json")  # the document of the node is removed before listing
     seen = []
     if how == "node":
         zarr.remove(zarr.open_group(store)["g"], progress=seen.append)
@@ -105,7 +105,7 @@ def test_how_far_it_has_come(how, requests, monkeypatch):
     assert not list(store.list_prefix("g/"))
     done = [it.done for it in seen]
     assert done == sorted(done)
-    assert len(set(done)) > 4  # told on the way
+    assert len(set(done)) > 4  # reported during the removal
     assert (done[-1], seen[-1].total, seen[-1].unit) == (len(keys), len(keys), "keys")
     noted = [key for key in store.keys("erase", "erase_values") if key in keys]
     documents = [key.endswith("zarr.json") for key in dict.fromkeys(noted)]

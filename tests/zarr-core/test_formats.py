@@ -1,4 +1,4 @@
-"""Finding out which format a node has."""
+"""Detection of the format of a node."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ class Toy(Format):
         gone = path == "two" or store.get(key) is None
         return None if gone else GroupMetadata({"toy": True})
 
-    def from_json(self, document, where):
+    def from_json(self, document, location):
         return GroupMetadata({"toy": True})
 
     def to_json(self, metadata):
@@ -132,7 +132,7 @@ def test_a_format_is_found_by_its_entry_point(install):
     assert group.attrs.asdict() == {"toy": True}
     assert group.zarr_format == 77
     assert list(group) == ["one", "two"]
-    # Someone may remove a node after it was listed.
+    # A node may be removed after it was listed.
     assert [path for path, _ in group.members()] == ["one"]
 
 

@@ -1,4 +1,4 @@
-"""Arrays whose document is not stored."""
+"""Arrays whose metadata is not stored."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Members of a document that the specification does not define, with and without a plugin for them."""
+"""Additional fields of metadata, with and without a plugin for them."""
 
 import json
 
@@ -16,7 +16,7 @@ from zarr_core.extension import MetadataExtension, ValidationProblem
 
 
 class Units(MetadataExtension):
-    """The units of the elements; whole numbers have none."""
+    """The units of the elements; integers have none."""
 
     def __init__(self, unit):
         if not unit:
@@ -41,7 +41,7 @@ def store():
 
 
 def put(store, name, **members):
-    """An array with further members."""
+    """An array with additional fields."""
     zarr.create_array(store, path=name, data=np.arange(3.0))
     document = json.loads(store.get(f"{name}/zarr.json")) | members
     store.set(f"{name}/zarr.json", json.dumps(document).encode())

@@ -1,4 +1,4 @@
-"""Groups as mappings of their members, and what makes members."""
+"""Groups as mappings of their members, and the creation of members."""
 
 import json
 import pickle

@@ -1,4 +1,4 @@
-"""Members of groups: visited, made by the names of h5py, used as a context."""
+"""Visiting the members of groups, the names of h5py, and groups as context managers."""
 
 import numpy as np
 import pytest

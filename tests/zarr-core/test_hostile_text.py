@@ -1,4 +1,4 @@
-"""Nothing that text about a stored hierarchy holds acts on a terminal."""
+"""Text about a stored hierarchy contains no control sequences of terminals."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""Tables and lines that say what a node is."""
+"""The information about nodes as tables and lines."""
 
 import numpy as np
 import pytest
@@ -64,7 +64,7 @@ def test_stored_bytes(shards):
     assert info[f"{what} stored"] == f"0 of {total}"
     assert info["Size stored"] == "0 B"
     assert "Storage ratio" not in info
-    array[8:, 4:] = 1  # the last chunk, that of a shard which overhangs
+    array[8:, 4:] = 1  # the last chunk, in a shard that extends beyond the array
     info = array.info_complete()
     assert info[f"{what} stored"] == f"1 of {total}"
     stored = array.nbytes_stored()

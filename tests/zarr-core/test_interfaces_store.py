@@ -1,4 +1,4 @@
-"""What a store gets from its base class."""
+"""The methods of the base class of stores."""
 
 import pytest
 from zarr_core.errors import StoreReadOnlyError
@@ -6,7 +6,7 @@ from zarr_core.interfaces.store import Store
 
 
 class Named(Store):
-    """A store of a place that its URL names."""
+    """A store at the location of its URL."""
 
     def __init__(self, place="", read_only=False, realm=None):
         self.place, self.read_only, self.realm = place, read_only, realm

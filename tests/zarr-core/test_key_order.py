@@ -1,4 +1,4 @@
-"""Documents are written last and removed first, whatever their format calls them."""
+"""Metadata documents are written last and removed first, in every format."""
 
 from pathlib import Path
 from typing import ClassVar
@@ -19,7 +19,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "acme-npy" / "src"
 
 @pytest.fixture
 def acme(monkeypatch):
-    """The format of examples/acme-npy, whose documents are called ``blocks.json``."""
+    """The format of examples/acme-npy, with metadata documents ``blocks.json``."""
     monkeypatch.syspath_prepend(str(EXAMPLE))
     from acme_npy import Npy
     from acme_npy.codec import NpyCodec
@@ -47,7 +47,7 @@ def is_document(key):
 
 
 def in_order(keys):
-    """Keys, each once, as they were first met; documents must be together, groups outside."""
+    """The distinct keys in order; the documents must be adjacent, before or after all others."""
     met = list(dict.fromkeys(keys))
     documents = [key for key in met if is_document(key)]
     depths = [key.count("/") for key in documents]

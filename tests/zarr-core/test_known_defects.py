@@ -1,4 +1,4 @@
-"""Defects of other libraries that shall not be here, each by what a user sees."""
+"""Known defects of other libraries, which this library must not have."""
 
 import contextlib
 import os
@@ -55,7 +55,7 @@ def test_nodes_are_copied_moved_loaded(tmp_path):
 
 
 def test_memory_is_not_lost_in_another_process():
-    # Another process would write into a copy.
+    # Another process would write to a copy.
     array = zarr.create_array(shape=4, dtype="int8")
     with pytest.raises(StoreError, match="its work would be lost"):
         pickle.dumps(array)
@@ -64,14 +64,14 @@ def test_memory_is_not_lost_in_another_process():
 
 
 def test_a_zip_path_is_not_a_directory(tmp_path):
-    with contextlib.suppress(UnknownExtensionError):  # without the distribution that has it
+    with contextlib.suppress(UnknownExtensionError):  # without its distribution
         zarr.save(tmp_path / "x.zip", np.arange(3))
         assert zarr.load(tmp_path / "x.zip").tolist() == [0, 1, 2]
     assert not (tmp_path / "x.zip").is_dir()
 
 
 class Mapping(MutableMapping):
-    """A mapping of files, as fsspec has them: not a dictionary."""
+    """A mapping of files as in fsspec, which is not a dictionary."""
 
     def __init__(self, root):
         self.root = root

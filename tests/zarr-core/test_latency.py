@@ -1,4 +1,4 @@
-"""Stores with latency: many requests in flight, the same results, no request after a failure."""
+"""Stores with latency: concurrent requests, the same results, no requests after a failure."""
 
 import threading
 import time
@@ -15,11 +15,11 @@ from zarr_core.extension import StoreError
 from zarr_stores.faults import FaultyStore
 
 REQUESTS = 32
-MOST = 256  # where what is in flight asks for more: groups for members, shards for parts
+MOST = 256  # for requests that issue further requests: members of groups, parts of shards
 
 
 class Remote(FaultyStore):
-    """As if far away: values are not at hand; knows how many calls were under way at once."""
+    """A store with latency; records the number of concurrent calls."""
 
     def __init__(self, inner, *args, **kwargs):
         super().__init__(inner, *args, **kwargs)
@@ -41,8 +41,8 @@ class Remote(FaultyStore):
 
 
 def hurried(store, work, most=REQUESTS + 1):
-    """Do the work with latency, and see that it took far less than call after call."""
-    result = work()  # without latency, to load what is loaded once
+    """Run the work with latency, and check that it is much faster than sequential calls."""
+    result = work()  # without latency, to import modules and fill caches
     for latency in LATENCIES:
         store.latency = latency
         store.calls.clear()
@@ -71,7 +71,7 @@ def data():
 
 @pytest.fixture
 def sharded(store):
-    """Four shards of 64 inner chunks that lie too far apart to be read together."""
+    """Four shards of 64 inner chunks that are too distant to be read together."""
     data = np.arange(4 * 64 * 6000, dtype="i4").reshape(256, 6000)
     array = zarr.create_array(
         store, data=data, chunks=(1, 6000), shards=(64, 6000), compressors=None
@@ -115,7 +115,7 @@ def test_neighbours_in_a_shard_are_read_together(store, sharded):
     array, data = sharded
     store.calls.clear()
     assert np.array_equal(array[4:36], data[4:36])
-    # Opened, index, 32 inner chunks in a few requests, so that threads can decode them.
+    # Opening, index, 32 inner chunks in a few requests, so that threads can decode them.
     assert 3 <= len(store.calls) <= 10
 
 
@@ -152,7 +152,7 @@ def test_erasing(store):
     def work():
         for name in names:
             store.inner.set(name, b"")
-        # Not FaultyStore's own, which goes key by key to have places to fail at.
+        # Not that of FaultyStore, which erases key by key.
         super(FaultyStore, store).erase_values([])
         zarr.Store.erase_values(store, names)
 
@@ -177,7 +177,7 @@ def test_partial_values(store):
     for number in range(100):
         store.set(f"k{number}", bytes([number]) * 50)
     asked = [(f"k{number}", zarr.extension.ByteRange(-3)) for number in range(100)]
-    # As a store has them that does nothing of its own about it.
+    # As in a store that uses the methods of the base class.
     values = hurried(store, lambda: zarr.Store.get_partial_values(store, asked))
     assert [bytes(value) for value in values] == [bytes([number]) * 3 for number in range(100)]
 
@@ -195,7 +195,7 @@ def test_a_failure_in_flight_is_raised_once_and_nothing_goes_on(compressed, fail
         array[...]
     assert store.active == 0
     count = len(store.calls)
-    assert fail_at + 1 <= count <= fail_at + 4 * REQUESTS  # of 201; who had begun went on
+    assert fail_at + 1 <= count <= fail_at + 4 * REQUESTS  # of 201; started calls are completed
     time.sleep(0.02)
     assert (store.active, len(store.calls)) == (0, count)
     store.fail_at = None

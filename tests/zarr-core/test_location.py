@@ -1,4 +1,4 @@
-"""From whatever names a place to a store with a path in it."""
+"""Resolution of all forms of locations to a store and a path."""
 
 import os
 import pwd
@@ -177,7 +177,7 @@ def test_objects_of_other_libraries(boxes, monkeypatch, tmp_path):
     from foreign_lib.deep import PathThing, Thing
 
     class Mine(Thing):
-        """A class of the user's that is derived from theirs."""
+        """A user class derived from a class of the package."""
 
     for kind in (Thing, Mine, PathThing):
         thing = kind({})

@@ -1,4 +1,4 @@
-"""The model of an array's metadata: what is read comes back, only changes change."""
+"""Array metadata: unchanged members are preserved."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def new_metadata(**changes):
 def test_read_metadata_round_trip_is_exact(name):
     original = ARRAYS[name]
     metadata = ArrayMetadata.from_json(copy.deepcopy(original))
-    # As text, so that the order of members counts, and 1 is not 1.0.
+    # As text, to compare the order of members, and 1 with 1.0.
     assert json.dumps(metadata.to_json()) == json.dumps(original)
     assert json.dumps(json.loads(metadata.to_bytes())) == json.dumps(original)
 
@@ -201,7 +201,7 @@ def test_non_object_is_rejected(wrong):
 
 
 def test_a_document_that_the_fast_check_does_not_know_is_judged_by_the_library():
-    # A subclass of str does not come from JSON; the compiled check is for what does.
+    # A subclass of str is not a result of JSON, for which the compiled check is made.
     metadata = ArrayMetadata.from_json(document(data_type=np.str_("float32")))
     assert metadata.data_type.name == "float32"
     assert json.loads(metadata.to_bytes())["data_type"] == "float32"

@@ -1,4 +1,4 @@
-"""Consolidated metadata: reading, writing, noticing that it is stale."""
+"""Consolidated metadata: reading, writing, detecting outdated metadata."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_paths_are_those_of_the_documents_whatever_they_hold():
 
 
 def test_nested_groups_may_have_copies_of_their_own():
-    # As zarr-python writes them: an envelope, or null.
+    # As written by zarr-python: empty consolidated metadata, or null.
     envelope = {"kind": "inline", "must_understand": False, "metadata": {"c": ARRAY}}
     consolidated = ConsolidatedMetadata(
         {

@@ -1,4 +1,4 @@
-"""The compiled check says the same as the schema library."""
+"""The compiled check agrees with the schema library."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def places(value, path=()):
 
 @st.composite
 def changed_documents(draw):
-    """An example with one to three changes anywhere in it."""
+    """An example with one to three changes at any location."""
     document = copy.deepcopy(draw(st.sampled_from(DOCUMENTS)))
     for _ in range(draw(st.integers(1, 3))):
         path = draw(st.sampled_from(list(places(document))))
@@ -98,7 +98,7 @@ def test_both_agree_on_changed_examples(document, name):
     assert schema.accepts(document) == (not schema._explain(document))
 
 
-# Each schema with values around what it separates.
+# Each schema with values at its limits.
 CASES = [
     ({"type": "integer"}, [1, 1.0, True, "1", None, 10**30]),
     ({"type": "number"}, [1, 1.5, True, "1"]),

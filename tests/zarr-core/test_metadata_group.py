@@ -1,4 +1,4 @@
-"""The model of a group's metadata."""
+"""Group metadata."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Metadata documents that are too large are refused before they take memory."""
+"""Metadata documents that are too large are rejected before they use memory."""
 
 import json
 import os
@@ -79,7 +79,7 @@ def test_no_limit():
 
 
 def refused_peak(place):
-    """Bytes that were allocated at the same time while the root of a place was refused."""
+    """The peak of allocated bytes while opening the root of a store fails."""
     tracemalloc.start()
     try:
         with pytest.raises(MetadataDecodeError, match="more than the limit"):

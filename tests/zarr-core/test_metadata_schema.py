@@ -1,4 +1,4 @@
-"""Explaining what is wrong with a document, in sentences."""
+"""Messages for the problems of a metadata document."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from zarr_core.metadata.validation_problem import ValidationProblem, json_pointe
             "x",
             'must have one of these forms: an integer, 1; not "x"',
         ),
-        # These words are the library's.
+        # The message of the schema library.
         ({"oneOf": [{"type": "integer"}, {"minimum": 1}]}, 2, "2 is valid under each of"),
         ({"not": {"type": "string"}}, "x", "'x' should not be valid under"),
     ],

@@ -1,4 +1,4 @@
-"""Mistakes of users: which error each one gives, and what the error advises."""
+"""Mistakes of users: the errors and their advice."""
 
 import json
 import pickle

@@ -1,4 +1,4 @@
-"""A node that is copied or moved onto itself by another way to it is refused, not lost."""
+"""Copying or moving a node onto itself through another path raises an error and loses nothing."""
 
 from __future__ import annotations
 

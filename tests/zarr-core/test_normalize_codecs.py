@@ -1,4 +1,4 @@
-"""Codec definitions from what users give, beside what test_create.py tries."""
+"""Codecs as arguments, in addition to test_create.py."""
 
 from dataclasses import dataclass
 
@@ -32,7 +32,7 @@ def test_defaults_of_new_arrays():
 
 
 class Worded(Integer):
-    """A data type with a serializer of its own."""
+    """A data type with its own default serializer."""
 
     def default_serializer(self):
         return ExtensionDefinition("words")
@@ -40,7 +40,7 @@ class Worded(Integer):
 
 def test_the_data_type_names_the_serializer():
     chain = normalize_codecs.parse_codec_chain("auto", None, None, "big", Worded("int32"))
-    assert chain == [ExtensionDefinition("words")]  # whose configuration is its own affair
+    assert chain == [ExtensionDefinition("words")]  # with any configuration
     assert names(
         normalize_codecs.parse_codec_chain(None, "bytes", None, None, Worded("int32"))
     ) == ["bytes"]
@@ -51,7 +51,7 @@ def test_a_filter_that_gives_bytes_takes_the_place_of_the_serializer():
     chain = normalize_codecs.parse_codec_chain(filters, "auto", ["gzip"], "little", INT32)
     assert names(chain) == ["transpose", "bytes", "crc32c", "gzip"]
     assert chain[1].configuration == {"endian": "big"}
-    # One that nobody knows is no serializer; whoever makes the chain says so.
+    # An unknown codec is not a serializer; creating the chain raises the error.
     chain = normalize_codecs.parse_codec_chain(["nobody.knows"], "auto", None, None, INT32)
     assert names(chain) == ["nobody.knows", "bytes"]
     with pytest.raises(CodecChainError, match="exactly one array -> bytes"):
@@ -69,7 +69,7 @@ def test_shards_wrap_a_chain():
 
 @dataclass
 class Numcodec:
-    """A codec as numcodecs has them."""
+    """A codec of numcodecs."""
 
     config: dict
 
@@ -78,7 +78,7 @@ class Numcodec:
 
 
 class Wrapped(Numcodec):
-    """One of numcodecs in zarr-python: it has both ways of saying what it is."""
+    """A codec of numcodecs in zarr-python, with both forms of configuration."""
 
     def to_dict(self):
         return {"name": "numcodecs.lz4", "configuration": {"acceleration": 2}}

@@ -1,4 +1,4 @@
-"""``"fill_value": null`` in version 3, which zarrita.js stores for a fill value that was not given."""
+"""``"fill_value": null`` in version 3, which zarrita.js stores if no fill value is given."""
 
 import json
 import warnings
@@ -31,7 +31,7 @@ def test_missing_chunks_are_zero_with_a_warning(data_type):
 
 @pytest.mark.filterwarnings("ignore:.*fill value is null")
 def test_every_chunk_is_stored():
-    # Another reader may take anything for a missing chunk.
+    # Other readers may use any value for a missing chunk.
     store = with_null("int32")
     array = zarr.open_array(store, mode="r+")
     array[:2] = 0

@@ -1,4 +1,4 @@
-"""Opening nodes, and the modes that make them."""
+"""Opening nodes, and the modes that create them."""
 
 import json
 import threading
@@ -21,7 +21,7 @@ OPENERS = (zarr.open, zarr.open_array, zarr.open_group)
 
 @pytest.fixture
 def place(tmp_path):
-    """A directory with a group, and an array in it."""
+    """A directory with a group and an array."""
     group = zarr.create_group(tmp_path / "g.zarr", attributes={"a": 1})
     group.create_array("x", data=np.arange(4), chunks=2)
     return tmp_path / "g.zarr"
@@ -152,7 +152,7 @@ def test_overwriting_removes_every_old_key_and_nothing_foreign(place):
             make()
     assert notes.read_text() == "mine"
     assert (place / "zarr.json").exists()
-    # What lies in an array is the array's.
+    # Keys below an array belong to the array.
     array = zarr.open(place).create_array("z", shape=2)
     (place / "z" / "readme").write_text("removed with the array")
     zarr.open(place).create_array("z", shape=3, overwrite=True)

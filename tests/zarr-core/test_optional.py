@@ -1,23 +1,26 @@
-"""What the core does where zarr-transfer is not installed."""
+"""The core without zarr-transfer."""
 
 import sys
 
 import pytest
 import zarr_core as zarr
-from zarr_core.optional import COPY_NAMES, copy_function
+from zarr_core.optional import optional_function
+from zarr_core.registry.known_extensions import FUNCTIONS
+
+NAMES = [name for name in FUNCTIONS if name in zarr.__all__]
 
 
 @pytest.fixture
 def no_zarr_transfer(monkeypatch):
-    """As if zarr-transfer were not installed."""
+    """Simulates that zarr-transfer is not installed."""
     for name in [name for name in sys.modules if name.partition(".")[0] == "zarr_transfer"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "zarr_transfer", None)
-    for name in COPY_NAMES:
+    for name in NAMES:
         monkeypatch.delitem(vars(zarr), name, raising=False)
 
 
-@pytest.mark.parametrize("name", COPY_NAMES)
+@pytest.mark.parametrize("name", NAMES)
 def test_functions_of_zarr_transfer_say_what_to_install(name, no_zarr_transfer):
     function = getattr(zarr, name)
     assert function.__name__ == name
@@ -43,7 +46,7 @@ def test_everything_else_works_without_zarr_transfer(no_zarr_transfer, tmp_path)
     assert not list(group)
 
 
-@pytest.mark.parametrize("name", COPY_NAMES)
+@pytest.mark.parametrize("name", NAMES)
 def test_with_zarr_transfer_the_names_are_its_functions(name):
     zarr_transfer = pytest.importorskip("zarr_transfer")
     assert getattr(zarr, name) is getattr(zarr_transfer, name)
@@ -57,5 +60,5 @@ def test_an_error_within_zarr_transfer_is_not_taken_for_a_missing_one(monkeypatc
     (package / "__init__.py").write_text("import surely_not_installed\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(ModuleNotFoundError, match="surely_not_installed"):
-        copy_function("copy")
+        optional_function("copy")
     sys.modules.pop("zarr_transfer", None)

@@ -1,4 +1,4 @@
-"""Stored text in messages: shortened, without characters that act on a terminal."""
+"""Stored text in messages: shortened, without control characters."""
 
 import json
 import pickle
@@ -130,20 +130,20 @@ def unknown_members(count):
 
 
 def one_long_key(count):
-    """A key as long as the list below it, in which each item is wrong."""
+    """A long key for a list of invalid items."""
     items = ",".join(["1", "NaN"] * count)
     return f'{{"zarr_format":3,"x{"k" * count}":[{items}]}}'.encode()
 
 
 def long_keys_within_each_other(count):
-    """A long pointer to a list in which each item is wrong."""
+    """A long pointer to a list of invalid items."""
     key = "k" * (count // 32)
     start = "".join(f'{{"{key}":' for _ in range(200))
     return f"{start}[{','.join(['NaN'] * count)}]{'}' * 200}".encode()
 
 
 def escapes_that_do_not_end(count):
-    """Brackets, for which the nesting is looked at, before a string without an end."""
+    """Brackets, whose nesting is checked, before an unterminated string."""
     return b"[]" * 300 + b'"' + b'\\"' * (8 * count)
 
 

@@ -1,4 +1,4 @@
-"""Providers that are there to be chosen, and are never used otherwise."""
+"""Alternatives, which are used only if they are selected."""
 
 import sys
 

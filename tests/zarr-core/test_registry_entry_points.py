@@ -1,4 +1,4 @@
-"""What installers leave behind in all its forms, compared with what importlib_metadata makes of it."""
+"""All forms of installed metadata, compared with importlib_metadata."""
 
 import importlib
 import os
@@ -27,7 +27,7 @@ def found():
 
 @pytest.fixture
 def path(monkeypatch):
-    """A function that puts folders or files on the path, for this test."""
+    """A function that adds folders or files to the path for a test."""
 
     def put(*places):
         monkeypatch.setattr(sys, "path", [*map(str, places), *sys.path])

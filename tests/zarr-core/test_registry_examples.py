@@ -1,4 +1,4 @@
-"""The example distributions, installed as a stranger would."""
+"""The example distributions, installed as by users."""
 
 import os
 import re
@@ -32,6 +32,7 @@ from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import ExtensionConfigurationError
 from zarr_core.registry.installed import installed_extensions
 from zarr_core.registry.extension_names import name_of
+from zarr_core.location import Location
 from zarr_core.registry.resolve import create_extension
 
 listed = {line.name for line in installed_extensions(load=False)}
@@ -39,7 +40,7 @@ known = set(sys.argv[1:])
 assert known <= listed, known - listed
 assert "acme_xor" not in sys.modules
 try:
-    create_extension("codec", ExtensionDefinition("acme.xor", {"key": 256}), pointer="/codecs/1")
+    create_extension("codec", ExtensionDefinition("acme.xor", {"key": 256}), Location(pointer="/codecs/1"))
 except ExtensionConfigurationError as error:
     assert [problem.pointer for problem in error.problems] == ["/codecs/1/configuration/key"]
     assert "acme_xor" in sys.modules  # the class was found; the schema refused it

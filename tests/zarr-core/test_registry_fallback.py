@@ -4,7 +4,7 @@ import pytest
 from zarr_core.config import config
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import ExtensionError, ExtensionLoadError, UnknownExtensionError
-from zarr_core.extension import hookimpl
+from zarr_core.extension import Location, hookimpl
 from zarr_core.registry import resolve
 from zarr_core.registry.hooks import register_hooks, unregister_hooks
 from zarr_core.registry.resolve import create_data_type
@@ -26,12 +26,12 @@ def test_a_known_type_needs_no_fallback():
 
 def test_first_known_fallback_is_used_with_one_warning():
     with pytest.warns(UserWarning, match="'acme.datetime' is not installed.*read as 'int64'"):
-        data_type, used = create_data_type(DATETIME, [UNHEARD, INT64, RAW], "s /a")
+        data_type, used = create_data_type(DATETIME, [UNHEARD, INT64, RAW], Location("s /a"))
     assert (data_type.numpy_dtype, used) == ("int64", INT64)
     with warnings.catch_warnings(action="error"):
-        assert create_data_type(DATETIME, [INT64], "s /a")[1] is INT64
+        assert create_data_type(DATETIME, [INT64], Location("s /a"))[1] is INT64
     with pytest.warns(UserWarning, match="s /b"):
-        create_data_type(DATETIME, [INT64], "s /b")
+        create_data_type(DATETIME, [INT64], Location("s /b"))
 
 
 def test_fallback_warning_can_be_disabled():
@@ -42,7 +42,7 @@ def test_fallback_warning_can_be_disabled():
 @pytest.mark.parametrize("fallbacks", [[], [UNHEARD]])
 def test_without_a_known_fallback_the_type_is_unknown(fallbacks):
     with pytest.raises(UnknownExtensionError, match=r"s at /data_type: .*'acme.datetime'"):
-        create_data_type(DATETIME, fallbacks, "s", "/data_type")
+        create_data_type(DATETIME, fallbacks, Location("s", pointer="/data_type"))
 
 
 def test_fallback_can_be_disabled():
@@ -61,7 +61,7 @@ class Chooser:
         self.answer = answer
 
     @hookimpl
-    def zarr_choose_fallback(self, definition, fallbacks, where):
+    def zarr_choose_fallback(self, definition, fallbacks, location):
         assert UNHEARD not in fallbacks
         return self.answer
 

@@ -14,7 +14,7 @@ from zarr_core.errors import (
     UnknownExtensionError,
     ZarrError,
 )
-from zarr_core.extension import ValidationProblem, hookimpl
+from zarr_core.extension import Location, ValidationProblem, hookimpl
 from zarr_core.registry import hooks, resolve
 from zarr_core.registry.hooks import register_hooks, unregister_hooks
 from zarr_core.registry.scope import override_extensions
@@ -37,7 +37,7 @@ def register():
 
 
 class Supplier:
-    """Supplies every codec whose name begins with ``any.``."""
+    """Provides every codec whose name starts with ``any.``."""
 
     def __init__(self, answer=BytesCodec):
         self.answer = answer
@@ -47,7 +47,7 @@ class Supplier:
         return self.answer if definition.name.startswith("any.") else None
 
 
-# --- supply ---
+# --- providing extensions ---
 
 
 def test_code_is_supplied_for_unknown_names(register):
@@ -90,15 +90,15 @@ def test_a_hook_that_fails_is_named(register):
 def test_errors_of_ours_pass_through_a_hook(register):
     class Strict:
         @hookimpl
-        def zarr_check_metadata(self, where, document):
-            raise MetadataValidationError(where, [ValidationProblem("/a", "is bad")])
+        def zarr_check_metadata(self, location, document):
+            raise MetadataValidationError(location, [ValidationProblem("/a", "is bad")])
 
     register(Strict())
     with pytest.raises(MetadataValidationError, match="/a: is bad"):
         hooks.check_metadata("s /a", {})
 
 
-# --- select ---
+# --- selecting extensions ---
 
 
 class Selector:
@@ -141,8 +141,8 @@ def test_a_hook_may_select_only_among_the_providers(register, rivals):
 def test_objections_are_collected(register):
     class One:
         @hookimpl
-        def zarr_check_metadata(self, where, document):
-            return [ValidationProblem("/a", f"{where} {document['a']}")]
+        def zarr_check_metadata(self, location, document):
+            return [ValidationProblem("/a", f"{location} {document['a']}")]
 
     class Two:
         @hookimpl
@@ -161,13 +161,17 @@ def test_hooks_observe_used_extensions(register):
             self.seen = []
 
         @hookimpl
-        def zarr_extension_used(self, where, extension_point, name, provider):
-            self.seen.append((where, extension_point, name, provider.distribution))
+        def zarr_extension_used(self, location, extension_point, name, provider):
+            self.seen.append((str(location), extension_point, name, provider.distribution))
 
     observer = register(Observer())
-    resolve.create_extension("codec", ExtensionDefinition("bytes", PLAIN), "s /a", "/codecs/0")
+    resolve.create_extension(
+        "codec",
+        ExtensionDefinition("bytes", PLAIN),
+        Location("s /a", pointer="/codecs/0"),
+    )
     resolve.create_extension("codec", ExtensionDefinition("no.such", must_understand=False))
-    assert observer.seen == [("s /a", "codec", "bytes", "zarr-core")]
+    assert observer.seen == [("s /a at /codecs/0", "codec", "bytes", "zarr-core")]
 
 
 def test_an_observer_that_fails_is_warned_of_once(register):
@@ -242,8 +246,8 @@ class Hooks:
         made.append(self)
 
     @hookimpl
-    def {name}(self, where, document):
-        return [ValidationProblem("/a", "from " + where)]
+    def {name}(self, location, document):
+        return [ValidationProblem("/a", f"from {{location}}")]
 """
 
 
@@ -265,8 +269,8 @@ def test_a_module_of_functions_will_do(install):
 from zarr_core.extension import ValidationProblem, hookimpl
 
 @hookimpl
-def zarr_check_metadata(where):
-    return [ValidationProblem("/a", where)]
+def zarr_check_metadata(location):
+    return [ValidationProblem("/a", str(location))]
 """
     install("acme-hooks", {"hooks": {"acme": "acme_hooks"}}, {"acme_hooks.py": source})
     assert hooks.check_metadata("here", {}) == [ValidationProblem("/a", "here")]
@@ -323,7 +327,7 @@ def test_without_hooks_pluggy_is_not_imported():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-# --- nonsense ---
+# --- invalid hooks ---
 
 
 class Checking:
@@ -367,7 +371,7 @@ def test_hook_cannot_change_the_document(register):
 
 
 class PanicException(BaseException):
-    """What pyo3 raises where code in Rust panics."""
+    """The exception of pyo3 for panics in Rust."""
 
 
 PanicException.__module__ = "pyo3_runtime"

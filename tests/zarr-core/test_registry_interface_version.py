@@ -1,4 +1,4 @@
-"""Extensions that were written for another version of the extension interface."""
+"""Extensions for another version of the extension interface."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""Which data type stores a NumPy dtype, whoever else is installed."""
+"""The data type for a NumPy dtype, with any installed distributions."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Plugins that are missing, broken, in conflict, or pretend to be another."""
+"""Plugins that are missing, broken, conflicting, or have the wrong name."""
 
 import importlib
 import json
@@ -14,8 +14,8 @@ from zarr_core.errors import (
     ExtensionLoadError,
     UnknownExtensionError,
 )
-from zarr_core.extension import hookimpl
-from zarr_core.registry import discovery, hooks, resolve
+from zarr_core.extension import Location, hookimpl
+from zarr_core.registry import discovery, hooks, resolve, scope
 from zarr_core.registry.extension_points import EXTENSION_POINTS
 from zarr_core.registry.scope import override_extensions
 
@@ -57,9 +57,9 @@ def test_aliases_lead_to_one_class(install, codec_source):
 @pytest.mark.parametrize("kind", [kind for kind in EXTENSION_POINTS if kind != "hooks"])
 def test_unknown_name_is_ignored_only_if_permitted(kind):
     with pytest.raises(UnknownExtensionError) as caught:
-        resolve.create_extension(kind, define("acme.unheard"), "store /a", "/x/0")
+        resolve.create_extension(kind, define("acme.unheard"), Location("store /a", pointer="/x/0"))
     assert caught.value.extension_point == kind
-    assert caught.value.where == "store /a at /x/0"
+    assert caught.value.location == "store /a at /x/0"
     optional = define("acme.unheard", optional=True)
     if kind in ("codec", "storage_transformer", "extension", "display"):
         assert resolve.create_extension(kind, optional) is None
@@ -79,7 +79,7 @@ def test_unknown_extension_point_is_rejected():
         resolve.find("codecs", "gzip")
 
 
-# --- known but bad ---
+# --- known but broken ---
 
 
 @pytest.mark.parametrize("optional", [False, True])
@@ -100,14 +100,16 @@ def test_known_but_wrongly_configured_is_never_ignored(install, codec_source, op
     )
     with pytest.raises(ExtensionConfigurationError) as caught:
         resolve.create_extension(
-            "codec", define("acme.x", optional, key=12, kee=1), "s /a", "/codecs/0"
+            "codec",
+            define("acme.x", optional, key=12, kee=1),
+            Location("s /a", pointer="/codecs/0"),
         )
     error = caught.value
     assert [problem.pointer for problem in error.problems] == [
         "/codecs/0/configuration/kee",
         "/codecs/0/configuration/key",
     ]
-    assert error.where == "s /a at /codecs/0"
+    assert error.location == "s /a at /codecs/0"
 
 
 @pytest.mark.parametrize(
@@ -125,7 +127,7 @@ def test_exception_becomes_a_configuration_error(install, codec_source, raised, 
     source = f"{codec_source}\n    @classmethod\n    def from_definition(cls, d): raise {raised}\n"
     install("acme", {"codec": {"acme.x": "acme:Codec"}}, {"acme.py": source})
     with pytest.raises(ExtensionConfigurationError) as caught:
-        resolve.create_extension("codec", define("acme.x"), pointer="/codecs/0")
+        resolve.create_extension("codec", define("acme.x"), Location(pointer="/codecs/0"))
     (problem,) = caught.value.problems
     assert (problem.pointer, problem.message) == ("/codecs/0/configuration", message)
     assert caught.value.__cause__ is not None
@@ -140,9 +142,10 @@ OUTER = """
     @classmethod
     def from_definition(cls, definition):
         from zarr_core.definition import ExtensionDefinition
+        from zarr_core.location import Location
         from zarr_core.registry.resolve import create_extension
         for number, item in enumerate(definition.configuration["codecs"]):
-            create_extension("codec", ExtensionDefinition.from_json(item), pointer=f"/configuration/codecs/{number}")
+            create_extension("codec", ExtensionDefinition.from_json(item), Location(pointer=f"/configuration/codecs/{number}"))
         return cls()
 """
 
@@ -173,7 +176,7 @@ def test_errors_of_inner_extensions_say_where_they_are(
     plain = {"name": "bytes", "configuration": {"endian": "little"}}
     with pytest.raises(error) as caught:
         resolve.create_extension(
-            "codec", define("acme.x", codecs=[plain, inner]), "s /a", "/codecs/0"
+            "codec", define("acme.x", codecs=[plain, inner]), Location("s /a", pointer="/codecs/0")
         )
     assert str(caught.value).startswith(f"s /a at /codecs/0{message}")
 
@@ -194,7 +197,7 @@ def test_a_new_definition_may_leave_members_to_the_code_and_so_may_those_inside(
             resolve.create_extension("codec", definition)
         assert resolve.create_extension("codec", definition, complete=False)
         with pytest.raises(ExtensionConfigurationError, match="key: is missing"):
-            resolve.create_extension("codec", definition, "s /a")
+            resolve.create_extension("codec", definition, Location("s /a"))
 
 
 def test_problem_of_an_extension_has_a_pointer(install, codec_source):
@@ -208,8 +211,8 @@ def test_problem_of_an_extension_has_a_pointer(install, codec_source):
 """
     install("acme", {"codec": {"acme.x": "acme:Codec"}}, {"acme.py": source})
     with pytest.raises(ExtensionConfigurationError) as caught:
-        resolve.create_extension("codec", define("acme.x"), "s /a", "/codecs/0")
-    assert caught.value.where == "s /a at /codecs/0"
+        resolve.create_extension("codec", define("acme.x"), Location("s /a", pointer="/codecs/0"))
+    assert caught.value.location == "s /a at /codecs/0"
     assert [str(item) for item in caught.value.problems] == ["/codecs/0/configuration/a: is odd"]
 
 
@@ -273,7 +276,7 @@ def test_one_distribution_that_offers_two_is_in_conflict_with_itself(install, co
     with (site / "acme-1.0.dist-info" / "entry_points.txt").open("a") as file:
         file.write("\nx = two:Codec\n")
     discovery.refresh()
-    # There is nothing to choose by.
+    # No setting selects one.
     with pytest.raises(ExtensionConflictError, match=r"acme provides .* once: .*two.*repaired\.$"):
         resolve.find("codec", "x")
     with config.set(providers={"codec.x": "acme"}), pytest.raises(ExtensionConflictError):
@@ -292,7 +295,7 @@ def test_core_extensions_are_replaced_only_by_settings(install, codec_source):
         assert resolve.find("codec", "bytes").__module__ == "zarr_core.codecs.bytes"
 
 
-# --- switched off ---
+# --- disabled ---
 
 
 def test_a_disabled_plugin_is_as_if_not_installed(rivals):
@@ -308,7 +311,7 @@ def test_a_disabled_plugin_is_as_if_not_installed(rivals):
             resolve.find("codec", "x")
 
 
-# --- the scope comes first ---
+# --- overrides ---
 
 
 def test_override_takes_precedence(rivals, acme):
@@ -332,24 +335,24 @@ def test_cache_key_changes_with_results(install, codec_source):
         def zarr_extension_used(self):
             return None
 
-    states = [resolve.cache_key()]
-    assert resolve.cache_key() == states[0]
+    states = [scope.cache_key()]
+    assert scope.cache_key() == states[0]
     hash(states[0])
     with override_extensions({"codec": {"x": BytesCodec}}):
-        states.append(resolve.cache_key())
-    assert resolve.cache_key() == states[0]
+        states.append(scope.cache_key())
+    assert scope.cache_key() == states[0]
     with override_extensions({"codec": {"x": BytesCodec}}):
-        assert resolve.cache_key() == states[1]
+        assert scope.cache_key() == states[1]
     with config.set(fallback="use"):
-        states.append(resolve.cache_key())
-    states.append(resolve.cache_key())
+        states.append(scope.cache_key())
+    states.append(scope.cache_key())
     install("acme", {"codec": {"acme.x": "acme:Codec"}})
-    states.append(resolve.cache_key())
+    states.append(scope.cache_key())
     plugin = Looking()
     hooks.register_hooks(plugin)
-    states.append(resolve.cache_key())
+    states.append(scope.cache_key())
     hooks.unregister_hooks(plugin)
-    states.append(resolve.cache_key())
+    states.append(scope.cache_key())
     assert len(set(states)) == len(states)
 
 
@@ -359,7 +362,7 @@ def test_a_result_is_not_remembered_beyond_a_change(install, codec_source):
     assert resolve.create_extension("codec", define("acme.x", optional=True)) is not None
 
 
-# --- what a codec does wrong while it works is not the registry's business ---
+# --- errors of a codec during encoding and decoding ---
 
 
 def test_a_codec_with_a_wrong_length_is_caught_by_the_interface(acme):

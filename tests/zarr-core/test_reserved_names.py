@@ -1,4 +1,4 @@
-"""Nodes of version 3 whose names begin with ``__``: existing ones are nodes, new ones are refused."""
+"""Nodes of version 3 whose names begin with ``__``: existing ones are nodes, new ones are rejected."""
 
 import warnings
 
@@ -13,7 +13,7 @@ PATHS = ["__grp", "__grp/__inner", "__grp/x", "__v", "ok"]
 
 
 def write(store):
-    """A hierarchy with such names, written without asking the library."""
+    """A hierarchy with such names, written without the library."""
     made = zarr.MemoryStore()
     root = zarr.create_group(made, attributes={"of": "root"})
     root["g/x"] = np.arange(6).reshape(2, 3)
@@ -140,7 +140,7 @@ def test_they_are_overwritten_as_they_are_not_new_names(store):
 
 
 def creations(group):
-    """All that creates a node of a name, given a group that has an array ``ok``."""
+    """All functions that create a node with a name, in a group with an array ``ok``."""
     store = group.store
     return {
         "create_array": lambda name: group.create_array(name, shape=1),

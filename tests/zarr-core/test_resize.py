@@ -1,4 +1,4 @@
-"""Changing the shape of arrays that hold elements."""
+"""Changing the shape of arrays."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -189,8 +189,8 @@ def test_an_array_that_others_have_changed():
 
 
 def test_writers_while_the_array_grows_lose_nothing():
-    # Half of the only chunk is outside the array until it grows.  Writers that see the new shape
-    # must also see that each of them writes a part of the chunk.
+    # Half of the only chunk is outside the array until it grows.  Writers with the new shape
+    # must write parts of the chunk, not complete chunks.
     for _ in range(30):
         array = zarr.create_array(shape=4, chunks=8, dtype="int8")
         barrier = threading.Barrier(3)
@@ -250,3 +250,98 @@ def test_shrinking_does_not_create_chunks():
     array[0, 8] = 1
     array.resize(7, 7)
     assert array.nchunks_initialized == 0
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected"),
+    [((None, 3), (8, 3)), (((5, None),), (5, 6)), (([None, None],), (8, 6))],
+)
+def test_none_keeps_a_length(shape, expected):
+    array = zarr.create_array(data=np.ones((8, 6)), chunks=(3, 4))
+    array.resize(*shape)
+    assert array.shape == expected
+    assert array[...].all()
+
+
+def test_none_is_the_length_that_is_stored(tmp_path):
+    array = zarr.create_array(tmp_path / "a", shape=(8, 6))
+    zarr.open_array(tmp_path / "a").resize(None, 2)
+    array.resize(4, None)
+    assert array.shape == zarr.open(tmp_path / "a").shape == (4, 2)
+    one = zarr.create_array(shape=7)
+    one.resize(None)
+    assert one.shape == (7,)
+
+
+@pytest.mark.parametrize(
+    ("only", "shape", "message"),
+    [
+        ("grow", (9, 5), r"would shrink dimension 1 from 6 to 5, but only=\"grow\""),
+        ("shrink", (9, 5), r"would grow dimension 0 from 8 to 9, but only=\"shrink\""),
+        ("both", (8, 6), 'only must be "grow" or "shrink"'),
+    ],
+)
+def test_only_forbids_a_change(only, shape, message):
+    array = zarr.create_array(data=np.ones((8, 6)), chunks=(3, 4))
+    with pytest.raises(ValueError, match=message):
+        array.resize(shape, only=only)
+    assert (array.shape, array[...].sum()) == ((8, 6), 48)
+
+
+@pytest.mark.parametrize(("only", "shape"), [("grow", (9, None)), ("shrink", (8, 1))])
+def test_only_permits_other_changes(only, shape):
+    array = zarr.create_array(data=np.ones((8, 6)), chunks=(3, 4))
+    array.resize(shape, only=only)
+    assert array.shape == tuple(length or 6 for length in shape)
+
+
+def test_only_is_compared_with_the_shape_of_another_writer(tmp_path):
+    array = zarr.create_array(tmp_path / "a", shape=8)
+    zarr.open_array(tmp_path / "a").resize(20)
+    with pytest.raises(ValueError, match="from 20 to 10"):
+        array.resize(10, only="grow")
+    assert zarr.open(tmp_path / "a").shape == (20,)
+
+
+@settings(max_examples=30, deadline=None)
+@given(shapes=st.lists(SHAPES, min_size=1, max_size=3), shards=st.sampled_from([None, (6, 4)]))
+def test_chunks_are_kept_if_only_the_metadata_is_changed(shapes, shards):
+    data = np.arange(7 * 9).reshape(7, 9) + 1
+    array = zarr.create_array(data=data, chunks=(3, 2), shards=shards)
+    stored = {key: bytes(array.store.get(key)) for key in array.store.list() if "c/" in key}
+    for shape in shapes:
+        array.resize(shape, metadata_only=True)
+        assert array.shape == shape
+        kept = tuple(slice(0, min(a, b)) for a, b in zip(shape, data.shape, strict=True))
+        assert np.array_equal(array[kept], data[kept])
+    array.resize(data.shape, metadata_only=True)
+    assert np.array_equal(array[...], data)
+    assert stored == {key: bytes(array.store.get(key)) for key in stored}
+
+
+def test_metadata_can_shrink_in_a_store_that_cannot_erase(tmp_path):
+    class Kept(zarr.LocalStore):
+        supports_erasing = False
+
+    array = zarr.create_array(Kept(tmp_path), data=np.ones(8), chunks=2)
+    with pytest.raises(StoreCapabilityError, match="metadata_only=True"):
+        array.resize(4)
+    array.resize(4, metadata_only=True)
+    assert zarr.open(tmp_path).shape == (4,)
+
+
+def test_tensorstore_keeps_the_same_chunks(tmp_path):
+    ts = pytest.importorskip("tensorstore")
+    data = np.arange(20, dtype="int32")
+    for name in ("ours", "theirs"):
+        zarr.create_array(tmp_path / name, data=data, chunks=4, compressors=None)
+    zarr.open(tmp_path / "ours").resize(6, metadata_only=True)
+    spec = {"driver": "zarr3", "kvstore": {"driver": "file", "path": str(tmp_path / "theirs")}}
+    opened = ts.open(spec).result()
+    opened.resize(exclusive_max=[6], resize_metadata_only=True).result()
+    found = [
+        {key: bytes(store.get(key)) for key in store.list() if key != "zarr.json"}
+        for store in (zarr.LocalStore(tmp_path / "ours"), zarr.LocalStore(tmp_path / "theirs"))
+    ]
+    assert found[0] == found[1]
+    assert ts.open(spec).result().shape == zarr.open(tmp_path / "ours").shape == (6,)

@@ -1,4 +1,4 @@
-"""What a creation that fails leaves: nothing, or what a note of the exception names."""
+"""A failed creation leaves nothing, or only the keys that a note of the exception names."""
 
 import os
 import resource
@@ -54,7 +54,7 @@ def contents_of(store):
 
 
 def failures(work, before, **options):
-    """The error, and the keys that are there afterwards, for each call of the store that fails."""
+    """The error and the remaining keys, for each failing call of the store."""
     counted = FailingStore(zarr.MemoryStore(dict(before)))
     work(counted, **options)
     for number in range(1, len(counted.calls) + 1):
@@ -96,7 +96,7 @@ DOCUMENTS = ("zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata")
 
 
 class FullStore(FailingStore):
-    """Has no space for chunks."""
+    """A store without space for chunks."""
 
     def set(self, key, value):
         if key.rpartition("/")[2] not in DOCUMENTS:
@@ -272,7 +272,7 @@ def test_complete_values_are_kept():
 
 @contextmanager
 def no_file_above(size):
-    """Have the operating system refuse files above a size, as a full disk does."""
+    """Limit the size of files by the operating system, as a full disk does."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:
@@ -330,7 +330,7 @@ def test_a_place_that_cannot_be_written_has_no_old_value(tmp_path):
     if os.geteuid():
         tmp_path.chmod(0o500)
     elif os.path.isdir("/sys/kernel"):
-        place = "/sys/kernel/x.zarr"  # refuses the superuser as well
+        place = "/sys/kernel/x.zarr"  # also applies to the superuser
     else:
         pytest.skip("needs a directory that refuses files")
     with pytest.raises(StoreError, match="cannot be changed") as info:

@@ -1,4 +1,4 @@
-"""The published JSON Schemas are valid, in step with the packages, and agree with the code."""
+"""The published JSON Schemas are valid, equal to those of the packages, and agree with the code."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def data_type(definition):
 
 
 def definitions(metadata):
-    """Every definition of an array, with its kind and its place."""
+    """Every definition of an array, with its extension point and location."""
     for kind in KINDS:
         yield kind, f"/{kind}", getattr(metadata, kind)
     for position, definition in enumerate(metadata.codecs):
@@ -174,7 +174,7 @@ FILL_VALUES = [
     [
         name
         for name in FILES
-        # Those that other distributions bring are tested there.
+        # The tests of other distributions cover their schemas.
         if name.startswith("data_type/") and data_type(ExtensionDefinition(name[10:]))
     ],
 )

@@ -1,4 +1,4 @@
-"""``array[...]`` with arrays, masks and booleans: NumPy's result, or a refusal that says why."""
+"""``array[...]`` with arrays, masks and booleans: the result of NumPy, or an error."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def numbered(shape) -> np.ndarray:
 
 
 def items_of(size: int):
-    """Everything that may stand for one dimension."""
+    """All forms of an index for one dimension."""
     masks = st.one_of(hnp.arrays(bool, (size,)), hnp.arrays(bool, (size,)).map(np.ndarray.tolist))
     if not size:
         return st.one_of(st.slices(0), st.just([]), st.just(np.zeros((2, 0), int)), masks)
@@ -36,7 +36,7 @@ def items_of(size: int):
 
 @st.composite
 def cases(draw):
-    """A shape with an index for it, most of which NumPy takes."""
+    """A shape with an index, mostly valid in NumPy."""
     shape = draw(hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4))
     items = []
     dimension = 0

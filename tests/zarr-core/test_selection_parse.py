@@ -1,4 +1,4 @@
-"""User indices against NumPy: what is read, what is written, what is refused."""
+"""Indices compared with NumPy: reads, writes and errors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def numbered(shape) -> np.ndarray:
 
 
 def check(request, array: np.ndarray, expected: np.ndarray, unique: bool = True) -> None:
-    """Read and write through a request as the engine does."""
+    """Read and write with a parsed selection, as the engine does."""
     selection = request.selection
     if isinstance(selection, MaskIndexer):
         assert selection.mask.shape == array.shape
@@ -78,7 +78,7 @@ def test_basic_is_numpy(case):
 
 
 def axis_items(size: int):
-    """What orthogonal indexing takes along one dimension, as an array or otherwise."""
+    """All forms of an orthogonal index for one dimension."""
     whole = st.slices(size)
     masks = hnp.arrays(bool, size)
     if size == 0:
@@ -215,11 +215,11 @@ def test_masks_select_points_together():
 
 
 def test_runs_of_indices_become_boxes():
-    """Boxes take the short ways of the engine; scattered indices cannot."""
+    """Only basic selections use the fast paths of the engine."""
     assert isinstance(orthogonal((np.arange(3, 7), [1]), (9, 9)).selection, BasicIndexer)
     assert orthogonal((range(0, 9, 4),), (9,)).selection == BasicIndexer((slice(0, 9, 4),))
     assert isinstance(orthogonal(([2, 1],), (9,)).selection, OrthogonalIndexer)
-    # First step and length agree with a run, the middle does not.
+    # The first step and the length agree with a slice, the middle does not.
     assert isinstance(orthogonal(([1, 2, 2, 4],), (9,)).selection, OrthogonalIndexer)
     assert isinstance(coordinate(([2, 1], [0, 1]), (9, 9)).selection, CoordinateIndexer)
 
@@ -261,7 +261,7 @@ def test_dimensions_longer_than_an_integer_counts():
 
 
 class Blocks(ChunkAxis):
-    """Chunks of the given lengths, which may reach beyond the array."""
+    """Chunks of the given lengths, which may extend beyond the array."""
 
     def __init__(self, size: int, lengths: list[int]) -> None:
         self.size = size

@@ -1,4 +1,4 @@
-"""Parts of chunks against NumPy: every element once, in the right place."""
+"""Projections compared with NumPy: every element once, at the right position."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from zarr_core.selection.projection import (
 
 
 class Even(ChunkAxis):
-    """Chunks of one length; the last one may reach beyond the array."""
+    """Chunks of one length; the last one may extend beyond the array."""
 
     def __init__(self, size: int, length: int) -> None:
         self.size = size
@@ -55,7 +55,7 @@ class Even(ChunkAxis):
 
 
 class Uneven(ChunkAxis):
-    """Chunks of given lengths; the last one may reach beyond the array."""
+    """Chunks of given lengths; the last one may extend beyond the array."""
 
     def __init__(self, size: int, lengths: list[int]) -> None:
         self.size = size
@@ -128,7 +128,7 @@ def cases(draw, kind: str):
 
 
 def direct(array: np.ndarray, selection) -> np.ndarray:
-    """The selected elements by a way of their own: explicit coordinates."""
+    """The selected elements, computed from explicit coordinates."""
     if isinstance(selection, MaskIndexer):
         return array[selection.mask]
     if isinstance(selection, CoordinateIndexer):
@@ -251,7 +251,7 @@ def test_a_tuple_means_a_single_chunk(case):
     if isinstance(projections, tuple):
         assert len(projections) == count == 1
     else:
-        # Only slices whose stop is not tight may go unnoticed.
+        # Only slices with a stop that is not minimal may be missed.
         tight = all(part.stop - 1 < part.start or part.step == 1 for part in box.index)
         assert count != 1 or not tight
 
@@ -279,7 +279,7 @@ def test_projections_with_keys_agree(case):
 @given(st.sampled_from(["box", "outer", "points", "mask"]).flatmap(cases))
 @settings(max_examples=200)
 def test_writing_parts_is_writing_the_selection(case):
-    """Also of several values for one element: the last one stays, as in NumPy."""
+    """With several values for one element, the last one is stored, as in NumPy."""
     shape, axes, selection = case
     values = np.arange(int(np.prod(selection.shape))).reshape(selection.shape) + 1000
     expected = np.zeros(shape, int)

@@ -1,4 +1,4 @@
-"""Indices that do not fit: each is refused in words that say why."""
+"""Invalid indices: the errors and their messages."""
 
 from __future__ import annotations
 

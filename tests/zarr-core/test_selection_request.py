@@ -1,4 +1,4 @@
-"""The way between what users see and what the engine moves, against NumPy."""
+"""Conversion between the elements of users and of the engine, compared with NumPy."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_values_broadcast_as_numpy_does(case, data):
     result = np.zeros(shape, int)
     request = basic(index, shape)
     items = index if isinstance(index, tuple) else (index,)
-    # NumPy has rules of its own for single elements, unless there is an ellipsis.
+    # NumPy has other rules for single elements without an ellipsis.
     array_index = items if any(item is Ellipsis for item in items) else (*items, Ellipsis)
     try:
         expected[array_index] = value

@@ -1,4 +1,4 @@
-"""Storage transformers stand between an array and its store, in the order of its document."""
+"""Storage transformers between an array and its store, in the order of the metadata."""
 
 import json
 
@@ -11,7 +11,7 @@ from zarr_core.stores.memory import MemoryStore
 
 
 class Marked(MemoryStore):
-    """Puts a mark before the values of one array."""
+    """Adds a prefix to the values of one array."""
 
     def __init__(self, inner, prefix, mark):
         super().__init__(inner._mapping if isinstance(inner, MemoryStore) else None)
@@ -70,7 +70,7 @@ def test_the_first_is_nearest_to_the_array(store):
     assert store.get("a/c/0") == b"21\x07\x08"
     assert store.get("a/c/1") == b"21\x09\x00"
     assert np.array_equal(zarr.open(store, path="a")[:], [7, 8, 9, 0])
-    assert store.get("a/zarr.json")[:1] == b"{"  # documents do not go through them
+    assert store.get("a/zarr.json")[:1] == b"{"  # metadata documents are not transformed
     assert array.nchunks_initialized == 2
     array.resize(2)
     assert sorted(store.list_prefix("a/c/")) == ["a/c/0"]
@@ -94,7 +94,7 @@ def test_a_transformer_rejects_arrays_that_it_does_not_fit(store):
 
 
 class Said(Mark):
-    """Does nothing that codecs cannot say."""
+    """A transformer that codecs can replace."""
 
     def as_codecs(self, metadata):
         return metadata.replace(
@@ -114,10 +114,10 @@ def test_codecs_report_their_own_errors(store):
         )
         array[:] = 1
         assert store.get("c/0") == b"2\x00\x01"
-        # The document is what it was.
+        # The document is unchanged.
         assert [it.name for it in array.metadata.storage_transformers] == ["acme.said", "acme.mark"]
         assert array.codecs[0].configuration == {"endian": "little"}
-        # The other way round the first transforms the store, and then so does the second.
+        # In reverse order, the first transforms the store, and then so does the second.
         with pytest.raises(AssertionError, match="codecs say"):
             zarr.create_array(
                 MemoryStore(), shape=1, dtype="u2", storage_transformers=transformers[::-1]

@@ -1,4 +1,4 @@
-"""The local store: the common contract, its directory, names, what killed processes leave."""
+"""The local store: the contract of stores, its directory, names, and files of killed processes."""
 
 import errno
 import os
@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 
 import pytest
 from store_contract import StoreContract
@@ -25,9 +26,9 @@ class TestLocalStore(StoreContract):
 
 
 class TestSynced(TestLocalStore):
-    """The same with every value forced to the disk."""
+    """The same with synchronization to the disk."""
 
-    test_deep_keys = None  # thousands of directories, each forced to the disk
+    test_deep_keys = None  # thousands of directories, each synchronized to the disk
 
     def make(self, tmp_path):
         return LocalStore(tmp_path / "deep" / "store.zarr", fsync=True)
@@ -39,7 +40,7 @@ def store(tmp_path):
 
 
 def files(store):
-    """All files in the directory, those that are never keys included."""
+    """All files in the directory, including those that are not keys."""
     return sorted(
         os.path.relpath(os.path.join(place, name), store.path)
         for place, _, names in os.walk(store.path)
@@ -197,7 +198,7 @@ def test_erasing_removes_empty_directories_and_no_others(store):
 
 
 def test_setting_and_erasing_in_one_directory_at_the_same_time(store):
-    """Erasing removes the directory that setting is about to use."""
+    """Erasing removes the directory that a concurrent call of set uses."""
     done = threading.Event()
     failures = []
 
@@ -243,6 +244,31 @@ def test_file_system_without_locks_is_reported(store, monkeypatch):
     assert store.get("k") == b"v"
 
 
+def test_a_warning_that_is_an_error_closes_the_lock_file(store, monkeypatch):
+    def refuse(descriptor, operation):
+        opened.append(descriptor)
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+
+    opened: list[int] = []
+    monkeypatch.setattr(local_write, "flock", refuse)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(RuntimeWarning):
+            store.update("k", lambda reader: b"v")
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(opened[0])
+
+
+def test_values_of_the_same_length_have_different_generations(store):
+    # File systems reuse inodes, and their clock advances every few milliseconds.
+    seen = set()
+    for number in range(20):
+        store.set("k", b"%02d" % number)
+        store.set("k", b"%02d" % number)
+        seen.add(store.generation("k"))
+    assert len(seen) == 20
+
+
 def test_a_platform_without_locks(store, monkeypatch):
     monkeypatch.setattr(local_write, "HAVE_LOCKS", False)
     store.update("k", lambda reader: b"v")
@@ -277,7 +303,7 @@ def test_a_full_disk_keeps_the_old_value(store):
     assert files(store) == ["a/k"]
 
 
-# --- what killed processes leave ---
+# --- files of killed processes ---
 
 
 def test_sweep(store):

@@ -1,4 +1,4 @@
-"""What a file is that somebody took for a directory."""
+"""Opening a file as a local store."""
 
 import os
 

@@ -18,9 +18,9 @@ def room(size=16):
 
 @pytest.fixture
 def linked(store, tmp_path):
-    """A store with links that stay inside and links that do not."""
+    """A store with links to targets inside and outside."""
     store.set("a/k", b"inside")
-    outside = tmp_path / "store.zarr-not"  # begins like the store's own name
+    outside = tmp_path / "store.zarr-not"  # starts with the name of the store
     outside.mkdir()
     (outside / "k").write_bytes(b"outside")
     os.symlink(outside, os.path.join(store.path, "out"))
@@ -54,7 +54,7 @@ def test_links_that_leave_the_store_are_rejected(linked, key):
         lambda key: linked.list_prefix("out/"),
         lambda key: linked.erase_prefix("out/sub/"),
     ):
-        for _ in range(2):  # not only the first time
+        for _ in range(2):  # also the second time
             with pytest.raises(StoreReadError, match="follow_links=True"):
                 call(key)
     assert os.listdir(os.path.join(linked.path, "out")) == ["k"]

@@ -1,4 +1,4 @@
-"""Several processes, some of them killed, at one local store."""
+"""Several processes with one local store, some of which are killed."""
 
 import os
 import random
@@ -68,7 +68,7 @@ def kill_writers(store, rounds):
             if value is not None:
                 counters[index] = int.from_bytes(value[4:12], "little")
             assert counters[index] >= before
-    store.update("update/0", lambda reader: reader.read(0, reader.size))  # no lock is left held
+    store.update("update/0", lambda reader: reader.read(0, reader.size))  # no lock is held
     store.sweep(older_than=0)
     assert not [
         name for _, _, names in os.walk(store.path) for name in names if name.startswith(".")

@@ -1,4 +1,4 @@
-"""Reading values of a local store, whatever stands where a value should be."""
+"""Reading values of a local store, with any kind of file at the key."""
 
 import errno
 import os
@@ -20,7 +20,7 @@ def room(size=16):
 
 @pytest.fixture
 def odd(store):
-    """A store with every kind of file that is not a value."""
+    """A store with all kinds of files that are not values."""
     store.set("good", b"v")
     os.mkdir(os.path.join(store.path, "directory"))
     os.mkfifo(os.path.join(store.path, "fifo"))
@@ -30,7 +30,7 @@ def odd(store):
     os.symlink("/etc/passwd", os.path.join(store.path, "outside"))
     listener = socket.socket(socket.AF_UNIX)
     here = os.getcwd()
-    os.chdir(store.path)  # a socket's path must be short
+    os.chdir(store.path)  # paths of sockets must be short
     listener.bind("socket")
     os.chdir(here)
     listener.close()
@@ -105,7 +105,7 @@ def test_a_value_too_large_for_memory(store):
 
 
 def test_other_failures_are_not_missing_values(store, monkeypatch):
-    # No permission bits stop root, and this file system does not fail: the call is made to.
+    # Permissions do not restrict root, so the call is replaced by one that fails.
     store.set("a/k", b"v")
 
     def refuse(*arguments, **options):

@@ -1,4 +1,4 @@
-"""Parts of the present value in a new one, which a local store copies without holding them."""
+"""References to parts of the current value, which a local store copies without reading them."""
 
 import os
 

@@ -26,13 +26,13 @@ class TestUserDict(StoreContract):
 
 
 class Files(MutableMapping):
-    """A mapping that stands for files; equal if they are the same ones."""
+    """A mapping of files; equal to another mapping of the same files."""
 
     def __init__(self, root):
         self.root = Path(root)
 
     def _file(self, key):
-        # Names as long as keys may be, but none with a slash.
+        # Names of the maximum length of keys, without slashes.
         encoded = key.encode().hex()
         return self.root.joinpath(
             *(encoded[at : at + 200] for at in range(0, len(encoded), 200)), "v"
@@ -72,7 +72,7 @@ class Files(MutableMapping):
 
 
 class TestMappingOfFiles(StoreContract):
-    """What says that it is shared can be pickled, and leads to the same place."""
+    """A mapping that declares to be shared can be pickled, and has the same contents."""
 
     test_deep_keys = None  # thousands of directories
 
@@ -84,7 +84,7 @@ class TestMappingOfFiles(StoreContract):
 
 
 class Arrays(UserDict):
-    """As adapters to HDF5 are: keeps arrays, gives arrays."""
+    """Like adapters for HDF5: stores and returns arrays."""
 
     def __setitem__(self, key, value):
         super().__setitem__(key, np.frombuffer(value, "uint8"))
@@ -96,7 +96,7 @@ class TestMappingOfArrays(TestUserDict):
 
 
 class Boxed:
-    """Gives an array, and has no buffer itself."""
+    """Converts to an array, and does not support the buffer protocol."""
 
     def __init__(self, array):
         self.array = array
@@ -126,7 +126,7 @@ def test_pointers_are_not_values(held):
 
 
 class ReadOnly(Mapping):
-    """The least that a mapping can be."""
+    """A minimal mapping."""
 
     def __init__(self, values):
         self.values_ = values

@@ -23,7 +23,7 @@ class TestDict(TestMemoryStore):
 
 
 class Mapping(MutableMapping):
-    """The least that a mapping can be."""
+    """A minimal mapping."""
 
     def __init__(self):
         self.inside = {}
@@ -95,7 +95,7 @@ def test_keys_of_the_mapping_that_are_not_keys_are_not_listed():
 
 
 class Broken(UserDict):
-    """A mapping whose network is down."""
+    """A mapping that raises network errors."""
 
     def __getitem__(self, key):
         raise ConnectionError("down")

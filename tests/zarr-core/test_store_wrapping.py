@@ -1,4 +1,4 @@
-"""The stores that tests wrap around others keep the contract themselves."""
+"""The wrapping stores of the tests satisfy the contract of stores."""
 
 import pytest
 from counting_store import Call, CountingStore
@@ -30,7 +30,7 @@ class TestFailingStore(TestCountingStore):
 
 
 class Least(Store):
-    """The four methods that a store must have, to try what the base class makes of them."""
+    """A store with the four required methods, to test the base class."""
 
     def __init__(self, values=None, read_only=False):
         self.values = MemoryStore(values)

@@ -1,4 +1,4 @@
-"""Arrays as they are stored, below the user interface."""
+"""StoredArray: arrays below the public interface."""
 
 import numpy as np
 import pytest
@@ -7,6 +7,7 @@ from zarr_core.codecs.bytes import BytesCodec
 from zarr_core.engine.resolved_metadata import resolve_metadata
 from zarr_core.engine.stored_array import StoredArray
 from zarr_core.errors import MissingChunkError
+from zarr_core.extension import Location
 from zarr_core.formats.lookup import format_named
 from zarr_core.selection import parse
 
@@ -23,7 +24,7 @@ def test_an_array_has_what_is_stored_of_it():
     assert (stored.store, stored.path) == (array.store, "a/b") == (array.store, array.path)
     assert stored.format.name == "v3"
     assert stored.metadata is array.metadata
-    assert stored.location == f"{array.store} '/a/b'"
+    assert str(stored.location) == f"{array.store} '/a/b'"
     assert stored.prefix == "a/b/"
     assert [axis.count for axis in stored.axes] == [3, 2]
 
@@ -32,7 +33,11 @@ def test_it_is_read_and_written_without_an_array():
     array = array_of()
     format_ = format_named("v3")
     stored = StoredArray(
-        array.store, "a/b", format_, array.metadata, resolve_metadata(array.metadata, "here")
+        array.store,
+        "a/b",
+        format_,
+        array.metadata,
+        resolve_metadata(array.metadata, Location("here")),
     )
     request = parse.basic((slice(1, 4), slice(None)), (5, 6))
     values = np.arange(18, dtype="int16").reshape(3, 6)

@@ -1,4 +1,4 @@
-"""Groups as they are stored, below the user interface."""
+"""StoredGroup: groups below the public interface."""
 
 import pytest
 import zarr_core as zarr
@@ -21,7 +21,7 @@ def test_a_group_has_what_is_stored_of_it(root):
     assert (stored.store, stored.path) == (root.store, "top")
     assert stored.format.name == "v3"
     assert stored.metadata is root.metadata
-    assert stored.location == f"{root.store} '/top'"
+    assert str(stored.location) == f"{root.store} '/top'"
     assert not stored.uses_consolidated
     assert stored.ignored_extensions == ()
 

@@ -1,4 +1,4 @@
-"""Strict JSON: nothing guessed when reading, nothing lost when writing."""
+"""Strict JSON: no guesses when reading, no losses when writing."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def problems_of(data, error=MetadataDecodeError):
 def test_write_read_round_trip(document):
     again = strictjson.loads(strictjson.dumps(document))
     assert strictjson.identical(again, document)
-    assert json.dumps(again) == json.dumps(document)  # the order of members too
+    assert json.dumps(again) == json.dumps(document)  # including the order of members
 
 
-# Members as pairs, so that keys can be repeated; strings that look like structure.
+# Members as pairs, because keys can be repeated; strings with structural characters.
 TEXTS = st.text(st.sampled_from('ab:"\\[]{}, \né')) | st.sampled_from([": ", '":', "\\", ""])
 TREES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | TEXTS,
@@ -146,7 +146,7 @@ def test_repeated_keys_are_named_with_their_place():
 
 
 def test_a_repeated_key_whose_value_is_dropped_is_rejected_still():
-    # The first value, which the parser drops, is the one with another fault in it.
+    # The first value, which the parser discards, has another fault.
     assert ("/a", "the key 'a' is repeated") in problems_of(b'{"a": {"b": NaN}, "a": 1}')
 
 
@@ -155,7 +155,7 @@ def test_tokens_that_are_not_json_are_rejected(token):
     [(pointer, message)] = problems_of(f'{{"attributes": [0, {{"a/b": {token}}}]}}')
     assert pointer == "/attributes/1/a~1b"
     assert message.startswith(f"{token} is not valid JSON")
-    # The same word in a string is a fill value.
+    # The same word as a string is a fill value.
     assert strictjson.loads(f'["{token}"]') == [token]
 
 

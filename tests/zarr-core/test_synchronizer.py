@@ -5,7 +5,7 @@ import zarr_core as zarr
 
 
 class Counting:
-    """A synchroniser as zarr-stores has them."""
+    """A synchronizer as in zarr-stores."""
 
     def __init__(self):
         self.wrapped = []

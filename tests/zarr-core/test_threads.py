@@ -1,4 +1,4 @@
-"""Work shared among threads."""
+"""Parallel execution in threads."""
 
 import itertools
 import os
@@ -74,7 +74,7 @@ def test_the_first_failure_is_raised_after_all_have_come_to_rest():
             raise ZeroDivisionError("task 3")
 
     with config.set(threads=2), pytest.raises(ZeroDivisionError, match="task 3"):
-        threads.parallel_for(itertools.count(), work)  # only a failure ends it
+        threads.parallel_for(itertools.count(), work)  # only a failure ends the loop
     assert active == []
 
 
@@ -111,7 +111,7 @@ def test_tasks_are_created_as_late_as_possible():
             raise ZeroDivisionError
 
     with config.set(threads=2), pytest.raises(ZeroDivisionError):
-        threads.parallel_for(itertools.count(), work)  # all of them would be made for ever
+        threads.parallel_for(itertools.count(), work)  # an infinite iterator
 
 
 def test_a_child_of_a_fork_makes_threads_of_its_own():
@@ -145,7 +145,7 @@ atexit.register(late)
 
 
 def test_interrupts_at_any_moment_leave_the_threads_in_order():
-    """An interrupt may come between any two steps of the interpreter, even as a job is given."""
+    """An interrupt can occur between any two instructions, also when a task is submitted."""
     script = """
 import signal
 from zarr_core.config import config
@@ -183,7 +183,7 @@ print("fine")
 
 @pytest.mark.skipif(sys.version_info < (3, 13), reason="destroy() refuses if there are threads")
 def test_an_interpreter_within_another_ends():
-    """One that ends while it has threads takes the whole process with it."""
+    """A subinterpreter that ends with running threads ends the whole process."""
     script = """
 import _interpreters as interpreters
 inner = interpreters.create("legacy")

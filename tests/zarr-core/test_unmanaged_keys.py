@@ -1,4 +1,4 @@
-"""Keys that are part of a node of version 2 or 3, or of none."""
+"""Keys that belong to a node of version 2 or 3, and unmanaged keys."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Warnings show the line of the user, however deep in the library they are raised."""
+"""Warnings show the line of the user, wherever in the library they are issued."""
 
 import json
 from itertools import count
@@ -26,7 +26,7 @@ def of_an_unknown_codec(store):
 
 
 def of_nan(store):
-    # The warning is given once for equal metadata.
+    # The warning is issued once for equal metadata.
     zarr.create_array(store, path="x", shape=next(LENGTHS), attributes={"a": 0})
     metadata = json.loads(bytes(store.get("x/zarr.json")))
     metadata["attributes"]["a"] = float("nan")

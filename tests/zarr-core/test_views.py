@@ -1,4 +1,4 @@
-"""Arrays whose elements are read as others; checksums; parts of the first dimension."""
+"""Views with other data types, checksums, and iteration over the first dimension."""
 
 import hashlib
 

@@ -16,7 +16,7 @@ from zarr_core.errors import (
     MetadataValidationError,
     UnknownExtensionError,
 )
-from zarr_core.extension import DataType, ExtensionDefinition
+from zarr_core.extension import DataType, ExtensionDefinition, Location
 from zarr_core.tools import create_extension, data_type_for
 from zarr_dtypes.struct import Struct
 
@@ -32,7 +32,9 @@ def struct(*fields):
 
 
 def made(*fields):
-    return create_extension("data_type", struct(*fields), "the array", "/data_type")
+    return create_extension(
+        "data_type", struct(*fields), Location("the array", pointer="/data_type")
+    )
 
 
 def test_numpy():
@@ -243,7 +245,7 @@ def test_definitions_that_are_rejected(fields, pointer, message):
         made(*fields)
     assert "the array" in str(caught.value)
     assert pointer in {problem.pointer for problem in caught.value.problems} | {
-        caught.value.where.rpartition(" ")[2]
+        caught.value.location.rpartition(" ")[2]
     }
 
 

@@ -1,4 +1,4 @@
-"""What zarr-python writes is read here, and the other way round, in every layout."""
+"""Arrays exchanged with zarr-python in both directions, in every layout."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Tables of what a specification demands, each row with the tests that cover it."""
+"""Tables of the requirements of a specification, with the tests of each."""
 
 import ast
 from collections import Counter
@@ -13,11 +13,11 @@ LEVELS = ("MUST", "MUST NOT", "SHOULD", "SHOULD NOT", "MAY", "must", "must not",
 
 @dataclass(frozen=True)
 class Clause:
-    """One demand of a text.
+    """One requirement of a specification.
 
-    ``id`` is ours, stable; ``section`` the heading that it stands under; ``level`` the
-    word of the text; ``text`` says it in one sentence of our own; ``tests`` are names
-    such as ``"test_v2_paths.py::test_dots"``, of files anywhere among the tests.
+    ``id`` is stable; ``section`` is the heading in the specification; ``level`` is the keyword
+    of RFC 2119; ``text`` paraphrases the requirement; ``tests`` are names such as
+    ``"test_v2_paths.py::test_dots"``, of files in any folder of tests.
     """
 
     id: str
@@ -28,7 +28,7 @@ class Clause:
 
 
 def faults(clauses: list[Clause]) -> list[str]:
-    """What is wrong with a table: rows without tests, tests that do not exist, repeated ids."""
+    """The problems of a table: rows without tests, tests that do not exist, repeated ids."""
     found = [
         f"{name}: is there twice" for name, n in Counter(c.id for c in clauses).items() if n > 1
     ]
@@ -49,7 +49,7 @@ def faults(clauses: list[Clause]) -> list[str]:
 
 @cache
 def tests_in(file: str) -> frozenset[str]:
-    """Names of the tests in a file, those of classes with the class before them."""
+    """Names of the tests in a file; methods are preceded by the class."""
     paths = [path for place in (TESTS, KIT) for path in place.rglob(file) if path.name == file]
     if len(paths) != 1:
         return frozenset()

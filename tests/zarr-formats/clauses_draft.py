@@ -1,4 +1,4 @@
-"""What the text of December 2022 demands, each demand with the tests that cover it."""
+"""The requirements of the draft of December 2022, with their tests."""
 
 from clauses import Clause
 from clauses_draft_more import MORE
@@ -13,7 +13,7 @@ ENCODING = "Chunk encoding"
 
 _ENTRY = "test_draft_entry_point.py::test_"
 _KEYS = "test_draft_keys.py::test_"
-_DOC = "test_draft_documents.py::test_"
+_DOC = "test_draft_array_2022.py::test_"
 _EXT = "test_draft_extensions.py::test_"
 _TYPE = "test_draft_data_types.py::test_"
 _FILL = "test_draft_fill_values.py::test_"

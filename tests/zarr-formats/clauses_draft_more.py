@@ -1,4 +1,4 @@
-"""What the text of December 2022 demands of stores, operations, extensions, codecs."""
+"""The requirements of the draft of December 2022 for stores, operations, extensions and codecs."""
 
 from clauses import Clause
 

@@ -1,4 +1,4 @@
-"""What the text of version 2 demands, each demand with the tests that cover it."""
+"""The requirements of version 2, with their tests."""
 
 from clauses import Clause
 

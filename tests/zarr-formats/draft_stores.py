@@ -1,9 +1,10 @@
-"""Hierarchies of the drafts made by hand, for tests."""
+"""Hierarchies of the drafts, written without the library."""
 
 import json
 
 import numpy as np
 import zarr_core as zarr
+from zarr_core.extension import Location
 from zarr_core.formats.lookup import format_named
 from zarr_core.stores.memory import MemoryStore
 
@@ -38,7 +39,7 @@ def encoded(document):
 
 
 def store_of(documents, entry=TEXT):
-    """A store in memory that holds these documents, under the keys given."""
+    """A store in memory with the given documents."""
     store = MemoryStore()
     if entry is not None:
         store.set("zarr.json", encoded(entry))
@@ -48,7 +49,7 @@ def store_of(documents, entry=TEXT):
 
 
 def array_store(entry=TEXT, **changes):
-    """A store with the array ``a``; None leaves a member out."""
+    """A store with the array ``a``; None removes a member."""
     base, key = (
         (OLD_ARRAY, "meta/root/a.array.json")
         if "protocol" in entry["zarr_format"]
@@ -63,10 +64,10 @@ def open_a(store, mode="r+", **options):
 
 
 def metadata_of(name="draft", **changes):
-    """What a document of an array means, without a store."""
+    """The metadata of an array document, without a store."""
     base = ARRAY if name == "draft" else OLD_ARRAY
     document = {key: value for key, value in {**base, **changes}.items() if value is not ...}
-    return format_named(name).from_json({"array": document}, "test")
+    return format_named(name).from_json({"array": document}, Location("test"))
 
 
 def document_of(store, key):

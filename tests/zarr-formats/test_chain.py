@@ -1,4 +1,4 @@
-"""Order, filters, compressor of version 2 as codecs of version 3, or back."""
+"""Conversion between order, filters and compressor of version 2 and codecs of version 3."""
 
 import pytest
 from zarr_core.extension import ArrayMetadata, ExtensionDefinition, MetadataValidationError
@@ -73,7 +73,7 @@ def test_filters_of_elements_come_before_the_bytes():
         ("<U4", {"id": "categorize", "labels": ["a"], "dtype": "<U4", "astype": ">u2"}, "big"),
         ("|O", {"id": "categorize", "labels": ["a"], "dtype": "|O"}, None),
         ("<M8[ns]", {"id": "delta", "dtype": "<i8"}, "little"),
-        # Other spellings of types that numcodecs takes.
+        # Other spellings of types that numcodecs accepts.
         ("<f8", {"id": "delta", "dtype": "f8"}, "little"),
         ("<f8", {"id": "delta", "dtype": "float64"}, "little"),
         ("|u1", {"id": "delta", "dtype": "u1"}, None),
@@ -133,19 +133,19 @@ def test_blosc_shuffles_by_what_it_is_given():
 
 
 AS_BEFORE = [
-    # What the filter takes for little-endian is big-endian: version 2 calculates all the same.
+    # The filter expects little-endian, but the elements are big-endian; version 2 still applies it.
     (">f8", [{"id": "delta", "dtype": "<f8"}]),
     ("<i8", [{"id": "delta", "dtype": "<u8"}]),
-    # Compressed before it is filtered.
+    # Compressed before the filter.
     ("<f8", [{"id": "zlib", "level": 1}, {"id": "delta", "dtype": "|u1"}]),
-    # Two that give bytes of arrays.
+    # Two codecs from arrays to bytes.
     ("|O", [{"id": "json2"}, {"id": "vlen-bytes"}]),
-    # Nobody knows it here.
+    # Unknown.
     ("<f8", [{"id": "acme"}]),
     ("<f8", [{"id": "base64"}]),
-    # Fields of two byte orders.
+    # Fields with two byte orders.
     ([["a", "<i4"], ["b", ">i4"]], []),
-    # Filters that do not say what they take, or say what nobody knows.
+    # Filters without input types, or with unknown ones.
     ("<f8", [{"id": "delta"}]),
     ("<f8", [{"id": "delta", "dtype": "float99"}]),
 ]
@@ -247,7 +247,7 @@ def test_read_metadata_round_trip(dtype, filters, compressor, order):
     written = write_chain(array)
     assert write_stored_dtype(array) == dtype
     expected = (order, filters, compressor)
-    if filters == [{"id": "acme"}]:  # alone it may as well be the compressor
+    if filters == [{"id": "acme"}]:  # a single codec can also be the compressor
         expected = (order, None, {"id": "acme"})
     assert written == expected
     again = read_dtype(dtype, object_codec=object_codec(*written[1:]))

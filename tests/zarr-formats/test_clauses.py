@@ -1,4 +1,4 @@
-"""The table's own check finds what is wrong with a table."""
+"""The check of the tables finds their problems."""
 
 from clauses import Clause, faults
 

@@ -1,4 +1,4 @@
-"""Every demand of the text of December 2022 has a test."""
+"""Every requirement of the draft of December 2022 has a test."""
 
 from clauses import faults
 from clauses_draft import CLAUSES

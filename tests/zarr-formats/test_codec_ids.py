@@ -1,7 +1,7 @@
-"""Configurations of numcodecs, to and from codecs of version 3."""
+"""Conversion between configurations of numcodecs and codecs of version 3."""
 
 import pytest
-from zarr_core.extension import ExtensionDefinition
+from zarr_core.extension import ExtensionDefinition, Location
 from zarr_core.tools import create_extension
 from zarr_formats.codec_ids import KINDS, config, definition
 
@@ -18,7 +18,7 @@ def test_every_id_names_a_codec_that_is_installed(name):
         "vlen-array": {"dtype": "<i4"},
     }.get(name, {})
     codec = definition({"id": name, **members})
-    made = create_extension("codec", codec, "here", "/codecs/0")
+    made = create_extension("codec", codec, Location("here", pointer="/codecs/0"))
     kind = ("ArrayToArrayCodec", "ArrayToBytesCodec", "BytesToBytesCodec")[KINDS[name]]
     assert kind in [base.__name__ for base in type(made).__mro__]
     assert config(codec)["id"] == name

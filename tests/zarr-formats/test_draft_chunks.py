@@ -1,4 +1,4 @@
-"""Chunk grids with storage transformers: sharding as a codec, and as what it is called."""
+"""Chunk grids with storage transformers: sharding as a codec and as a storage transformer."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ from draft_stores import (
 from hypothesis import given
 from hypothesis import strategies as st
 from zarr_core.errors import MetadataError, MetadataValidationError, UnknownExtensionError
-from zarr_core.extension import ExtensionDefinition, StorageTransformer
+from zarr_core.extension import ExtensionDefinition, Location, StorageTransformer
 from zarr_core.formats.lookup import format_named
 
 URIS = {
@@ -171,7 +171,7 @@ def test_transformers_behind_sharding_stay():
     assert [key for key in store.list() if key.startswith("data")] == ["data/a/c0/0"]
     assert open_a(store)[...].tolist() == (ramp((4, 6)) + 1).tolist()
     format_ = format_named("draft")
-    again = format_.to_format(array.metadata, "test")
+    again = format_.to_format(array.metadata, Location("test"))
     assert again == array.metadata
     assert format_.to_json(again)["array"]["storage_transformers"] == [
         sharding(2, 2), sharding(1, 2),
@@ -183,7 +183,7 @@ def test_under_an_extension_layout_sharding_is_a_transformer():
     store = sharded(chunk_memory_layout=layout)
     format_ = format_named("draft")
     document = document_of(store, KEY["draft"])
-    metadata = format_.from_json({"array": document}, "test")
+    metadata = format_.from_json({"array": document}, Location("test"))
     assert [item.name for item in metadata.storage_transformers] == ["sharding"]
     written = format_.to_json(metadata.replace(document=None))["array"]
     assert {**document, "codecs": []} == {"codecs": [], **written}
@@ -204,7 +204,7 @@ def test_zarr_python_counts_without_dimensions(counts):
 
 
 def test_zarr_python_counts_only_the_first_dimensions():
-    """Those of a sub-array data type come last, and are left out."""
+    """The dimensions of a subarray data type are the last, and are omitted."""
     store = sharded("draft-2021", storage_transformers=[sharding(2, uri=URIS["draft-2021"])])
     assert open_a(store).shards == (4, 2)
 
@@ -225,10 +225,10 @@ def test_codec_and_transformer_read_the_same(dimensions, name, written_by_codec)
         KEY[name],
     )  # fmt: skip
     format_ = format_named(name)
-    by_codec = format_.from_json({"array": document}, "test")
+    by_codec = format_.from_json({"array": document}, Location("test"))
     plain = {key: value for key, value in document.items() if key != "storage_transformers"}
     transformer = ExtensionDefinition("sharding", {"type": "indexed", "chunks_per_shard": counts})
-    by_transformer = format_.from_json({"array": plain}, "test").replace(
+    by_transformer = format_.from_json({"array": plain}, Location("test")).replace(
         storage_transformers=(transformer,), document=None
     )
     from zarr_core.engine.resolved_metadata import resolve_metadata
@@ -239,7 +239,8 @@ def test_codec_and_transformer_read_the_same(dimensions, name, written_by_codec)
     values = ramp(shape) + 1
     metadata = (by_codec, by_transformer) if written_by_codec else (by_transformer, by_codec)
     writer, reader = (
-        StoredArray(store, "a", format_, item, resolve_metadata(item, "test")) for item in metadata
+        StoredArray(store, "a", format_, item, resolve_metadata(item, Location("test")))
+        for item in metadata
     )
     everything = parse.basic((), tuple(shape))
     writer.write(everything.selection, everything.broadcast(values))
@@ -268,7 +269,7 @@ def test_an_index_with_checksum_is_rejected():
     beside = metadata.replace(codecs=(codec, ExtensionDefinition("gzip", {"level": 1})))
     with pytest.raises(MetadataError, match="must be the only codec"):
         format_.to_json(beside)
-    expressed = format_.to_format(metadata, "test")
+    expressed = format_.to_format(metadata, Location("test"))
     assert expressed.codecs[0].configuration["index_codecs"] == [
         {"name": "bytes", "configuration": {"endian": "little"}}
     ]

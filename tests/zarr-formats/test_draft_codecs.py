@@ -1,4 +1,4 @@
-"""Codecs by their URIs, layouts, and where elements become bytes."""
+"""Codec URIs, memory layouts, and the position of the codec that encodes elements as bytes."""
 
 import gzip
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ def test_gzip():
     [f"{SPEC}codec/gzip", f"{SPEC}codecs/gzip", f"{SPEC}codec/gzip/1.0", f"{SPEC}codecs/gzip/1.7"],
 )
 def test_other_forms_of_the_uri_are_read(uri):
-    """An example of the text has the first."""
+    """The first is in an example of the text."""
     metadata = metadata_of(codecs=[{"type": uri, "configuration": {"level": 1}}])
     assert metadata.codecs[1] == ExtensionDefinition("gzip", {"level": 1})
 
@@ -147,7 +147,7 @@ def test_codecs_are_applied_in_their_order():
 
 
 def test_bytes_are_not_elements_again():
-    """The text lets them be; what for, it does not say."""
+    """The text permits them without a purpose."""
     for codecs in ([GZIP, BIG], [BIG, BIG]):
         with pytest.raises(CodecChainError):
             open_a(array_store(codecs=codecs))
@@ -174,7 +174,7 @@ def test_layouts(layout, shape, codecs):
     assert stored == expected.tobytes(order=layout)
 
 
-# --- codecs of somebody else's ---
+# --- third-party codecs ---
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ def extension(name, kind, **more):
 
 
 def some(dtype):
-    """Elements of a data type, shape (4, 6), no two alike."""
+    """Different elements of a data type, shape (4, 6)."""
     if dtype.kind in "SU":
         return np.array([f"{number}é" if dtype.kind == "U" else f"{number}" for number in range(24)],
                         dtype).reshape(4, 6)  # fmt: skip
@@ -38,7 +38,7 @@ def some(dtype):
 
 
 def check(store, dtype, values, **options):
-    """Elements come back, and are stored in a byte order."""
+    """Elements are stored in a byte order and read back."""
     array = open_a(store, **options)
     assert array.dtype == dtype.newbyteorder("=")
     array[...] = values

@@ -98,7 +98,7 @@ def test_the_metadata_key_suffix_is_used():
     assert store.get("meta/b.array.json"), "it belongs to nobody here"
 
 
-def test_the_suffix_of_the_dialect_is_used():
+def test_the_suffix_of_the_draft_is_used():
     store = store_of({"meta/root/a.array": {**ARRAY, "data_type": "<i4"}}, None)
     store.set("zarr.json", json.dumps({**DIALECT, "metadata_key_suffix": ""}).encode())
     assert sorted(zarr.open_group(store)) == ["a"]

@@ -9,6 +9,7 @@ from zarr_core.extension import (
     ArrayToArrayCodec,
     ChunkGrid,
     ChunkMemoryLayout,
+    Location,
     MetadataExtension,
     ValidationProblem,
 )
@@ -56,7 +57,7 @@ def test_an_extension_that_is_known_by_its_uri_is_asked(must):
 def test_configurations_of_extensions_are_any_json(configuration):
     extension = {"extension": EXTENSION, "must_understand": False, "configuration": configuration}
     metadata = metadata_of(extensions=[extension])
-    rewritten = format_named("draft").to_format(metadata, "test")
+    rewritten = format_named("draft").to_format(metadata, Location("test"))
     assert rewritten.additional_fields == metadata.additional_fields
 
 

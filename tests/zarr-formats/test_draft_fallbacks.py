@@ -1,4 +1,4 @@
-"""Unknown data types with fallbacks that are known: what is read, and said, and refused."""
+"""Unknown data types with known fallbacks: values, warnings and errors."""
 
 import warnings
 
@@ -115,7 +115,7 @@ def test_documents_keep_type_and_fallbacks():
 
 class Chooser:
     @hookimpl
-    def zarr_choose_fallback(self, definition, fallbacks, where):
+    def zarr_choose_fallback(self, definition, fallbacks, location):
         assert definition.name == EXTENSION
         assert definition.configuration == {"type": "quaternion"}
         return fallbacks[-1]

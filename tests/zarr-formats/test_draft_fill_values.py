@@ -1,4 +1,4 @@
-"""Fill values of the core data types as the text writes them."""
+"""Fill values of the core data types in the form of the text."""
 
 import struct
 
@@ -179,7 +179,7 @@ def test_all_bits_there_and_back(name, data):
     ],
 )
 def test_extensions_read_their_own(name, kind, value, expected):
-    """As zarr-python 2 writes them; the texts of the extensions do not say."""
+    """As written by zarr-python 2; the texts of the extensions do not define them."""
     described = {"extension": f"{SPEC}extensions/data-types/{name}/1.0", "type": kind}
     found = fill_of(described, value)
     assert (

@@ -1,4 +1,4 @@
-"""Filters of the dialect of 2021: they stand in the attributes."""
+"""Filters in the draft of 2021, which stores them in the attributes."""
 
 import json
 
@@ -14,12 +14,12 @@ KEY = "meta/root/a.array.json"
 GZIP = {"codec": f"{SPEC}codec/gzip/1.0", "configuration": {"level": 1}}
 
 
-def dialect_store(**changes):
+def store_2021(**changes):
     return array_store(DIALECT, **changes)
 
 
 def made(**options):
-    """A new array, and the document that was written of it."""
+    """A new array, and its metadata document."""
     store = store_of({}, None)
     options = {"data": ramp((4, 6)), "chunks": (2, 3), **options}
     array = zarr.create_array(store, path="a", zarr_format="draft-2021", **options)
@@ -30,7 +30,7 @@ FILTERS = [{"id": "delta", "dtype": "<i4", "astype": "<i4"}, {"id": "shuffle", "
 
 
 def test_filters_stand_in_the_attributes():
-    store = dialect_store(attributes={"filters": FILTERS, "x": 1}, compressor=GZIP)
+    store = store_2021(attributes={"filters": FILTERS, "x": 1}, compressor=GZIP)
     chunk = ramp((2, 3)) + 1
     for config in (*FILTERS, {"id": "gzip"}):
         chunk = numcodecs.get_codec(dict(config)).encode(chunk)
@@ -61,7 +61,7 @@ def test_filters_are_written_there():
 
 @pytest.mark.parametrize("value", [None, [], "butterworth", {"id": "delta"}, ["delta"], 5])
 def test_an_attribute_of_that_name_that_is_not_a_list_of_codecs(value):
-    store = dialect_store(attributes={"filters": value})
+    store = store_2021(attributes={"filters": value})
     array = open_a(store)
     assert array.attrs["filters"] == value
     array.attrs["x"] = 1
@@ -83,9 +83,9 @@ def test_users_cannot_take_the_name():
 
 def test_codecs_without_id_are_rejected():
     with pytest.raises(MetadataValidationError, match="/attributes/filters/1/id"):
-        open_a(dialect_store(attributes={"filters": [FILTERS[0], {"dtype": "<i4"}]}))
+        open_a(store_2021(attributes={"filters": [FILTERS[0], {"dtype": "<i4"}]}))
     with pytest.raises(MetadataValidationError, match="/attributes/filters/0/dtype"):
-        open_a(dialect_store(attributes={"filters": [{"id": "delta", "dtype": "<f8"}]}))
+        open_a(store_2021(attributes={"filters": [{"id": "delta", "dtype": "<f8"}]}))
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_objects(codec, values):
     described = {"extension": "TODO: object array protocol URL", "type": "|O", "fallback": None}
     config = numcodecs.get_codec({"id": codec}).get_config()
     grid = {"type": "regular", "chunk_shape": [4], "separator": "/"}
-    store = dialect_store(
+    store = store_2021(
         data_type=described, shape=[4], chunk_grid=grid, fill_value=None, compressor=GZIP,
         attributes={"filters": [config]},
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What both drafts do with nodes: find, make, change, remove, copy, move them."""
+"""Operations on nodes of both drafts: discover, create, change, remove, copy, move."""
 
 import json
 import threading
@@ -91,7 +91,7 @@ def test_a_node_that_is_not_there(name):
 
 
 def test_the_root_is_a_group_from_the_entry_point_on(name):
-    """Lest a hierarchy whose last node was removed takes nodes of other formats."""
+    """Otherwise a hierarchy whose last node was removed would accept nodes of other formats."""
     store = store_of({}, ENTRIES[name])
     root = zarr.open_group(store)
     assert list(root) == []
@@ -150,7 +150,7 @@ def test_damaged_documents_are_named(name):
     assert zarr.open(store, path="a").shape == (4, 6)
 
 
-# --- making ---
+# --- creating ---
 
 
 def test_no_groups_are_created_to_lead_to_a_node(name):

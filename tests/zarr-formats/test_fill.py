@@ -1,4 +1,4 @@
-"""Fill values of versions 1 and 2, to and from the form of version 3."""
+"""Conversion of fill values of versions 1 and 2 from and to version 3."""
 
 import base64
 import math
@@ -102,7 +102,7 @@ def test_records_of_several_byte_orders():
 def test_objects():
     text, data = (read_dtype("|O", object_codec=name) for name in ("vlen-utf8", "vlen-bytes"))
     assert fill_from_v2("ab", text) == ("ab", False)
-    # What zarr-python writes where nobody gives one.
+    # The default of zarr-python.
     assert fill_from_v2(0, text) == ("", False)
     assert fill_from_v2(0, data) == ("", False)
     assert fill_from_v2(base64_of(b"ab"), data) == (base64_of(b"ab"), False)
@@ -166,7 +166,7 @@ def test_forms_of_version_3_are_written_in_words_of_version_2(text, value, expec
 
 @pytest.mark.parametrize("value", ["0x7fc00001", "0xffc00000", "0x7f800001", "0x12", "abc", "0xzz"])
 def test_other_nans_cannot_be_said(value):
-    # Written as "NaN" they would come back as other bits.
+    # "NaN" would be read as other bits.
     with pytest.raises(MetadataValidationError) as caught:
         fill_to_v2(value, read_dtype("<f4"))
     assert caught.value.problems[0].pointer == "/fill_value"

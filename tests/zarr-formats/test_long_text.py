@@ -13,7 +13,7 @@ LONG = "n\x1b[2J" * 4_000
 
 
 def replaced(value, place, new):
-    """A copy of a JSON value with another value at one place."""
+    """A copy of a JSON value with another value at one location."""
     if not place:
         return new
     first, *rest = place
@@ -24,7 +24,7 @@ def replaced(value, place, new):
 
 
 def places(value, place=()):
-    """The places of all strings of a JSON value, and one more member of each object."""
+    """The locations of all strings of a JSON value, and an additional member of each object."""
     if isinstance(value, dict):
         yield (*place, LONG)
         for name, item in value.items():

@@ -1,4 +1,4 @@
-"""Blocks of N5: the header, sizes that differ from the chunk's, and two codecs that have them."""
+"""Blocks of N5: the header, sizes that differ from the chunk, and the two codecs for blocks."""
 
 import json
 import pickle
@@ -19,7 +19,7 @@ from zarr_core.errors import (
     ExtensionConfigurationError,
     MetadataValidationError,
 )
-from zarr_core.extension import ArrayRepresentation, ExtensionDefinition
+from zarr_core.extension import ArrayRepresentation, ExtensionDefinition, Location
 from zarr_core.stores.memory import MemoryStore
 from zarr_core.tools import create_extension
 from zarr_formats.n5.block import BlockCodec
@@ -116,7 +116,7 @@ def test_round_trip(values, compressor):
 
 
 def test_a_smaller_block_is_filled_up():
-    # Three columns and one row, as N5 counts them.
+    # Three columns and one row, in the order of N5.
     content = np.array([[1, 2, 3]], ">u2").tobytes()
     for stored in (header(3, 1) + content, header(3, 1, mode=1, elements=3) + content):
         values = BlockCodec([BIG]).decode(stored, chunk((2, 4), fill=9))
@@ -167,7 +167,7 @@ def test_it_pickles_and_compares(codec):
 def bound(codecs, name="n5.block", dtype="u2", shape=(2, 4)):
     configuration = {"codecs": codecs}
     definition = ExtensionDefinition(name, configuration)
-    made = create_extension("codec", definition, "here", "/codecs/0")
+    made = create_extension("codec", definition, Location("here", pointer="/codecs/0"))
     assert made.to_configuration() == configuration
     made.check(chunk(shape, dtype))
     return made
@@ -262,7 +262,7 @@ def test_an_array_of_version_3_in_the_manner_of_the_registered_example():
     ]
     values = np.arange(256 * 128, dtype="f4").reshape(256, 128)
     array[...] = values
-    # The same blocks as an array of N5, whose dimensions we have the other way round.
+    # The same blocks as an array of N5, with reversed dimensions.
     document = (
         b'{"dimensions": [256, 128], "blockSize": [256, 128], "dataType": "float32",'
         b'"compression": {"type": "zstd", "level": 0}}'
@@ -285,5 +285,9 @@ def test_the_examples_of_the_schemas_are_configurations(name):
     jsonschema.Draft202012Validator.check_schema(schema)
     for example in schema["examples"]:
         jsonschema.validate(example, schema)
-        made = create_extension("codec", ExtensionDefinition(name, example), "here", "/codecs/0")
+        made = create_extension(
+            "codec",
+            ExtensionDefinition(name, example),
+            Location("here", pointer="/codecs/0"),
+        )
         assert made.to_configuration() == example

@@ -1,11 +1,11 @@
-"""Chunk keys of N5: grid positions the other way round."""
+"""Chunk keys of N5: reversed chunk coordinates."""
 
 import pickle
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from zarr_core.extension import ExtensionDefinition
+from zarr_core.extension import ExtensionDefinition, Location
 from zarr_core.tools import create_extension
 from zarr_formats.n5.chunk_keys import N5Encoding
 
@@ -43,6 +43,8 @@ def test_affixes_match_encode(chunk):
 
 
 def test_the_name_finds_it():
-    made = create_extension("chunk_key_encoding", ExtensionDefinition("n5"), "here", "/x")
+    made = create_extension(
+        "chunk_key_encoding", ExtensionDefinition("n5"), Location("here", pointer="/x")
+    )
     assert made == N5Encoding() == pickle.loads(pickle.dumps(made))
     assert made.to_definition() == ExtensionDefinition("n5")

@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 import zarr_core
 from zarr_core.errors import MetadataValidationError
-from zarr_core.extension import ArrayMetadata, ExtensionDefinition, GroupMetadata
+from zarr_core.extension import ArrayMetadata, ExtensionDefinition, GroupMetadata, Location
 from zarr_core.tools import package_schema
 from zarr_formats.n5.compression import codec_of, compression_of
 from zarr_formats.n5.format import N5
@@ -23,7 +23,7 @@ DOCUMENT = {
 
 
 def read(document):
-    return N5().from_json({"attributes.json": document}, "here")
+    return N5().from_json({"attributes.json": document}, Location("here"))
 
 
 def written(metadata):
@@ -77,7 +77,7 @@ def test_unchanged_metadata_is_preserved(document):
 
 
 def test_a_group_without_a_document_has_none_until_it_has_attributes():
-    group = N5().from_json({}, "here")
+    group = N5().from_json({}, Location("here"))
     assert group == GroupMetadata()
     assert N5().to_json(group) == {}
     assert N5().to_json(group.replace(attributes={"a": 1})) == {"attributes.json": {"a": 1}}
@@ -90,7 +90,7 @@ def test_names_of_dimensions_are_labels():
         assert read(DOCUMENT | {"axes": axes}).dimension_names is None
     named = read(DOCUMENT).replace(dimension_names=("z", None, "x"))
     assert written(named)["axes"] == ["x", "", "z"]
-    # The attribute is the same thing.
+    # The attribute is equivalent.
     other = read(DOCUMENT | {"axes": ["x", "", "z"]})
     renamed = written(other.replace(attributes={"axes": ["a", "b", "c"]}))
     assert renamed["axes"] == ["a", "b", "c"]
@@ -241,7 +241,7 @@ def test_blocks_are_reported_without_their_codecs():
 )
 def test_metadata_keys_of_no_node(document):
     with pytest.raises(MetadataValidationError, match="is an object"):
-        N5().from_json(document, "here")
+        N5().from_json(document, Location("here"))
 
 
 def test_members_without_words_are_rejected():
@@ -258,4 +258,4 @@ def test_the_examples_of_the_schema_are_documents():
     assert package_schema("zarr_formats", "format", "n5.array").accepts(schema["examples"][0])
     for example in schema["examples"]:
         jsonschema.validate(example, schema)
-        assert N5().from_json({"attributes.json": example}, "here").shape
+        assert N5().from_json({"attributes.json": example}, Location("here")).shape

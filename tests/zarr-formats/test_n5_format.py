@@ -1,4 +1,4 @@
-"""Arrays and groups of N5 through the functions that users call."""
+"""Arrays and groups of N5 through the public functions."""
 
 import json
 import pickle
@@ -185,17 +185,17 @@ def test_overwriting_spares_what_is_not_a_node(store):
     store.set("g/notes.txt", b"mine")
     with pytest.raises(NodeExistsError, match=r"notes\.txt"):
         root.create_group("g", overwrite=True)
-    # Within an array, anything belongs to it.
+    # All keys below an array belong to it.
     store.set("g/a/notes.txt", b"mine")
     root.create_array("g/a", data=VALUES, overwrite=True)
     assert store.exists("g/notes.txt")
-    # What may be anybody's pictures is not taken for chunks that were left.
+    # Files that may belong to another program are not removed as chunks.
     store.set("photos/1", b"jpeg")
     with pytest.raises(NodeExistsError):
         root.create_array("photos", data=VALUES, overwrite=True)
 
 
-# --- what is no N5 ---
+# --- other files ---
 
 
 def test_folders_are_not_groups(tmp_path):
@@ -205,7 +205,7 @@ def test_folders_are_not_groups(tmp_path):
         zarr_core.open(tmp_path)
     with pytest.raises(NodeNotFoundError):
         zarr_core.open(tmp_path, path="sub", zarr_format="n5")
-    # An empty one is none either, in a hierarchy.
+    # Nor is an empty one, in a hierarchy.
     (tmp_path / "attributes.json").write_text("{}")
     (tmp_path / "empty").mkdir()
     assert list(zarr_core.open(tmp_path)) == ["sub"]

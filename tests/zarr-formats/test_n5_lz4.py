@@ -1,4 +1,4 @@
-"""LZ4 of the Java library and of zarr-python, by the letter of their layouts."""
+"""LZ4 of the Java library and of zarr-python, byte by byte."""
 
 import pickle
 import struct
@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from xxhash import xxh32_intdigest as xxh32
 from zarr_core.errors import ChecksumError, ChunkDecodeError, ExtensionConfigurationError
-from zarr_core.extension import ExtensionDefinition
+from zarr_core.extension import ExtensionDefinition, Location
 from zarr_core.tools import create_extension
 from zarr_formats.n5.lz4 import N5Lz4Codec
 
@@ -17,7 +17,7 @@ CONTENT = b"abcabcabcabc" * 50
 
 
 def piece(content, *, method=0x10, level=6, length=None, hashed=None, magic=b"LZ4Block"):
-    """What lz4-java writes for one piece; by default not compressed."""
+    """One block of lz4-java; by default not compressed."""
     length = len(content) if length is None else length
     hashed = xxh32(content, SEED) & 0x0FFFFFFF if hashed is None else hashed
     return struct.pack("<8sBIII", magic, method | level, len(content), length, hashed) + content
@@ -42,7 +42,7 @@ def test_written_bytes_have_the_java_layout():
     while True:
         magic, token, stored, length, hashed = struct.unpack_from("<8sBIII", stream, start)
         assert magic == b"LZ4Block"
-        assert token & 0x0F == 0  # pieces of at most 1024 bytes
+        assert token & 0x0F == 0  # blocks of at most 1024 bytes
         start += 21 + stored
         if not length:
             break
@@ -64,7 +64,7 @@ def test_incompressible_data_is_stored():
 def test_zarr_python_writes_one_block_after_its_size():
     stream = bytes(N5Lz4Codec(acceleration=1).encode(CONTENT, None))
     assert struct.unpack_from("<I", stream) == (len(CONTENT),)
-    # Whichever is expected, both are read.
+    # Both are read, whichever is expected.
     for codec in (N5Lz4Codec(), N5Lz4Codec(acceleration=1)):
         assert bytes(codec.decode(stream, len(CONTENT))) == CONTENT
 
@@ -116,13 +116,17 @@ def test_a_wrong_hash_is_noticed():
 )  # fmt: skip
 def test_configurations_that_are_rejected(configuration):
     with pytest.raises(ExtensionConfigurationError):
-        create_extension("codec", ExtensionDefinition("n5.lz4", configuration), "here", "/codecs/0")
+        create_extension(
+            "codec",
+            ExtensionDefinition("n5.lz4", configuration),
+            Location("here", pointer="/codecs/0"),
+        )
 
 
 def test_it_is_found_and_pickles():
     for configuration in ({"blockSize": 1024}, {"acceleration": 3}):
         definition = ExtensionDefinition("n5.lz4", configuration)
-        made = create_extension("codec", definition, "here", "/codecs/0")
+        made = create_extension("codec", definition, Location("here", pointer="/codecs/0"))
         assert made.to_configuration() == configuration
         made.encode(b"so that it has made what it needs", None)
         assert pickle.loads(pickle.dumps(made)) == made

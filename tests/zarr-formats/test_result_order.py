@@ -1,4 +1,4 @@
-"""Reading gives arrays in the order of the chunks, as zarr-python does for version 2."""
+"""The memory order of results is that of the chunks, as in zarr-python for version 2."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Members of a document whose meaning did not change keep their spelling."""
+"""Unchanged members of a document are written as they were read."""
 
 import pytest
 from zarr_core.extension import (
@@ -59,7 +59,7 @@ def test_every_problem_is_reported():
     parts = (PARTS[0], Part(("fill_value",), (), refuse), Part(("codecs",), (), refuse))
     with pytest.raises(MetadataValidationError) as caught:
         revise(None, None, OLD, parts, "here")
-    assert caught.value.where == "here"
+    assert caught.value.location == "here"
     assert len(caught.value.problems) == 2
-    # What was read and has not changed is written, whoever could say it anew.
+    # Unchanged members are written as they were read.
     assert revise(RAW, OLD, OLD, parts, "here") == RAW

@@ -1,4 +1,4 @@
-"""Formats beside each other: which is read, what is refused, what a new node becomes."""
+"""Several formats in one store: detection, errors, and the format of new nodes."""
 
 import json
 from itertools import permutations

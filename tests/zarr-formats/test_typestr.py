@@ -1,4 +1,4 @@
-"""Data types of versions 1 and 2, to and from those of the model."""
+"""Conversion of data types of versions 1 and 2 from and to version 3."""
 
 import numpy as np
 import pytest
@@ -256,7 +256,7 @@ def test_the_older_form_of_fields():
 def test_sizes_match_numpy_and_round_trip(value):
     dtype = read_dtype(value)
     assert dtype.item_size == dtype.numpy_dtype().itemsize <= LARGEST
-    # The model's data type lays an element out alike.
+    # The data type of version 3 has the same memory layout.
     data_type = create_extension("data_type", dtype.data_type)
     assert data_type.item_size == dtype.item_size
     if dtype.byte_order != "mixed":

@@ -1,4 +1,4 @@
-"""meta and attrs of version 1: what they mean, what they become."""
+"""Conversion of meta and attrs of version 1."""
 
 import json
 from importlib.resources import files
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import zarr_core
 from zarr_core.errors import MetadataValidationError
-from zarr_core.extension import ExtensionDefinition, GroupMetadata
+from zarr_core.extension import ExtensionDefinition, GroupMetadata, Location
 from zarr_core.tools import create_extension, package_schema
 from zarr_formats.v1.document import encode, is_version_1
 from zarr_formats.v1.format import V1
@@ -29,7 +29,7 @@ LZMA = {"check": 0, "filters": None, "format": 1, "preset": 1}
 
 
 def read(**changes):
-    return V1().from_json({"meta": META | changes, "attrs": {"a": 1}}, "here")
+    return V1().from_json({"meta": META | changes, "attrs": {"a": 1}}, Location("here"))
 
 
 def fill_of(**changes):
@@ -114,7 +114,7 @@ def test_unchanged_metadata_is_preserved(changes):
 
 
 def test_attributes_may_be_missing():
-    metadata = V1().from_json({"meta": META}, "here")
+    metadata = V1().from_json({"meta": META}, Location("here"))
     assert metadata.attributes == {}
     assert V1().to_json(metadata) == {"meta": META}
     assert V1().to_json(metadata.replace(attributes={"a": 1}))["attrs"] == {"a": 1}
@@ -158,7 +158,7 @@ def test_fill_values_are_what_numpy_makes_of_them(dtype, value, expected):
     wanted = np.array(expected, np.dtype(dtype).newbyteorder("="))
     assert element.tobytes() == wanted.tobytes()
     document = V1().to_json(read(dtype=dtype, fill_value=value).replace(document=None))
-    again = V1().from_json(document, "here")
+    again = V1().from_json(document, Location("here"))
     assert fill_of(dtype=dtype, fill_value=document["meta"]["fill_value"]) == element or (
         element != element
     )
@@ -169,7 +169,7 @@ def test_a_record_is_filled_with_the_same_in_each_field():
     fields = [["a", "<i4"], ["b", "<f8"]]
     element = fill_of(dtype=fields, fill_value=5)
     assert (element["a"], element["b"]) == (5, 5.0)
-    # Zero in text is the character, so zero bytes can only be said by leaving it open.
+    # In text, 0 is the character, so zero bytes can only be represented by no fill value.
     fields = [["a", "<i4"], ["b", "|S2"]]
     assert fill_of(dtype=fields, fill_value=0)["b"] == b"0"
     open_ = read(dtype=fields, fill_value=None)
@@ -187,7 +187,7 @@ def test_fill_values_that_are_none(dtype, value):
         read(dtype=dtype, fill_value=value)
 
 
-# --- what version 1 has no words for ---
+# --- not supported by version 1 ---
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def test_fields_that_are_arrays_are_rejected():
 @pytest.mark.parametrize("document", [None, [], {}, {"attrs": {}}])
 def test_metadata_keys_of_no_node(document):
     with pytest.raises(MetadataValidationError, match="meta"):
-        V1().from_json(document, "here")
+        V1().from_json(document, Location("here"))
 
 
 def test_groups_are_not_supported():
@@ -269,4 +269,4 @@ def test_the_examples_of_the_schema_are_documents():
     assert package_schema("zarr_formats", "format", "v1.meta").accepts(schema["examples"][0])
     for example in schema["examples"]:
         jsonschema.validate(example, schema)
-        assert V1().from_json({"meta": example}, "here").shape
+        assert V1().from_json({"meta": example}, Location("here")).shape

@@ -1,4 +1,4 @@
-"""Arrays of version 1 through the functions that users call."""
+"""Arrays of version 1 through the public functions."""
 
 import json
 import pickle
@@ -95,7 +95,7 @@ def test_nothing_says_what_is_undefined(store):
     assert array.fill_value is None
     assert array[...].tolist() == [0, 0, 0, 0]
     array[:2] = 0
-    assert store.exists("0")  # others would show anything
+    assert store.exists("0")  # other types could have any value
 
 
 def test_nodes_pickle(tmp_path):
@@ -123,7 +123,7 @@ def test_an_array_is_replaced_only_if_asked(store):
     assert not store.exists("a/2.0")
     with pytest.raises(NodeExistsError):
         make(store, "a/b")
-    # What lies beside it is nobody's.
+    # Keys next to it are unmanaged.
     store.set("b/notes.txt", b"mine")
     store.set("b/meta", b"mine")
     with pytest.raises(NodeExistsError, match="b/"):

@@ -1,4 +1,4 @@
-"""New arrays of version 2, with whatever it can have."""
+"""New arrays of version 2, with all its features."""
 
 import json
 
@@ -19,7 +19,7 @@ numcodecs = pytest.importorskip("numcodecs")
 
 
 def create(**options):
-    """A new array with the document that is stored of it."""
+    """A new array and its stored metadata document."""
     store = zarr.MemoryStore()
     array = zarr.create_array(store, zarr_format=2, **options)
     return array, json.loads(bytes(store.get(".zarray")))

@@ -1,4 +1,4 @@
-"""Documents of version 2 as metadata of the model, or back."""
+"""Conversion of documents of version 2 from and to metadata."""
 
 import pytest
 from hypothesis import given, settings
@@ -8,6 +8,7 @@ from zarr_core.extension import (
     ArrayMetadata,
     ExtensionDefinition,
     GroupMetadata,
+    Location,
     MetadataValidationError,
 )
 from zarr_core.tools import strictjson
@@ -15,13 +16,13 @@ from zarr_formats.v2.document import read_array, read_group, write_array, write_
 
 
 def read(attributes=None, **changes):
-    return read_array(array(**changes), attributes, "here")
+    return read_array(array(**changes), attributes, Location("here"))
 
 
 def pointers(document, attributes=None):
     with pytest.raises(MetadataValidationError) as caught:
-        read_array(document, attributes, "here")
-    assert caught.value.where.startswith("here")
+        read_array(document, attributes, Location("here"))
+    assert caught.value.location.startswith("here")
     return [problem.pointer for problem in caught.value.problems]
 
 
@@ -156,23 +157,23 @@ def test_more_dimensions_than_numpy_has():
 
 
 def test_a_new_document():
-    metadata = read_array(array(), {"a": 1}, "here").replace(document=None)
-    written = write_array(metadata, "there")
+    metadata = read_array(array(), {"a": 1}, Location("here")).replace(document=None)
+    written = write_array(metadata, Location("there"))
     assert written == {".zarray": array(dimension_separator="."), ".zattrs": {"a": 1}}
     assert list(written[".zarray"]) == sorted(written[".zarray"])
-    assert list(write_array(metadata.replace(attributes={}), "there")) == [".zarray"]
+    assert list(write_array(metadata.replace(attributes={}), Location("there"))) == [".zarray"]
 
 
 def test_attributes_that_were_stored_stay_though_they_are_empty():
-    assert write_array(read({}), "here")[".zattrs"] == {}
-    assert write_array(read({"a": 1}).replace(attributes={}), "here")[".zattrs"] == {}
+    assert write_array(read({}), Location("here"))[".zattrs"] == {}
+    assert write_array(read({"a": 1}).replace(attributes={}), Location("here"))[".zattrs"] == {}
 
 
 @settings(max_examples=60)
 @given(arrays(), st.none() | st.just({"a": float("nan")}))
 def test_read_metadata_is_preserved(document, attributes):
-    metadata = read_array(document, attributes, "here")
-    written = write_array(metadata, "here")
+    metadata = read_array(document, attributes, Location("here"))
+    written = write_array(metadata, Location("here"))
     assert strictjson.identical(written[".zarray"], document)
     assert list(written[".zarray"]) == list(document)
     assert strictjson.identical(written.get(".zattrs"), attributes)
@@ -181,9 +182,9 @@ def test_read_metadata_is_preserved(document, attributes):
 @settings(max_examples=60)
 @given(arrays())
 def test_one_change_changes_one_member(document):
-    metadata = read_array(document, None, "here")
+    metadata = read_array(document, None, Location("here"))
     longer = tuple(length + 1 for length in metadata.shape)
-    written = write_array(metadata.replace(shape=longer), "here")[".zarray"]
+    written = write_array(metadata.replace(shape=longer), Location("here"))[".zarray"]
     assert strictjson.identical(written, document | {"shape": list(longer)})
     assert list(written) == list(document)
 
@@ -191,9 +192,9 @@ def test_one_change_changes_one_member(document):
 @settings(max_examples=60)
 @given(arrays())
 def test_a_document_rewritten_means_the_same(document):
-    metadata = read_array(document, None, "here")
-    written = write_array(metadata.replace(document=None), "there")[".zarray"]
-    again = read_array(written, None, "there")
+    metadata = read_array(document, None, Location("here"))
+    written = write_array(metadata.replace(document=None), Location("there"))[".zarray"]
+    again = read_array(written, None, Location("there"))
     assert again.replace(document=None) == metadata.replace(document=None)
 
 
@@ -214,8 +215,8 @@ def test_a_document_rewritten_means_the_same(document):
 )
 def test_unsupported_by_version_2_raises(changes, pointer):
     with pytest.raises(MetadataValidationError) as caught:
-        write_array(read().replace(document=None, **changes), "there")
-    assert caught.value.where == "there"
+        write_array(read().replace(document=None, **changes), Location("there"))
+    assert caught.value.location == "there"
     assert [problem.pointer for problem in caught.value.problems] == [pointer]
 
 
@@ -228,7 +229,7 @@ def test_all_unsupported_fields_are_reported():
         codecs=(ExtensionDefinition("sharding_indexed"),),
     )
     with pytest.raises(MetadataValidationError) as caught:
-        write_array(changed, "there")
+        write_array(changed, Location("there"))
     assert {problem.pointer for problem in caught.value.problems} == {
         "/dimension_names", "/chunk_grid", "/data_type", "/codecs/0",
     }  # fmt: skip
@@ -237,34 +238,37 @@ def test_all_unsupported_fields_are_reported():
 def test_metadata_of_another_format_are_rewritten():
     metadata = read().replace(document={"zarr_format": 3, "shape": [9]})
     assert isinstance(metadata, ArrayMetadata)
-    assert write_array(metadata, "there")[".zarray"]["shape"] == [6, 4]
+    assert write_array(metadata, Location("there"))[".zarray"]["shape"] == [6, 4]
 
 
 # --- groups ---
 
 
 def test_groups():
-    group = read_group({"zarr_format": 2}, {"a": 1}, None, "here")
+    group = read_group({"zarr_format": 2}, {"a": 1}, None, Location("here"))
     assert group.attributes == {"a": 1}
     assert group.consolidated is None
-    assert write_group(group, "here") == {".zgroup": {"zarr_format": 2}, ".zattrs": {"a": 1}}
-    assert write_group(GroupMetadata(), "here") == {".zgroup": {"zarr_format": 2}}
+    assert write_group(group, Location("here")) == {
+        ".zgroup": {"zarr_format": 2},
+        ".zattrs": {"a": 1},
+    }
+    assert write_group(GroupMetadata(), Location("here")) == {".zgroup": {"zarr_format": 2}}
 
 
 def test_unmanaged_keys_in_groups_are_kept():
     document = {"foo": 1, "zarr_format": 2}
-    written = write_group(read_group(document, None, None, "here"), "here")
+    written = write_group(read_group(document, None, None, Location("here")), Location("here"))
     assert list(written[".zgroup"].items()) == [("foo", 1), ("zarr_format", 2)]
 
 
 @pytest.mark.parametrize("document", [None, [], {}, {"zarr_format": 1}, {"zarr_format": "2"}])
 def test_groups_that_are_none(document):
     with pytest.raises(MetadataValidationError):
-        read_group(document, None, None, "here")
+        read_group(document, None, None, Location("here"))
 
 
 def test_members_that_groups_of_version_2_do_not_have():
     group = GroupMetadata(additional_fields={"foo": {"must_understand": False}})
     with pytest.raises(MetadataValidationError) as caught:
-        write_group(group, "here")
+        write_group(group, Location("here"))
     assert [problem.pointer for problem in caught.value.problems] == ["/foo"]

@@ -1,4 +1,4 @@
-"""Where version 2 keeps the documents of nodes, and how it changes them."""
+"""Storage and changes of the metadata documents of version 2."""
 
 import json
 import threading
@@ -14,7 +14,7 @@ from zarr_core.errors import (
     NodeNameError,
     NodeNotFoundError,
 )
-from zarr_core.extension import ArrayMetadata, GroupMetadata
+from zarr_core.extension import ArrayMetadata, GroupMetadata, Location
 from zarr_formats.v2.format import V2
 
 GROUP = stored({"zarr_format": 2})
@@ -47,7 +47,7 @@ def test_where_documents_are():
     assert isinstance(found, ArrayMetadata)
     assert found.attributes == {"x": 1}
     assert FORMAT.read(store, "a/c") is None
-    # Attributes alone are no node.
+    # Attributes alone are not a node.
     assert FORMAT.read(memory({".zattrs": b"{}"}), "") is None
 
 
@@ -122,13 +122,13 @@ def test_from_json_takes_what_to_json_gives():
         {".zgroup": GROUP, ".zmetadata": stored({"zarr_consolidated_format": 1, "metadata": {}})},
     ):
         found = FORMAT.read(memory(values), "")
-        assert FORMAT.from_json(FORMAT.to_json(found), "here") == found
+        assert FORMAT.from_json(FORMAT.to_json(found), Location("here")) == found
     for wrong in (None, {}, {".zattrs": {}}):
         with pytest.raises(MetadataValidationError):
-            FORMAT.from_json(wrong, "here")
+            FORMAT.from_json(wrong, Location("here"))
 
 
-# --- chunks within each other, though no document says so ---
+# --- nested chunks without dimension_separator ---
 
 CHUNKS = {
     "periods": ({"0.0"}, "."),
@@ -189,7 +189,7 @@ def test_nested_chunks_are_read_written_and_survive_a_pickle(tmp_path):
     old.attrs["a"] = 1
     assert "dimension_separator" not in json.loads((place / ".zarray").read_text())
     assert pickle.loads(pickle.dumps(old))[2, 3] == 5
-    # Once the document must change, it may as well say it.
+    # The separator is added when the document is changed.
     old.resize((8, 4))
     assert json.loads((place / ".zarray").read_text())["dimension_separator"] == "/"
     assert zarr.open(place)[2, 3] == 5
@@ -200,7 +200,7 @@ def test_nested_chunks_are_read_written_and_survive_a_pickle(tmp_path):
 
 @pytest.fixture
 def written():
-    """A store that remembers what was written and erased."""
+    """A store that records writes and erasures."""
 
     class Recording(zarr.MemoryStore):
         def __init__(self, values):
@@ -283,7 +283,7 @@ def test_writing_over_all():
     assert sorted(store.list()) == [".zgroup"]
 
 
-# --- making ---
+# --- creating ---
 
 
 def test_making_excludes_both_kinds():
@@ -295,7 +295,7 @@ def test_making_excludes_both_kinds():
         assert not FORMAT.create(store, "x", other)
         assert not FORMAT.create(store, "x", first)
         assert before == {key: bytes(store.get(key)) for key in store.list()}
-        # What an interrupted removal has left is not taken for the new node's.
+        # Documents left by an interrupted removal do not become part of the new node.
         assert FORMAT.read(store, "x").attributes == first.attributes
 
 
@@ -322,7 +322,7 @@ def test_of_several_who_make_a_node_one_succeeds(tmp_path):
 def test_keys_are_ascii():
     with pytest.raises(NodeNameError, match="ASCII"):
         zarr.create_group(zarr.MemoryStore(), path="\u03a9", zarr_format=2)
-    # Others have made some.
+    # Other writers have created some.
     store = memory({".zgroup": GROUP, "\u03a9/.zgroup": GROUP})
     assert list(zarr.open_group(store)) == ["\u03a9"]
 
@@ -399,7 +399,7 @@ def test_unmanaged_keys_are_not_overwritten(version):
             zarr.create_group(store, zarr_format=version, overwrite=True)
 
 
-# --- how often the store is asked ---
+# --- number of requests ---
 
 
 def asked_for(store, work):
@@ -428,5 +428,5 @@ def test_a_new_node_is_written_without_asking():
     source = zarr.create_array(shape=3, dtype="i2", zarr_format=2, attributes={"a": 1})
     store = CountingStore(zarr.MemoryStore())
     written = asked_for(store, lambda: FORMAT.write_new(store, "x", source.metadata))
-    assert written == [("set", "x/.zattrs"), ("set", "x/.zarray")]  # what makes it a node last
+    assert written == [("set", "x/.zattrs"), ("set", "x/.zarray")]  # .zarray last
     assert FORMAT.read(store, "x") == source.metadata

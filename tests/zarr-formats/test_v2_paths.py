@@ -1,4 +1,4 @@
-"""Logical paths of version 2: how they are made the beginnings of keys."""
+"""Conversion of logical paths of version 2 to prefixes of keys."""
 
 import pytest
 import zarr_core as zarr

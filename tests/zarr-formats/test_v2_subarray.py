@@ -1,4 +1,4 @@
-"""Small arrays in the fields of a structured data type."""
+"""Subarrays in the fields of structured data types."""
 
 import numpy as np
 import pytest
@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from zarr_core.extension import (
     ExtensionConfigurationError,
     ExtensionDefinition,
+    Location,
     MetadataValidationError,
 )
 from zarr_core.tools import create_extension
@@ -18,7 +19,7 @@ RECORD = np.dtype([("x", "<f4"), ("y", ">i2", (2, 3)), ("z", [("a", "S3", (2,))]
 
 
 def made(definition=DEFINITION):
-    return create_extension("data_type", definition, "here", "/data_type")
+    return create_extension("data_type", definition, Location("here", pointer="/data_type"))
 
 
 def test_it_is_numpys():
@@ -84,7 +85,7 @@ def test_records_with_sub_arrays_round_trip(data, order):
 def test_fields_of_several_byte_orders_stay_as_they_are_stored(tmp_path):
     import json
 
-    # Written by hand: the data type of a new array has one byte order.
+    # Written directly, because the data type of a new array has one byte order.
     values = np.zeros(4, RECORD)
     values["x"], values["y"], values["z"]["a"] = 1.5, 258, b"ab"
     document = {

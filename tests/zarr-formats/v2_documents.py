@@ -1,4 +1,4 @@
-"""Version 2 documents that tests begin with, written by hand or drawn at random."""
+"""Documents of version 2 for tests, constant or random."""
 
 import json
 
@@ -17,12 +17,12 @@ ARRAY = {
 
 
 def array(**changes):
-    """The document above with other members; those that are ``...`` are left out."""
+    """The document above with other members; ``...`` removes a member."""
     return {name: value for name, value in (ARRAY | changes).items() if value is not ...}
 
 
 def stored(document):
-    """A document as it is stored."""
+    """The encoded document."""
     return json.dumps(document).encode()
 
 
@@ -48,7 +48,7 @@ CODECS = (
 
 @st.composite
 def arrays(draw):
-    """Documents of every data type with filters, compressor, keys that mean nothing."""
+    """Documents of every data type with filters, compressors and unknown members."""
     rank = draw(st.integers(0, 3))
     dtype = draw(st.sampled_from(sorted(NUMBERS)))
     document = {

@@ -1,4 +1,5 @@
 import pickle
+import time
 
 import numpy as np
 import pytest
@@ -7,7 +8,7 @@ from counting_store import CountingStore
 from zarr_core.extension import ByteRange, StoreError, ValueReplacedError
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
-from zarr_stores.cache import LRUCacheStore
+from zarr_stores.cache import CachePool, LRUCacheStore
 
 
 @pytest.fixture
@@ -281,3 +282,166 @@ def test_a_value_read_as_a_whole_is_cached_as_a_whole():
     with store.open_value("k") as reader:
         assert bytes(reader.read(8, 2)) == b"89"
     assert store.cache_info().nbytes == 10
+
+
+# --- comparing generations ---
+
+
+@pytest.fixture(params=["server", "directory", "memory"])
+def shared(request, tmp_path):
+    """A store whose readers have a generation, and two whose readers have none."""
+    if request.param == "server":
+        return Versioned(MemoryStore())
+    return CountingStore(LocalStore(tmp_path) if request.param == "directory" else MemoryStore())
+
+
+def everything(store, key):
+    """A value, read in all ways."""
+    buffer = memoryview(bytearray(20))
+    size = store.get_into(key, buffer)
+    with store.open_value(key) as reader:
+        opened = bytes(reader.read(0, reader.size))
+        half = memoryview(bytearray(reader.size // 2))
+        reader.read_into([(0, half)])
+    (part,) = store.get_partial_values([(key, ByteRange(-2))])
+    whole = bytes(store.get(key))
+    assert bytes(half) == whole[: len(whole) // 2]
+    assert bytes(part) == whole[-2:]
+    assert {whole, opened, bytes(buffer[:size]), bytes(store.get_limited(key, 50))} == {whole}
+    assert store.getsize(key) == store.get_limited(key, 0) == len(whole)
+    return whole
+
+
+def test_a_checked_value_is_read_again_after_a_change_only(shared):
+    shared.set("k", b"old value")
+    store = LRUCacheStore(shared, 1000, check="generation")
+    assert everything(store, "k") == b"old value"
+    shared.calls.clear()
+    assert everything(store, "k") == b"old value"
+    assert shared.count("get", "reader.read", "reader.read_into", "open_value") == 0
+    shared.set("k", b"new value")
+    assert everything(store, "k") == b"new value"
+    assert list(store.list()) == ["k"]
+    shared.set("l", b"")
+    assert sorted(store.list()) == ["k", "l"]
+    shared.erase("k")
+    assert store.get("k") is None
+    assert not store.exists("k")
+
+
+def test_seconds_pass_between_two_checks(shared):
+    shared.set("k", b"old value")
+    store = LRUCacheStore(shared, 1000, check=0.2)
+    started = time.monotonic()
+    assert everything(store, "k") == b"old value"
+    shared.set("k", b"new value")
+    shared.calls.clear()
+    value = bytes(store.get("k"))
+    if time.monotonic() - started < 0.2:
+        assert (value, shared.count("generation", "get")) == (b"old value", 0)
+    time.sleep(0.21)
+    assert everything(store, "k") == b"new value"
+
+
+def test_the_time_of_a_check_that_found_no_change_counts(server):
+    server.set("k", b"value")
+    store = LRUCacheStore(server, 1000, check=0.05)
+    store.get("k")
+    time.sleep(0.06)
+    server.calls.clear()
+    started = time.monotonic()
+    store.get("k"), store.get("k")
+    if time.monotonic() - started < 0.05:
+        assert server.count("generation") <= 1
+    assert server.count("open_value", "get") == 0
+
+
+def test_a_checked_array_follows_another_writer(tmp_path):
+    zarr.create_array(tmp_path, data=np.arange(64).reshape(8, 8), chunks=(2, 2), shards=(4, 8))
+    cached = zarr.open(LRUCacheStore(LocalStore(tmp_path), 10**6, "generation"), recheck="always")
+    writer = zarr.open(tmp_path)
+    for step in range(4):
+        writer[step : step + 3] = step
+        if step == 2:
+            writer.append(np.full((3, 8), 9))
+        assert np.array_equal(cached[...], writer[...])
+        assert np.array_equal(cached[1:3, ::3], writer[1:3, ::3])
+
+
+def test_rechecked_metadata_is_not_taken_from_a_cache_without_checks(tmp_path):
+    writer = zarr.create_array(tmp_path, shape=4)
+    cached = zarr.open(LRUCacheStore(LocalStore(tmp_path), 10**6), recheck="always")
+    for length in (5, 6):
+        writer.resize(length)
+        assert cached.shape == (length,)
+
+
+@pytest.mark.parametrize("check", ["always", -1, float("nan")])
+def test_an_unknown_check_is_rejected(check):
+    with pytest.raises(StoreError, match="check must be"):
+        LRUCacheStore(MemoryStore(), 10, check)
+
+
+# --- pools ---
+
+
+def test_stores_of_a_pool_share_its_memory_but_not_their_values():
+    pool = CachePool(100)
+    stores = [LRUCacheStore(MemoryStore({"k": bytes([n]) * 40}), pool) for n in range(3)]
+    assert [store.get("k")[0] for store in stores] == [0, 1, 2]
+    assert pool.cache_info() == (0, 3, 80, 100)
+    assert stores[2].cache_info() == pool.cache_info()
+    assert [stores[n].get("k")[0] for n in (2, 1, 0)] == [2, 1, 0]
+    assert (pool.hits, pool.misses) == (2, 4)  # the oldest was evicted
+    stores[1].invalidate()
+    assert stores[0].get("k")[0] == 0
+    assert pool.hits == 3
+    pool.clear()
+    assert pool.nbytes == 0
+
+
+def test_stores_of_one_location_share_values_and_see_changes(tmp_path):
+    pool = CachePool(1000)
+    first, second = (LRUCacheStore(LocalStore(tmp_path), pool) for _ in range(2))
+    first.set("k", b"one")
+    assert bytes(first.get("k")) == bytes(second.get("k")) == b"one"
+    assert (pool.hits, pool.misses) == (1, 1)
+    second.set("k", b"two")
+    assert bytes(first.get("k")) == b"two"
+    first.erase_prefix("")
+    assert second.get("k") is None
+
+
+def test_a_wrapper_does_not_share_values_with_the_equal_inner_store(tmp_path):
+    class Reverse(CountingStore):
+        def get(self, key):
+            return bytes(super().get(key))[::-1]
+
+    pool = CachePool(1000)
+    inner = LocalStore(tmp_path)
+    inner.set("k", b"abc")
+    assert Reverse(inner) == inner
+    stores = [LRUCacheStore(inner, pool), LRUCacheStore(Reverse(inner), pool)]
+    assert [bytes(store.get("k")) for store in stores] == [b"abc", b"cba"]
+
+
+def test_a_store_at_the_address_of_another_has_other_values():
+    pool = CachePool(10**6)
+    for number in range(50):  # objects are created at the addresses of removed ones
+        store = LRUCacheStore(MemoryStore({"k": bytes([number])}), pool)
+        assert store.get("k")[0] == number
+        del store
+
+
+def test_copies_of_stores_share_an_empty_copy_of_the_pool(tmp_path):
+    pool = CachePool(1000)
+    for name in "ab":
+        LocalStore(tmp_path / name).set("k", b"v")
+    stores = [LRUCacheStore(LocalStore(tmp_path / name), pool) for name in "ab"]
+    stores[0].get("k")
+    first, second = pickle.loads(pickle.dumps(stores))
+    assert first.cache_info() == (0, 0, 0, 1000)
+    second.get("k")
+    assert first.cache_info().misses == 1
+    with pytest.raises(StoreError, match="negative"):
+        CachePool(-1)

@@ -1,4 +1,4 @@
-"""What a conversion that fails leaves, and says; stores that require metadata first."""
+"""Failed conversions: remaining keys and messages; stores that require metadata first."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ VALUES = np.arange(1, 37).reshape(6, 6)
 
 
 class FirstStore(FailingStore):
-    """Wants metadata first."""
+    """Requires metadata first."""
 
     def __init__(self, inner, *args, **kwargs):
         super().__init__(inner, *args, **kwargs)
@@ -41,7 +41,7 @@ def test_remains_are_named_and_resumed(kind, layout):
         except ZarrError as error:
             notes = "\n".join(getattr(error, "__notes__", ()))
         else:
-            continue  # what failed can be done without
+            continue  # the failed value is not required
         left = list(store.list())
         if kind is FirstStore:
             assert not any(key.startswith("x/y") for key in left), (number, left, notes)

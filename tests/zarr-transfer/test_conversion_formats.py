@@ -1,4 +1,4 @@
-"""Every installed format becomes every other, and is what it was when it comes back."""
+"""Conversions between all installed formats, in both directions."""
 
 import json
 import warnings
@@ -6,7 +6,9 @@ import warnings
 import numpy as np
 import pytest
 import zarr_core as zarr
+from zarr_core.extension import ExtensionDefinition
 from zarr_transfer import ConversionError, convert, plan_conversion
+from zarr_transfer.conversion.transformers import with_sharding_transformer
 
 FORMATS = sorted(
     line.name for line in zarr.installed_extensions(load=False) if line.extension_point == "format"
@@ -33,19 +35,19 @@ ARRAYS = {
 
 
 def hierarchy(zarr_format):
-    """All of the arrays that a format can hold."""
+    """The arrays that a format supports."""
     store = zarr.MemoryStore()
     root = zarr.create_group(store, zarr_format=zarr_format, attributes={"a": [1, "x"]})
     for name, options in ARRAYS.items():
         try:
             root.create_array(f"g/{name}", attributes={"units": name}, **options)
-        except ValueError:  # the format has no words for it
+        except ValueError:  # not supported by the format
             continue
     return store
 
 
 def contents(store, zarr_format):
-    """Everything that the nodes of a hierarchy say, in the words of NumPy and JSON."""
+    """The contents of all nodes of a hierarchy, as NumPy and JSON values."""
     root = zarr.open_group(store, "r", zarr_format=zarr_format)
     found = {"": dict(root.attrs)}
     for path, node in root.members(max_depth=None):
@@ -79,7 +81,7 @@ def test_there_and_back(one, other, sources):
     done = convert(source, there, **options)
     impossible = {step.path for step in done.steps if step.problems}
     assert all(problem.pointer.split("#")[-1] for problem in done.problems)
-    # Every format has integers and floating-point numbers.
+    # Every format supports integers and floating-point numbers.
     assert not impossible & {"g/i", "g/big", "g/f", "g/empty", "g/missing", "g/named"}
     expected = contents(source, one)
     assert "g/big" in expected
@@ -249,3 +251,27 @@ def test_version_3_becomes_version_2_where_it_is():
         "g/x/0.0", "g/x/0.1", "g/x/1.0", "g/x/1.1",
     ]  # fmt: skip
     assert np.array_equal(zarr.open(store)["g/x"][...], NUMBERS)
+
+
+@pytest.mark.parametrize(
+    ("shard", "chunk", "counts"),
+    [
+        ([4, 6], [2, 3], [2, 2]),
+        ([4, 6], [2, 4], None),
+        ([4, 6], [2], None),
+        ([4, 6], [2, 0], None),
+        ([4, [6]], [2, 3], None),
+    ],
+)
+def test_shards_that_the_transformer_can_describe(shard, chunk, counts):
+    index = [{"name": "bytes", "configuration": {"endian": "little"}}]
+    configuration = {"chunk_shape": chunk, "codecs": index, "index_codecs": index}
+    metadata = zarr.create_array(shape=(4, 6), dtype="i4").metadata.replace(
+        chunk_grid=ExtensionDefinition("regular", {"chunk_shape": shard}),
+        codecs=(ExtensionDefinition("sharding_indexed", configuration),),
+    )
+    found = with_sharding_transformer(metadata)
+    if counts is None:
+        assert found is None
+    else:
+        assert found.storage_transformers[0].configuration["chunks_per_shard"] == counts

@@ -1,4 +1,4 @@
-"""A conversion that stops anywhere can be run again, and the source is readable all the time."""
+"""An interrupted conversion can be run again, and the source is always readable."""
 
 import os
 import subprocess
@@ -46,7 +46,7 @@ def matches(store, zarr_format):
 
 
 def stops(source, dest, **options):
-    """Numbers of the writing calls of a whole conversion."""
+    """Numbers of the writing calls of a complete conversion."""
     counting = FailingStore(dest)
     convert(source, counting if dest is not source else None, **options)
     return [n for n, (method, _) in enumerate(counting.calls, 1) if method not in READS]
@@ -80,7 +80,7 @@ def test_to_another_store(case, when):
 
 
 def complete(dest, zarr_format):
-    """Whatever node can be seen in a half-done conversion has all its elements."""
+    """Every visible node of an interrupted conversion has all its elements."""
     for name, data in values().items():
         try:
             array = zarr.open_array(dest, "r", path=name, zarr_format=zarr_format)
@@ -93,7 +93,7 @@ def complete(dest, zarr_format):
 @pytest.mark.parametrize("encoding", [None, "default"])
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_in_place(when, encoding, remove_source):
-    """Version 2 to 3 with the chunks where they are, or copied beside the old ones."""
+    """Version 2 to 3, in place or as a copy."""
     options = {"chunk_key_encoding": encoding, "remove_source": remove_source}
     expected = hierarchy(2)
     counting = FailingStore(expected)

@@ -1,4 +1,4 @@
-"""Other chunks, shards, codecs: the elements stay what they are."""
+"""Other chunks, shards and codecs: the elements are unchanged."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def conversions(draw):
     asked = draw(st.sets(st.sampled_from(sorted(new))))
     new = {name: value for name, value in new.items() if name in asked}
     if "shards" in new and "chunks" not in new:
-        del new["shards"]  # it might hold no whole chunks of the old shape
+        del new["shards"]  # it may not contain whole chunks of the old shape
     if "chunks" in new and "shards" not in new:
         new["shards"] = None
     return shape, old, new, draw(st.integers(1, 2000)), draw(st.integers(0, 2**32))
@@ -45,7 +45,7 @@ def test_elements_stay_what_they_are(conversion):
     random = np.random.default_rng(seed)
     values = random.integers(0, 3, shape).astype("int16")
     source, dest = zarr.MemoryStore(), zarr.MemoryStore()
-    # Chunks of nothing but the fill value are left out: they must read the same.
+    # Chunks with only the fill value are not stored, but must read the same.
     zarr.create_array(source, data=values, fill_value=random.integers(0, 3), **old)
     before = {key: bytes(source.get(key)) for key in source.list()}
     with pytest.MonkeyPatch.context() as patch:
@@ -92,7 +92,7 @@ def test_the_rest_of_the_layout_stays():
 
 
 def test_another_fill_value_does_not_change_elements(monkeypatch):
-    monkeypatch.setattr(memory, "BUFFER", 5)  # so that nothing is stored of most boxes
+    monkeypatch.setattr(memory, "BUFFER", 5)  # so most regions contain no stored chunks
     source, dest = zarr.MemoryStore(), zarr.MemoryStore()
     zarr.create_array(source, shape=500, chunks=5, dtype="int8", fill_value=1)[0:3] = 9
     convert(source, dest, fill_value=2)
@@ -102,7 +102,7 @@ def test_another_fill_value_does_not_change_elements(monkeypatch):
 
 
 def test_a_vast_empty_array_is_omitted():
-    """Of a petabyte, only the surroundings of what is stored are read."""
+    """Of a petabyte, only regions with stored chunks are read."""
     source, dest = CountingStore(zarr.MemoryStore()), CountingStore(zarr.MemoryStore())
     array = zarr.create_array(source, shape=(10**8, 10**7), chunks=(100, 100), dtype="i1")
     array[5, 5] = array[10**8 - 1, 77] = 7
@@ -119,7 +119,7 @@ def test_chunks_of_a_conversion_with_another_layout_do_not_shine_through():
     source, dest = zarr.MemoryStore(), zarr.MemoryStore()
     zarr.create_array(source, shape=20, chunks=5, dtype="int8")[0:5] = 9
     left = zarr.create_array(zarr.MemoryStore(), shape=20, chunks=4, dtype="int8")
-    zarr.array_from_metadata(dest, left.metadata)[...] = 1  # no document: it was interrupted
+    zarr.array_from_metadata(dest, left.metadata)[...] = 1  # no metadata: it was interrupted
     convert(source, dest, chunks=4)
     assert zarr.open(dest)[...].tolist() == [9] * 5 + [0] * 15
     for cost in ("copy", "recode"):

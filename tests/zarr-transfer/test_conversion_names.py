@@ -1,4 +1,4 @@
-"""Lengths for a dimension that is nowhere are refused; arrays without it are left as they are."""
+"""Lengths for an unknown dimension raise an error; arrays without the dimension are unchanged."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""A conversion onto its own source, reached by another way, is refused, not begun."""
+"""A conversion onto its own source through another path raises an error before it starts."""
 
 from __future__ import annotations
 

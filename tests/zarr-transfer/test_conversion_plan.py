@@ -1,4 +1,4 @@
-"""What a conversion would do is said beforehand, and nothing is written to say it."""
+"""Plans of conversions, which write nothing."""
 
 import numpy as np
 import pytest
@@ -109,6 +109,9 @@ def test_groups_that_lead_to_the_destination_are_created():
     ]  # fmt: skip
     with pytest.raises(ConversionError, match="which is an array"):
         convert(source["x"], dest, dest_path="far/below/x/y")
+    dest.set("far/zarr.json", b"{")
+    with pytest.raises(ConversionError, match="'/far' cannot be read"):
+        convert(source["x"], dest, dest_path="far/y")
 
 
 def test_overlaps_are_rejected():
@@ -228,7 +231,7 @@ def test_nothing_is_put_below_a_group_that_is_omitted():
     source, dest = zarr.MemoryStore(), zarr.MemoryStore()
     root = zarr.create_group(source, zarr_format=3)
     root.create_array("fine", data=np.zeros(2))
-    # In N5, what has all of these is an array.
+    # In N5, a node with all of these is an array.
     attributes = {"dimensions": [1], "blockSize": [1], "dataType": "int8", "compression": {}}
     root.create_group("left", attributes=attributes).create_array("below", data=np.zeros(2))
     done = convert(source, dest, zarr_format="n5", on_error="skip")
@@ -280,7 +283,7 @@ class Flip(BytesToBytesCodec):
 
 @pytest.mark.parametrize("zarr_format", [2, 3, "n5"])
 def test_a_store_that_is_of_another_format_as_a_whole(zarr_format):
-    """The draft has one entry point for all of a store: said before a chunk is copied."""
+    """The draft has one entry point per store: reported before a chunk is copied."""
     root = zarr.create_group(zarr.MemoryStore(), zarr_format=zarr_format)
     root.create_array("x", data=np.arange(4), chunks=2)
     store = root.store

@@ -1,4 +1,4 @@
-"""Layouts by names of dimensions, other data types, bounded memory, going on after a stop."""
+"""Layouts by names of dimensions, other data types, limited memory, and resuming."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ from zarr_transfer import (
 
 
 def weather(zarr_format=3, **options):
-    """A hierarchy with named dimensions: one array of three, two of one each, one without names."""
+    """A hierarchy with named dimensions: an array with three, two with one, one without names."""
     store = zarr.MemoryStore()
     root = zarr.create_group(store, zarr_format=zarr_format)
     t = np.arange(12 * 6 * 10.0).reshape(12, 6, 10)
@@ -134,7 +134,7 @@ def test_memory_that_does_not_do_is_rejected_before_anything_is_written():
 
 @pytest.fixture
 def long_array(monkeypatch):
-    """An array that takes many boxes, each of which is noted."""
+    """An array with many regions, each of which is recorded."""
     monkeypatch.setattr(checkpoint, "_SECONDS", 0.0)
     store = zarr.MemoryStore()
     values = np.arange(64 * 64.0).reshape(64, 64)
@@ -188,7 +188,7 @@ def test_overwriting_removes_what_a_stop_has_left(long_array):
 
 @pytest.fixture
 def tight(monkeypatch):
-    """Little memory, of which even small pieces pay."""
+    """Little memory, and copies of any size are limited."""
     monkeypatch.setattr(memory, "BUFFER", 4096)
     monkeypatch.setattr(rechunk, "_OVERHEAD", 0)
     monkeypatch.setattr(rechunk, "_PER_OBJECT", 0)
@@ -204,7 +204,7 @@ def planes(store=None, shape=(30, 24, 20), chunks=(1, 24, 20), **options):
 
 
 def chunks_read(store):
-    """Keys of the chunks that a store gave, as often as it did."""
+    """Keys of the chunks that were read from a store, once for each read."""
     return [call.key for call in store.calls if "/c/" in call.key and call.nbytes]
 
 
@@ -265,7 +265,7 @@ def test_either_half_goes_on_where_it_was_stopped(tight):
             key: bytes(expected.get(key)) for key in expected.list()
         }
     assert saved == sorted(saved)
-    assert saved[-1] == 27  # the second half needs nothing of the source
+    assert saved[-1] == 27  # the second half does not read the source
 
 
 def test_pieces_that_were_left_do_no_harm(tight):

@@ -1,4 +1,4 @@
-"""Large arrays: what is read of them, and how much memory that takes."""
+"""Large arrays: the regions that are read, and the memory."""
 
 import subprocess
 import sys
@@ -92,7 +92,7 @@ def chunk_keys(store):
 
 
 def test_documents_are_written_without_looking_at_chunks():
-    """An exabyte, of which one chunk is there, so that anything else would take for ever."""
+    """An exabyte with one stored chunk, so visiting all chunks would not end."""
     store = CountingStore(zarr.MemoryStore())
     array = zarr.create_array(
         store, zarr_format=2, shape=(10**9, 10**9), chunks=(1000, 1000), dtype="f8"

@@ -1,4 +1,4 @@
-"""What lies in a hierarchy and is no node of its format is never left out without a word."""
+"""Unmanaged keys and nodes of other formats in a hierarchy are always reported."""
 
 from itertools import permutations
 
@@ -19,7 +19,7 @@ def hierarchy(zarr_format):
 
 
 def stranger(store, zarr_format):
-    """An array that members of the group do not know of: its document was put there by others."""
+    """An array that is not a member of the group, because another program wrote its metadata."""
     other = zarr.MemoryStore()
     zarr.create_array(other, path="g/x", data=VALUES, chunks=2, zarr_format=zarr_format)
     for key in other.list():
@@ -42,7 +42,7 @@ def test_members_of_other_formats_are_problems(own, other):
     assert "impossible" in str(done)
     assert [problem.pointer for problem in done.problems] == ["/g/x"]
     assert {path for path, _ in zarr.open_group(dest).members(max_depth=None)} == {"g", "g/a"}
-    # As the message says: by itself, then with all others.
+    # As in the message: alone, then with all others.
     store.erase_prefix("g/x/") if other in (1, "n5") else convert(
         store, source_path="g/x", source_format=other, zarr_format=3, remove_source=True
     )
@@ -87,7 +87,7 @@ def test_other_keys_are_named_where_they_stay_behind(own):
     assert any(inner in note for note in notes)
     assert notes[-1 if own != "n5" else 1].endswith(f": '{below}a/why.txt'")
     assert not [key for key in dest.list() if "README" in key]
-    if own == 2:  # in place nothing stays behind
+    if own == 2:  # in place, nothing remains
         assert "unmanaged keys" not in str(convert(store))
 
 

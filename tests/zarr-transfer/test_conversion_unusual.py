@@ -1,4 +1,4 @@
-"""Stores that cannot list, extensions that nobody knows, others who write at the same time."""
+"""Stores that cannot list, unknown extensions, and concurrent writers."""
 
 import json
 
@@ -14,7 +14,7 @@ VALUES = np.arange(1, 31).reshape(5, 6)
 
 
 class WithoutListing(Store):
-    """A store that cannot say what it has."""
+    """A store that cannot list its keys."""
 
     supports_listing = False
 
@@ -92,7 +92,7 @@ def test_storage_transformers_that_codecs_cannot_replace():
         assert convert(source, older, zarr_format=2).cost == "recode"
         for dest in (same, others, older):
             assert np.array_equal(zarr.open(dest)[...], VALUES)
-    assert convert(source, zarr.MemoryStore()).cost == "copy"  # nobody has to understand it
+    assert convert(source, zarr.MemoryStore()).cost == "copy"  # must_understand is false
     with pytest.raises(ConversionError, match=r"acme\.suffix"):
         convert(source, zarr.MemoryStore(), zarr_format=2)
 
@@ -123,7 +123,7 @@ def test_codecs_that_need_not_be_understood_are_copied_not_decoded():
 
 
 class Raced(zarr.MemoryStore):
-    """A store in which somebody else makes the same node, while chunks are written."""
+    """A store in which another writer creates the same node while chunks are written."""
 
     def set(self, key, value):
         super().set(key, value)

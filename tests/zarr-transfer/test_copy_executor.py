@@ -1,4 +1,4 @@
-"""Copies whose chunks or elements somebody else moves: what is decided without it stays."""
+"""Copies with a custom executor for chunks or elements."""
 
 import pickle
 from itertools import product
@@ -12,11 +12,11 @@ from zarr_transfer import CopyExecutor
 
 
 class Interrupted(Exception):
-    """What stops a copy here."""
+    """The error that interrupts a copy."""
 
 
 class Packed(CopyExecutor):
-    """Moves everything one by one, by way of pickles, and stops after some."""
+    """Copies items one by one after pickling, and stops after some of them."""
 
     def __init__(self, most=1000):
         self.most = most
@@ -78,7 +78,7 @@ def test_interrupted_operation_resumes(source, tmp_path, layout):
     array = source["x"]
     with pytest.raises(Interrupted):
         zarr.copy(array, tmp_path / "copy", executor=Packed(7), **layout)
-    # What can be seen is complete.
+    # Visible nodes are complete.
     with pytest.raises(LookupError):
         zarr.open(tmp_path / "copy")
     again = Packed()

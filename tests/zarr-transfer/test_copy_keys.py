@@ -1,4 +1,4 @@
-"""Keys and values that are copied or renamed, whatever they mean."""
+"""Copying and renaming keys, independent of their meaning."""
 
 import re
 
@@ -77,7 +77,7 @@ def test_keys_that_are_there(root):
             "b/c/1 b/zarr.json g/a/c/1 g/readme.txt zarr.json",
         ),
         ({"excludes": "", "includes": "nothing"}, ""),
-        ({"includes": "readme"}, None),  # which takes back nothing
+        ({"includes": "readme"}, None),  # which is not reverted
         ({"excludes": None, "includes": None}, None),
         ({"excludes": "^c/", "source_path": "b"}, "c/0 c/1 zarr.json"),  # whole keys are searched
     ],
@@ -238,7 +238,7 @@ def test_copies_never_replace_what_is_copied(tmp_path, source, dest, if_exists, 
         store.set(key, key.encode())
     there = {key: bytes(store.get(key)) for key in store.list()}
     places = [tmp_path / source, tmp_path / dest] if roots else [store, store, source, dest]
-    if (source, dest) == ("g/h", ""):  # which has h/x, h/h/x, but no copy goes there
+    if (source, dest) == ("g/h", ""):  # which contains h/x and h/h/x, but is not a destination
         store.set("h/h/x", b"old")
         zarr.copy_store(*places, if_exists=if_exists)
         assert bytes(store.get("x")) == b"g/h/x"

@@ -206,7 +206,7 @@ def test_documents_come_after_what_they_describe():
                 assert at[key] == max(at[other] for other in below), key
 
 
-# --- what is left out ---
+# --- ignored nodes ---
 
 
 def test_arrays_alone():
@@ -257,7 +257,7 @@ def test_consolidated_metadata_of_the_destination_are_kept_in_step():
     assert not zarr.check_consolidated(dest)
 
 
-# --- saying what is done ---
+# --- logs ---
 
 
 def test_dry_run():
@@ -372,7 +372,7 @@ def test_arrays_get_another_layout(source, target):
     assert dict(copy["empty"].attrs) == {"m": 2}
     assert (seen[-1].unit, seen[-1].done, seen[-1].total) == ("elements", 10, 10)
     done = zarr.copy_all(root, dest, chunks=3, if_exists="skip")
-    assert done[:2] == (1, 3)  # the groups and an array are there
+    assert done[:2] == (1, 3)  # the groups and an array exist
     assert dest["b"].chunks == (3,)
     assert dest["g/a"].chunks == (5,)
     zarr.copy(root["g"], dest, if_exists="replace", chunks=2, attributes={"x": 1})
@@ -392,7 +392,7 @@ def test_a_large_array_is_decoded_in_parts(monkeypatch):
 
 @pytest.fixture
 def planes(monkeypatch):
-    """Planes in a store that counts, and little memory, of which even small pieces pay."""
+    """Planes in a counting store, with little memory."""
     monkeypatch.setattr("zarr_transfer.memory.BUFFER", 4096)
     monkeypatch.setattr("zarr_transfer.rechunk._OVERHEAD", 0)
     monkeypatch.setattr("zarr_transfer.rechunk._PER_OBJECT", 0)
@@ -450,7 +450,7 @@ def test_remains_of_a_decoding_copy_are_removed():
 
 
 class Unlisted(zarr.MemoryStore):
-    """As behind a plain web server."""
+    """Like a plain web server."""
 
     supports_listing = False
 
@@ -466,7 +466,7 @@ def test_unlistable_group_is_copied_by_its_metadata():
     store = Unlisted(root.store._mapping, read_only=True)
     copy = zarr.copy(zarr.open_group(store, use_consolidated=True), None)
     expected = contents(root.store)
-    del expected["g/readme.txt"]  # nothing says that it is there
+    del expected["g/readme.txt"]  # it cannot be discovered
     assert contents(copy.store) == expected
     assert zarr.copy(zarr.open_array(store, path="g/a"), None)[...].tolist() == list(range(10))
     with pytest.raises(StoreCapabilityError, match="cannot list"):
@@ -582,7 +582,7 @@ def test_source_is_opened_first():
 
 
 def test_keys_not_copied_by_decoding_are_reported(tmp_path):
-    """Where chunks are copied as they are, everything goes with them."""
+    """If chunks are copied without decoding, all their properties are kept."""
     group = zarr.create_group(tmp_path / "source")
     group.create_array("a", data=np.arange(4), chunks=2)
     strangers = ["a/why.txt", "notes/1999.txt", "x/.zarray", "x/0"]
@@ -597,7 +597,7 @@ def test_keys_not_copied_by_decoding_are_reported(tmp_path):
     assert seen[0].filename == __file__
     assert [line[6:] for line in lines if line.startswith("leave ")] == strangers
     assert sorted(copy.store.list()) == ["a/c/0", "a/zarr.json", "zarr.json"]
-    # Who chooses has chosen.
+    # The choice of the caller is used.
     zarr.copy(group, tmp_path / "chosen", chunks=4, only=lambda path: path == "a")
 
 
@@ -646,7 +646,7 @@ def test_implicit_group_is_not_a_group():
     source = zarr.create_group(zarr_format="n5", attributes={"title": "all"})
     source.create_array("a", data=np.arange(4), chunks=2)
     dest = zarr.MemoryStore()
-    zarr.create_group(dest, path="other", zarr_format="n5")  # as the members of a copy do
+    zarr.create_group(dest, path="other", zarr_format="n5")  # like the members of a copy
     dest.set("a.txt", b"own")
     source.store.set("a.txt", b"of the source")
     copied = zarr.copy(source, dest, if_exists="skip")

@@ -1,4 +1,4 @@
-"""Some nodes of a hierarchy are copied; nodes are removed wherever they are."""
+"""Copying some nodes of a hierarchy, and removing nodes."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def test_chosen_nodes_with_the_groups_that_lead_to_them(zarr_format):
     copied = zarr.copy(root, dest, only=lambda path: asked.append(path) or path.endswith("b"))
     assert paths(copied) == {"g", "g/h", "g/h/b"}
     assert set(asked) >= {"g/a", "g/h/b", "z", "empty"}
-    assert copied.metadata.consolidated is None  # it would list what is not there
+    assert copied.metadata.consolidated is None  # it would list missing nodes
     assert copied.attrs["title"] == "all"
     assert np.array_equal(copied["g/h/b"][...], np.arange(3))
     assert not [key for key in dest.list() if key.startswith(("g/a", "z/", "empty", "g/notes"))]

@@ -1,4 +1,4 @@
-"""Options that copies and conversions share: limited memory, and comparison of what is written."""
+"""Common options of copies and conversions: limited memory, and verification."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from zarr_transfer import ConversionError, CopyExecutor, ElementsDifferError, me
 
 
 class Lossy(BytesToBytesCodec):
-    """Clears the last byte of whatever it decodes."""
+    """Sets the last decoded byte to zero."""
 
     def encode(self, value, decoded_size):
         return value
@@ -45,7 +45,7 @@ def test_verifying_a_copy_notices_what_a_codec_loses(array):
         pytest.raises(ElementsDifferError, match="differ when they are read back"),
     ):
         zarr.copy(array, dest, chunks=(1, 10), compressors="tests.lossy", verify=True)
-    assert not dest.exists("zarr.json")  # what can be seen is complete
+    assert not dest.exists("zarr.json")  # visible nodes are complete
 
 
 def test_a_copy_that_is_verified_is_the_same(array):
@@ -104,7 +104,7 @@ def test_without_a_position_what_is_stored_is_not_copied_again(function, monkeyp
     again = CountingStore(dest)
     function(array, again, chunks=(1, 5))
     written = {call.key for call in again.calls if call.method.startswith("set")}
-    assert len(written & stored) <= 1  # of the region at which it stopped
+    assert len(written & stored) <= 1  # of the region at which it was interrupted
     assert np.array_equal(zarr.open(dest), array)
     assert not [key for key in dest.list() if "copying" in key]
 

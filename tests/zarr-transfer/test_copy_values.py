@@ -1,4 +1,4 @@
-"""Values on their way: how many at a time, how much memory they take."""
+"""Concurrent copies of values: their number and memory."""
 
 import threading
 import time
@@ -13,7 +13,7 @@ from zarr_transfer.source_keys import largest_value
 
 
 class Watched(zarr.MemoryStore):
-    """Notes how many values are in flight, of how many bytes."""
+    """Records the number and size of concurrent values."""
 
     def __init__(self, mapping=None, max_concurrency=None, latency=0.002):
         super().__init__(mapping)
@@ -55,7 +55,7 @@ def raw(count, size):
 
 
 class Together(zarr.MemoryStore):
-    """Answers only once so many ask at the same time."""
+    """Responds only when the given number of calls are concurrent."""
 
     def __init__(self, mapping, count):
         super().__init__(mapping)
@@ -83,7 +83,7 @@ def test_as_many_are_in_flight_where_everything_is_there(compare):
         max_concurrency = 16
 
         def getsize(self, key):
-            if key.startswith("c/") and key != "c/0/0" and not met.is_set():  # that goes alone
+            if key.startswith("c/") and key != "c/0/0" and not met.is_set():  # that is copied alone
                 barrier.wait(PATIENCE)
             return super().getsize(key)
 
@@ -138,12 +138,12 @@ def test_one_that_is_too_large_goes_alone():
     first.start()
     wait_until(lambda: order == ["a"])
     others[0].start()
-    wait_until(gate._entrance.locked)  # by one that waits for room
+    wait_until(gate._entrance.locked)  # by one that waits for memory
     others[1].start()
     small = threading.Thread(target=take, args=("d", 1, releases["a"]))
     small.start()
     time.sleep(0.02)
-    assert order == ["a"]  # who comes later does not go before
+    assert order == ["a"]  # later requests do not overtake it
     releases["a"].set()
     wait_until(lambda: len(order) >= 2)
     assert order[1] == "b"
@@ -153,6 +153,13 @@ def test_one_that_is_too_large_goes_alone():
         thread.join()
     assert sorted(order) == ["a", "b", "c", "d"]
     assert gate.used == 0
+
+
+def test_the_expected_amount_is_read_once():
+    amounts = iter([4, 100])
+    gate = MemoryLimiter(10)
+    with gate.reserve(lambda: next(amounts)) as reserved:
+        assert reserved.amount == gate.used == 4
 
 
 def test_failure_wakes_all_waiting_threads():

@@ -1,4 +1,4 @@
-"""What copies and moves that fail leave, and say; stores that require metadata first."""
+"""Failed copies and moves: remaining keys and messages; stores that require metadata first."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def source():
 
 
 class FirstStore(FailingStore):
-    """Refuses chunks of arrays that it does not know."""
+    """Rejects chunks of arrays without metadata."""
 
     def __init__(self, inner, *args, **kwargs):
         super().__init__(inner, *args, **kwargs)
@@ -86,7 +86,7 @@ def test_failed_copy_names_remains_and_resumes(source, how):
     for again, store, notes in failures(source, COPIES[how], FailingStore):
         left = list(store.list())
         if "x/y/zarr.json" in left or (how == "copy_all" and "zarr.json" in left):
-            continue  # complete; what failed came after it
+            continue  # complete; the failure was later
         seen += 1
         if left:
             assert "is incomplete; " in notes or "is kept" in notes, (left, notes)
@@ -108,7 +108,7 @@ def test_failed_copy_removes_created_nodes_if_metadata_is_first(source, how):
         left = list(store.list())
         arrays = [key for key in left if key.endswith(("one/zarr.json", "two/zarr.json"))]
         if len(arrays) == 2:
-            check(store)  # what failed came after them
+            check(store)  # the failure was later
             continue
         seen += 1
         for key in left:

@@ -1,4 +1,4 @@
-"""Nodes that get another path, and nodes that are copied."""
+"""Moving nodes, within a store and between stores."""
 
 import json
 
@@ -186,4 +186,7 @@ def test_how_far_it_has_come(root):
     seen = []
     zarr.move(root["g"], zarr.MemoryStore(), progress=seen.append)
     last = {it.node: (it.path, it.done, it.total, it.nodes) for it in seen}
-    assert last == {1: ("", 3, 3, 2), 2: ("g", 5, 5, 2)}  # two shards, notes; documents but one
+    assert last == {
+        1: ("", 3, 3, 2),
+        2: ("g", 5, 5, 2),
+    }  # two shards, notes, all metadata documents but one

@@ -1,4 +1,4 @@
-"""Plans of rechunking: what is written once, decoded how often, in how much memory."""
+"""Plans of rechunking: each chunk is written once, numbers of decodings, and memory."""
 
 from itertools import product
 from math import prod
@@ -188,7 +188,7 @@ def test_missing_chunks_are_written_if_fill_values_differ():
     assert not keeps_missing_chunks(old, zarr.empty_like(old, fill_value=-0.0))
     assert keeps_missing_chunks(old, zarr.empty_like(old, dtype="f4"))
     assert not keeps_missing_chunks(old, zarr.empty_like(old, dtype="f4", fill_value=1))
-    # NumPy takes these two for equal.
+    # NumPy considers these equal.
     one, other = (
         zarr.create_array(shape=2, dtype="string", fill_value=it) for it in ("\0a", "\0b")
     )

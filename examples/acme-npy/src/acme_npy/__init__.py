@@ -11,6 +11,7 @@ from zarr_core.extension import (
     ExtensionDefinition,
     Format,
     GroupMetadata,
+    Location,
     MetadataValidationError,
     NodeNotFoundError,
     Store,
@@ -57,10 +58,10 @@ class Npy(Format):
 
     # --- metadata documents ---
 
-    def from_json(self, document: JSON, where: str) -> Node:
+    def from_json(self, document: JSON, location: Location) -> Node:
         problems = _schema().problems(document)
         if problems:
-            raise MetadataValidationError(where, problems)
+            raise MetadataValidationError(location, problems)
         found: Any = document
         attributes = found.get("attributes", {})
         if "shape" not in found:
@@ -69,14 +70,14 @@ class Npy(Format):
             problem = ValidationProblem(
                 "/blocks", f"must have {len(found['shape'])} items, as /shape has"
             )
-            raise MetadataValidationError(where, [problem])
+            raise MetadataValidationError(location, [problem])
         return ArrayMetadata(
             shape=tuple(found["shape"]),
             data_type=ExtensionDefinition(found["dtype"]),
             chunk_grid=ExtensionDefinition("regular", {"chunk_shape": found["blocks"]}),
             chunk_key_encoding=_KEYS,
             codecs=_CODECS,
-            fill_value=_fill_value(found, where),
+            fill_value=_fill_value(found, location),
             attributes=attributes,
             document=found,
         )
@@ -95,7 +96,11 @@ class Npy(Format):
                 "fill_value": metadata.fill_value,
                 **members,
             }
-            if old and "fill_value" not in old and metadata.fill_value == _fill_value(old, ""):
+            if (
+                old
+                and "fill_value" not in old
+                and metadata.fill_value == _fill_value(old, Location())
+            ):
                 del members["fill_value"]
         if old and "attributes" not in old and not metadata.attributes:
             del members["attributes"]
@@ -103,7 +108,9 @@ class Npy(Format):
 
     def read(self, store: Store, path: str) -> Node | None:
         value = store.get(_key(path))
-        return None if value is None else self._parsed(bytes(value), f"{store} {_key(path)!r}")
+        return (
+            None if value is None else self._parsed(bytes(value), Location(store, key=_key(path)))
+        )
 
     def write(self, store: Store, path: str, metadata: Node) -> None:
         store.set(_key(path), strictjson.encode(self.to_json(metadata)))
@@ -112,22 +119,22 @@ class Npy(Format):
         return store_new(store, _key(path), lambda: strictjson.encode(self.to_json(metadata)))
 
     def update(self, store: Store, path: str, change: Callable[[Node], Node]) -> Node:
-        where = f"{store} {_key(path)!r}"
+        location = Location(store, key=_key(path))
         changed: list[Node] = []
 
         def change_document(reader: ByteReader | None) -> Buffers:
             if reader is None:
-                raise NodeNotFoundError(where, "the node has been removed")
-            old = self._parsed(bytes(reader.read(0, reader.size)), where)
+                raise NodeNotFoundError(location, "the node has been removed")
+            old = self._parsed(bytes(reader.read(0, reader.size)), location)
             document = self.to_json(change(old))
-            changed.append(self.from_json(document, where))
+            changed.append(self.from_json(document, location))
             return strictjson.encode(document)
 
         store.update(_key(path), change_document)
         return changed[-1]
 
-    def _parsed(self, value: bytes, where: str) -> Node:
-        return self.from_json(strictjson.loads(value, where), where)
+    def _parsed(self, value: bytes, location: Location) -> Node:
+        return self.from_json(strictjson.loads(value, location), location)
 
     # --- keys ---
 
@@ -149,7 +156,7 @@ def _schema() -> Schema:
     return package_schema("acme_npy", "format", "acme-npy")
 
 
-def _fill_value(document: Any, where: str) -> JSON:
+def _fill_value(document: Any, location: Location) -> JSON:
     data_type = create_extension("data_type", ExtensionDefinition(document["dtype"]))
     assert data_type is not None, "data types are never ignored"
     zero: JSON = data_type.fill_value_to_json(data_type.default_fill_value())
@@ -158,7 +165,7 @@ def _fill_value(document: Any, where: str) -> JSON:
         data_type.fill_value_from_json(value)
     except ValueError as error:
         raise MetadataValidationError(
-            where, [ValidationProblem("/fill_value", str(error))]
+            location, [ValidationProblem("/fill_value", str(error))]
         ) from error
     return value
 
@@ -184,7 +191,7 @@ def _unsupported(metadata: Node) -> list[ValidationProblem]:
             "/chunk_memory_layout": metadata.chunk_memory_layout is not None,
         }
     return [
-        ValidationProblem(where, "is not supported by the format acme-npy")
-        for where in found
-        if found[where]
+        ValidationProblem(pointer, "is not supported by the format acme-npy")
+        for pointer in found
+        if found[pointer]
     ]

@@ -28,11 +28,6 @@ def _library() -> Any:
     return zstandard
 
 
-def is_available() -> bool:
-    """Return whether the library is installed."""
-    return _library() is not None
-
-
 class _Contexts(threading.local):
     """Contexts of a thread; only one thread at a time may use a context."""
 

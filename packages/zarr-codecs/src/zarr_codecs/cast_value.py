@@ -15,7 +15,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
-from zarr_core.extension import ArrayToArrayCodec, ChunkDecodeError, DataType, ExtensionDefinition
+from zarr_core.extension import (
+    ArrayToArrayCodec,
+    ChunkDecodeError,
+    DataType,
+    ExtensionDefinition,
+    Location,
+)
 from zarr_core.tools import create_extension
 
 from zarr_codecs._conversion import ROUNDINGS, Rule, cast
@@ -72,7 +78,7 @@ class CastValueCodec(ArrayToArrayCodec):
             target = create_extension(
                 "data_type",
                 ExtensionDefinition.from_json(target),
-                pointer="/configuration/data_type",
+                Location(pointer="/configuration/data_type"),
             )
             assert isinstance(target, DataType)  # a data type is never ignored
         if self.rounding not in ROUNDINGS:
@@ -173,8 +179,8 @@ class _Cast:
     ) -> _Cast:
         found: list[tuple[Array, Array]] = []
         for place, (before, after) in enumerate(scalars.get(direction, ())):
-            where = f"scalar_map/{direction}/{place}"
-            found.append((_scalar(source, before, where), _scalar(target, after, where)))
+            member = f"scalar_map/{direction}/{place}"
+            found.append((_scalar(source, before, member), _scalar(target, after, member)))
         # The first of equal keys takes precedence, so it is assigned last.
         pairs = tuple(reversed(found))
         numbers = number_type(source), number_type(target)
@@ -204,9 +210,9 @@ class _Casts:
     decode: _Cast
 
 
-def _scalar(data_type: DataType, value: JSON, where: str) -> Array:
+def _scalar(data_type: DataType, value: JSON, member: str) -> Array:
     """Parse a number like a fill value; the specification also allows "+Infinity"."""
     try:
         return data_type.fill_value_from_json("Infinity" if value == "+Infinity" else value)
     except ValueError as error:
-        raise ValueError(f"{where}: {error}") from error
+        raise ValueError(f"{member}: {error}") from error

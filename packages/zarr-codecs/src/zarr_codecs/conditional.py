@@ -15,7 +15,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from zarr_core.errors import CodecChainError
-from zarr_core.extension import BytesToBytesCodec, ChunkDecodeError, Codec, ExtensionDefinition
+from zarr_core.extension import (
+    BytesToBytesCodec,
+    ChunkDecodeError,
+    Codec,
+    ExtensionDefinition,
+    Location,
+)
 from zarr_core.tools import CodecChain, create_extension
 
 if TYPE_CHECKING:
@@ -105,7 +111,7 @@ class ConditionalCodec(BytesToBytesCodec):
         configuration: Mapping[str, Any] = definition.configuration
         definitions = tuple(map(ExtensionDefinition.from_json, configuration["codecs"]))
         created = tuple(
-            create_extension("codec", inner, pointer=f"/configuration/codecs/{place}")
+            create_extension("codec", inner, Location(pointer=f"/configuration/codecs/{place}"))
             for place, inner in enumerate(definitions)
         )
         for inner, codec in zip(definitions, created, strict=True):

@@ -26,6 +26,7 @@ from zarr_core.extension import (
     Codec,
     CodecError,
     ExtensionDefinition,
+    Location,
 )
 from zarr_core.tools import create_extension
 
@@ -172,7 +173,7 @@ def _step(config: dict[str, JSON], place: int) -> tuple[str, Any, Codec | None]:
     pointer = f"/configuration/codecs/{place}"
     own: Codec | None = None
     try:
-        own = create_extension("codec", definition, pointer=pointer)
+        own = create_extension("codec", definition, Location(pointer=pointer))
     except UnknownExtensionError:
         if name == "pickle":  # numcodecs must not decode it
             raise

@@ -87,9 +87,7 @@ class ZstdCodec(BytesToBytesCodec):
 
 def _one_frame(data: Buffer, size: int) -> Buffer | None:
     """Decompress data that is one small frame of known size; return None otherwise."""
-    if size > _zstandard.SMALL or not _zstandard.is_available():
-        return None
-    if _zstd_frame.first_content_size(data) != size:
+    if size > _zstandard.SMALL or _zstd_frame.first_content_size(data) != size:
         return None
     whole = _zstandard.decompress_frame(data)
     return whole if whole is not None and len(whole) == size else None

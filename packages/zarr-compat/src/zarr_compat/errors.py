@@ -65,10 +65,10 @@ class NodeTypeValidationError(CoreMetadataValidationError, TypeError):
         super().__init__(message, ())
 
     def _message(self) -> str:
-        return self.where
+        return self.location
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.where,)
+        return type(self), (self.location,)
 
 
 class IrregularChunksError(NotImplementedError, ValueError):

@@ -81,10 +81,21 @@ def _write_empty_chunks(value: Any, _: dict[str, Any]) -> list[tuple[str, Any]]:
     return [] if value is None else [("config", {"write_empty_chunks": value})]
 
 
+def _recheck(value: Any, present: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Both arguments together have the meaning of one."""
+    if value is None or value is True or present.get("recheck") == "always":
+        return []
+    if value is not False:
+        raise TypeError(f"cache_metadata and cache_attrs must be True or False, not {value!r}")
+    return [("recheck", "always")]
+
+
 if TYPE_CHECKING:
     Translation = Callable[[Any, dict[str, Any]], list[tuple[str, Any]]]
 
 _TRANSLATED: dict[str, Translation] = {
+    "cache_attrs": _recheck,
+    "cache_metadata": _recheck,
     "chunk_shape": _renamed("chunks"),
     "codecs": _codecs,
     "compressor": _compressor,
@@ -96,12 +107,8 @@ _TRANSLATED: dict[str, Translation] = {
 
 _RAGGED = "array:"
 
-_REFRESH = "a node shows its metadata as of opening; call refresh() to see changes by others"
-
 # Arguments with the values that change nothing, and what to do for any other value.
 _WITHOUT_EFFECT: dict[str, tuple[tuple[Any, ...], str]] = {
-    "cache_attrs": ((True,), _REFRESH),
-    "cache_metadata": ((True,), _REFRESH),
     "chunk_store": (
         (),
         "metadata and chunks are in one store; pass a zarr_core.Store that separates them by key",

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from zarr_core.hierarchy.store_path import StoreLike, resolve_store_path
     from zarr_core.interfaces.progress import Progress
     from zarr_core.interfaces.store import Store
+    from zarr_core.normalize.chunk_layout import ChunkLayout
     from zarr_core.normalize.codecs import codec
     from zarr_core.registry.hooks import register_hooks, unregister_hooks
     from zarr_core.registry.installed import installed_extensions
@@ -63,7 +64,7 @@ if TYPE_CHECKING:
     from zarr_core.stores.local import LocalStore
     from zarr_core.stores.memory import MemoryStore
 
-    # Of zarr-transfer, which this package does not import, not even for types.
+    # From other distributions, which this package does not import, not even for types.
     convert: Callable[..., Any]
     copy: Callable[..., Any]
     copy_all: Callable[..., Any]
@@ -114,6 +115,7 @@ _MODULES = {
     "zarr_core.hierarchy.delete": ("remove", "rmdir"),
     "zarr_core.interfaces.progress": ("Progress",),
     "zarr_core.interfaces.store": ("Store",),
+    "zarr_core.normalize.chunk_layout": ("ChunkLayout",),
     "zarr_core.normalize.codecs": ("codec",),
     "zarr_core.registry.hooks": ("register_hooks", "unregister_hooks"),
     "zarr_core.registry.installed": ("installed_extensions",),
@@ -126,6 +128,7 @@ _MODULE_OF = {name: module for module, names in _MODULES.items() for name in nam
 __all__ = [
     "Array",
     "Attributes",
+    "ChunkLayout",
     "Group",
     "Info",
     "LocalStore",
@@ -186,17 +189,15 @@ if not TYPE_CHECKING:  # type checkers would accept any name
 
         if name == "errors":
             return import_module("zarr_core.errors")
-        module = _MODULE_OF.get(name)
-        if module is None:
-            from zarr_core.optional import COPY_NAMES, copy_function
-
-            if name in COPY_NAMES:
-                return copy_function(name)
+        if name not in __all__:
             raise AttributeError(
                 f"module {__name__!r} has no attribute {name!r}",
                 name=name,
                 obj=sys.modules[__name__],
             )
+        module = _MODULE_OF.get(name)
+        if module is None:
+            return import_module("zarr_core.optional").optional_function(name)
         value = getattr(import_module(module), name)
         globals()[name] = value
         return value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field, fields, replace
+from itertools import count
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -70,6 +71,9 @@ class Settings:
     max_metadata_nbytes: int | None = 1 << 28
 
 
+_versions = count()  # atomic
+
+
 class Config:
     """The current settings, and the method to change them.
 
@@ -83,8 +87,8 @@ class Config:
 
     def __init__(self) -> None:
         self._settings: Settings | None = None
-        self.version = 0
-        """Incremented by every change; part of the keys of caches."""
+        self.version = next(_versions)
+        """Changes whenever a name can resolve to another class; part of the keys of caches."""
 
     @property
     def settings(self) -> Settings:
@@ -119,7 +123,11 @@ class Config:
 
     def _apply(self, settings: Settings) -> None:
         self._settings = settings
-        self.version += 1
+        self.invalidate_caches()
+
+    def invalidate_caches(self) -> None:
+        """Change :attr:`version`."""
+        self.version = next(_versions)
 
 
 class _Change:

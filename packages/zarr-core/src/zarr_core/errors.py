@@ -15,6 +15,7 @@ from zarr_core.printable import printable_message, quoted
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from zarr_core.location import Location
     from zarr_core.metadata.validation_problem import ValidationProblem
 
 
@@ -36,19 +37,19 @@ class MetadataError(ZarrError, ValueError):
 
     Parameters
     ----------
-    where : str
+    location : Location or str
         Store and key of the document, or a description such as ``"new array"``.
     problems : iterable of ValidationProblem
         All problems, each with its JSON pointer.
     """
 
-    def __init__(self, where: str, problems: Iterable[ValidationProblem]) -> None:
-        problems = tuple(problems)
-        super().__init__(where, problems)
-        self.where, self.problems = where, problems
+    def __init__(self, location: Location | str, problems: Iterable[ValidationProblem]) -> None:
+        location, problems = str(location), tuple(problems)
+        super().__init__(location, problems)
+        self.location, self.problems = location, problems
 
     def _message(self) -> str:
-        return "\n  ".join([f"{self.where}: {self._summary()}", *problem_lines(self.problems)])
+        return "\n  ".join([f"{self.location}: {self._summary()}", *problem_lines(self.problems)])
 
     def _summary(self) -> str:
         count = len(self.problems)
@@ -98,7 +99,7 @@ class UnknownExtensionError(ExtensionError, LookupError):
 
     Parameters
     ----------
-    where : str, optional
+    location : Location or str, optional
         Node and JSON pointer of the definition.
     known : iterable of str, optional
         Similar names.
@@ -110,19 +111,19 @@ class UnknownExtensionError(ExtensionError, LookupError):
         self,
         extension_point: str,
         extension_name: str,
-        where: str = "",
+        location: Location | str = "",
         known: Iterable[str] = (),
         hint: str = "",
     ) -> None:
-        known = tuple(known)
-        super().__init__(extension_point, extension_name, where, known, hint)
+        location, known = str(location), tuple(known)
+        super().__init__(extension_point, extension_name, location, known, hint)
         self.extension_point, self.extension_name = extension_point, extension_name
-        self.where = where
+        self.location = location
         self.known = known
         self.hint = hint
 
     def _message(self) -> str:
-        prefix = f"{self.where}: " if self.where else ""
+        prefix = f"{self.location}: " if self.location else ""
         what = f"{self.extension_point.replace('_', ' ')} called {quoted(self.extension_name)}"
         text = f"{prefix}no {what} is installed"
         if self.known:
@@ -199,7 +200,7 @@ class ExtensionConfigurationError(ExtensionError, ValueError):
 
     Parameters
     ----------
-    where : str
+    location : Location or str
         Node and JSON pointer of the definition.
     problems : iterable of ValidationProblem
         All problems of the configuration.
@@ -209,16 +210,16 @@ class ExtensionConfigurationError(ExtensionError, ValueError):
         self,
         extension_point: str,
         extension_name: str,
-        where: str,
+        location: Location | str,
         problems: Iterable[ValidationProblem],
     ) -> None:
-        problems = tuple(problems)
-        super().__init__(extension_point, extension_name, where, problems)
+        location, problems = str(location), tuple(problems)
+        super().__init__(extension_point, extension_name, location, problems)
         self.extension_point, self.extension_name = extension_point, extension_name
-        self.where, self.problems = where, problems
+        self.location, self.problems = location, problems
 
     def _message(self) -> str:
-        prefix = f"{self.where}: " if self.where else ""
+        prefix = f"{self.location}: " if self.location else ""
         what = f"{self.extension_point.replace('_', ' ')} {quoted(self.extension_name)}"
         first = f"{prefix}invalid configuration of {what}:"
         return "\n  ".join([first, *problem_lines(self.problems)])
@@ -244,22 +245,23 @@ class ChunkDecodeError(CodecError, ValueError):
         The problem.
     codec : str, optional
         Name of the codec.
-    where : str, optional
+    location : Location or str, optional
         Array and key; added by the engine.
     """
 
-    def __init__(self, reason: str, codec: str = "", where: str = "") -> None:
-        super().__init__(reason, codec, where)
+    def __init__(self, reason: str, codec: str = "", location: Location | str = "") -> None:
+        location = str(location)
+        super().__init__(reason, codec, location)
         self.reason = reason
         self.codec = codec
-        self.where = where
+        self.location = location
 
-    def located(self, where: str) -> ChunkDecodeError:
+    def located(self, location: Location | str) -> ChunkDecodeError:
         """Return the same error with a location, unless it has one."""
-        return type(self)(self.reason, self.codec, self.where or where)
+        return type(self)(self.reason, self.codec, self.location or location)
 
     def _message(self) -> str:
-        place = f"{self.where}: " if self.where else ""
+        place = f"{self.location}: " if self.location else ""
         codec = f" (codec {self.codec!r})" if self.codec else ""
         return (
             f"{place}damaged chunk{codec}: {self.reason}. "
@@ -274,16 +276,16 @@ class ChecksumError(ChunkDecodeError):
 class MissingChunkError(CodecError, LookupError):
     """A chunk is not stored, and the array was opened with ``missing_chunks="error"``.
 
-    ``where`` has the array and key.
+    ``location`` has the array and key.
     """
 
-    def __init__(self, where: str) -> None:
-        super().__init__(where)
-        self.where = where
+    def __init__(self, location: Location | str) -> None:
+        super().__init__(str(location))
+        self.location = str(location)
 
     def _message(self) -> str:
         return (
-            f"{self.where}: the chunk is not stored. "
+            f"{self.location}: the chunk is not stored. "
             'Open the array with missing_chunks="fill" to read the fill value instead.'
         )
 
@@ -341,18 +343,19 @@ class NodeError(ZarrError):
 
     Parameters
     ----------
-    where : str
+    location : Location or str
         Store and path of the node.
     reason : str
         The problem and a remedy.
     """
 
-    def __init__(self, where: str, reason: str = "") -> None:
-        super().__init__(where, reason)
-        self.where, self.reason = where, reason
+    def __init__(self, location: Location | str, reason: str = "") -> None:
+        location = str(location)
+        super().__init__(location, reason)
+        self.location, self.reason = location, reason
 
     def _message(self) -> str:
-        return f"{self.where}: {self.reason}" if self.reason else self.where
+        return f"{self.location}: {self.reason}" if self.reason else self.location
 
 
 class NodeNotFoundError(NodeError, KeyError, ValueError):

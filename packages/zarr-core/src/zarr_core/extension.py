@@ -53,6 +53,7 @@ from zarr_core.interfaces.selection import (
 )
 from zarr_core.interfaces.storage_transformer import StorageTransformer
 from zarr_core.interfaces.store import Buffers, Change, Store
+from zarr_core.location import Location
 from zarr_core.metadata.validation_problem import ValidationProblem
 from zarr_core.registry.provider import Provider
 
@@ -92,6 +93,7 @@ __all__ = [
     "Forkable",
     "Format",
     "GroupMetadata",
+    "Location",
     "MetadataExtension",
     "MetadataValidationError",
     "NodeNotFoundError",

@@ -14,7 +14,6 @@ __all__ = [
     "is_path_part",
     "is_reserved_name",
     "join",
-    "located",
     "normalise_path",
 ]
 
@@ -144,8 +143,3 @@ def check_extension_name(name: str) -> str:
             "least one of a-z, 0-9, '_', '.' and '-'"
         )
     return name
-
-
-def located(store: object, path: str) -> str:
-    """Return store and path of a node, for messages."""
-    return f"{store} {'/' + path!r}"

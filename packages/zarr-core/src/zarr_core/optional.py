@@ -5,34 +5,47 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from zarr_core.registry.known_extensions import FUNCTIONS
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-COPY_NAMES = ("convert", "copy", "copy_all", "copy_store", "move", "rename")
-"""Names of ``zarr_core`` that zarr-transfer provides."""
 
+def optional_function(name: str) -> Callable[..., Any]:
+    """Return a function that another distribution provides.
 
-def copy_function(
-    name: str, module: str = "zarr_transfer", shown: str | None = None
-) -> Callable[..., Any]:
-    """Return a function of zarr-transfer, or a function that raises an error if it is missing.
+    Parameters
+    ----------
+    name : str
+        Name of the function in ``zarr_core``, or of the method that calls it.
 
-    ``shown`` is the name for the error, if different.
+    Returns
+    -------
+    callable
+        The function; if the distribution is not installed, one that raises ModuleNotFoundError.
+
+    Raises
+    ------
+    KeyError
+        If no distribution of this project provides the function.
     """
+    distribution, target = FUNCTIONS[name]
+    module, _, attribute = target.partition(":")
+    package = module.partition(".")[0]
     try:
-        import_module("zarr_transfer")
+        import_module(package)
     except ModuleNotFoundError as error:
-        if error.name != "zarr_transfer":
+        if error.name != package:
             raise
 
         def missing(*_: Any, **__: Any) -> Any:
             raise ModuleNotFoundError(
-                f"{shown or name} needs zarr-transfer, which is not installed: pip install zarr-transfer",
-                name="zarr_transfer",
+                f"{name} needs {distribution}, which is not installed: pip install {distribution}",
+                name=package,
             )
 
         missing.__name__ = missing.__qualname__ = name
-        missing.__doc__ = f"Raise ``ModuleNotFoundError``: {name} needs zarr-transfer."
+        missing.__doc__ = f"Raise ``ModuleNotFoundError``: {name} needs {distribution}."
         return missing
-    found: Callable[..., Any] = getattr(import_module(module), name)
+    found: Callable[..., Any] = getattr(import_module(module), attribute)
     return found

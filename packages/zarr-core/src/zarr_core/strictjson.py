@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
     from zarr_core.definition import JSON
+    from zarr_core.location import Location
 
 __all__ = [
     "MAX_DEPTH",
@@ -90,7 +91,10 @@ class _Object(dict[str, Any]):
 
 
 def loads(
-    data: bytes | bytearray | memoryview | str, where: str = "document", *, constants: bool = False
+    data: bytes | bytearray | memoryview | str,
+    location: Location | str = "document",
+    *,
+    constants: bool = False,
 ) -> JSON:
     """Parse a document.
 
@@ -98,7 +102,7 @@ def loads(
     ----------
     data : bytes-like or str
         The document, in UTF-8 without byte order mark.
-    where : str
+    location : Location or str
         Name of the document, for errors.
     constants : bool
         Accept the tokens ``NaN``, ``Infinity`` and ``-Infinity``, which are not JSON but are used
@@ -122,39 +126,41 @@ def loads(
             text = str(data, "utf-8")
         except UnicodeDecodeError as error:
             hint = "; it looks like UTF-16" if bytes(data[:2]) in (b"\xff\xfe", b"\xfe\xff") else ""
-            _fail(where, f"not UTF-8 at byte {error.start}{hint}", error)
+            _fail(location, f"not UTF-8 at byte {error.start}{hint}", error)
     else:
         text = data
     if text.startswith("\ufeff"):
-        _fail(where, "begins with a byte order mark, which JSON does not allow")
+        _fail(location, "begins with a byte order mark, which JSON does not allow")
     try:
         value: JSON = _DECODERS[constants].decode(text)
         if _count_keys(value, 0) != _most_keys(text):  # rare: a key may be repeated
             value = _CHECKING_DECODERS[constants].decode(text)
     except json.JSONDecodeError as error:
-        _fail(where, _syntax(error), error)
+        _fail(location, _syntax(error), error)
     except RecursionError as error:
         if _depth(text) > MAX_DEPTH:
-            _fail(where, f"arrays and objects are nested more than {MAX_DEPTH} deep")
+            _fail(location, f"arrays and objects are nested more than {MAX_DEPTH} deep")
         # The stack of the caller is nearly full.
-        _fail(where, "arrays and objects are nested too deep for the remaining stack", error)
+        _fail(location, "arrays and objects are nested too deep for the remaining stack", error)
     except (_RejectedError, ValueError) as error:
         problems = _explain(text)
-        raise MetadataDecodeError(where, problems or [ValidationProblem("", str(error))]) from None
+        raise MetadataDecodeError(
+            location, problems or [ValidationProblem("", str(error))]
+        ) from None
     return value
 
 
-def dumps(document: Any, where: str = "document") -> bytes:
+def dumps(document: Any, location: Location | str = "document") -> bytes:
     """Encode a value, converted by :func:`plain`, as UTF-8, indented by two spaces.
 
-    ``where`` is the name of the document, for errors.
+    ``location`` is the name of the document, for errors.
 
     Raises
     ------
     MetadataValidationError
         If JSON cannot represent a value; has the JSON pointer of each.
     """
-    return encode(plain(document, where))
+    return encode(plain(document, location))
 
 
 def encode(document: JSON) -> bytes:
@@ -165,12 +171,15 @@ def encode(document: JSON) -> bytes:
         return _text_of(document, encode_basestring_ascii).encode()
 
 
-def plain(value: Any, where: str = "document", pointer: str = "") -> JSON:
+def plain(
+    value: Any, location: Location | str = "document", pointer: str = "", *, depth: int = 0
+) -> JSON:
     """Convert a value to plain JSON types, as :func:`loads` returns them.
 
     NumPy scalars become numbers, strings or booleans; NumPy arrays and tuples become lists; other
-    mappings become ``dict``.  ``where`` and ``pointer``, the name of the document and the JSON
-    pointer of the value, are used for errors.
+    mappings become ``dict``.  ``location`` and ``pointer``, the name of the document and the JSON
+    pointer of the value, are used for errors.  ``depth`` is the nesting of the value in its
+    document.
 
     Raises
     ------
@@ -179,11 +188,11 @@ def plain(value: Any, where: str = "document", pointer: str = "") -> JSON:
         other types, nesting deeper than :data:`MAX_DEPTH`.
     """
     problems: list[ValidationProblem] = []
-    result: JSON = _plain(value, None, 0, problems)
+    result: JSON = _plain(value, None, depth, problems)
     if problems:  # rare: convert again, with pointers
         problems = []
-        _plain(value, pointer, 0, problems)
-        raise MetadataValidationError(where, problems)
+        _plain(value, pointer, depth, problems)
+        raise MetadataValidationError(location, problems)
     return result
 
 
@@ -209,11 +218,13 @@ def identical(one: JSON, other: JSON) -> bool:
 
     The order of members does not matter.
     """
+    if one is other:
+        return True
     if type(one) is not type(other) and not (isinstance(one, float) and isinstance(other, float)):
         return False
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(
-            identical(value, other[key]) for key, value in one.items()
+            value is other[key] or identical(value, other[key]) for key, value in one.items()
         )
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(map(identical, one, other))
@@ -321,8 +332,8 @@ def _count_keys(value: Any, depth: int) -> int:
     return count
 
 
-def _fail(where: str, message: str, cause: Exception | None = None) -> NoReturn:
-    raise MetadataDecodeError(where, [ValidationProblem("", message)]) from cause
+def _fail(location: Location | str, message: str, cause: Exception | None = None) -> NoReturn:
+    raise MetadataDecodeError(location, [ValidationProblem("", message)]) from cause
 
 
 def _syntax(error: json.JSONDecodeError) -> str:

@@ -12,7 +12,6 @@ from zarr_core.engine.prepared_chain import PreparedCodecChain
 from zarr_core.engine.scratch import scratch
 from zarr_core.engine.stored_array import StoredArray
 from zarr_core.engine.stored_node import StoredGroup
-from zarr_core.formats.additional_fields import understanding
 from zarr_core.formats.detect import conflicting_format, format_of_new, read_node
 from zarr_core.formats.key_order import KeyOrder, key_order
 from zarr_core.formats.lookup import format_named, formats_without
@@ -39,7 +38,6 @@ from zarr_core.names import (
     is_node_name,
     is_reserved_name,
     join,
-    located,
     normalise_path,
 )
 from zarr_core.normalize.attributes import check_attributes
@@ -104,7 +102,6 @@ __all__ = [
     "key_lock",
     "key_order",
     "listed",
-    "located",
     "make_room",
     "normalise_path",
     "occupied",
@@ -131,7 +128,6 @@ __all__ = [
     "strictjson",
     "take",
     "thread_count",
-    "understanding",
     "walk",
 ]
 

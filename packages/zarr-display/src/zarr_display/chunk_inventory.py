@@ -162,7 +162,7 @@ class ChunkInventory:
             with reader:
                 return codec.inner_chunk_sizes(reader, codecs.decoded)
         except ChunkDecodeError as error:
-            return f"{self._array.where(key)}: {error}"
+            return f"{self._array.key_location(key)}: {error}"
 
     def _whole(self, batch: Sequence[tuple[tuple[int, ...], int]]) -> StoredSizes:
         table = np.array([at for at, _ in batch], np.int64)

@@ -102,7 +102,7 @@ class TimeType(DataType):
         if isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64):
             return self.fill_value_from_json(int(value))
         try:
-            given = np.asarray(self._given(value)).reshape(())
+            given = np.asarray(self._to_numpy(value)).reshape(())
             if given.dtype.kind == "m" and self.numpy_dtype.kind == "M":
                 raise ValueError("a duration is not a point in time")
             if np.isnat(given):
@@ -116,7 +116,7 @@ class TimeType(DataType):
         return converted
 
     @abstractmethod
-    def _given(self, value: Any) -> Any:
+    def _to_numpy(self, value: Any) -> Any:
         """Convert a value to a NumPy scalar of this kind, with its own unit."""
 
     def _counted(self, count: int) -> np.ndarray[Any, Any]:

@@ -26,5 +26,5 @@ class DateTime64(TimeType):
     def _names(cls) -> tuple[str, str]:
         return "numpy.datetime64", "datetime64"
 
-    def _given(self, value: Any) -> Any:
+    def _to_numpy(self, value: Any) -> Any:
         return value if isinstance(value, np.ndarray | np.datetime64) else np.datetime64(value)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from zarr_core.extension import DataType, ExtensionDefinition
+from zarr_core.extension import DataType, ExtensionDefinition, Location
 from zarr_core.tools import create_extension, data_type_for, listed, quoted
 
 from zarr_dtypes._base64 import bytes_from_json
@@ -191,7 +191,7 @@ def field_data_type(definition: JSON, pointer: str) -> DataType:
     data_type: DataType | None = create_extension(
         "data_type",
         ExtensionDefinition.from_json(definition),
-        pointer=f"/configuration/fields/{pointer}",
+        Location(pointer=f"/configuration/fields/{pointer}"),
     )
     assert data_type is not None  # a data type is never ignored
     return data_type

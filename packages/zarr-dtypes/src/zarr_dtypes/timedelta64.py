@@ -26,7 +26,7 @@ class TimeDelta64(TimeType):
     def _names(cls) -> tuple[str, str]:
         return "numpy.timedelta64", "timedelta64"
 
-    def _given(self, value: Any) -> Any:
+    def _to_numpy(self, value: Any) -> Any:
         if isinstance(value, str):
             raise ValueError('the only string that is a duration is "NaT"')
         return value if isinstance(value, np.ndarray | np.timedelta64) else np.timedelta64(value)

@@ -65,7 +65,7 @@ def read_chain(
     Raises
     ------
     MetadataValidationError
-        If a filter does not support the elements; ``where`` is empty and pointers begin
+        If a filter does not support the elements; ``location`` is empty and pointers begin
         with ``/filters`` or ``/compressor``.
     """
     items = [(f"/filters/{number}", config) for number, config in enumerate(filters or ())]
@@ -115,7 +115,7 @@ def write_chain(metadata: ArrayMetadata) -> tuple[str, list[JSON] | None, dict[s
     Raises
     ------
     MetadataValidationError
-        If version 2 cannot represent them; ``where`` is empty and pointers begin with
+        If version 2 cannot represent them; ``location`` is empty and pointers begin with
         ``/codecs``.
     """
     codecs = list(enumerate(metadata.codecs))
@@ -153,13 +153,13 @@ def write_stored_dtype(metadata: ArrayMetadata) -> JSON:
     Raises
     ------
     MetadataValidationError
-        If the data type has no typestr; ``where`` is empty.
+        If the data type has no typestr; ``location`` is empty.
     """
     order: ByteOrder | None = None
     for codec in metadata.codecs:
         if codec.name == V2_FILTERS:
             return codec.configuration["dtype"]
-        given = _given(codec, _INPUT)
+        given = _filter_dtype(codec, _INPUT)
         if given is not None and given.byte_order is not None:
             order = given.byte_order
             break
@@ -286,7 +286,7 @@ def _byte_order_problems(metadata: ArrayMetadata) -> list[ValidationProblem]:
     last: ByteOrder | None = None
     problems = []
     for number, codec in enumerate(metadata.codecs):
-        given = _given(codec, _INPUT)
+        given = _filter_dtype(codec, _INPUT)
         order = given.byte_order if given is not None else None
         pointer = f"/codecs/{number}/configuration"
         if codec.name == "bytes":
@@ -297,12 +297,12 @@ def _byte_order_problems(metadata: ArrayMetadata) -> list[ValidationProblem]:
                     pointer, f"is {order}-endian, but the codecs before are {last}-endian"
                 )
             )
-        given = _given(codec, _OUTPUT)
+        given = _filter_dtype(codec, _OUTPUT)
         last = last if given is None else given.byte_order
     return problems
 
 
-def _given(codec: ExtensionDefinition, members: Mapping[str, str]) -> Dtype | None:
+def _filter_dtype(codec: ExtensionDefinition, members: Mapping[str, str]) -> Dtype | None:
     """Return the data type of the input or output of a filter."""
     name = codec.name.removeprefix("numcodecs.")
     if KINDS.get(name) != ARRAY_TO_ARRAY or name == codec.name:

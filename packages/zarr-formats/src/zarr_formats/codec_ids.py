@@ -1,6 +1,6 @@
-"""The ids of numcodecs that older documents name their codecs by, sorted into kinds.
+"""Conversion of codecs named by the ids of numcodecs, in older documents.
 
-Blosc, gzip, zstd are codecs of version 3 with words of its own; the others have
+Blosc, gzip and zstd are codecs of version 3 with different configurations; the others have
 the name ``numcodecs.<id>`` there.  Two object codecs are registered without prefix.
 """
 
@@ -47,23 +47,23 @@ COMPRESSORS = frozenset({"zfpy", "pcodec"})
 _UNPREFIXED = ("vlen-utf8", "vlen-bytes")
 _SHUFFLES = {0: "noshuffle", 1: "shuffle", 2: "bitshuffle"}
 _SHUFFLE_NUMBERS: dict[Any, int] = {word: number for number, word in _SHUFFLES.items()}
-_LARGEST_TYPESIZE = 255  # what a Blosc frame can say; more is written as 1
+_LARGEST_TYPESIZE = 255  # the largest type size of a Blosc frame; larger ones are written as 1
 
 
 def definition(config: Mapping[str, JSON], typesize: int = 1) -> ExtensionDefinition:
-    """The codec that a configuration of numcodecs describes.
+    """Convert a configuration of numcodecs to a codec.
 
     Parameters
     ----------
     config : mapping
-        The configuration, with its ``id``; what it leaves out is numcodecs' default.
+        The configuration, with its ``id``; missing members have the defaults of numcodecs.
     typesize : int
-        Bytes of the elements that it is given, by which Blosc shuffles.
+        Size of the input elements, in bytes, for the shuffle of Blosc.
 
     Notes
     -----
-    Frames of Blosc, gzip, zstd tell how they are decoded, so further members of
-    their configurations are ignored.
+    Frames of Blosc, gzip and zstd contain everything that decoding requires, so further members
+    of their configurations are ignored.
     """
     name = str(config["id"])
     match name:
@@ -76,17 +76,17 @@ def definition(config: Mapping[str, JSON], typesize: int = 1) -> ExtensionDefini
             return ExtensionDefinition("zstd", {"level": level, "checksum": checksum})
     rest = {key: value for key, value in config.items() if key != "id"}
     if name == "shuffle" and rest.get("elementsize") == 0:
-        rest["elementsize"] = typesize  # what netCDF-C means; numcodecs would do nothing
+        rest["elementsize"] = typesize  # the meaning in netCDF-C; numcodecs would not shuffle
     return ExtensionDefinition(name if name in _UNPREFIXED else f"numcodecs.{name}", rest)
 
 
 def config(codec: ExtensionDefinition) -> dict[str, JSON]:
-    """The configuration of numcodecs for a codec.
+    """Convert a codec to a configuration of numcodecs.
 
     Raises
     ------
     ValueError
-        If there is no codec in numcodecs that does the same.
+        If numcodecs has no equivalent codec.
     """
     configuration = codec.configuration
     match codec.name:

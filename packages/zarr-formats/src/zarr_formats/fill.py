@@ -58,7 +58,7 @@ def fill_from_v2(value: JSON, dtype: Dtype, pointer: str = "/fill_value") -> tup
     Raises
     ------
     MetadataValidationError
-        If it is not a value of the data type; ``where`` is empty.
+        If it is not a value of the data type; ``location`` is empty.
     """
     if value is None:
         return _default(dtype), True
@@ -76,7 +76,7 @@ def fill_to_v2(
     Raises
     ------
     MetadataValidationError
-        If these versions do not support it; ``where`` is empty.
+        If these versions do not support it; ``location`` is empty.
     """
     if undefined:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from zarr_core.extension import MetadataValidationError, ValidationProblem
+from zarr_core.extension import Location, MetadataValidationError, ValidationProblem
 from zarr_core.tools import strictjson
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def revise(
     old: ArrayMetadata | None,
     new: ArrayMetadata,
     parts: Iterable[Part],
-    where: str,
+    location: Location,
 ) -> dict[str, JSON]:
     """Return the document of metadata.
 
@@ -54,7 +54,7 @@ def revise(
     parts : iterable of Part
         How each member is written.  Members whose fields are equal in ``new`` and ``old``
         are kept as in ``raw``, and also members that are not in any part.
-    where : str
+    location : Location
         The document, for errors.
 
     Raises
@@ -74,7 +74,7 @@ def revise(
         except MetadataValidationError as error:
             problems += error.problems
     if problems:
-        raise MetadataValidationError(where, problems)
+        raise MetadataValidationError(location, problems)
     kept = {
         name: written.pop(name) if name in written else value
         for name, value in (raw or {}).items()

@@ -124,7 +124,7 @@ def read_dtype(value: JSON, pointer: str = "/dtype", object_codec: str | None = 
     Raises
     ------
     MetadataValidationError
-        If it is invalid or not supported; ``where`` is empty.
+        If it is invalid or not supported; ``location`` is empty.
     """
     if isinstance(value, str):
         found = _read_typestr(value)

@@ -14,6 +14,7 @@ from zarr_core.extension import (
     ChunkKeyEncoding,
     ExtensionConfigurationError,
     ExtensionDefinition,
+    Location,
     ValidationProblem,
 )
 from zarr_core.tools import create_extension
@@ -55,7 +56,7 @@ class SuffixEncoding(ChunkKeyEncoding):
             problem = ValidationProblem(pointer, "must be a chunk key encoding")
             raise ExtensionConfigurationError("chunk_key_encoding", definition.name, "", [problem])
         inner = ExtensionDefinition.from_json(base)
-        encoding = create_extension("chunk_key_encoding", inner, pointer=pointer)
+        encoding = create_extension("chunk_key_encoding", inner, Location(pointer=pointer))
         assert encoding is not None, "a chunk key encoding is never ignored"
         return cls(encoding, suffix)
 

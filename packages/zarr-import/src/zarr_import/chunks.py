@@ -73,7 +73,7 @@ def copy_chunks(
 
 def _keys(array: Array, format_: Format) -> Callable[[tuple[int, ...]], str]:
     definition = array.metadata.chunk_key_encoding
-    encoding: Any = create_extension("chunk_key_encoding", definition, array.name)
+    encoding: Any = create_extension("chunk_key_encoding", definition, array.stored.location)
     prefix = format_.chunk_prefix(array.path)
     return lambda chunk: prefix + encoding.encode(chunk)
 

@@ -19,6 +19,7 @@ from zarr_core.extension import (
     ArrayMetadata,
     Format,
     GroupMetadata,
+    Location,
     NodeNotFoundError,
     Store,
     StoreReadOnlyError,
@@ -101,9 +102,9 @@ def open_target(
     if isinstance(place, Array | Group) and zarr_format is None:
         zarr_format = place.zarr_format
     format_ = format_of_new(store, below, zarr_format)
-    where = f"{store} {'/' + below!r}"
+    location = Location(store, below)
     if store.read_only:
-        raise StoreReadOnlyError("the store was opened read-only", where)
+        raise StoreReadOnlyError("the store was opened read-only", location)
     if overwrite:
         return Target(store, below, format_, overwrite=True)
     try:
@@ -112,7 +113,7 @@ def open_target(
         pass
     else:
         raise NodeExistsError(
-            where,
+            location,
             f"a node of the format {found.name} exists; pass another path, or overwrite=True to "
             "remove it first",
         )
@@ -200,7 +201,7 @@ def _plan_nodes(
             taken[node.path] = node
             if isinstance(node, SourceGroup):
                 group = GroupMetadata(attributes=node.attributes)
-                nodes.append((node, target.format.to_format(group, node.source)))
+                nodes.append((node, target.format.to_format(group, Location(node.source))))
             else:
                 nodes.append(plan(node, layout, target.format))
         except UnsupportedSourceError as error:
@@ -263,7 +264,7 @@ def _existing_keys(target: Target, nodes: list[Node]) -> list[str] | None:
     for key in found:
         if key not in documents and not key.startswith(own):
             raise NodeExistsError(
-                f"{store} {'/' + target.path!r}",
+                Location(store, target.path),
                 f"contains {key!r}, which is not part of the import; choose another location, or "
                 "pass overwrite=True to remove existing contents",
             )
@@ -289,7 +290,7 @@ def _import_array(
     if found is not None:
         if not _same(format_, found, metadata):
             raise NodeExistsError(
-                f"{store} {'/' + path!r}",
+                Location(store, path),
                 "another node exists, which is not part of the import; pass overwrite=True to "
                 "remove existing contents",
             )
@@ -299,7 +300,7 @@ def _import_array(
     if leftover:
         if (key := format_.unmanaged_key(store, path)) is not None:
             raise NodeExistsError(
-                f"{store} {'/' + path!r}", f"holds {key!r}, which is not part of a Zarr node"
+                Location(store, path), f"holds {key!r}, which is not part of a Zarr node"
             )
         store.erase_values(leftover)  # of an interrupted import
     if store.metadata_first:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from zarr_core import MemoryStore, create_array
 from zarr_core.errors import ExtensionError, MetadataError, UnknownExtensionError
-from zarr_core.extension import CodecError
+from zarr_core.extension import CodecError, Location
 from zarr_core.tools import create_extension
 
 from zarr_import.errors import UnsupportedSourceError
@@ -123,7 +123,7 @@ def plan(variable: Variable, layout: Layout, format_: Format) -> PlannedArray:
         metadata = array.metadata
         if undefined:
             changed = metadata.replace(fill_value_undefined=True, document=None)
-            metadata = format_.to_format(changed, variable.source)
+            metadata = format_.to_format(changed, Location(variable.source))
     except (ExtensionError, MetadataError, CodecError) as error:
         raise UnsupportedSourceError(variable.source, str(error)) from error
     except ValueError as error:  # chunks that do not match the shape
@@ -149,7 +149,7 @@ def _codecs(variable: Variable, layout: Layout, notes: list[str]) -> Any:
         return "auto"
     for definition in variable.codecs:
         try:
-            create_extension("codec", definition, variable.source)
+            create_extension("codec", definition, Location(variable.source))
         except UnknownExtensionError:
             notes.append(
                 f"stored with the default codecs, as {definition.name!r} is not installed: "

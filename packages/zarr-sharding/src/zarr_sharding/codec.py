@@ -24,6 +24,7 @@ from zarr_core.extension import (
     ByteRange,
     Codec,
     ExtensionDefinition,
+    Location,
     PartialEncodeCodec,
     SubchunkCodec,
 )
@@ -242,5 +243,5 @@ def _chain(codecs: CodecChain | Iterable[CodecLike]) -> CodecChain:
 def _read_chain(definitions: Iterable[JSON], member: str) -> CodecChain:
     return CodecChain.from_definitions(
         [ExtensionDefinition.from_json(it) for it in definitions],
-        pointer=f"/configuration/{member}",
+        Location(pointer=f"/configuration/{member}"),
     )

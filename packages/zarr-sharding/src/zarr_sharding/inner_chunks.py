@@ -245,4 +245,4 @@ def with_coordinates(
 ) -> ChunkDecodeError:
     """Return the error with the coordinates of its inner chunk."""
     reason = f"inner chunk {coordinates(grid, number)}: {error.reason}"
-    return type(error)(reason, error.codec, error.where)
+    return type(error)(reason, error.codec, error.location)

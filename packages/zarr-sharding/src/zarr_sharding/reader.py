@@ -59,7 +59,7 @@ def read_part(shard: Shard, reader: ByteReader, selection: Selection, out: Array
 
 
 def _read(shard: Shard, reader: ByteReader, selection: Selection, out: Array) -> None:
-    projections = project(selection, shard.axes)
+    projections = project(selection, shard.axes, complete=False)
     if isinstance(projections, tuple):
         _read_one(shard, reader, projections[0], out)
     elif isinstance(selection, BasicIndexer) and selection.shape == shard.shape:

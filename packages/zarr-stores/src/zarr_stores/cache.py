@@ -3,39 +3,37 @@
 from __future__ import annotations
 
 import threading
+import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from zarr_core.extension import BufferByteReader, ByteRange, Store, StoreError, check_prefix
+from zarr_core.extension import (
+    BufferByteReader,
+    ByteRange,
+    Store,
+    StoreError,
+    ValueReplacedError,
+    check_prefix,
+)
 
 from zarr_stores._after_fork import register_after_fork
-from zarr_stores.cache_memory import MemoryCache, OpenedValue
+from zarr_stores.cache_pool import CacheInfo, CachePool, OpenedValue
 from zarr_stores.cache_reader import CachedReader
 from zarr_stores.caching_store import CachingStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from zarr_core.extension import Buffer, ByteReader
 
     from zarr_stores.wrapper import Listing, Values
 
-__all__ = ["CacheInfo", "LRUCacheStore"]
+__all__ = ["CacheInfo", "CachePool", "LRUCacheStore"]
+
+T = TypeVar("T")
 
 _WHOLE = ByteRange(0)
-
-
-class CacheInfo(NamedTuple):
-    """Statistics of a cache."""
-
-    hits: int
-    """Number of reads answered from the cache."""
-    misses: int
-    """Number of reads that required the inner store."""
-    nbytes: int
-    """Size of the cached values in bytes."""
-    max_bytes: int | None
-    """Maximum size of the cached values in bytes; None for no limit."""
+_ATTEMPTS = 5
 
 
 class LRUCacheStore(CachingStore):
@@ -45,15 +43,21 @@ class LRUCacheStore(CachingStore):
     ----------
     inner : Store
         The store.
-    max_bytes : int or None
+    max_bytes : int, CachePool or None
         Maximum size of the cached values in bytes; None for no limit.  Larger values are
-        passed on and not cached.
+        passed on and not cached.  A :class:`CachePool` is shared with other stores.
+    check : {"never", "generation"} or float
+        When to compare the generation of a cached value with ``inner.generation``: never, for data
+        that does not change; at every use, which costs a small request; or if the last comparison
+        is older than this number of seconds.
 
     Notes
     -----
     Changes made through this object are visible immediately.  Changes made by others are
-    visible after one of the three ``invalidate`` methods; until then a read may return an
-    old value.  Missing keys are not cached.
+    visible after the next comparison of generations, or after one of the three ``invalidate``
+    methods; until then a read may return an old value.  :meth:`generation` returns the generation
+    in the inner store, and removes an older value from the cache.  Missing keys are not cached.
+    Listings are cached only with ``check="never"``.
 
     Values are returned without a copy, as read-only buffers.  A part is found in the cache
     if it has the same start and length as an earlier one, or if the whole value is cached.
@@ -66,16 +70,29 @@ class LRUCacheStore(CachingStore):
     Raises
     ------
     StoreError
-        If ``max_bytes`` is negative.
+        If an argument is not valid.
     """
 
-    def __init__(self, inner: Store, max_bytes: int | None) -> None:
+    def __init__(
+        self,
+        inner: Store,
+        max_bytes: int | CachePool | None,
+        check: Literal["never", "generation"] | float = "never",
+    ) -> None:
         super().__init__(inner)
-        if max_bytes is not None and max_bytes < 0:
-            raise StoreError(f"max_bytes must not be negative: {max_bytes}", store=inner)
+        if check not in ("generation", "never") and (isinstance(check, str) or not check >= 0):
+            raise StoreError(
+                f'check must be "never", "generation" or a number of seconds, not {check!r}', inner
+            )
         self.in_memory = True
-        self._max_bytes = max_bytes
-        self._memory = MemoryCache(max_bytes)
+        shared = isinstance(max_bytes, CachePool)
+        self._memory = max_bytes if isinstance(max_bytes, CachePool) else CachePool(max_bytes)
+        self._prefix = self._memory.prefix_of(inner) if shared else ""
+        self._shared = shared
+        self._check = check
+        self._checks = check != "never"
+        self._age = 0.0 if isinstance(check, str) else float(check)
+        self._compares_generations = False
         self._listings: dict[tuple[str, str], Any] = {}
         self._listing_changes = 0
         self._guard = threading.Lock()
@@ -87,9 +104,8 @@ class LRUCacheStore(CachingStore):
     # --- the cache ---
 
     def cache_info(self) -> CacheInfo:
-        """Return the hits, the misses, the size and the maximum size of the cache."""
-        memory = self._memory
-        return CacheInfo(memory.hits, memory.misses, memory.nbytes, self._max_bytes)
+        """Return the hits, misses, size and maximum size of the cache, or of its pool."""
+        return self._memory.cache_info()
 
     def invalidate(self) -> None:
         """Remove all values and listings from the cache."""
@@ -98,7 +114,7 @@ class LRUCacheStore(CachingStore):
 
     def invalidate_values(self) -> None:
         """Remove all values from the cache."""
-        self._memory.forget_all()
+        self._memory.forget_all(self._prefix)
 
     def invalidate_keys(self) -> None:
         """Remove all listings from the cache."""
@@ -107,7 +123,7 @@ class LRUCacheStore(CachingStore):
             self._listing_changes += 1
 
     def _invalidate(self, key: str) -> None:
-        self._memory.forget(key)
+        self._memory.forget(self._prefix + key)
         self.invalidate_keys()
 
     @contextmanager
@@ -120,59 +136,74 @@ class LRUCacheStore(CachingStore):
     # --- readable ---
 
     def get(self, key: str) -> Buffer | None:
-        held = self._memory.use(key)
+        if self._checks:
+            return self._whole(key, lambda reader: reader.read(0, reader.size))
+        name = self._prefix + key
+        held = self._memory.use(name)
         if held is not None:
             return held
-        change = self._memory.missed(key)
+        change = self._memory.missed(name)
         value = self.inner.get(key)
-        return None if value is None else self._memory.keep(key, _WHOLE, value, change)
+        return None if value is None else self._memory.keep(name, _WHOLE, value, change)
 
     def get_limited(self, key: str, limit: int) -> Buffer | int | None:
-        held = self._memory.use(key)
+        if self._checks:
+            return self._whole(
+                key,
+                lambda reader: reader.size if reader.size > limit else reader.read(0, reader.size),
+            )
+        name = self._prefix + key
+        held = self._memory.use(name)
         if held is not None:
             return len(held) if len(held) > limit else held
-        change = self._memory.missed(key)
+        change = self._memory.missed(name)
         value = self.inner.get_limited(key, limit)
         if value is None or isinstance(value, int):
             return value
-        return self._memory.keep(key, _WHOLE, value, change)
+        return self._memory.keep(name, _WHOLE, value, change)
 
     def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
         requested = list(key_ranges)
-        find = self._memory.find
-        values: Values = [find(key, part) for key, part in requested]
+        if self._checks:
+            return self._repeat(lambda: Store.get_partial_values(self, requested))
+        prefix, find = self._prefix, self._memory.find
+        values: Values = [find(prefix + key, part) for key, part in requested]
         if None not in values:
             return values
         gaps = [number for number, value in enumerate(values) if value is None]
-        changes = [self._memory.changes(requested[number][0]) for number in gaps]
+        changes = [self._memory.changes(prefix + requested[number][0]) for number in gaps]
         read = self.inner.get_partial_values([requested[number] for number in gaps])
         for number, value, change in zip(gaps, read, changes, strict=True):
             if value is not None:
-                values[number] = self._memory.keep(*requested[number], value, change)
+                key, part = requested[number]
+                values[number] = self._memory.keep(prefix + key, part, value, change)
         return values
 
     def get_into(self, key: str, buffer: memoryview) -> int | None:
         return Store.get_into(self, key, buffer)
 
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
-        held = self._memory.use(key)
+        if self._checks:
+            return self._open_checked(key, first)
+        name = self._prefix + key
+        held = self._memory.use(name)
         if held is not None:
             return BufferByteReader(held)
         memory = self._memory
-        change = memory.changes(key)
-        known = memory.opened(key)
+        change = memory.changes(name)
+        known = memory.opened(name)
         if known is not None and known.generation is not None:
-            return CachedReader(self, memory, key, known, change, None)
+            return CachedReader(self, memory, key, name, known, change, None)
         reader = self.inner.open_value(key, first)
         if reader is None:
             return None
         if isinstance(reader, BufferByteReader) and memory.fits(reader.size):  # already in memory
-            return BufferByteReader(memory.keep(key, _WHOLE, reader.read(0, reader.size), change))
+            return BufferByteReader(memory.keep(name, _WHOLE, reader.read(0, reader.size), change))
         known = OpenedValue(
             reader.size, reader.generation, reader.max_concurrency, reader.gap_bytes
         )
-        memory.set_opened(key, known, change)
-        return CachedReader(self, memory, key, known, change, reader)
+        memory.set_opened(name, known, change)
+        return CachedReader(self, memory, key, name, known, change, reader)
 
     def exists(self, key: str) -> bool:
         return self._size(key) is not None or self.inner.exists(key)
@@ -182,11 +213,76 @@ class LRUCacheStore(CachingStore):
         return self.inner.getsize(key) if size is None else size
 
     def _size(self, key: str) -> int | None:
-        held = self._memory.peek(key)
+        if self._checks:
+            return None
+        name = self._prefix + key
+        held = self._memory.peek(name)
         if held is not None:
             return len(held)
-        known = self._memory.opened(key)
+        known = self._memory.opened(name)
         return None if known is None or known.generation is None else known.size
+
+    # --- comparing generations ---
+
+    def generation(self, key: str) -> str | None:
+        found = self.inner.generation(key)
+        name = self._prefix + key
+        known = self._memory.opened(name)
+        if known is None or known.generation != found:
+            self._memory.forget(name)
+        return found
+
+    def _open_checked(self, key: str, first: ByteRange | None) -> ByteReader | None:
+        """Open a value of which cached parts have the current generation."""
+        memory, name = self._memory, self._prefix + key
+        change = memory.changes(name)
+        known = memory.opened(name)
+        now = time.monotonic()
+        if known is not None:
+            if now - known.checked >= self._age:
+                if self.inner.generation(key) == known.generation:
+                    known = known._replace(checked=now)
+                    memory.set_opened(name, known, change)
+                else:
+                    memory.forget(name)
+                    known, change = None, memory.changes(name)
+            if known is not None:
+                return CachedReader(self, memory, key, name, known, change, None)
+        # If readers have no generation, it is requested before: it is never later than the value.
+        generation = self.inner.generation(key) if self._compares_generations else None
+        reader = self.inner.open_value(key, first)
+        if reader is None:
+            return None
+        if reader.generation is not None:
+            generation = reader.generation
+        elif not self._compares_generations:
+            self._compares_generations = True
+            reader.close()
+            return self._open_checked(key, first)
+        elif generation is None:  # the value is new
+            return reader
+        known = OpenedValue(reader.size, generation, reader.max_concurrency, reader.gap_bytes, now)
+        memory.set_opened(name, known, change)
+        return CachedReader(self, memory, key, name, known, change, reader)
+
+    def _whole(self, key: str, work: Callable[[ByteReader], T]) -> T | None:
+        def attempt() -> T | None:
+            reader = self._open_checked(key, _WHOLE)
+            if reader is None:
+                return None
+            with reader:
+                return work(reader)
+
+        return self._repeat(attempt)
+
+    def _repeat(self, attempt: Callable[[], T]) -> T:
+        """Read again if a value was replaced while it was read."""
+        for _ in range(_ATTEMPTS - 1):
+            try:
+                return attempt()
+            except ValueReplacedError:
+                continue
+        return attempt()
 
     # --- listable ---
 
@@ -203,6 +299,8 @@ class LRUCacheStore(CachingStore):
 
     def _listing(self, kind: str, prefix: str, work: Any) -> Any:
         check_prefix(prefix)
+        if self._checks:  # listings have no generation
+            return work()
         with self._guard:
             found = self._listings.get((kind, prefix))
             change = self._listing_changes
@@ -216,4 +314,5 @@ class LRUCacheStore(CachingStore):
     # --- the object ---
 
     def _arguments(self) -> tuple[Any, ...]:
-        return self.inner, self._max_bytes
+        memory = self._memory
+        return self.inner, memory if self._shared else memory.max_bytes, self._check

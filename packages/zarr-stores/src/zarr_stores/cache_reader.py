@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from zarr_core.extension import Buffer
 
-    from zarr_stores.cache_memory import Changes, MemoryCache, OpenedValue
+    from zarr_stores.cache_pool import CachePool, Changes, OpenedValue
     from zarr_stores.wrapper import WrapperStore
 
 __all__ = ["CachedReader"]
@@ -25,10 +25,10 @@ class CachedReader(ByteReader):
     ----------
     store : WrapperStore
         The caching store.
-    memory : MemoryCache
+    memory : CachePool
         The cache.
-    key : str
-        Key of the value.
+    key, name : str
+        Key of the value in the store and in the cache.
     opened : OpenedValue
         Properties of the value; includes the generation if ``inner`` is None.
     changes : Changes
@@ -40,8 +40,9 @@ class CachedReader(ByteReader):
     def __init__(
         self,
         store: WrapperStore,
-        memory: MemoryCache,
+        memory: CachePool,
         key: str,
+        name: str,
         opened: OpenedValue,
         changes: Changes,
         inner: ByteReader | None,
@@ -49,10 +50,11 @@ class CachedReader(ByteReader):
         self._store = store
         self._memory = memory
         self._key = key
+        self._name = name
         self._changes = changes
         self._inner = inner
         self._guard = threading.Lock()
-        self._size, self.generation, self.max_concurrency, self.gap_bytes = opened
+        self._size, self.generation, self.max_concurrency, self.gap_bytes = opened[:4]
 
     @property
     def size(self) -> int:
@@ -71,7 +73,7 @@ class CachedReader(ByteReader):
         for start, buffer in missing:
             if self._memory.fits(len(buffer)):
                 part = ByteRange(start, len(buffer))
-                self._memory.keep(self._key, part, bytes(buffer), self._changes)
+                self._memory.keep(self._name, part, bytes(buffer), self._changes)
 
     def read(self, start: int, length: int) -> memoryview:
         held = self._held(start, length)
@@ -79,7 +81,7 @@ class CachedReader(ByteReader):
             return memoryview(held)
         value = self._reader(start, length).read(start, length)
         part = ByteRange(start, length)
-        return memoryview(self._memory.keep(self._key, part, value, self._changes))
+        return memoryview(self._memory.keep(self._name, part, value, self._changes))
 
     def _held(self, start: int, length: int) -> Buffer | None:
         if start < 0 or start + length > self._size:
@@ -89,20 +91,20 @@ class CachedReader(ByteReader):
                 self._key,
             )
         # The cache may hold a later generation than this reader's.
-        return self._memory.find(self._key, ByteRange(start, length), self._changes)
+        return self._memory.find(self._name, ByteRange(start, length), self._changes)
 
     def _reader(self, start: int, wanted: int | memoryview) -> ByteReader:
         with self._guard:
             if self._inner is None:
                 length = wanted if isinstance(wanted, int) else len(wanted)
                 reader = self._store.inner.open_value(self._key, ByteRange(start, length))
-                if reader is None or (reader.size, reader.generation) != (
-                    self._size,
-                    self.generation,
-                ):
+                generation = None if reader is None else reader.generation
+                if generation is None:  # the known one is from the store, too
+                    generation = self._store.inner.generation(self._key)
+                if reader is None or (reader.size, generation) != (self._size, self.generation):
                     if reader is not None:
                         reader.close()
-                    self._memory.forget(self._key)
+                    self._memory.forget(self._name)
                     raise ValueReplacedError(
                         "the value was replaced while it was read", self._store, self._key
                     )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import (
     BufferByteReader,
+    Location,
     MetadataValidationError,
     NodeNotFoundError,
     Store,
@@ -70,7 +71,7 @@ class ConsolidatedMetadataStore(ReadOnlyStore):
         tried = (_ZMETADATA, _ZARR_JSON) if metadata_key is None else (metadata_key,)
         for key in tried:
             stored = read_metadata(inner, key)
-            documents = None if stored is None else _documents(stored, f"{inner} {key!r}", key)
+            documents = None if stored is None else _documents(stored, Location(inner, key=key))
             if stored is None or documents is None:
                 continue
             self._prefix = key[: key.rfind("/") + 1]
@@ -155,23 +156,23 @@ class ConsolidatedMetadataStore(ReadOnlyStore):
         return self.inner, self._metadata_key
 
 
-def _documents(stored: Buffer, where: str, key: str) -> dict[str, bytes] | None:
+def _documents(stored: Buffer, location: Location) -> dict[str, bytes] | None:
     """Return the metadata documents by key, relative to the group; None if there are none."""
-    document = _object(strictjson.loads(stored, where, constants=True), where, "")
-    if not key.endswith(_ZARR_JSON):
-        documents = _object(document.get("metadata"), where, "/metadata")
+    document = _object(strictjson.loads(stored, location, constants=True), location, "")
+    if not str(location.key).endswith(_ZARR_JSON):
+        documents = _object(document.get("metadata"), location, "/metadata")
     elif document.get(_INLINE) is None:
         return None
     else:
-        envelope = _object(document[_INLINE], where, f"/{_INLINE}")
-        nodes = _object(envelope.get("metadata"), where, f"/{_INLINE}/metadata")
+        envelope = _object(document[_INLINE], location, f"/{_INLINE}")
+        nodes = _object(envelope.get("metadata"), location, f"/{_INLINE}/metadata")
         documents = {f"{path}/{_ZARR_JSON}": node for path, node in nodes.items()}
     return {name: strictjson.encode(it) for name, it in documents.items() if _is_key(name)}
 
 
-def _object(value: JSON, where: str, pointer: str) -> dict[str, JSON]:
+def _object(value: JSON, location: Location, pointer: str) -> dict[str, JSON]:
     if not isinstance(value, dict):
-        raise MetadataValidationError(where, [ValidationProblem(pointer, "must be an object")])
+        raise MetadataValidationError(location, [ValidationProblem(pointer, "must be an object")])
     return value
 
 

@@ -7,7 +7,13 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import MetadataValidationError, StoreKeyError, ValidationProblem, check_key
+from zarr_core.extension import (
+    Location,
+    MetadataValidationError,
+    StoreKeyError,
+    ValidationProblem,
+    check_key,
+)
 from zarr_core.tools import json_pointer, strictjson
 
 from zarr_stores.references_entries import References, SortedKeys, Target
@@ -28,7 +34,7 @@ class JSONReferences(References):
     ----------
     document : mapping
         The document.
-    where : str
+    location : Location
         Location of the document, for messages.
     templates : mapping
         Templates that replace those of the document.
@@ -43,8 +49,8 @@ class JSONReferences(References):
     Invalid keys are not listed, because no chunk can have such a key.
     """
 
-    def __init__(self, document: Any, where: str, templates: Mapping[str, str]) -> None:
-        self._where = where
+    def __init__(self, document: Any, location: Location, templates: Mapping[str, str]) -> None:
+        self._location = location
         if not isinstance(document, dict):
             raise self._wrong("", "must be an object")
         # Lists are converted on access: there may be millions, of which few are needed.
@@ -135,7 +141,7 @@ class JSONReferences(References):
         return value
 
     def _wrong(self, pointer: str, message: str) -> MetadataValidationError:
-        return MetadataValidationError(self._where, [ValidationProblem(pointer, message)])
+        return MetadataValidationError(self._location, [ValidationProblem(pointer, message)])
 
 
 def _is_plain(value: list[Any]) -> bool:

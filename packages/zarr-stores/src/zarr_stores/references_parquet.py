@@ -13,7 +13,7 @@ from collections import OrderedDict
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import MetadataValidationError, StoreError, ValidationProblem
+from zarr_core.extension import Location, MetadataValidationError, StoreError, ValidationProblem
 from zarr_core.tools import read_metadata, strictjson
 
 from zarr_stores._after_fork import register_after_fork
@@ -54,13 +54,13 @@ class ParquetReferences(References):
     def __init__(self, store: Store, prefix: str, count: int) -> None:
         self._store = store
         self._prefix = prefix
-        self._where = f"{store} {prefix + _CONSOLIDATED!r}"
+        self._location = Location(store, key=prefix + _CONSOLIDATED)
         stored = read_metadata(store, prefix + _CONSOLIDATED)
         if stored is None:
             raise StoreError(
                 "the directory contains no references (.zmetadata is missing)", store, prefix
             )
-        document: Any = strictjson.loads(stored, self._where, constants=True)
+        document: Any = strictjson.loads(stored, self._location, constants=True)
         metadata = document.get("metadata") if isinstance(document, dict) else None
         size = document.get("record_size") if isinstance(document, dict) else None
         if not isinstance(metadata, dict):
@@ -217,7 +217,7 @@ class ParquetReferences(References):
         )
 
     def _wrong(self, pointer: str, message: str) -> MetadataValidationError:
-        return MetadataValidationError(self._where, [ValidationProblem(pointer, message)])
+        return MetadataValidationError(self._location, [ValidationProblem(pointer, message)])
 
 
 def _there(table: Any) -> Iterable[bool]:

@@ -9,7 +9,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from zarr_core.extension import StoreError
+from zarr_core.extension import Location, StoreError
 from zarr_core.tools import read_metadata, strictjson
 
 from zarr_stores.fsspec_secrets import without_secrets
@@ -63,14 +63,14 @@ class Source:
             If the references are not valid.
         """
         if self.store is None:
-            return JSONReferences(self.document, "references", templates)
-        where = f"references in {self.store} {self.key!r}"
+            return JSONReferences(self.document, Location("references"), templates)
+        location = Location(f"references in {self.store}", key=self.key)
         if self.key.lower().endswith(_DIRECTORIES) or self._is_directory():
             return ParquetReferences(self.store, f"{self.key}/", records)
         data = read_metadata(self.store, self.key)
         if data is None:
             raise StoreError("the references do not exist", self.store, self.key)
-        return JSONReferences(strictjson.loads(data, where, constants=True), where, templates)
+        return JSONReferences(strictjson.loads(data, location, constants=True), location, templates)
 
     def _is_directory(self) -> bool:
         if self.network or self.store is None:

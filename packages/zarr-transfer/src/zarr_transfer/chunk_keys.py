@@ -42,10 +42,10 @@ class ChunkKeys:
         Raises ExtensionError if its chunk grid or chunk key encoding is unknown, and ValueError if
         the grid does not fit the shape.
         """
-        where = side.where(path)
-        grid = create_extension("chunk_grid", metadata.chunk_grid, where, "/chunk_grid")
+        location = side.location(path)
+        grid = create_extension("chunk_grid", metadata.chunk_grid, location.at("/chunk_grid"))
         encoding = create_extension(
-            "chunk_key_encoding", metadata.chunk_key_encoding, where, "/chunk_key_encoding"
+            "chunk_key_encoding", metadata.chunk_key_encoding, location.at("/chunk_key_encoding")
         )
         assert grid is not None, "a chunk grid is never ignored"
         assert encoding is not None, "a chunk key encoding is never ignored"

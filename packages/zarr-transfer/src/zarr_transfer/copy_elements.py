@@ -177,7 +177,7 @@ class RegionCopier:
 
     def _error(self, region: Region, why: str) -> ElementsDifferError:
         bounds = tuple((part.start, part.stop) for part in region.box)
-        return ElementsDifferError(f"{self._new.store} {self._new.name!r}", bounds, why)
+        return ElementsDifferError(self._new.stored.location, bounds, why)
 
 
 def _buffer(memory: NDArray, array: Array, region: Region) -> tuple[NDArray, NDArray]:

@@ -6,13 +6,12 @@ import re
 from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core.errors import NodeExistsError
-from zarr_core.extension import NodeNotFoundError
+from zarr_core.extension import Location, NodeNotFoundError
 from zarr_core.tools import (
     Node,
     erase_documents,
     join,
     key_order,
-    located,
     opened_store,
     path_within,
     refuse_misspelt,
@@ -174,18 +173,18 @@ def rename(
     with opened_store(store, source_path) as (place, old):
         above = store.path if isinstance(store, Node) else ""
         new = join(above, dest_path)
-        where = located(place, new)
+        location = Location(place, new)
         require_erasing(place)
         if is_within(new, old) or is_within(old, new):
-            raise NodeExistsError(where, f"{'/' + old!r} and its new path would overlap")
+            raise NodeExistsError(location, f"{'/' + old!r} and its new path would overlap")
         keys = list(place.list_prefix(_prefix(old)))
         if not keys:
-            raise NodeNotFoundError(located(place, old), "there is nothing to rename")
+            raise NodeNotFoundError(Location(place, old), "there is nothing to rename")
         targets = _targets(keys, old, new)
         there = _there(place, new, set(targets.values()))
         pairs = [KeyPair(*pair) for pair in targets.items()]
         if not all_same(place, place, (pair for pair in pairs if pair.target in there)):
-            raise NodeExistsError(where, "other values exist at the new path; remove them first")
+            raise NodeExistsError(location, "other values exist at the new path; remove them first")
         if old and new and not there and place.move_prefix(_prefix(old), _prefix(new)):
             return
         todo = [pair for pair in pairs if pair.target not in there]
@@ -225,7 +224,7 @@ def _incomplete_note(dest: Store, path: str, count: int, transfer: KeyCopier, re
     done = transfer.copied + transfer.skipped
     seen = ", and arrays may lack chunks" if dest.metadata_first else ""
     return (
-        f"{located(dest, path)}: {done:,} of {count:,} keys are copied{seen}; {remedy} to continue"
+        f"{Location(dest, path)}: {done:,} of {count:,} keys are copied{seen}; {remedy} to continue"
     )
 
 
@@ -256,7 +255,7 @@ def _refuse_overlap(
     keys = {key[len(_prefix(path)) :] for key in targets}
     if hit := sorted(keys.intersection(f"{between}/{key}" for key in keys)):
         raise NodeExistsError(
-            located(dest, dest_path),
+            Location(dest, dest_path),
             f"the copies would replace keys that are copied themselves, such as {hit[0]!r}; "
             "exclude those with excludes=, or copy to another path",
         )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from zarr_core import Group, open_group, override_extensions
 from zarr_core import open as open_node
 from zarr_core.errors import NodeExistsError, NodeNameError, NodeTypeError
-from zarr_core.extension import ArrayMetadata
+from zarr_core.extension import ArrayMetadata, Location
 from zarr_core.tools import (
     Node,
     ProgressReporter,
@@ -16,7 +16,6 @@ from zarr_core.tools import (
     check_attributes,
     is_within_location,
     keep_nonfinite,
-    located,
     opened_store,
     quoted,
 )
@@ -175,8 +174,10 @@ def copy(
         if is_within_location(store, path, source.store, source.path) or (
             replaces and is_within_location(source.store, source.path, store, path)
         ):
-            where = located(store, path)
-            raise NodeExistsError(where, f"the copy and its source {source.name!r} would overlap")
+            location = Location(store, path)
+            raise NodeExistsError(
+                location, f"the copy and its source {source.name!r} would overlap"
+            )
         format_ = dest.stored.format if isinstance(dest, Node) else None
         spec = spec_of(source, store, path, format_, layout, overwrite=replaces)
         nodes = copied_nodes(spec, source, metadata, options)
@@ -240,7 +241,7 @@ def copy_all(source: Group, dest: StoreLike, **options: Any) -> CopyResult:
         for member, _ in nodes if within else ():
             if same or is_within_location(store, path, source.store, member):
                 raise NodeExistsError(
-                    located(store, spec.target(member)),
+                    Location(store, spec.target(member)),
                     f"the copy and its source {'/' + member!r} would overlap",
                 )
         if checked.dry_run:

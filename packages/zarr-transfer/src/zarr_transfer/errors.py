@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zarr_core.extension import MetadataValidationError, ZarrError
+from zarr_core.extension import Location, MetadataValidationError, ZarrError
 
 
 class ConversionError(MetadataValidationError):
@@ -10,7 +10,7 @@ class ConversionError(MetadataValidationError):
 
     Parameters
     ----------
-    where : str
+    location : Location or str
         The source and the destination.
     problems : iterable of ValidationProblem
         The problems of all nodes.  Pointers begin with the path of the node, then ``#`` and the
@@ -28,7 +28,7 @@ class ElementsDifferError(ZarrError, ValueError):
 
     Parameters
     ----------
-    where : str
+    location : Location or str
         The array.
     box : tuple of (int, int)
         Start and stop along each dimension.
@@ -36,12 +36,15 @@ class ElementsDifferError(ZarrError, ValueError):
         The reason.
     """
 
-    def __init__(self, where: str, box: tuple[tuple[int, int], ...], why: str) -> None:
-        super().__init__(where, box, why)
-        self.where = where
+    def __init__(
+        self, location: Location | str, box: tuple[tuple[int, int], ...], why: str
+    ) -> None:
+        location = str(location)
+        super().__init__(location, box, why)
+        self.location = location
         self.box = box
         self.why = why
 
     def _message(self) -> str:
         part = ", ".join(f"{start}:{stop}" for start, stop in self.box)
-        return f"{self.where}, elements [{part}]: {self.why}"
+        return f"{self.location}, elements [{part}]: {self.why}"

@@ -194,7 +194,7 @@ def _update_existing(plan: CopyPlan, step: CopyStep) -> None:
         dest.format_.update(dest.store, at, lambda group: group.replace(attributes=new.attributes))
     elif found is None or not same_metadata(dest.format_, found, new):
         raise NodeExistsError(
-            dest.where(step.path), "another writer has created a node here during the copy"
+            dest.location(step.path), "another writer has created a node here during the copy"
         )
 
 

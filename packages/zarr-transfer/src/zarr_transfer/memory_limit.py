@@ -37,9 +37,10 @@ class MemoryLimiter:
         """Reserve an expected amount within the block; wait until it is available."""
         # Only one task waits for the amount: otherwise small ones could overtake it forever.
         with self._entrance, self._changed:
-            while self._inside and self.used + expected() > self._limit:
+            # The expected amount may change while waiting.
+            while self.used + (amount := expected()) > self._limit and self._inside:
                 self._changed.wait()
-            self.used += (amount := expected())
+            self.used += amount
             self._inside += 1
         hold = Reservation(self, amount)
         try:

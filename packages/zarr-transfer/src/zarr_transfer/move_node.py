@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from zarr_core import open as open_node
 from zarr_core import resolve_store_path
 from zarr_core.errors import MetadataError, NodeExistsError, NodeNameError
-from zarr_core.extension import NodeNotFoundError, StoreError
+from zarr_core.extension import Location, NodeNotFoundError, StoreError
 from zarr_core.tools import (
     KeyOrder,
     Node,
@@ -15,7 +15,6 @@ from zarr_core.tools import (
     Rollback,
     erase_node,
     is_within_location,
-    located,
     occupied,
     require_erasing,
     strictjson,
@@ -132,10 +131,10 @@ def move_node(
         If a key was stored at the source meanwhile; it is kept.
     """
     require_erasing(spec.source.store)
-    format_, where = spec.source.format_, located(spec.dest.store, spec.dest.path)
+    format_, location = spec.source.format_, Location(spec.dest.store, spec.dest.path)
     metadata = format_.read(spec.source.store, spec.source.path)
     if is_within_location(spec.dest.store, spec.dest.path, spec.source.store, spec.source.path):
-        raise NodeExistsError(where, f"is within the node to move, {'/' + spec.source.path!r}")
+        raise NodeExistsError(location, f"is within the node to move, {'/' + spec.source.path!r}")
     there = format_.read(spec.dest.store, spec.dest.path)
     left = _keys(spec)
     is_document = KeyOrder([format_]).is_document
@@ -145,7 +144,9 @@ def move_node(
             erase_node(format_, spec.source.store, spec.source.path)
             return [path for path, _ in nodes_of(spec.reversed(), there)]
         if metadata is None:
-            raise NodeNotFoundError(located(spec.source.store, spec.source.path), "no node to move")
+            raise NodeNotFoundError(
+                Location(spec.source.store, spec.source.path), "no node to move"
+            )
     nodes = nodes_of(spec, metadata)
     made: list[str] = []
     with ProgressReporter(progress, 2) as reporter, Rollback() as rollback:
@@ -162,8 +163,10 @@ def move_node(
         try:
             erase_node(format_, spec.source.store, spec.source.path, reporter)
         except BaseException as error:
-            old = located(spec.source.store, spec.source.path)
-            error.add_note(f"{where} is complete; {old} is partly removed: move again to remove it")
+            old = Location(spec.source.store, spec.source.path)
+            error.add_note(
+                f"{location} is complete; {old} is partly removed: move again to remove it"
+            )
             raise
     return [*made, *(spec.target(path) for path, _ in nodes)]
 

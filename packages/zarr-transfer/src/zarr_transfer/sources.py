@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core import Group
 from zarr_core.errors import NodeExistsError, NodeTypeError
-from zarr_core.extension import GroupMetadata, NodeNotFoundError, Store
-from zarr_core.tools import Node, conflicting_format, format_of_new, located
+from zarr_core.extension import GroupMetadata, Location, NodeNotFoundError, Store
+from zarr_core.tools import Node, conflicting_format, format_of_new
 
 from zarr_transfer.source_keys import chosen, nodes_of
 from zarr_transfer.spec import CopySpec, NodeLocation
@@ -67,7 +67,7 @@ def spec_of(
             other = conflicting_format(store, place, own)
     if other is not None:
         raise NodeExistsError(
-            located(store, path),
+            Location(store, path),
             f"{source.stored.location} is of the format {own.name}, which does not go into a hierarchy of "
             f"{other.name} as it is stored: bring it there with zarr_transfer.convert, "
             "or say how chunks are to be stored, as in "
@@ -105,8 +105,8 @@ def _of_copy(
     if not isinstance(metadata, GroupMetadata):
         return metadata
     if not spec.same_format:
-        where = located(spec.dest.store, spec.target(path))
-        return spec.dest.format_.to_format(GroupMetadata(attributes=metadata.attributes), where)
+        location = Location(spec.dest.store, spec.target(path))
+        return spec.dest.format_.to_format(GroupMetadata(attributes=metadata.attributes), location)
     # Consolidated metadata would differ from the copied metadata.
     if options.is_partial or options.without_attrs or options.layout:
         return metadata.replace(consolidated=None)

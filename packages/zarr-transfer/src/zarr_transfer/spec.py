@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core import array_from_metadata
 from zarr_core.errors import ExtensionError, MetadataError
-from zarr_core.extension import ArrayMetadata
+from zarr_core.extension import ArrayMetadata, Location
 from zarr_core.tools import escape_controls
 
 if TYPE_CHECKING:
@@ -64,9 +64,9 @@ class NodeLocation:
             read_only=read_only,
         )
 
-    def where(self, path: str = "") -> str:
-        """Return the name of a node for messages."""
-        return f"{self.store} {'/' + self.at(path)!r}"
+    def location(self, path: str = "") -> Location:
+        """Return the location of a node, for messages."""
+        return Location(self.store, self.at(path))
 
     def __str__(self) -> str:
         place = f"{self.store} /{self.path}" if self.path else str(self.store)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zarr_core.errors import NodeExistsError
-from zarr_core.extension import ArrayMetadata, ZarrError
-from zarr_core.tools import CHECKPOINT_NAME, create_extension, formats_without, located
+from zarr_core.extension import ArrayMetadata, Location, ZarrError
+from zarr_core.tools import CHECKPOINT_NAME, create_extension, formats_without
 
 from zarr_transfer.source_keys import KeyOwners, top_level
 
@@ -79,7 +79,7 @@ def check_keys_there(
             path = prefixes.get("".join(f"{part}/" for part in parts[:depth]))
             if path is not None:
                 raise NodeExistsError(
-                    located(spec.dest.store, path),
+                    Location(spec.dest.store, path),
                     f"holds {key!r}, which is not part of a node; remove it first",
                 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.errors import NodeExistsError
+from zarr_core.extension import Location
 from zarr_core.tools import Rollback, concurrent_map, strictjson
 
 from zarr_xarray.lazy import source_arrays
@@ -133,7 +134,7 @@ def _create(target: Target, new: Iterable[Plan], rollback: Rollback) -> None:
         write = format_.write_new if target.group is None else None
         if not rollback.create(store, path, format_, item.metadata, write):
             raise NodeExistsError(
-                f"{store} {'/' + path!r}",
+                Location(store, path),
                 f"exists, and is not an array that can be overwritten by the variable "
                 f"{item.name!r}",
             )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core import MemoryStore, consolidate_metadata, create_group
 from zarr_core.errors import NodeExistsError
-from zarr_core.extension import GroupMetadata, NodeNotFoundError
+from zarr_core.extension import GroupMetadata, Location, NodeNotFoundError
 from zarr_core.tools import ConsolidatedMetadata, Rollback, read_metadata_from, strictjson
 
 from zarr_xarray import metadata_documents
@@ -146,9 +146,9 @@ class ConsolidatedCopies:
             there = reader is not None
             if reader is None:
                 return None
-            where = f"{self.store} {key!r}"
+            location = Location(self.store, key=key)
             document: Any = strictjson.loads(
-                read_metadata_from(reader, where), where, constants=True
+                read_metadata_from(reader, location), location, constants=True
             )
             old: dict[str, JSON] = document["metadata"]
             for name in [name for name in old if self._is_removed(name.rpartition("/")[0])]:
@@ -205,7 +205,7 @@ class ConsolidatedCopies:
     def _root(self, version_2: bool = True) -> GroupMetadata:
         """Return the metadata of a new root with the recorded nodes."""
         metadata = GroupMetadata(attributes=self._attributes or {})
-        metadata = self.format.to_format(metadata, "new group")
+        metadata = self.format.to_format(metadata, Location("new group"))
         if self.consolidate and (version_2 or self.format.zarr_format != 2):
             metadata = metadata.replace(consolidated=self._entries())
         return metadata

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from xarray.backends import AbstractDataStore
 from zarr_core import Group, open_group, resolve_store_path
 from zarr_core.errors import NodeTypeError
-from zarr_core.extension import NodeNotFoundError
+from zarr_core.extension import Location, NodeNotFoundError
 from zarr_core.tools import concurrent_map, normalise_path
 
 from zarr_xarray.dimensions import user_attributes
@@ -154,11 +154,11 @@ def _below(root: Group, path: str) -> Group:
         found = root[path]
     except KeyError:
         raise NodeNotFoundError(
-            f"{root.store} {'/' + path!r}",
+            Location(root.store, path),
             "is not in the consolidated metadata; consolidated=False reads from the store itself",
         ) from None
     if not isinstance(found, Group):
-        raise NodeTypeError(f"{found.store} {found.name!r}", "is an array, not a group")
+        raise NodeTypeError(found.stored.location, "is an array, not a group")
     return found
 
 

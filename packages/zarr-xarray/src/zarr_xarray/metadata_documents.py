@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core import Array, MemoryStore, array_from_metadata, create_array
 from zarr_core.errors import NodeExistsError
+from zarr_core.extension import Location
 from zarr_core.tools import read_metadata_from, strictjson
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def new_array_metadata(
     if not fill_value_undefined:
         return array.metadata
     metadata = array.metadata.replace(fill_value_undefined=True, document=None)
-    return format_.to_format(metadata, "new array")
+    return format_.to_format(metadata, Location("new array"))
 
 
 def array_at(
@@ -92,7 +93,7 @@ def create_exclusively(store: Store, documents: Documents) -> None:
 
     store.update(main, change)
     if taken:
-        raise NodeExistsError(f"{store} {main!r}", "was created by another process meanwhile")
+        raise NodeExistsError(Location(store, key=main), "was created by another process meanwhile")
     write(store, {key: documents[key] for key in others})
 
 
@@ -122,8 +123,8 @@ def resize_if_unchanged(array: Array, shape: tuple[int, ...], format_: Format) -
         stale = True
         if reader is None:
             return None
-        where = f"{array.store} {main!r}"
-        stored = strictjson.loads(read_metadata_from(reader, where), where, constants=True)
+        location = Location(array.store, key=main)
+        stored = strictjson.loads(read_metadata_from(reader, location), location, constants=True)
         expected = known[main]
         if not isinstance(stored, dict) or not isinstance(expected, dict):
             return reader

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core import Array, Group, create_group, open_group, resolve_store_path
 from zarr_core.errors import NodeTypeError
-from zarr_core.extension import ArrayMetadata, Format, NodeNotFoundError, Store
+from zarr_core.extension import ArrayMetadata, Format, Location, NodeNotFoundError, Store
 from zarr_core.tools import concurrent_map, format_named, format_of_new, normalise_path
 
 from zarr_xarray.consolidated_metadata import ConsolidatedCopies
@@ -89,8 +89,8 @@ class Target:
         found = {}
         for name in names if consolidated is not None else ():
             if consolidated is not None and name in consolidated:
-                where = f"{self.store} consolidated metadata of {name!r}"
-                metadata = self.format.from_json(consolidated.entries[name], where)
+                location = Location(f"{self.store} consolidated metadata of {name!r}")
+                metadata = self.format.from_json(consolidated.entries[name], location)
                 if isinstance(metadata, ArrayMetadata):
                     found[name] = self._array(name, metadata)
         return found
@@ -185,7 +185,7 @@ def _existing(store: Store, path: str, mode: str, zarr_format: int | str | None)
             raise FileNotFoundError(f"No group found in store: {error}") from error
     except NodeTypeError as error:
         reason = 'is an array, not a group; use mode="w" to replace it'
-        raise NodeTypeError(error.where, reason) from error
+        raise NodeTypeError(error.location, reason) from error
     return None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zarr_core.extension import ExtensionDefinition, ZarrError
+from zarr_core.extension import ExtensionDefinition, Location, ZarrError
 from zarr_core.tools import create_extension
 
 from zarr_cli.validate.problem import NodeProblem, problems_from_error
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 _INNER_CODECS = ("codecs", "index_codecs")
 
 
-def check_definitions(document: JSON, path: str, where: str) -> list[NodeProblem]:
+def check_definitions(document: JSON, location: Location) -> list[NodeProblem]:
     """Return the problems of the extensions of an array.
 
     Parameters
     ----------
     document : JSON
         Its metadata in the form of version 3; other fields need not be valid.
-    path, where : str
-        The path of the node, for the problems; the node with its store, for error messages.
+    location : Location
+        The node.
     """
     found: dict[NodeProblem, None] = {}
     for extension_point, pointer, item in _definitions(document):
@@ -34,16 +34,17 @@ def check_definitions(document: JSON, path: str, where: str) -> list[NodeProblem
             definition = ExtensionDefinition.from_json(item)
         except (ZarrError, KeyError, TypeError, ValueError):
             continue  # not a definition; the schema reports it
-        for problem in _check(extension_point, definition, path, where, pointer):
+        for problem in _check(extension_point, definition, location.at(pointer)):
             found[problem] = None
     return [*found]
 
 
 def _check(
-    extension_point: str, definition: ExtensionDefinition, path: str, where: str, pointer: str
+    extension_point: str, definition: ExtensionDefinition, location: Location
 ) -> Iterator[NodeProblem]:
+    path, pointer = f"/{location.path}", location.pointer
     try:
-        extension = create_extension(extension_point, definition, where, pointer)
+        extension = create_extension(extension_point, definition, location)
     except ZarrError as error:
         yield from problems_from_error(error, path, pointer)
         return

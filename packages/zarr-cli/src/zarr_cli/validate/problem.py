@@ -62,8 +62,8 @@ def problems_from_error(error: ZarrError, path: str, pointer: str = "") -> Itera
         for problem in error.problems:
             yield NodeProblem(path, problem.pointer, problem.message, kind)
     elif isinstance(error, UnknownExtensionError):
-        own = error.where.rpartition(" at ")[2]
-        message = str(error).removeprefix(f"{printable_message(error.where)}: ")
+        own = error.location.rpartition(" at ")[2]
+        message = str(error).removeprefix(f"{printable_message(error.location)}: ")
         yield NodeProblem(path, own if own.startswith("/") else pointer, message, "extension")
     else:
         kind = "extension" if isinstance(error, ExtensionError) else "document"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import zarr_core
 from zarr_core.errors import ExtensionError, MetadataError
-from zarr_core.extension import ArrayMetadata, StoreCapabilityError, ZarrError
+from zarr_core.extension import ArrayMetadata, Location, StoreCapabilityError, ZarrError
 from zarr_core.tools import concurrent_map, json_pointer, read_metadata, strictjson
 
 from zarr_cli.metadata_documents import format_of
@@ -171,15 +171,15 @@ def _validate_node(
     store: Store, path: str, format_: Format, metadata: ArrayMetadata | GroupMetadata
 ) -> list[NodeProblem]:
     """Return the problems of a node whose metadata can be read."""
-    where = f"{store} {'/' + path!r}"
+    location = Location(store, path)
     found: list[NodeProblem] = []
     if format_.name == "v3":
         try:  # values that are read with a warning are not valid
-            strictjson.plain(strictjson.plain_floats(metadata.attributes), where, "/attributes")
+            strictjson.plain(strictjson.plain_floats(metadata.attributes), location, "/attributes")
         except MetadataError as error:
             found += problems_from_error(error, f"/{path}")
     if isinstance(metadata, ArrayMetadata):
-        found += check_definitions(metadata.to_json(), f"/{path}", where)
+        found += check_definitions(metadata.to_json(), location)
     if any(problem.severity == "error" for problem in found):
         return found  # opening the node would raise the first of these errors
     try:
@@ -197,8 +197,7 @@ def _validate_damaged(
     if format_.name == "v3":  # other formats do not name extensions in this form
         with suppress(MetadataError):
             document = strictjson.loads(read_metadata(store, format_.documents(path)[0]) or b"")
-            where = f"{store} {'/' + path!r}"
-            found |= dict.fromkeys(check_definitions(document, f"/{path}", where))
+            found |= dict.fromkeys(check_definitions(document, Location(store, path)))
     return [*found]
 
 

@@ -12,7 +12,13 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from hypothesis import strategies as st
-from zarr_core.extension import ArrayRepresentation, ChunkDecodeError, Codec, ExtensionDefinition
+from zarr_core.extension import (
+    ArrayRepresentation,
+    ChunkDecodeError,
+    Codec,
+    ExtensionDefinition,
+    Location,
+)
 from zarr_core.tools import CodecChain, PreparedCodecChain, create_extension
 
 from zarr_conformance.kit import values
@@ -75,7 +81,7 @@ class CodecTests(ExtensionTests):
 
     def chain(self, configuration: Mapping[str, Any], serializer: Any, ndim: int) -> CodecChain:
         """The codec chain, created, for chunks with this number of dimensions."""
-        return CodecChain.of(*self.codecs(configuration, serializer), where="kit")
+        return CodecChain.of(*self.codecs(configuration, serializer), location=Location("kit"))
 
     def arguments(self, configuration: Mapping[str, Any], serializer: Any) -> dict[str, Any]:
         """The codec chain as arguments of ``create_array``."""
@@ -260,7 +266,7 @@ class CodecTests(ExtensionTests):
 
 def create_data_type(named: Any) -> DataType:
     """A data type by its name or definition."""
-    found = create_extension("data_type", ExtensionDefinition.from_json(named), "kit")
+    found = create_extension("data_type", ExtensionDefinition.from_json(named), Location("kit"))
     assert found is not None
     made: DataType = found
     return made

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pytest
 import zarr_core as zarr
 from zarr_core.errors import UnknownExtensionError
-from zarr_core.extension import ExtensionConfigurationError, ExtensionDefinition
+from zarr_core.extension import ExtensionConfigurationError, ExtensionDefinition, Location
 from zarr_core.tools import create_extension, package_schema
 
 from zarr_conformance.kit import documents
@@ -74,7 +74,7 @@ class ExtensionTests:
     def make(self, configuration: Mapping[str, Any]) -> Any:
         """The extension with a configuration."""
         definition = ExtensionDefinition(self.name, configuration)
-        made = create_extension(self.extension_point, definition, "kit", complete=False)
+        made = create_extension(self.extension_point, definition, Location("kit"), complete=False)
         assert made is not None
         return made
 
@@ -128,7 +128,7 @@ class ExtensionTests:
         text = json.dumps(dict(definition.configuration), allow_nan=False)
         read = json.loads(text)
         again = create_extension(
-            self.extension_point, ExtensionDefinition(definition.name, read), "kit"
+            self.extension_point, ExtensionDefinition(definition.name, read), Location("kit")
         )
         assert type(again) is type(made) or definition.name != self.name
         assert self.written(again, read) == definition
@@ -180,7 +180,7 @@ class ExtensionTests:
     def _is_refused(self, configuration: Mapping[str, JSON]) -> bool:
         definition = ExtensionDefinition(self.name, configuration)
         try:
-            create_extension(self.extension_point, definition, "kit")
+            create_extension(self.extension_point, definition, Location("kit"))
         except (ExtensionConfigurationError, UnknownExtensionError):
             return True
         return False

@@ -10,7 +10,7 @@ import pytest
 import zarr_core as zarr
 from hypothesis import strategies as st
 from zarr_core.errors import ExtensionError, MetadataError
-from zarr_core.extension import ArrayMetadata, GroupMetadata
+from zarr_core.extension import ArrayMetadata, GroupMetadata, Location
 
 from zarr_conformance.kit.examples import check_examples
 from zarr_conformance.kit.format_case import stored
@@ -95,7 +95,10 @@ class FormatTests(FormatHierarchyTests):
             assert isinstance(found, ArrayMetadata)
             assert dict(found.attributes) == attributes
             document = self.format().to_json(found)
-            assert self.format().to_json(self.format().from_json(document, "kit")) == document
+            assert (
+                self.format().to_json(self.format().from_json(document, Location("kit")))
+                == document
+            )
             self.format().write(store, "", found)
             assert stored(store) == before
             array.attrs["kit"] = 1

@@ -13,7 +13,13 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from hypothesis import strategies as st
-from zarr_core.extension import ExtensionDefinition, MetadataValidationError, Provider, hookimpl
+from zarr_core.extension import (
+    ExtensionDefinition,
+    Location,
+    MetadataValidationError,
+    Provider,
+    hookimpl,
+)
 from zarr_core.tools import create_extension
 
 from zarr_conformance.kit import documents
@@ -104,7 +110,9 @@ class HooksTests:
         """``zarr_check_metadata`` does not fail for valid metadata and does not change it."""
         for document in some_documents():
             before = deepcopy(document)
-            found = _call(plugin, "zarr_check_metadata", where="kit", document=document)
+            found = _call(
+                plugin, "zarr_check_metadata", location=Location("kit"), document=document
+            )
             check_problems(found or ())
             assert document == before, "the hook changed the document"
 
@@ -142,7 +150,7 @@ class HooksTests:
         """The hooks supply code for the definitions in ``supplied``."""
         for extension_point, definition in self.supplied:
             read = ExtensionDefinition.from_json(definition)
-            assert create_extension(extension_point, read, "kit") is not None
+            assert create_extension(extension_point, read, Location("kit")) is not None
 
     def test_other_names_are_not_supplied(self, plugin: object) -> None:
         """``zarr_supply_extension`` returns a class or None for any name, always the same."""
@@ -193,7 +201,7 @@ class HooksTests:
             found = _call(
                 plugin,
                 "zarr_choose_fallback",
-                definition=unknown, fallbacks=some[:count], where="kit",
+                definition=unknown, fallbacks=some[:count], location=Location("kit"),
             )  # fmt: skip
             assert found is None or found in some[:count], f"{found!r} is not one of the fallbacks"
 
@@ -207,7 +215,7 @@ class HooksTests:
                 _call(
                     plugin,
                     "zarr_extension_used",
-                    where="" if number % 2 else "kit", extension_point=extension_point, name=name, provider=provider,
+                    location=Location(None if number % 2 else "kit"), extension_point=extension_point, name=name, provider=provider,
                 )  # fmt: skip
 
         with switching_often(), ThreadPoolExecutor(8) as pool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import ExtensionError
+from zarr_core.location import Location
 from zarr_core.registry import resolve
 from zarr_core.registry.provider import is_fault
 from zarr_core.user_warning import warn
@@ -26,13 +27,13 @@ NAME = "default"
 _warned: set[str] = set()
 
 
-def required_display(where: str) -> Display:
-    """The display extension, for representations without a text form.
+def required_display(name: str, location: Location) -> Display:
+    """The display extension, for a representation without a text form.
 
-    ``where`` is the operation, for errors.  Raises an UnknownExtensionError if no display
+    ``name`` is the representation and ``location`` the array, for errors.  Raises an UnknownExtensionError if no display
     extension is installed, and an ExtensionError if it cannot be used.
     """
-    display: Display = resolve.find("display", NAME, where)()
+    display: Display = resolve.find("display", NAME, Location(f"{name} of {location}"))()
     return display
 
 

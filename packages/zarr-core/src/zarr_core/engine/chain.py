@@ -21,6 +21,7 @@ from zarr_core.interfaces.codec import (
     BytesToBytesCodec,
     Codec,
 )
+from zarr_core.location import NO_LOCATION, Location
 from zarr_core.registry.extension_names import name_of
 from zarr_core.registry.provider import is_fault
 from zarr_core.registry.resolve import create_extension, reason
@@ -46,7 +47,7 @@ class CodecChain:
 
     @classmethod
     def from_definitions(
-        cls, definitions: Sequence[ExtensionDefinition], where: str = "", pointer: str = ""
+        cls, definitions: Sequence[ExtensionDefinition], location: Location = NO_LOCATION
     ) -> CodecChain:
         """Find the code for each member of a ``codecs`` list.
 
@@ -54,8 +55,8 @@ class CodecChain:
         ----------
         definitions : sequence of ExtensionDefinition
             The members of the list.
-        where, pointer : str
-            Location of the metadata and JSON pointer of the list, for messages.
+        location : Location
+            Location of the list, for messages.
 
         Raises
         ------
@@ -65,16 +66,16 @@ class CodecChain:
             If the order of the codecs is invalid.
         """
         codecs = tuple(
-            create_extension("codec", definition, where, f"{pointer}/{number}")
+            create_extension("codec", definition, location.at(f"/{number}"))
             for number, definition in enumerate(definitions)
         )
         chain = cls(tuple(definitions), codecs)
-        chain._check_order(where, pointer)
+        chain._check_order(location)
         return chain
 
     @classmethod
     def of(
-        cls, *items: ExtensionDefinition | Codec | str, where: str = "", pointer: str = ""
+        cls, *items: ExtensionDefinition | Codec | str, location: Location = NO_LOCATION
     ) -> CodecChain:
         """Create a chain for a new array, from definitions, names or codecs.
 
@@ -90,11 +91,11 @@ class CodecChain:
         codecs = tuple(
             item
             if isinstance(item, Codec)
-            else create_extension("codec", definition, where, f"{pointer}/{number}", complete=False)
+            else create_extension("codec", definition, location.at(f"/{number}"), complete=False)
             for number, (item, definition) in enumerate(zip(items, definitions, strict=True))
         )
         chain = cls(definitions, codecs)
-        chain._check_order(where, pointer)
+        chain._check_order(location)
         return chain
 
     @property
@@ -166,7 +167,7 @@ class CodecChain:
             raise CodecChainError("a codec chain requires exactly one array -> bytes codec")
         return PreparedCodecChain(array_to_array, array_to_bytes, bytes_to_bytes, representations)
 
-    def _check_order(self, where: str, pointer: str) -> None:
+    def _check_order(self, location: Location) -> None:
         order = {ArrayToArrayCodec: 0, ArrayToBytesCodec: 1, BytesToBytesCodec: 2}
         kinds = [
             rank for codec in self.codecs for kind, rank in order.items() if isinstance(codec, kind)
@@ -180,9 +181,9 @@ class CodecChain:
                     strict=True,
                 )
             )
-            place = f"{where}{pointer and f' {pointer}'}: " if where or pointer else ""
+            text = str(location)
             raise CodecChainError(
-                f"{place}codecs must be any array -> array codecs, then exactly one "
+                f"{text and f'{text}: '}codecs must be any array -> array codecs, then exactly one "
                 f"array -> bytes codec, then any bytes -> bytes codecs; here: {names or 'none'}"
             )
 

@@ -201,7 +201,7 @@ def decode_bytes_into(name: str, codec: BytesToBytesCodec, data: Buffer, out: me
     except ChunkDecodeError as error:
         if error.codec:
             raise
-        raise type(error)(error.reason, name, error.where) from error
+        raise type(error)(error.reason, name, error.location) from error
     except BaseException as error:
         raise _not_decoded(name, error) from error
 

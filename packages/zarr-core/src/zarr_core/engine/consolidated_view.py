@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 from zarr_core.errors import NodeTypeError
 from zarr_core.interfaces.keylock import key_lock
+from zarr_core.location import Location
 from zarr_core.metadata.consolidated import ConsolidatedMetadata
 from zarr_core.metadata.group import GroupMetadata
-from zarr_core.names import located
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -169,8 +169,8 @@ class ConsolidatedView:
 
         def change(metadata: NodeMetadata) -> NodeMetadata:
             if not isinstance(metadata, GroupMetadata):
-                where = located(self._store, self.path)
-                raise NodeTypeError(where, "has become a node of the other type")
+                location = Location(self._store, self.path)
+                raise NodeTypeError(location, "has become a node of the other type")
             if metadata.consolidated is None:
                 return metadata  # it was removed meanwhile
             self.metadata = self._changed(metadata.consolidated, changes)
@@ -207,8 +207,8 @@ class ConsolidatedView:
         known = self._nodes.get(relative)
         if known is not None and known[0] is document:
             return known[1]
-        where = f"{self._store} consolidated metadata of {relative!r}"
-        parsed = self._format.from_json(document, where)
+        location = Location(f"{self._store} consolidated metadata of {relative!r}")
+        parsed = self._format.from_json(document, location)
         self._nodes[relative] = (document, parsed)
         return parsed
 
@@ -253,7 +253,7 @@ def consolidated_view(
         return ConsolidatedView(store, path, format_, metadata.consolidated, lookup)
     if required:
         raise ValueError(
-            f"{located(store, path)} has no consolidated metadata; make it with "
+            f"{Location(store, path)} has no consolidated metadata; make it with "
             "consolidate_metadata()"
         )
     return None

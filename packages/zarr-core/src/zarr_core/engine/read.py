@@ -204,7 +204,7 @@ def _read_batch(
                     array = np.ndarray(shape, dtype, data)
                 out[out_selection] = array if is_whole else array[chunk_selection]
         except ChunkDecodeError as error:
-            raise error.located(stored.where(chunk_key)) from error
+            raise error.located(stored.key_location(chunk_key)) from error
         except MemoryError as error:
             raise _too_large(stored, chunk_key, shape, error) from error
 
@@ -225,7 +225,7 @@ def _read_chunk(
         else:
             is_stored = reader.read_part(reader, key, chunk_selection, out)
     except ChunkDecodeError as error:
-        raise error.located(stored.where(key)) from error
+        raise error.located(stored.key_location(key)) from error
     except MemoryError as error:
         raise _too_large(stored, key, reader.codecs.decoded.shape, error) from error
     if not is_stored:
@@ -237,14 +237,14 @@ def _too_large(
 ) -> CodecError:
     """The error for a chunk that may be intact, but does not fit into memory."""
     reason = f" ({error})" if str(error) else ""
-    where = stored.where(key)
-    return CodecError(f"{where}: a chunk of shape {shape} does not fit into memory{reason}")
+    location = stored.key_location(key)
+    return CodecError(f"{location}: a chunk of shape {shape} does not fit into memory{reason}")
 
 
-def _fill_missing(stored: StoredChunks, key: str, out: Array, where: Any = ...) -> None:
+def _fill_missing(stored: StoredChunks, key: str, out: Array, region: Any = ...) -> None:
     if stored.missing_is_error:
-        raise MissingChunkError(stored.where(key))
-    out[where] = stored.resolved.fill_value
+        raise MissingChunkError(stored.key_location(key))
+    out[region] = stored.resolved.fill_value
 
 
 # --- ways to read a chunk; a selection of None is the whole chunk ---

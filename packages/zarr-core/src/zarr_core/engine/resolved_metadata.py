@@ -6,7 +6,6 @@ are equal; arrays of different shapes share the extensions.  :func:`resolve_cach
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -18,20 +17,20 @@ from zarr_core.engine.chain import CodecChain
 from zarr_core.errors import CodecChainError, MetadataValidationError, ZarrError
 from zarr_core.interfaces.chunk_grid import ChunkAxis
 from zarr_core.interfaces.codec import ArrayRepresentation
+from zarr_core.location import Location
 from zarr_core.metadata.validation_problem import ValidationProblem
-from zarr_core.names import located
 from zarr_core.registry import hooks
 from zarr_core.registry.provider import is_fault
 from zarr_core.registry.resolve import (
-    cache_key,
     create_data_type,
     create_extension,
     reason,
     require_extension,
 )
+from zarr_core.registry.scope import cache_key
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator
+    from collections.abc import Hashable
 
     from zarr_core.definition import ExtensionDefinition
     from zarr_core.engine.prepared_chain import PreparedCodecChain
@@ -106,7 +105,7 @@ class ResolvedMetadata:
             return self.codecs
         return self._prepare(self.grid.chunk_shape(self.axes, chunk_coords))
 
-    def check_lengths(self, where: str) -> None:
+    def check_lengths(self, location: Location) -> None:
         """Raise a CodecChainError if the codecs do not support the length of a chunk."""
         if self.is_uniform:
             return
@@ -117,7 +116,7 @@ class ResolvedMetadata:
                 try:
                     self._prepare((*shape[:dimension], length, *shape[dimension + 1 :]))
                 except CodecChainError as error:
-                    raise CodecChainError(f"{where} /codecs: {error}") from error
+                    raise CodecChainError(f"{location.at('/codecs')}: {error}") from error
 
     def _prepare(self, shape: tuple[int, ...]) -> PreparedCodecChain:
         key = (shape, self.write_empty_chunks)
@@ -131,11 +130,10 @@ class ResolvedMetadata:
 
 
 class _Extensions(NamedTuple):
-    """The extensions of an array that do not depend on its shape."""
+    """The extensions of an array that do not depend on its shape and chunk grid."""
 
     data_type: DataType
     fallback: ExtensionDefinition | None
-    grid: ChunkGrid
     key_encoding: ChunkKeyEncoding
     chain: CodecChain
     fill_value: np.ndarray[Any, Any]
@@ -146,6 +144,7 @@ class _Extensions(NamedTuple):
 # Limited by the bytes of the keys, which can have a million chunk lengths, and _SIZE for the rest.
 _resolved: Cache[Hashable, ResolvedMetadata] = Cache(1 << 22)
 _extensions: Cache[Hashable, _Extensions] = Cache(1 << 20)
+_grids: Cache[Hashable, ChunkGrid] = Cache(1 << 20)
 _SIZE = 1 << 12
 
 
@@ -158,16 +157,16 @@ def resolve_cached(
     """
     content = metadata.extensions_key
     key = (content, metadata.shape, write_empty_chunks, cache_key())
-    found = _resolved.get(key) if content else None
+    found = _resolved.get(key) if content[1] else None
     if found is None:
-        found = resolve_metadata(metadata, located(store, path), write_empty_chunks)
-        if content:
-            _resolved.keep(key, found, _SIZE + len(content))
+        found = resolve_metadata(metadata, Location(store, path), write_empty_chunks)
+        if content[1]:
+            _resolved.keep(key, found, _SIZE + len(content[0]) + len(content[1]))
     return found
 
 
 def resolve_metadata(
-    metadata: ArrayMetadata, where: str, write_empty_chunks: bool = False
+    metadata: ArrayMetadata, location: Location, write_empty_chunks: bool = False
 ) -> ResolvedMetadata:
     """Find the code for every extension that valid metadata name.
 
@@ -181,46 +180,45 @@ def resolve_metadata(
         If the codecs do not form a chain for such chunks.
     """
     problems: list[ValidationProblem] = []
-    data_type, used, grid, key_encoding, chain, fill_value, assumed, prepared = _find_extensions(
-        metadata, where, problems
+    data_type, used, key_encoding, chain, fill_value, assumed, prepared = _find_extensions(
+        metadata, location, problems
     )
+    grid = _find_grid(metadata, location)
     axes: tuple[ChunkAxis, ...] = ()
-    with _objections(where, "/chunk_grid", problems):
+    with _Objections(location, "/chunk_grid", problems):
         axes = grid.axes(metadata.shape)
         if not isinstance(axes, tuple) or not all(isinstance(axis, ChunkAxis) for axis in axes):
             raise TypeError(f"axes gave {axes!r}, not a tuple of ChunkAxis")
     if len(axes) == len(metadata.shape):
-        with _objections(where, "/chunk_key_encoding", problems):
+        with _Objections(location, "/chunk_key_encoding", problems):
             key_encoding.check(tuple(axis.count for axis in axes))
             key_encoding.affixes(len(axes))
     if problems:
-        raise MetadataValidationError(where, problems)
+        raise MetadataValidationError(location, problems)
     transformers: list[StorageTransformer] = []
     ignored = [] if used is None else [metadata.data_type]
     for number, definition in enumerate(metadata.storage_transformers):
         pointer = f"/storage_transformers/{number}"
-        transformer = create_extension("storage_transformer", definition, where, pointer)
+        transformer = create_extension("storage_transformer", definition, location.at(pointer))
         if transformer is None:
             ignored.append(definition)
             continue
-        with _objections(where, pointer, problems):
+        with _Objections(location, pointer, problems):
             transformer.check(metadata.shape)
         if problems:
-            raise MetadataValidationError(where, problems)
+            raise MetadataValidationError(location, problems)
         transformers.append(transformer)
     if transformers and not ignored and not chain.ignored:
         same, transformers = _by_codecs(metadata, transformers)
         if same is not metadata:
-            pointer = "/storage_transformers"
-            grid = require_extension("chunk_grid", same.chunk_grid, where, pointer)
+            place = location.at("/storage_transformers")
+            grid = require_extension("chunk_grid", same.chunk_grid, place)
             axes = grid.axes(same.shape)
-            chain = CodecChain.from_definitions(same.codecs, where, pointer)
+            chain = CodecChain.from_definitions(same.codecs, place)
             prepared = Cache(_MAX_SHAPES)
     if metadata.chunk_memory_layout is not None:
-        pointer = "/chunk_memory_layout"
-        layout = require_extension(
-            "chunk_memory_layout", metadata.chunk_memory_layout, where, pointer
-        )
+        place = location.at("/chunk_memory_layout")
+        layout = require_extension("chunk_memory_layout", metadata.chunk_memory_layout, place)
         chain = chain.after(metadata.chunk_memory_layout, layout.codec(len(metadata.shape)))
         prepared = Cache(_MAX_SHAPES)
     try:
@@ -239,38 +237,37 @@ def resolve_metadata(
             prepared,
         )
     except CodecChainError as error:
-        raise CodecChainError(f"{where} /codecs: {error}") from error
+        raise CodecChainError(f"{location.at('/codecs')}: {error}") from error
 
 
 def _find_extensions(
-    metadata: ArrayMetadata, where: str, problems: list[ValidationProblem]
+    metadata: ArrayMetadata, location: Location, problems: list[ValidationProblem]
 ) -> _Extensions:
-    """The extensions of an array; shared with other arrays that have equal ones."""
+    """All extensions but the chunk grid; shared with other arrays that have equal ones."""
     # Hooks observe the extensions of each array, so none are cached for them.
-    content = b"" if hooks.active() else metadata.extensions_key
+    content = b"" if hooks.active() else metadata.extensions_key[1]
     key = (content, cache_key())
     if content and (found := _extensions.get(key)) is not None:
         return found
     used = None
     if metadata.data_type_fallbacks:
         data_type, used = create_data_type(
-            metadata.data_type, metadata.data_type_fallbacks, where, "/data_type"
+            metadata.data_type, metadata.data_type_fallbacks, location.at("/data_type")
         )
     else:
-        data_type = require_extension("data_type", metadata.data_type, where, "/data_type")
-    grid = require_extension("chunk_grid", metadata.chunk_grid, where, "/chunk_grid")
+        data_type = require_extension("data_type", metadata.data_type, location.at("/data_type"))
     key_encoding = require_extension(
-        "chunk_key_encoding", metadata.chunk_key_encoding, where, "/chunk_key_encoding"
+        "chunk_key_encoding", metadata.chunk_key_encoding, location.at("/chunk_key_encoding")
     )
-    chain = CodecChain.from_definitions(metadata.codecs, where, "/codecs")
-    with _objections(where, "/data_type", problems):
+    chain = CodecChain.from_definitions(metadata.codecs, location.at("/codecs"))
+    with _Objections(location, "/data_type", problems):
         if not isinstance(data_type.numpy_dtype, np.dtype):
             raise TypeError(f"numpy_dtype is {data_type.numpy_dtype!r}, not a dtype")
     fill_value, assumed = np.empty(()), False
-    with _objections(where, "/fill_value", problems):
+    with _Objections(location, "/fill_value", problems):
         fill_value, assumed = _fill_value(metadata, data_type, chain, used is not None)
     found = _Extensions(
-        data_type, used, grid, key_encoding, chain, fill_value, assumed, Cache(_MAX_SHAPES)
+        data_type, used, key_encoding, chain, fill_value, assumed, Cache(_MAX_SHAPES)
     )
     # The warning about a fallback names the array, so it is repeated for each.
     if content and not problems and used is None:
@@ -278,17 +275,38 @@ def _find_extensions(
     return found
 
 
-@contextmanager
-def _objections(where: str, pointer: str, problems: list[ValidationProblem]) -> Iterator[None]:
-    """Collect ValueErrors of an extension as problems of the metadata; raise other errors."""
-    try:
-        yield
-    except ValueError as error:
-        problems.append(ValidationProblem(pointer, str(error)))
-    except BaseException as error:
-        if isinstance(error, ZarrError) or not is_fault(error):
-            raise
-        raise MetadataValidationError(where, [ValidationProblem(pointer, reason(error))]) from error
+def _find_grid(metadata: ArrayMetadata, location: Location) -> ChunkGrid:
+    content, others = metadata.extensions_key
+    key = (content, cache_key())
+    is_cached = others and not hooks.active()
+    if is_cached and (found := _grids.get(key)) is not None:
+        return found
+    grid: ChunkGrid = require_extension(
+        "chunk_grid", metadata.chunk_grid, location.at("/chunk_grid")
+    )
+    return _grids.keep(key, grid, _SIZE + len(content)) if is_cached else grid
+
+
+class _Objections:
+    """Collects ValueErrors of an extension as problems of the metadata; raises other errors."""
+
+    # Not contextlib.contextmanager: used several times for each array that is opened.
+    __slots__ = ("_location", "_pointer", "_problems")
+
+    def __init__(self, location: Location, pointer: str, problems: list[ValidationProblem]) -> None:
+        self._location, self._pointer, self._problems = location, pointer, problems
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        if isinstance(error, ValueError):
+            self._problems.append(ValidationProblem(self._pointer, str(error)))
+            return True
+        if error is None or isinstance(error, ZarrError) or not is_fault(error):
+            return False
+        problem = ValidationProblem(self._pointer, reason(error))
+        raise MetadataValidationError(self._location, [problem]) from error
 
 
 def _by_codecs(

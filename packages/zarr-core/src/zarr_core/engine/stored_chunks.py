@@ -10,6 +10,7 @@ from zarr_core.engine.read import THREADS_PAY_NBYTES, ChunkReader
 from zarr_core.engine.resolved_metadata import resolve_cached
 from zarr_core.engine.stored_node import StoredNode
 from zarr_core.interfaces.keys import check_prefix
+from zarr_core.location import Location
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.registry import scope
 from zarr_core.registry.resolve import require_extension
@@ -249,9 +250,9 @@ class StoredChunks(StoredNode[ArrayMetadata]):
 
         return coordinates
 
-    def where(self, key: str) -> str:
+    def key_location(self, key: str) -> Location:
         """Location of a stored object, for messages."""
-        return f"{self.chunk_store} {key!r}"
+        return Location(self.chunk_store, key=key)
 
     # --- other metadata ---
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from zarr_core.errors import StoreReadOnlyError
 from zarr_core.interfaces.store import READ_ONLY
+from zarr_core.location import Location
 from zarr_core.metadata.group import GroupMetadata
-from zarr_core.names import located
 from zarr_core.registry import scope
 
 if TYPE_CHECKING:
@@ -74,9 +74,9 @@ class StoredNode(ABC, Generic[M]):
         return f"/{self.path}"
 
     @property
-    def location(self) -> str:
+    def location(self) -> Location:
         """Location of the node, for messages."""
-        return located(self.store, self.path)
+        return Location(self.store, self.path)
 
     def check_writable(self) -> None:
         """Raise a StoreReadOnlyError if :attr:`read_only`."""

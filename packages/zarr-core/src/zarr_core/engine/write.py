@@ -233,11 +233,11 @@ def _located(
     stored: StoredChunks, chunk_coords: tuple[int, ...], error: CodecError | MemoryError
 ) -> CodecError:
     """The error of a chunk, with its key."""
-    where = stored.where(stored.chunk_key(chunk_coords))
+    location = stored.key_location(stored.chunk_key(chunk_coords))
     if isinstance(error, ChunkDecodeError):
-        return error.located(where)
+        return error.located(location)
     if isinstance(error, MemoryError):
         shape = stored.resolved.codecs_for(chunk_coords).decoded.shape
         reason = f" ({error})" if str(error) else ""
-        return CodecError(f"{where}: a chunk of shape {shape} does not fit into memory{reason}")
-    return CodecError(f"{where}: {error}")
+        return CodecError(f"{location}: a chunk of shape {shape} does not fit into memory{reason}")
+    return CodecError(f"{location}: {error}")

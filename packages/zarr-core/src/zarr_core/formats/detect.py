@@ -15,13 +15,14 @@ from zarr_core.errors import (
 from zarr_core.formats.lookup import format_named, formats_without, provided_format
 from zarr_core.formats.not_found import no_node_message
 from zarr_core.interfaces.store import Store
+from zarr_core.location import Location
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
-from zarr_core.names import located
 from zarr_core.registry.extension_names import names
 from zarr_core.registry.known_extensions import CONFLICTS, DETECTION_ORDER
 from zarr_core.registry.provider import is_fault
-from zarr_core.registry.resolve import cache_key, reason
+from zarr_core.registry.resolve import reason
+from zarr_core.registry.scope import cache_key
 from zarr_core.user_warning import warn
 
 if TYPE_CHECKING:
@@ -83,8 +84,8 @@ def read_node(
                 _warn_of_conflict(store, path, format_.name, metadata)
             return format_, metadata
         keys += format_.detection_keys
-    where = located(store, path)
-    raise NodeNotFoundError(where, ". ".join([no_node_message(store, path, keys), *broken]))
+    location = Location(store, path)
+    raise NodeNotFoundError(location, ". ".join([no_node_message(store, path, keys), *broken]))
 
 
 def format_of_new(store: Store, path: str, zarr_format: int | str | None) -> Format:

@@ -9,7 +9,8 @@ from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import ExtensionError, ZarrError
 from zarr_core.registry.extension_names import names
 from zarr_core.registry.provider import is_fault
-from zarr_core.registry.resolve import cache_key, find_implementation, reason
+from zarr_core.registry.resolve import find_implementation, reason
+from zarr_core.registry.scope import cache_key
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator

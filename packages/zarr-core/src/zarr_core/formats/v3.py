@@ -6,31 +6,39 @@ Specification: v3.1, "Stored representation".
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from itertools import accumulate
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from zarr_core.cache import Cache
 from zarr_core.definition import ExtensionDefinition
-from zarr_core.errors import MetadataError, MetadataValidationError, NodeNotFoundError
-from zarr_core.formats.additional_fields import understanding
+from zarr_core.errors import (
+    MetadataError,
+    MetadataValidationError,
+    NodeNotFoundError,
+    UnsupportedFieldError,
+)
 from zarr_core.formats.lookup import formats_conflicting_with
 from zarr_core.interfaces.format import Format, M, store_new
 from zarr_core.interfaces.metadata_document import read_metadata, read_metadata_from
+from zarr_core.location import Location
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
 from zarr_core.metadata.node import node_from_json, parse_node, parse_stored
 from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer
 from zarr_core.names import CHECKPOINT_NAME, check_node_name, is_node_name, is_reserved_name
+from zarr_core.registry.extension_names import names
+from zarr_core.registry.hints import install_hint
 from zarr_core.registry.known_extensions import FORMAT_EXTENSIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from zarr_core.definition import JSON
     from zarr_core.interfaces.byte_reader import ByteReader
     from zarr_core.interfaces.format import NodeMetadata
     from zarr_core.interfaces.store import Buffers, Store
+
+T = TypeVar("T")
 
 _DOCUMENT = "zarr.json"
 # Chunk keys of the encoding "default", at any depth.
@@ -43,10 +51,10 @@ _EXTENSION_POINTS = (
     "storage_transformers",
 )
 
-# The last document with consolidated metadata that was written, and its metadata: the next
-# change is usually of the same document, which is then not parsed.
-_last_consolidated: tuple[bytes, GroupMetadata] | None = None
-_known: Cache[bytes, NodeMetadata] = Cache(1 << 20, largest=1 << 16)  # bytes of documents
+_LARGE = 1 << 16
+_known: Cache[bytes, NodeMetadata] = Cache(1 << 20, largest=_LARGE)  # bytes of documents
+# The last large document that was written: the next change is usually of the same document.
+_last_large: tuple[bytes, NodeMetadata] | None = None
 
 
 class V3(Format):
@@ -70,24 +78,24 @@ class V3(Format):
         known = _known.get(document)
         if known is not None:
             return known
-        where = f"{store} {key!r}"
-        parsed = parse_stored(document, where)
+        location = Location(store, key=key)
+        parsed = parse_stored(document, location)
         if has_version_uri(parsed):
             return None
-        return _known.keep(document, self.from_json(parsed, where), len(document))
+        return _known.keep(document, self.from_json(parsed, location), len(document))
 
-    def from_json(self, document: JSON, where: str) -> NodeMetadata:
+    def from_json(self, document: JSON, location: Location) -> NodeMetadata:
         """Read a ``zarr.json``."""
-        return understanding(lambda understood: node_from_json(document, where, understood))
+        return _understanding(lambda understood: node_from_json(document, location, understood))
 
     def to_json(self, metadata: NodeMetadata) -> JSON:
         """The content of ``zarr.json``."""
         return metadata.to_json()
 
-    def to_format(self, metadata: M, where: str) -> M:
+    def to_format(self, metadata: M, location: Location) -> M:
         """Reject extensions that exist in other formats only."""
         if isinstance(metadata, ArrayMetadata) and (problems := _of_other_formats(metadata)):
-            raise MetadataValidationError(where, problems)
+            raise MetadataValidationError(location, problems)
         return metadata
 
     def is_valid_name(self, name: str) -> bool:
@@ -117,22 +125,22 @@ class V3(Format):
     ) -> NodeMetadata:
         """Read and write ``zarr.json`` under the lock of its key."""
         key = metadata_key(path)
-        where = f"{store} {key!r}"
+        location = Location(store, key=key)
         changed: NodeMetadata | None = None
 
         def change_document(reader: ByteReader | None) -> Buffers:
             nonlocal changed
             if reader is None:
-                raise NodeNotFoundError(where, "the node has been removed")
-            data = read_metadata_from(reader, where)
-            last = _last_consolidated
-            if last is not None and last[0] == data:
-                changed = change(last[1])
-            else:
-                changed = change(self.from_json(parse_stored(data, where, quietly=True), where))
-            encoded = _bytes(changed)
-            if isinstance(changed, GroupMetadata) and changed.consolidated is not None:
-                _remember_consolidated(encoded, changed, where)
+                raise NodeNotFoundError(location, "the node has been removed")
+            data = read_metadata_from(reader, location)
+            found = _known_metadata(data)
+            if found is None:
+                found = self.from_json(parse_stored(data, location, quietly=True), location)
+            new = change(found)
+            encoded, changed = _understanding(
+                lambda understood: new.to_stored(understood=understood)
+            )
+            _remember(encoded, changed)
             return encoded
 
         store.update(key, change_document)
@@ -174,6 +182,35 @@ def has_version_uri(document: JSON) -> bool:
     return isinstance(version, str) and "://" in version
 
 
+def _understanding(parse: Callable[[Collection[str]], T]) -> T:
+    """Call ``parse`` with the names of known additional fields (v3.1, "Additional fields").
+
+    Extensions are looked up only if there are additional fields.
+
+    Raises
+    ------
+    UnsupportedFieldError
+        If an additional field must be understood and is unknown; says what to install.
+    """
+    try:
+        return parse(())
+    except UnsupportedFieldError as error:
+        unknown = error
+    try:
+        if known := names("extension"):
+            return parse(known)
+    except UnsupportedFieldError as error:
+        unknown = error
+    raise UnsupportedFieldError(unknown.location, map(_with_hint, unknown.problems))
+
+
+def _with_hint(problem: ValidationProblem) -> ValidationProblem:
+    name = problem.pointer[1:].replace("~1", "/").replace("~0", "~")
+    return ValidationProblem(
+        problem.pointer, f"{problem.message}. {install_hint('extension', name)}"
+    )
+
+
 def _is_array(store: Store, key: str) -> bool:
     """Whether metadata is that of an array; damaged metadata counts, as it may be removed."""
     try:
@@ -183,18 +220,24 @@ def _is_array(store: Store, key: str) -> bool:
 
 
 def _bytes(metadata: NodeMetadata) -> bytes:
-    return understanding(lambda understood: metadata.to_bytes(understood=understood))
+    return _understanding(lambda understood: metadata.to_bytes(understood=understood))
 
 
-def _remember_consolidated(encoded: bytes, metadata: GroupMetadata, where: str) -> None:
-    """Cache metadata as it would be read again."""
-    global _last_consolidated
-    document = metadata.plain_document(where)
-    read = understanding(lambda understood: GroupMetadata.from_json(document, where, understood))
-    assert metadata.consolidated is not None, "the caller checks it"
-    assert read.consolidated is not None, "it was written"
-    consolidated = replace(read.consolidated, encoded=metadata.consolidated.encoded)
-    _last_consolidated = encoded, read.replace(consolidated=consolidated)
+def _known_metadata(document: bytes) -> NodeMetadata | None:
+    """The metadata of a document that was read or written before, if it is cached."""
+    if len(document) <= _LARGE:
+        return _known.get(document)
+    last = _last_large
+    return last[1] if last is not None and last[0] == document else None
+
+
+def _remember(document: bytes, metadata: NodeMetadata) -> None:
+    """Cache the metadata of a document that was written."""
+    global _last_large
+    if len(document) <= _LARGE:
+        _known.keep(document, metadata, len(document))
+    else:
+        _last_large = document, metadata
 
 
 def _of_other_formats(metadata: ArrayMetadata) -> list[ValidationProblem]:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from zarr_core.engine.stored_array import StoredArray
     from zarr_core.hierarchy.array_view import Fields
     from zarr_core.interfaces.codec import ArrayToBytesCodec, Codec
+    from zarr_core.normalize.dimension_units import UnitLike
     from zarr_core.selection.parsed_selection import ParsedSelection
 
     NDArray = np.ndarray[Any, Any]
@@ -166,6 +167,27 @@ class Array(Node[ArrayMetadata]):
         return self.metadata.dimension_names
 
     @property
+    def dimension_units(self) -> tuple[str | None, ...] | None:
+        """Physical size of a step along each dimension, such as ``"2 nm"``; None if unknown.
+
+        From the attribute ``dimension_units``, which TensorStore also uses; None without it.
+
+        Raises
+        ------
+        MetadataValidationError
+            If the attribute is not a list of strings and nulls, one per dimension.
+        """
+        from zarr_core.normalize.dimension_units import stored_units  # rarely used
+
+        return stored_units(self.metadata.attributes, self.ndim, self.stored.location)
+
+    @dimension_units.setter
+    def dimension_units(self, units: Sequence[UnitLike] | str) -> None:
+        from zarr_core.normalize.dimension_units import with_units  # rarely used
+
+        self.attrs.update(with_units(None, units, self.ndim))
+
+    @property
     def codecs(self) -> tuple[ExtensionDefinition, ...]:
         """Definitions of all codecs, in the order of encoding."""
         return self.metadata.codecs
@@ -218,6 +240,17 @@ class Array(Node[ArrayMetadata]):
         ``vindex`` and of several index arrays always have the order ``"C"``.
         """
         return self.stored.resolved.order
+
+    @property
+    def inner_order(self) -> tuple[int, ...] | None:
+        """Dimensions in the order in which a chunk stores them; the last one is contiguous.
+
+        ``(0, 1, 2)`` is C order, ``(2, 1, 0)`` Fortran order.  None if a filter changes the
+        dimensions in another way than ``transpose`` does.
+        """
+        from zarr_core.engine.inner_order import inner_order  # rarely used
+
+        return inner_order(self.stored.codecs)
 
     @property
     def ignored_extensions(self) -> tuple[ExtensionDefinition, ...]:
@@ -332,7 +365,7 @@ class Array(Node[ArrayMetadata]):
         from zarr_core.display.extension import required_display
 
         with override_extensions(self.stored.extensions):
-            display = required_display(f"chunk_map of {self.stored.location}")
+            display = required_display("chunk_map", self.stored.location)
             return display.chunk_map(
                 self.stored, dims, at, sizes=sizes, inner=inner, cells=cells, most=most
             )
@@ -578,22 +611,33 @@ class Array(Node[ArrayMetadata]):
 
     # --- changing the shape ---
 
-    def resize(self, *shape: int | Sequence[int]) -> None:
+    def resize(
+        self,
+        *shape: int | Sequence[int | None] | None,
+        only: Literal["grow", "shrink"] | None = None,
+        metadata_only: bool = False,
+    ) -> None:
         """Change the shape; the remaining elements keep their indices.
 
         Parameters
         ----------
-        *shape : int or one sequence of int
-            The new length of each dimension.
+        *shape : int, None, or one sequence of them
+            The new length of each dimension; None for a length that stays as it is stored.
+        only : {"grow", "shrink"}, optional
+            Raise an error, and change nothing, if a length would become smaller, or larger.
+        metadata_only : bool
+            Whether chunks outside the new shape are kept.  Their elements reappear when the array
+            grows again.
 
         Raises
         ------
         ValueError
-            If the number of dimensions differs, or a length is negative.
+            If the number of dimensions differs, a length is negative, or ``only`` forbids the
+            change.
         StoreReadOnlyError
             If the array was opened for reading.
         StoreCapabilityError
-            If the array shrinks and its store cannot list or remove keys.
+            If chunks have to be removed and the store cannot list or remove keys.
 
         Notes
         -----
@@ -607,10 +651,17 @@ class Array(Node[ArrayMetadata]):
         self.check_writable()
         self.refresh()  # an outdated shape would leave chunks in the store
         before = self.stored
-        new = new_shape(before, shape)
-        if new != before.metadata.shape:
-            update_metadata(self, lambda metadata: resized(before, metadata, new))
-            clear_beyond(before, self.stored)
+
+        def change(metadata: ArrayMetadata) -> ArrayMetadata:
+            # Another writer may have changed the shape since the refresh.
+            new = new_shape(before, metadata.shape, shape, only, metadata_only)
+            return resized(before, metadata, new)
+
+        old = before.metadata.shape
+        if new_shape(before, old, shape, only, metadata_only) != old:
+            update_metadata(self, change)
+            if not metadata_only:
+                clear_beyond(before, self.stored)
 
     def append(self, data: Any, axis: int = 0) -> tuple[int, ...]:
         """Add elements at the end of one dimension.

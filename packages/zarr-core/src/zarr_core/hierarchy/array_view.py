@@ -150,6 +150,10 @@ class View:
         """Read single elements."""
         return self._seen(self.array.get_coordinate_selection, selection, fields)
 
+    def get_mask_selection(self, mask: Any, *, fields: Fields = None) -> Any:
+        """Read the elements where a boolean array of the same shape is true."""
+        return self._seen(self.array.get_mask_selection, mask, fields)
+
     def get_block_selection(self, selection: Any, *, fields: Fields = None) -> Any:
         """Read whole chunks."""
         return self._seen(self.array.get_block_selection, selection, fields)

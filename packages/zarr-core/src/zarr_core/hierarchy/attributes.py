@@ -66,8 +66,11 @@ class Attributes(MutableMapping[str, Any]):
         self, other: Mapping[str, Any] | Iterable[tuple[str, Any]] = (), /, **more: Any
     ) -> None:
         """Set several attributes in one write."""
-        where, known = self._node.stored.location, self._node.metadata.attributes
-        new = {**check_attributes(other, where, known), **check_attributes(more, where, known)}
+        location, known = self._node.stored.location, self._node.metadata.attributes
+        new = {
+            **check_attributes(other, location, known),
+            **check_attributes(more, location, known),
+        }
         if new:
             self._change(lambda stored: {**stored, **new})
 

@@ -121,7 +121,7 @@ def _opened(store: StoreLike, path: str | None, zarr_format: int | str | None) -
         return open_group(store, "r+", path=path, zarr_format=zarr_format, use_consolidated=False)
     except NodeTypeError as error:
         reason = "is an array; only groups have consolidated metadata"
-        raise NodeTypeError(error.where, reason) from None
+        raise NodeTypeError(error.location, reason) from None
 
 
 def _documents(

@@ -18,7 +18,7 @@ from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.rollback import Rollback
 from zarr_core.hierarchy.store_path import resolve_store_path
 from zarr_core.metadata.group import GroupMetadata
-from zarr_core.normalize.array_metadata import WHERE, array_metadata, parse_shape
+from zarr_core.normalize.array_metadata import NEW_ARRAY, NEW_GROUP, array_metadata, parse_shape
 from zarr_core.normalize.attributes import check_attributes
 from zarr_core.normalize.chunk_key_encodings import parse_chunk_key_encoding
 from zarr_core.registry.scope import override_extensions
@@ -28,9 +28,11 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from zarr_core.engine.consolidated_view import ConsolidatedView
+    from zarr_core.hierarchy.fresh_array import Recheck
     from zarr_core.hierarchy.store_path import StoreLike
     from zarr_core.interfaces.format import Format, NodeMetadata
     from zarr_core.interfaces.store import Store
+    from zarr_core.normalize.dimension_units import UnitLike
 
 _MAX_NBYTES = 1 << 26  # read at once from a chunked array
 
@@ -52,14 +54,16 @@ def create_array(
     attributes: Mapping[str, Any] | None = None,
     chunk_key_encoding: Any = None,
     dimension_names: Sequence[str | None] | None = None,
+    dimension_units: Sequence[UnitLike] | str | None = None,
     storage_transformers: Sequence[Any] = (),
-    order: Literal["C", "F"] = "C",
+    order: Literal["C", "F"] | Sequence[int] = "C",
     storage_options: Mapping[str, Any] | None = None,
     overwrite: bool = False,
     config: Mapping[str, Any] | None = None,
     write_data: bool = True,
     synchronizer: Any = None,
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
+    recheck: Recheck = "open",
 ) -> Array:
     """Create an array.
 
@@ -77,8 +81,8 @@ def create_array(
     data : array-like, optional
         The elements of the array.
     chunks, shards
-        Shapes, or ``"auto"``: see :func:`zarr_core.normalize.chunk_shapes.chunk_and_shard_shape`
-        for the forms and the rule.  ``shards`` may be a dictionary with ``shape`` and
+        Shapes, ``"auto"`` or a :class:`ChunkLayout`: see
+        :func:`zarr_core.normalize.chunk_shapes.chunk_and_shard_shape` for the forms and the rule.  ``shards`` may be a dictionary with ``shape`` and
         ``index_location``.  Different lengths along a dimension, as in ``[[10, 20, 30], 5]``,
         select a ``rectilinear`` grid (zarr-grids).  ``chunks`` may be a chunk grid or the
         definition of one.
@@ -102,12 +106,17 @@ def create_array(
         of the format.
     dimension_names : sequence of str or None, optional
         One per dimension; a string names the only dimension.
+    dimension_units : sequence, optional
+        Physical size of a step along each dimension: ``"2 nm"`` or ``(2, "nm")``, ``"nm"`` for
+        ``"1 nm"``, None if unknown; a string for the only dimension.  Stored as the attribute
+        ``dimension_units``, as TensorStore does.
     storage_transformers : sequence
         Definitions of storage transformers, or one.
-    order : {"C", "F"}
-        Whether the last or the first dimension of a chunk is contiguous in storage.  In version 3,
-        ``F`` is a ``transpose`` codec, and another one among the filters is an error.  Results of
-        reading have this order in memory.
+    order : {"C", "F"} or sequence of int
+        Whether the last or the first dimension of a chunk is contiguous in storage; or all
+        dimensions, the contiguous one last, as :attr:`Array.inner_order`.  In version 3, any other
+        order than ``C`` is a ``transpose`` codec, and another one among the filters is an error.
+        Version 2 has only ``C`` and ``F``, which are also the orders of results in memory.
     storage_options : mapping, optional
         Further arguments for the store of a URL.
     overwrite : bool
@@ -122,6 +131,8 @@ def create_array(
         ``zarr_stores.synchronizers``.
     extensions : mapping, optional
         Code for this array: ``{"codec": {"acme.xor": Xor}}``.
+    recheck : {"open", "always"} or float
+        When changes of the metadata by other writers are noticed; see :func:`zarr_core.open`.
 
     Raises
     ------
@@ -140,6 +151,10 @@ def create_array(
     groups are removed.  The exception has a note about everything that remains, and about a node
     that ``overwrite`` has removed.
     """
+    if recheck != "open":
+        from zarr_core.hierarchy.fresh_array import FreshArray, max_age  # only for such arrays
+
+        age = max_age(recheck)
     with override_extensions(extensions):
         values = None if data is None else values_of(data)
         if values is not None:
@@ -152,6 +167,10 @@ def create_array(
             raise TypeError(f"a new array requires shape or data{hint}")
         if dtype is None:
             dtype = np.float64 if values is None else dtype_of(values)
+        if dimension_units is not None:
+            from zarr_core.normalize.dimension_units import with_units  # rarely used
+
+            attributes = with_units(attributes, dimension_units, len(parse_shape(shape)))
         settings = array_settings(config)
         place, below = resolve_store_path(
             store, path, storage_options=storage_options, synchronizer=synchronizer
@@ -167,16 +186,16 @@ def create_array(
             parse_shape(shape), dtype, chunks=chunks, shards=shards, order=order, filters=filters,
             serializer=serializer, compressors=compressors,
             fill_value=None if fill_value is ... else fill_value, attributes=attributes,
-            chunk_key_encoding=parse_chunk_key_encoding(chunk_key_encoding, format_, WHERE),
+            chunk_key_encoding=parse_chunk_key_encoding(chunk_key_encoding, format_, NEW_ARRAY),
             dimension_names=dimension_names, storage_transformers=storage_transformers,
         )  # fmt: skip
         if fill_value is None and format_.undefined_fill_values:
             metadata = metadata.replace(fill_value_undefined=True)
-        metadata = format_.to_format(metadata, WHERE)
+        metadata = format_.to_format(metadata, NEW_ARRAY)
         stored = stored_array(
             place, below, format_, metadata, settings, consolidated=_consolidated_of(store)
         )
-        stored.resolved.check_lengths(WHERE)
+        stored.resolved.check_lengths(NEW_ARRAY)
         if values is not None and values is not data:
             values = as_assigned(values, data, stored.resolved.data_type)
         array = Array(stored)
@@ -186,7 +205,7 @@ def create_array(
             _place(store, place, below, format_, metadata, overwrite, rollback)
             if values is not None and write_data:
                 _write_values(array, values)
-        return array
+        return array if recheck == "open" else FreshArray(array.stored, age)
 
 
 def create_group(
@@ -212,8 +231,8 @@ def create_group(
         store, path, storage_options=storage_options, synchronizer=synchronizer
     )
     format_ = format_of_new(place, below, _requested_format(store, zarr_format))
-    metadata = GroupMetadata(attributes=check_attributes(attributes or {}, "new group"))
-    metadata = format_.to_format(metadata, "new group")
+    metadata = GroupMetadata(attributes=check_attributes(attributes or {}, NEW_GROUP))
+    metadata = format_.to_format(metadata, NEW_GROUP)
     with Rollback() as rollback:
         _place(store, place, below, format_, metadata, overwrite, rollback)
     consolidated = _consolidated_of(store)

@@ -15,9 +15,9 @@ from zarr_core.hierarchy.delete import erase_node, is_stored
 from zarr_core.hierarchy.from_metadata import validate_node
 from zarr_core.hierarchy.rollback import holds_anything
 from zarr_core.interfaces.store import READ_ONLY
+from zarr_core.location import Location
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
-from zarr_core.names import located
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -78,7 +78,7 @@ def make_room(
     are permitted, such as those of the source of a copy.
     """
     if store.read_only:
-        raise StoreReadOnlyError(READ_ONLY, located(store, path))
+        raise StoreReadOnlyError(READ_ONLY, Location(store, path))
     format_.check_path(path)
     validate_node(store, path, metadata)
     missing = _missing_ancestors(store, path, format_, known_group)
@@ -124,7 +124,7 @@ def _refuse_conflicts(store: Store, path: str, format_: Format, paths: list[str]
     for place in paths:
         if other := conflicting_format(store, place, format_):
             raise NodeExistsError(
-                located(store, place),
+                Location(store, place),
                 f"has a node of the format {other.name}, which conflicts with a node of "
                 f"{format_.name} at {'/' + path!r}; use zarr_format={other.name!r}, or "
                 "choose another path",
@@ -134,7 +134,7 @@ def _refuse_conflicts(store: Store, path: str, format_: Format, paths: list[str]
 def occupied(store: Store, path: str) -> NodeExistsError:
     """The error for a node that already exists."""
     return NodeExistsError(
-        located(store, path),
+        Location(store, path),
         "a node already exists; open it, or pass overwrite=True to remove it first",
     )
 
@@ -152,7 +152,7 @@ def _missing_ancestors(
         found = format_.read(store, ancestor)
         if isinstance(found, ArrayMetadata):
             raise NodeExistsError(
-                located(store, ancestor),
+                Location(store, ancestor),
                 f"is an array, so no node can be created below it (at {'/' + path!r})",
             )
         if found is not None:
@@ -179,7 +179,7 @@ def refuse_leftovers(array: StoredArray) -> None:
             else "remove it from the store if it is one, or choose another path"
         )
         raise NodeExistsError(
-            located(store, path),
+            Location(store, path),
             f"contains {key!r}, perhaps a chunk of an array that was not removed completely; {remedy}",
         )
 
@@ -191,7 +191,7 @@ def _clear(store: Store, path: str, format_: Format) -> bool:
     foreign = format_.unmanaged_key(store, path)
     if foreign is not None:
         raise NodeExistsError(
-            located(store, path),
+            Location(store, path),
             f"overwriting would remove {foreign!r}, which is not part of a Zarr node; "
             "move it, or choose another path",
         )

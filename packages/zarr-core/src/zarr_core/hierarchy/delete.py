@@ -11,7 +11,7 @@ from zarr_core.formats.key_order import key_order
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.store_path import opened_store, refuse_misspelt
 from zarr_core.interfaces.progress import Reporter
-from zarr_core.names import located
+from zarr_core.location import Location
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -59,11 +59,11 @@ def remove(
     with opened_store(store, path) as (place, below):
         format_ = store.stored.format if isinstance(store, Node) else read_node(place, below)[0]
         if format_.read(place, below) is None:
-            raise NodeNotFoundError(located(place, below), "no array or group here")
+            raise NodeNotFoundError(Location(place, below), "no array or group here")
         require_erasing(place)
         if (foreign := format_.unmanaged_key(place, below)) is not None:
             raise NodeExistsError(
-                located(place, below),
+                Location(place, below),
                 f"removing it would remove {foreign!r}, which is not part of a Zarr node; move that "
                 "key, or remove all keys with rmdir",
             )

@@ -12,9 +12,9 @@ from zarr_core.engine.stored_array import StoredArray
 from zarr_core.engine.stored_node import StoredGroup
 from zarr_core.errors import ExtensionConfigurationError, MetadataValidationError, ZarrError
 from zarr_core.formats.lookup import format_named
+from zarr_core.location import Location
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer
-from zarr_core.names import located
 from zarr_core.printable import listed
 from zarr_core.registry import hooks
 from zarr_core.registry.provider import is_fault
@@ -139,12 +139,12 @@ def _warn_of_wrong_values(
     if ignored:
         names_ = listed([definition.name for definition in ignored])
         warn(
-            f"{located(store, path)}: unknown extensions {names_} are ignored (must_understand is "
+            f"{Location(store, path)}: unknown extensions {names_} are ignored (must_understand is "
             "false); the array is read-only and its values may be wrong"
         )
     if resolved.fill_value_assumed:
         warn(
-            f"{located(store, path)}: the fill value is null, which the data type "
+            f"{Location(store, path)}: the fill value is null, which the data type "
             f"{metadata.data_type.name!r} does not permit; missing chunks are read as "
             f"{resolved.fill_value}, and other readers may reject the array"
         )
@@ -183,7 +183,7 @@ def reopen(
     """Create a node from its pickled state; does not access the store."""
     with override_extensions(extensions):
         format_ = format_named(zarr_format)
-        metadata = format_.from_json(document, located(store, path))
+        metadata = format_.from_json(document, Location(store, path))
         return kind(
             stored_node(
                 store, path, format_, metadata,
@@ -208,24 +208,24 @@ def validate_node(store: Store, path: str, metadata: NodeMetadata) -> None:
     members = metadata.additional_fields
     if not members and not hooks.active():
         return
-    where = located(store, path)
+    location = Location(store, path)
     document = metadata.to_json()
-    problems = hooks.check_metadata(where, document)
+    problems = hooks.check_metadata(location, document)
     for name, value in members.items():
         try:
             extension = create_extension(
-                "extension", _definition(name, value), where, json_pointer(name)
+                "extension", _definition(name, value), location.at(json_pointer(name))
             )
         except ExtensionConfigurationError as error:
             raise _located(error, json_pointer(name), value) from error
         if extension is not None:
-            problems += _problems(extension, document, where, json_pointer(name))
+            problems += _problems(extension, document, location, json_pointer(name))
     if problems:
-        raise MetadataValidationError(where, problems)
+        raise MetadataValidationError(location, problems)
 
 
 def _problems(
-    extension: MetadataExtension, document: dict[str, JSON], where: str, pointer: str
+    extension: MetadataExtension, document: dict[str, JSON], location: Location, pointer: str
 ) -> list[ValidationProblem]:
     """The problems that an extension reports; its exceptions become problems."""
     try:
@@ -238,7 +238,7 @@ def _problems(
         failure = ValidationProblem(
             pointer, f"the extension for this field failed: {reason(error)}"
         )
-        raise MetadataValidationError(where, [failure]) from error
+        raise MetadataValidationError(location, [failure]) from error
     return problems
 
 
@@ -263,5 +263,5 @@ def _located(
             rest = rest.removeprefix("/value")
         problems.append(ValidationProblem(pointer + rest, problem.message))
     return ExtensionConfigurationError(
-        error.extension_point, error.extension_name, error.where, problems
+        error.extension_point, error.extension_name, error.location, problems
     )

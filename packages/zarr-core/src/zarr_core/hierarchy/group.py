@@ -24,10 +24,10 @@ from zarr_core.hierarchy.coerce import dtype_of, values_of
 from zarr_core.hierarchy.delete import erase_node, is_stored
 from zarr_core.hierarchy.from_metadata import stored_node
 from zarr_core.hierarchy.node import Node
+from zarr_core.location import Location
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
-from zarr_core.names import located
-from zarr_core.optional import copy_function
+from zarr_core.optional import optional_function
 from zarr_core.printable import escape_controls, shorten
 from zarr_core.registry.scope import override_extensions
 
@@ -353,19 +353,19 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
                 found = self._stored_member(name)  # created concurrently
                 if found is None:
                     raise
-        where = found.stored.location
+        location = found.stored.location
         if not isinstance(found, Array):
-            raise NodeTypeError(where, "is a group, not an array")
+            raise NodeTypeError(location, "is a group, not an array")
         if shape is None:
             raise TypeError("require_array requires shape or data")
         if found.shape != (wanted := parse_shape(shape)):
-            raise NodeTypeError(where, f"has shape {found.shape}, not {wanted}")
+            raise NodeTypeError(location, f"has shape {found.shape}, not {wanted}")
         if dtype is not None:
             with override_extensions(self.stored.extensions):
                 wanted_dtype = parse_data_type(dtype)[0].numpy_dtype
             fits = found.dtype == wanted_dtype if exact else np.can_cast(wanted_dtype, found.dtype)
             if not fits:
-                raise NodeTypeError(where, f"has dtype {found.dtype}, not {wanted_dtype}")
+                raise NodeTypeError(location, f"has dtype {found.dtype}, not {wanted_dtype}")
         return found
 
     require_dataset = require_array
@@ -432,7 +432,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         """
         self.check_writable()
         old, new = self._child_path(source), self._child_path(dest)
-        move = copy_function("move_in_store", "zarr_transfer.move_node", "Group.move")
+        move = optional_function("Group.move")
         moved = move(self.stored.format, self.store, old, new, progress)
         self.stored.record(gone=[old], there=moved)
 
@@ -459,7 +459,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
             raise member_not_found(self, path) from None
         if child == self.path:
             reason = "a group cannot remove itself; use zarr_core.remove"
-            raise NodeNotFoundError(located(self.store, child), reason)
+            raise NodeNotFoundError(Location(self.store, child), reason)
         if not is_stored(self.stored.format, self.store, child):  # damaged nodes can be removed
             raise member_not_found(self, path)
         erase_node(self.stored.format, self.store, child, reporter)
@@ -544,12 +544,12 @@ def member_not_found(group: Group, path: str) -> NodeNotFoundError:
 
     ``path`` is any string, relative to the group.
     """
-    where = located(group.store, group.path)
+    location = Location(group.store, group.path)
     reason = f"no member {path!r}"
     try:
         parts = names.normalise_path(path).split("/")
     except ZarrError as error:
-        return NodeNotFoundError(where, f"{reason}: {error}")
+        return NodeNotFoundError(location, f"{reason}: {error}")
     parent, missing = "", parts[0]
     with suppress(ZarrError):  # a damaged parent, or a store that cannot list
         for number in range(1, len(parts)):
@@ -559,10 +559,10 @@ def member_not_found(group: Group, path: str) -> NodeNotFoundError:
                 break
             if isinstance(metadata, ArrayMetadata):
                 reason += f": {existing!r} is an array, which has no members"
-                return NodeNotFoundError(where, reason)
+                return NodeNotFoundError(location, reason)
             parent, missing = existing, parts[number]
         reason += _alternatives(missing, _children(group, parent), parent)
-    return NodeNotFoundError(where, reason)
+    return NodeNotFoundError(location, reason)
 
 
 def _children(group: Group, parent: str) -> list[str]:

@@ -24,6 +24,7 @@ from zarr_core.registry.scope import override_extensions
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from zarr_core.hierarchy.fresh_array import Recheck
     from zarr_core.hierarchy.store_path import StoreLike
     from zarr_core.interfaces.store import Store
     from zarr_core.metadata.array import ArrayMetadata
@@ -43,6 +44,7 @@ def open(
     config: Mapping[str, Any] | None = None,
     synchronizer: Any = None,
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
+    recheck: Recheck = "open",
     **create: Any,
 ) -> Array | Group:
     """Open an array or a group.
@@ -70,6 +72,11 @@ def open(
         As for :func:`create_array`; also for all nodes below a group.
     extensions : mapping, optional
         Code for the node and its members: ``{"codec": {"acme.xor": Xor}}``.
+    recheck : {"open", "always"} or float
+        When changes of the metadata by other writers are noticed: only when the node is opened
+        (:meth:`Array.refresh` reads it again), before every use of the node, or if the last check
+        is older than this number of seconds.  A check compares the generations of the metadata
+        documents in the store, without reading them.  Also for members that a group returns.
     **create
         For modes that create a node: arguments of :func:`create_array` if ``shape`` or ``data`` is
         among them, else of :func:`create_group`.
@@ -88,7 +95,7 @@ def open(
     kind = None if "shape" not in create and create.get("data") is None else Array
     return _open(
         kind, store, mode, path, zarr_format, storage_options, use_consolidated, config,
-        synchronizer, extensions, create,
+        synchronizer, extensions, create, recheck,
     )  # fmt: skip
 
 
@@ -102,6 +109,7 @@ def open_array(
     config: Mapping[str, Any] | None = None,
     synchronizer: Any = None,
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
+    recheck: Recheck = "open",
     **create: Any,
 ) -> Array:
     """Open an array; parameters as for :func:`open`.
@@ -115,7 +123,7 @@ def open_array(
     """
     found = _open(
         Array, store, mode, path, zarr_format, storage_options, None, config, synchronizer,
-        extensions, create,
+        extensions, create, recheck,
     )  # fmt: skip
     if not isinstance(found, Array):
         raise NodeTypeError(
@@ -135,6 +143,7 @@ def open_group(
     synchronizer: Any = None,
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
     attributes: Mapping[str, Any] | None = None,
+    recheck: Recheck = "open",
 ) -> Group:
     """Open a group; parameters as for :func:`open`.
 
@@ -148,7 +157,7 @@ def open_group(
     create = {} if attributes is None else {"attributes": attributes}
     found = _open(
         Group, store, mode, path, zarr_format, storage_options, use_consolidated, None,
-        synchronizer, extensions, create,
+        synchronizer, extensions, create, recheck,
     )  # fmt: skip
     if not isinstance(found, Group):
         raise NodeTypeError(
@@ -183,7 +192,18 @@ def _open(
     synchronizer: Any,
     extensions: Mapping[str, Mapping[str, Any]] | None,
     create: dict[str, Any],
+    recheck: Recheck,
 ) -> Array | Group:
+    if recheck != "open":
+        from zarr_core.hierarchy.fresh_array import max_age  # only for such nodes
+        from zarr_core.hierarchy.fresh_group import fresh
+
+        age = max_age(recheck)
+        node = _open(
+            kind, place, mode, path, zarr_format, storage_options, use_consolidated, config,
+            synchronizer, extensions, create, "open",
+        )  # fmt: skip
+        return fresh(node, age)
     with override_extensions(extensions):
         if mode not in _MODES and mode is not None:
             raise ValueError(f"mode must be one of {', '.join(_MODES)}, not {mode!r}")
@@ -210,7 +230,7 @@ def _open(
                     reason = (
                         "no location is given, and new memory is empty; pass a path, URL or Store"
                     )
-                    raise NodeNotFoundError(error.where, reason) from None
+                    raise NodeNotFoundError(error.location, reason) from None
                 raise
             try:
                 return _made(kind, store, below, zarr_format, config, create, overwrite=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 from operator import index as as_integer
+from operator import lt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,30 +24,51 @@ if TYPE_CHECKING:
     from zarr_core.metadata.array import ArrayMetadata
 
 
-def new_shape(array: StoredArray, shape: tuple[int | Sequence[int], ...]) -> tuple[int, ...]:
+def new_shape(
+    array: StoredArray,
+    old: tuple[int, ...],
+    shape: tuple[int | Sequence[int | None] | None, ...],
+    only: str | None,
+    metadata_only: bool,
+) -> tuple[int, ...]:
     """Parse the arguments of :meth:`zarr_core.Array.resize`; return the new shape.
+
+    ``old`` is the shape that is stored now, from which None and ``only`` are determined.
 
     Raises
     ------
     ValueError
-        If the number of dimensions differs, or a length is negative.
+        If the number of dimensions differs, a length is negative, or ``only`` forbids the change.
     StoreCapabilityError
-        If the array shrinks and its store cannot list or remove keys.
+        If chunks have to be removed and the store cannot list or remove keys.
     """
+    if only not in ("grow", "shrink", None):
+        raise ValueError(f'only must be "grow" or "shrink", not {only!r}')
     items: Any = shape[0] if len(shape) == 1 and hasattr(shape[0], "__iter__") else shape
-    new, old = tuple(as_integer(length) for length in items), array.metadata.shape
-    if any(length < 0 for length in new):
-        raise ValueError(f"the shape {new} has negative lengths")
-    if len(new) != len(old):
+    lengths = tuple(None if length is None else as_integer(length) for length in items)
+    if any(length is not None and length < 0 for length in lengths):
+        raise ValueError(f"the shape {lengths} has negative lengths")
+    if len(lengths) != len(old):
         raise ValueError(
-            f"resizing keeps the number of dimensions: {len(old)}, not {len(new)} for {new}"
+            f"resizing keeps the number of dimensions: {len(old)}, not {len(lengths)} for {lengths}"
         )
+    new = tuple(
+        before if length is None else length for length, before in zip(lengths, old, strict=True)
+    )
+    for dimension, (before, after) in enumerate(zip(old, new, strict=True)):
+        if (only == "grow" and after < before) or (only == "shrink" and after > before):
+            change = "shrink" if after < before else "grow"
+            raise ValueError(
+                f"{array.location}: resizing would {change} dimension {dimension} from {before} to "
+                f'{after}, but only="{only}"; nothing is changed'
+            )
     store = array.store
-    shrinks = any(after < before for before, after in zip(old, new, strict=True))
-    if shrinks and not (store.supports_listing and store.supports_erasing):
+    removes = not metadata_only and any(map(lt, new, old))
+    if removes and not (store.supports_listing and store.supports_erasing):
         raise StoreCapabilityError(
-            "an array can only shrink in a store that lists and erases keys", store
-        )
+            "an array can only shrink in a store that lists and erases keys; with "
+            "metadata_only=True, its chunks are kept", store
+        )  # fmt: skip
     return new
 
 
@@ -95,17 +117,20 @@ def resized(array: StoredArray, metadata: ArrayMetadata, shape: tuple[int, ...])
 
     Raises a ValueError or CodecChainError if the grid or the codecs do not support the shape.
     """
-    where = array.location
+    location = array.location
     with override_extensions(array.extensions):
         # The stored grid: the array may have been resized concurrently.
-        grid = require_extension("chunk_grid", metadata.chunk_grid, where, "/chunk_grid")
+        if metadata.chunk_grid is array.metadata.chunk_grid and not metadata.storage_transformers:
+            grid = array.resolved.grid
+        else:
+            grid = require_extension("chunk_grid", metadata.chunk_grid, location.at("/chunk_grid"))
         new_grid = grid.resized(shape)
         new = metadata.replace(shape=shape)
         if new_grid is not grid:
             new = new.replace(chunk_grid=new_grid.to_definition())
         # An invalid shape raises before anything is stored.
         resolved = resolve_cached(new, array.store, array.path, array.resolved.write_empty_chunks)
-    resolved.check_lengths(where)
+    resolved.check_lengths(location)
     return new
 
 

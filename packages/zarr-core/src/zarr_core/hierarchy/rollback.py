@@ -11,8 +11,8 @@ from zarr_core import strictjson
 from zarr_core.engine.resolved_metadata import resolve_metadata
 from zarr_core.engine.stored_array import StoredArray
 from zarr_core.errors import ZarrError
+from zarr_core.location import Location
 from zarr_core.metadata.array import ArrayMetadata
-from zarr_core.names import located
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,8 +32,8 @@ class _Node(NamedTuple):
     metadata: NodeMetadata
 
     @property
-    def where(self) -> str:
-        return located(self.store, self.path)
+    def location(self) -> Location:
+        return Location(self.store, self.path)
 
 
 class Rollback:
@@ -108,7 +108,7 @@ class Rollback:
 
     def overwrite(self, store: Store, path: str) -> None:
         """Record that the node at a path was removed, to be overwritten."""
-        self._overwritten[located(store, path)] = None
+        self._overwritten[str(Location(store, path))] = None
 
     def note_incomplete(self, store: Store, format_: Format, paths: list[str], remedy: str) -> None:
         """Record paths that have chunks but no node yet.
@@ -173,7 +173,7 @@ class Rollback:
                 kept = _remove(node)
             except BaseException as failure:  # a second interrupt, too
                 kept = (
-                    f"{node.where}: this incomplete {_kind(node)} remains, because it could not be "
+                    f"{node.location}: this incomplete {_kind(node)} remains, because it could not be "
                     f"removed ({_reason(failure)}); remove it before you try again"
                 )
             if kept is not None:
@@ -191,8 +191,8 @@ class Rollback:
                     "call consolidate_metadata"
                 )
         yield from self._notes
-        for where in self._overwritten:
-            yield f"{where}: the previous node has been removed (overwrite) and is lost"
+        for location in self._overwritten:
+            yield f"{location}: the previous node has been removed (overwrite) and is lost"
 
 
 def _remove(node: _Node) -> str | None:
@@ -203,12 +203,12 @@ def _remove(node: _Node) -> str | None:
         for document in documents:
             store.erase(document)
         if not store.supports_listing:
-            return f"{node.where}: chunks of the array may remain; the store cannot list them"
+            return f"{node.location}: chunks of the array may remain; the store cannot list them"
         chunks, keys = _stored(node, metadata)
         chunks.erase_values(keys)
         return None
     if not store.supports_listing:  # whether the group is empty is not known
-        return f"{node.where}: this new group is kept"
+        return f"{node.location}: this new group is kept"
     below = chain.from_iterable(map(store.list_prefix, format_.prefixes(path)))
     key = next((key for key in below if key not in documents), None)
     if key is None:
@@ -217,14 +217,14 @@ def _remove(node: _Node) -> str | None:
     if format_.read(store, path) is None:
         return None
     reason = "" if key is None else f", because it contains {key!r}"
-    return f"{node.where}: this new group is kept{reason}"
+    return f"{node.location}: this new group is kept{reason}"
 
 
 def _stored(node: _Node, metadata: ArrayMetadata) -> tuple[Store, list[str]]:
     """The keys of the stored chunks of an array, and their store."""
     try:
         array = StoredArray(
-            node.store, node.path, node.format, metadata, resolve_metadata(metadata, node.where)
+            node.store, node.path, node.format, metadata, resolve_metadata(metadata, node.location)
         )
     except ZarrError:
         # The codecs of a copied array may not be installed.
@@ -240,10 +240,10 @@ def _incomplete(store: Store, format_: Format, path: str, remedy: str) -> Iterat
     try:
         found = holds_anything(store, path, format_)
     except BaseException as failure:
-        yield f"{located(store, path)}: may be incomplete ({_reason(failure)})"
+        yield f"{Location(store, path)}: may be incomplete ({_reason(failure)})"
     else:
         if found:
-            yield f"{located(store, path)}: is incomplete; {remedy}"
+            yield f"{Location(store, path)}: is incomplete; {remedy}"
 
 
 def _doubtful(node: _Node) -> Iterator[str]:
@@ -257,17 +257,17 @@ def _doubtful(node: _Node) -> Iterator[str]:
             keys = [*format_.documents(path)[:1]]
     except BaseException as failure:
         yield (
-            f"{node.where}: whether this {_kind(node)} was created is not known "
+            f"{node.location}: whether this {_kind(node)} was created is not known "
             f"({_reason(failure)}); check it before you try again"
         )
         return
     if found is None and keys:
-        yield f"{node.where}: {', '.join(map(repr, keys))} may remain of this attempt; remove it"
+        yield f"{node.location}: {', '.join(map(repr, keys))} may remain of this attempt; remove it"
     elif type(found) is type(metadata) and strictjson.identical(
         format_.to_json(found), format_.to_json(metadata)
     ):
         yield (
-            f"{node.where}: an equal node exists, perhaps created by this attempt and incomplete; "
+            f"{node.location}: an equal node exists, perhaps created by this attempt and incomplete; "
             "check it before you try again"
         )
 

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from zarr_core.errors import NodeNotFoundError, StoreError
 from zarr_core.hierarchy.node import Node
 from zarr_core.interfaces.store import Store
-from zarr_core.names import located, normalise_path
+from zarr_core.location import Location
+from zarr_core.names import normalise_path
+from zarr_core.stores.local import LocalStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -135,7 +137,7 @@ def _from_object(place: object, read_only: bool) -> Store | None:
     known = set(names("store"))
     for name in modules:
         if name in known:
-            store = _store_class(name, repr(type(place)))
+            store = _store_class(name, Location(repr(type(place))))
             if (found := store.from_object(place, read_only=read_only)) is not None:
                 return found
     return None
@@ -180,12 +182,12 @@ def _from_path(text: str, read_only: bool, options: dict[str, Any]) -> Store:
         name = suffix[1:]
         # Without its distribution, a directory of that name would be created.
         expected = name in FILE_SUFFIXES and not os.path.isdir(text)
-        if (expected or is_provided("store", name)) and _store_class(name, text).is_for(text):
+        if (expected or is_provided("store", name)) and _store_class(name, Location(text)).is_for(
+            text
+        ):
             return _store_named(name, text, read_only, options)
     if options:
         raise StoreError("storage_options requires a URL, not a path", store=text)
-    from zarr_core.stores.local import LocalStore
-
     try:
         return LocalStore(text, read_only=read_only)
     except StoreError:
@@ -249,7 +251,7 @@ def _name_in(url: str) -> str:
 
 
 def _store_named(name: str, url: str, read_only: bool, options: dict[str, Any]) -> Store:
-    return _store_class(name, _shown(url)).from_url(url, read_only=read_only, **options)
+    return _store_class(name, Location(_shown(url))).from_url(url, read_only=read_only, **options)
 
 
 def _shown(url: str) -> str:
@@ -258,10 +260,10 @@ def _shown(url: str) -> str:
     return f"{scheme}{separator}{rest.rpartition('@')[2].partition('?')[0]}"
 
 
-def _store_class(name: str, where: str) -> type[Store]:
+def _store_class(name: str, location: Location) -> type[Store]:
     from zarr_core.registry.resolve import find
 
-    return find("store", name, where)
+    return find("store", name, location)
 
 
 @contextmanager
@@ -286,4 +288,4 @@ def refuse_misspelt(place: StoreLike, store: Store, below: str, missing: str) ->
     A store object without a path may be empty.
     """
     if below or isinstance(place, str | os.PathLike):
-        raise NodeNotFoundError(located(store, below), f"{missing}; check the path")
+        raise NodeNotFoundError(Location(store, below), f"{missing}; check the path")

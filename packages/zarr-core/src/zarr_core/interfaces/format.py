@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from zarr_core.definition import JSON, ExtensionDefinition
     from zarr_core.interfaces.byte_reader import ByteReader
     from zarr_core.interfaces.store import Buffers, Store
+    from zarr_core.location import Location
     from zarr_core.metadata.array import ArrayMetadata
     from zarr_core.metadata.group import GroupMetadata
 
@@ -88,11 +89,11 @@ class Format(ABC):
         """
 
     @abstractmethod
-    def from_json(self, document: JSON, where: str) -> NodeMetadata:
+    def from_json(self, document: JSON, location: Location) -> NodeMetadata:
         """Parse the metadata documents of a node.
 
         ``document`` is one metadata document, or an object with several by their names; it is not
-        copied.  ``where`` is the location, for errors.
+        copied.  ``location`` is the location, for errors.
 
         Raises
         ------
@@ -112,15 +113,15 @@ class Format(ABC):
             If the format cannot represent it; each problem has the pointer of the version 3 member.
         """
 
-    def to_format(self, metadata: M, where: str) -> M:
-        """Convert metadata that was not read in this format; ``where`` is the node, for errors.
+    def to_format(self, metadata: M, location: Location) -> M:
+        """Convert metadata that was not read in this format; ``location`` is the node, for errors.
 
         Raises
         ------
         MetadataValidationError
             As for :meth:`to_json`.
         """
-        found = self.from_json(self.to_json(metadata.replace(document=None)), where)
+        found = self.from_json(self.to_json(metadata.replace(document=None)), location)
         assert isinstance(found, type(metadata)), "an array stays an array"
         return found
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from zarr_core.config import config
 from zarr_core.errors import MetadataDecodeError
+from zarr_core.location import Location
 from zarr_core.metadata.validation_problem import ValidationProblem
 
 if TYPE_CHECKING:
@@ -29,12 +30,12 @@ def read_metadata(store: Store, key: str) -> bytes | None:
     if value is None:
         return None
     if isinstance(value, int):
-        raise _too_large(f"{store} {key!r}", value)
+        raise _too_large(Location(store, key=key), value)
     return bytes(value)
 
 
-def read_metadata_from(reader: ByteReader, where: str) -> bytes:
-    """Read an open metadata document; ``where`` is the store and key, for errors.
+def read_metadata_from(reader: ByteReader, location: Location | str) -> bytes:
+    """Read an open metadata document; ``location`` is the store and key, for errors.
 
     Raises
     ------
@@ -43,14 +44,14 @@ def read_metadata_from(reader: ByteReader, where: str) -> bytes:
     """
     limit = config.settings.max_metadata_nbytes
     if limit is not None and reader.size > limit:
-        raise _too_large(where, reader.size)
+        raise _too_large(location, reader.size)
     return bytes(reader.read(0, reader.size))
 
 
-def _too_large(where: str, size: int) -> MetadataDecodeError:
+def _too_large(location: Location | str, size: int) -> MetadataDecodeError:
     limit = config.settings.max_metadata_nbytes
     message = (
         f"the document has {size:,} bytes, more than the limit of {limit:,}; to read it, increase "
         "the limit: zarr_core.config.set(max_metadata_nbytes=...)"
     )
-    return MetadataDecodeError(where, [ValidationProblem("", message)])
+    return MetadataDecodeError(location, [ValidationProblem("", message)])

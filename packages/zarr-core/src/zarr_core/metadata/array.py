@@ -10,18 +10,20 @@ import pickle
 from dataclasses import dataclass, field
 from functools import cache
 from sys import intern
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zarr_core import strictjson
 from zarr_core.cache import Cache
 from zarr_core.definition import ExtensionDefinition
+from zarr_core.metadata.encoded_members import EncodedMembers, encode_nested, joined_members
 from zarr_core.metadata.schema import Schema, core_schema
 from zarr_core.metadata.validation import ARRAY_MEMBERS, array_problems, check_array
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Container, Mapping, Sequence
 
     from zarr_core.definition import JSON
+    from zarr_core.location import Location
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,28 +74,32 @@ class ArrayMetadata:
     fill_value_undefined: bool = False
     data_type_fallbacks: tuple[ExtensionDefinition, ...] = ()
     chunk_memory_layout: ExtensionDefinition | None = None
-    _extensions_key: bytes | None = field(default=None, init=False, repr=False, compare=False)
+    _extensions_key: tuple[bytes, bytes] | None = field(
+        default=None, init=False, repr=False, compare=False
+    )
+    _texts: _Texts | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
-    def extensions_key(self) -> bytes:
-        """A key for caches that depends on the extensions and the fill value; empty for none."""
+    def extensions_key(self) -> tuple[bytes, bytes]:
+        """Keys for caches: of the chunk grid; of all other extensions with the fill value.
+
+        The second is empty if there is no key, because a configuration is not JSON.
+        """
         key = self._extensions_key
         if key is None:
             points = (
-                (self.data_type, self.chunk_grid, self.chunk_key_encoding, *self.codecs),
+                (self.data_type, self.chunk_key_encoding, *self.codecs),
                 self.storage_transformers,
                 self.data_type_fallbacks,
                 () if self.chunk_memory_layout is None else (self.chunk_memory_layout,),
             )
-            content: list[Any] = [
-                [(item.name, item.configuration, item.must_understand) for item in definitions]
-                for definitions in points
-            ]
             try:
-                # Unlike repr() and json.dumps(), it keeps the text of numbers and types of NumPy.
-                key = pickle.dumps((content, self.fill_value, self.fill_value_undefined), 4)
+                key = (
+                    _key_of((self.chunk_grid,)),
+                    _key_of(*points, others=(self.fill_value, self.fill_value_undefined)),
+                )
             except Exception:  # a configuration that is not JSON
-                key = b""
+                key = (b"", b"")
             object.__setattr__(self, "_extensions_key", key)
         return key
 
@@ -108,11 +114,18 @@ class ArrayMetadata:
 
     def replace(self, **changes: Any) -> ArrayMetadata:
         """Return a copy with other values of some fields."""
-        return dataclasses.replace(self, **changes)
+        new = dataclasses.replace(self, **changes)
+        if changes.keys() <= _VARYING_FIELDS:
+            object.__setattr__(new, "_extensions_key", self._extensions_key)
+            object.__setattr__(new, "_texts", self._texts)
+        return new
 
     @classmethod
     def from_json(
-        cls, document: JSON, where: str = "array metadata", understood: Collection[str] = ()
+        cls,
+        document: JSON,
+        location: Location | str = "array metadata",
+        understood: Collection[str] = (),
     ) -> ArrayMetadata:
         """Create metadata from a document of version 3.
 
@@ -120,7 +133,7 @@ class ArrayMetadata:
         ----------
         document : JSON
             The document from :func:`zarr_core.strictjson.loads`; it is not copied.
-        where : str
+        location : Location or str
             Name of the document, for errors.
         understood : collection of str
             Additional fields that an extension understands.
@@ -132,7 +145,7 @@ class ArrayMetadata:
         UnsupportedFieldError
             If it has unknown fields that must be understood.
         """
-        return _from_similar(document) or _from_v3(check_array(document, where, understood))
+        return _from_similar(document) or _from_v3(check_array(document, location, understood))
 
     def to_json(self) -> dict[str, JSON]:
         """Return the version 3 document.
@@ -143,7 +156,7 @@ class ArrayMetadata:
         return _to_v3(self)
 
     def to_bytes(
-        self, where: str = "new array metadata", understood: Collection[str] = ()
+        self, location: Location | str = "new array metadata", understood: Collection[str] = ()
     ) -> bytes:
         """Return the version 3 document as it is stored.
 
@@ -157,53 +170,124 @@ class ArrayMetadata:
         UnsupportedFieldError
             If it has unknown fields that must be understood.
         """
-        document = strictjson.plain(self.to_json(), where)
-        return strictjson.encode(
-            check_array(document, where, (*(self.document or ()), *understood))
-        )
+        return self.to_stored(location, understood)[0]
+
+    def to_stored(
+        self, location: Location | str = "new array metadata", understood: Collection[str] = ()
+    ) -> tuple[bytes, ArrayMetadata]:
+        """Return the version 3 document as it is stored, and the metadata as read from it.
+
+        Parameters and errors are those of :meth:`to_bytes`.
+        """
+        old = self.document or {}
+        fixed: dict[str, tuple[JSON, bytes]] = {}
+        if self._texts is None:
+            members, attribute_texts = self.to_json(), EncodedMembers(2)
+        else:
+            fixed, attribute_texts = self._texts
+            members = in_order_of(old, dict.fromkeys(fixed) | _varying_members(self))
+        document = plain_members(members, {*fixed, "attributes"}, location)
+        encoded: dict[str, bytes] = {}
+        for name in members:
+            if name in fixed:
+                document[name], encoded[name] = fixed[name]
+            elif name == "attributes":
+                document[name], encoded[name] = attribute_texts.encode(
+                    self.attributes, location, "/attributes"
+                )
+            else:
+                encoded[name] = encode_nested(document[name], 1)
+        if fixed and _schema_of(*_VARYING).accepts(document) and not array_problems(document):
+            stored = self.replace(attributes=document.get("attributes", {}), document=document)
+            object.__setattr__(stored, "_extensions_key", self._extensions_key)
+        else:
+            stored = _from_v3(check_array(document, location, (*old, *understood)))
+            fixed = {
+                name: (document[name], text)
+                for name, text in encoded.items()
+                if name not in _VARYING
+            }
+        object.__setattr__(stored, "_texts", _Texts(fixed, attribute_texts))
+        return joined_members(encoded, 1), stored
+
+
+class _Texts(NamedTuple):
+    """The text of a stored document."""
+
+    fixed: dict[str, tuple[JSON, bytes]]
+    """JSON and text of the members that differ only between arrays with other extensions."""
+    attributes: EncodedMembers
+
+
+def _key_of(*points: Sequence[ExtensionDefinition], others: object = None) -> bytes:
+    content: list[Any] = [
+        [(item.name, item.configuration, item.must_understand) for item in definitions]
+        for definitions in points
+    ]
+    # Unlike repr() and json.dumps(), it keeps the text of numbers and types of NumPy.
+    return pickle.dumps((content, others), 4)
 
 
 # Valid metadata by the content of its document without the fields that differ between most
-# arrays of a group; limited by the bytes of the keys.
+# arrays of a group, and chunk grids with their keys.  Both are copies, which callers do not change;
+# limited by the bytes of the keys.
 _similar: Cache[bytes, ArrayMetadata] = Cache(1 << 20, largest=1 << 14)
+_grids: Cache[bytes, tuple[ExtensionDefinition, bytes]] = Cache(1 << 20, largest=1 << 14)
+_GRID = "chunk_grid"
 _VARYING = ("shape", "dimension_names", "attributes")
+_VARYING_FIELDS = frozenset(_VARYING)
+_NOT_SIMILAR = frozenset((_GRID, *_VARYING))
 
 
 def _similarity_key(document: dict[str, JSON]) -> bytes:
-    return pickle.dumps([item for item in document.items() if item[0] not in _VARYING], 4)
+    return pickle.dumps([item for item in document.items() if item[0] not in _NOT_SIMILAR], 4)
 
 
 @cache
-def _varying_fields() -> Schema:
-    properties: Any = core_schema("array").document["properties"]  # type: ignore[index]  # our own schema is an object
-    return Schema({"properties": {name: properties[name] for name in _VARYING}})
+def _schema_of(*names: str) -> Schema:
+    """The schema of some fields."""
+    array: Any = core_schema("array").document
+    fields = {name: array["properties"][name] for name in names}
+    return Schema({"properties": fields, "$defs": array["$defs"]})
 
 
 def _from_similar(document: JSON) -> ArrayMetadata | None:
     """Metadata of a document that is valid because a similar one is; None otherwise.
 
-    Shares the validated definitions of extensions with the other metadata.
+    Metadata of similar documents share the definitions of extensions.
     """
-    if not isinstance(document, dict) or "shape" not in document:
+    if not isinstance(document, dict) or "shape" not in document or _GRID not in document:
         return None
     try:
-        key = _similarity_key(document)
+        similar = _similar.get(_similarity_key(document))
+        grid_content = pickle.dumps(document[_GRID], 4)
     except Exception:  # not JSON; reported elsewhere
         return None
-    similar = _similar.get(key)
-    if similar is None or not _varying_fields().accepts(document) or array_problems(document):
+    if similar is None or array_problems(document):
         return None
-    other: Any = similar.document
-    if _similarity_key(other) != key:  # the caller changed it, contrary to the documentation
+    varying = {intern(name): value for name, value in document.items() if name in _VARYING}
+    if not _schema_of(*_VARYING).accepts(varying):
         return None
-    members: dict[str, Any] = {
-        intern(name): value if name in _VARYING else other[name] for name, value in document.items()
-    }
+    found = _grids.get(grid_content)
+    if found is None:
+        if not _schema_of(_GRID).accepts({_GRID: document[_GRID]}):
+            return None
+        grid = ExtensionDefinition.from_json(pickle.loads(grid_content))
+        found = _grids.keep(grid_content, (grid, _key_of((grid,))), len(grid_content))
+    grid, grid_key = found
+    fixed: Any = similar.document
+    members: dict[str, Any] = {}
+    for name in document:  # the order of members differs
+        name = intern(name)
+        if name in varying:
+            members[name] = varying[name]
+        else:
+            members[name] = grid.spelling if name == _GRID else fixed[name]
     names = members.get("dimension_names")
     metadata = ArrayMetadata(
         tuple(members["shape"]),
         similar.data_type,
-        similar.chunk_grid,
+        grid,
         similar.chunk_key_encoding,
         similar.codecs,
         similar.fill_value,
@@ -212,15 +296,26 @@ def _from_similar(document: JSON) -> ArrayMetadata | None:
         members.get("attributes", {}),
         document=members,
     )
-    object.__setattr__(metadata, "_extensions_key", similar.extensions_key)
+    if others := similar.extensions_key[1]:
+        object.__setattr__(metadata, "_extensions_key", (grid_key, others))
     return metadata
 
 
 def _from_v3(document: dict[str, Any]) -> ArrayMetadata:
     """Return metadata from a valid document."""
+    if not additional(document, ARRAY_MEMBERS):  # whether those are valid depends on extensions
+        key = _similarity_key(document)
+        fixed = {_GRID: "", "shape": (), **dict(pickle.loads(key))}
+        _similar.keep(key, _parsed(fixed), len(key))
+        if (metadata := _from_similar(document)) is not None:
+            return metadata
+    return _parsed(document)
+
+
+def _parsed(document: dict[str, Any]) -> ArrayMetadata:
     read = ExtensionDefinition.from_json
     names = document.get("dimension_names")
-    metadata = ArrayMetadata(
+    return ArrayMetadata(
         shape=tuple(document["shape"]),
         data_type=read(document["data_type"]),
         chunk_grid=read(document["chunk_grid"]),
@@ -233,37 +328,46 @@ def _from_v3(document: dict[str, Any]) -> ArrayMetadata:
         additional_fields=additional(document, ARRAY_MEMBERS),
         document=document,
     )
-    if not metadata.additional_fields:  # whether those are valid depends on extensions
-        key = _similarity_key(document)
-        _similar.keep(key, metadata, len(key))
-    return metadata
 
 
 def _to_v3(metadata: ArrayMetadata) -> dict[str, JSON]:
     """Return the document, in the order of the one that was read."""
-    names = metadata.dimension_names
+    old = metadata.document or {}
     members: dict[str, JSON] = {
         "zarr_format": 3,
         "node_type": "array",
-        "shape": list(metadata.shape),
+        "shape": None,
         "data_type": metadata.data_type.to_json(),
         "chunk_grid": metadata.chunk_grid.to_json(),
         "chunk_key_encoding": metadata.chunk_key_encoding.to_json(),
         "fill_value": metadata.fill_value,
         "codecs": [definition.to_json() for definition in metadata.codecs],
         "storage_transformers": [item.to_json() for item in metadata.storage_transformers],
-        "dimension_names": None if names is None else list(names),
-        "attributes": metadata.attributes,
-        **metadata.additional_fields,
     }
-    old = metadata.document or {}
-    if names is None:
-        del members["dimension_names"]
     if not metadata.storage_transformers and "storage_transformers" not in old:
         del members["storage_transformers"]
-    if not metadata.attributes and old and "attributes" not in old:
-        del members["attributes"]
-    return in_order_of(old, members)
+    return in_order_of(old, members | _varying_members(metadata) | metadata.additional_fields)
+
+
+def _varying_members(metadata: ArrayMetadata) -> dict[str, JSON]:
+    """Return the members of the document that are not part of the similarity of arrays."""
+    names, old = metadata.dimension_names, metadata.document
+    members: dict[str, JSON] = {"shape": list(metadata.shape)}
+    if names is not None:
+        members["dimension_names"] = list(names)
+    if metadata.attributes or not old or "attributes" in old:
+        members["attributes"] = metadata.attributes
+    return members
+
+
+def plain_members(
+    members: Mapping[str, JSON], others: Container[str], location: Location | str
+) -> dict[str, JSON]:
+    """Return members in plain JSON types; the values of ``others`` are None."""
+    converted: Any = strictjson.plain(
+        {name: None if name in others else value for name, value in members.items()}, location
+    )
+    return converted  # type: ignore[no-any-return]  # an object
 
 
 def additional(document: Mapping[str, JSON], known: tuple[str, ...]) -> dict[str, JSON]:

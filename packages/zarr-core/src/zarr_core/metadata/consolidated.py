@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core import strictjson
 from zarr_core.metadata.array import in_order_of
-from zarr_core.metadata.validation_problem import json_pointer
+from zarr_core.metadata.encoded_members import EncodedMembers, encode_nested, joined_members
+from zarr_core.metadata.validation import check_group
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from zarr_core.definition import JSON
+    from zarr_core.location import Location
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +67,8 @@ class ConsolidatedMetadata:
 
     entries: dict[str, JSON]
     envelope: dict[str, JSON] | None = field(default=None, repr=False, compare=False)
-    encoded: dict[str, tuple[JSON, bytes]] = field(default_factory=dict, repr=False, compare=False)
-    """Path -> an encoded entry and its text within the document of the group.
-
-    Shared with changed copies, so that a change encodes the changed entries only.
-    """
+    encoded: EncodedMembers | None = field(default=None, repr=False, compare=False)
+    """The text of entries that were written; shared with changed copies."""
 
     @classmethod
     def from_json(cls, value: JSON) -> ConsolidatedMetadata | None:
@@ -99,38 +98,40 @@ class ConsolidatedMetadata:
         }
         return in_order_of(self.envelope or {}, members)
 
-    def encode_group(self, document: dict[str, JSON], where: str) -> bytes:
-        """Encode the document of the group, as :func:`zarr_core.strictjson.encode`.
+    def to_stored(
+        self, document: dict[str, JSON], location: Location | str, understood: Collection[str]
+    ) -> tuple[ConsolidatedMetadata, bytes]:
+        """Return the copies as read from the document of the group, and the text of the member.
 
-        ``document`` is in plain JSON; the consolidated entries in it are ignored.  ``where`` is its
-        name, for errors.
-
-        Raises
-        ------
-        MetadataValidationError
-            If JSON cannot represent a value in an entry.
+        ``document`` is the document with the other members, which is validated together with the
+        entries that were not stored before.  ``location`` and ``understood`` are those of
+        :meth:`GroupMetadata.to_bytes`, as are the errors.
         """
+        pointer = "/consolidated_metadata"
+        envelope: Any = strictjson.plain(
+            {**self.to_json(), "metadata": {}}, location, pointer, depth=1
+        )
+        known = self.texts(3)
+        new = known.unknown(self.entries)
+        try:
+            entries, text = known.encode(self.entries, location, f"{pointer}/metadata")
+            valid = {**envelope, "metadata": {path: entries[path] for path in new}}
+            check_group({**document, "consolidated_metadata": valid}, location, understood)
+        except BaseException:
+            known.clear()  # it has entries that are not valid
+            raise
+        texts = {
+            name: text if name == "metadata" else encode_nested(value, 2)
+            for name, value in envelope.items()
+        }
+        return ConsolidatedMetadata(
+            entries, {**envelope, "metadata": entries}, known
+        ), joined_members(texts, 2)
+
+    def texts(self, level: int) -> EncodedMembers:
+        """The text of entries that were written, at the nesting that a format has."""
         known = self.encoded
-        if len(known) > 2 * len(self.entries):
-            known.clear()  # most are of removed entries
-        texts: dict[str, bytes] = {}
-        for path, entry in self.entries.items():
-            text = known.get(path)
-            if text is None or text[0] is not entry:
-                pointer = f"/consolidated_metadata/metadata{json_pointer(path)}"
-                plain = strictjson.plain(entry, where, pointer)
-                text = known[path] = (entry, _encoded(plain, 3))
-            texts[path] = text[1]
-        member: Any = document["consolidated_metadata"]
-        members = {
-            name: _encoded_object(texts, 2) if name == "metadata" else _encoded(value, 2)
-            for name, value in member.items()
-        }
-        outer = {
-            name: _encoded_object(members, 1) if value is member else _encoded(value, 1)
-            for name, value in document.items()
-        }
-        return _encoded_object(outer, 0)
+        return known if known is not None and known.level == level else EncodedMembers(level)
 
     def __contains__(self, path: str) -> bool:
         return path in self.entries
@@ -164,21 +165,6 @@ class ConsolidatedMetadata:
             missing=tuple(path for path in documents if path not in self.entries),
             extra=tuple(path for path in self.entries if path not in documents),
         )
-
-
-def _encoded(value: JSON, level: int) -> bytes:
-    """Encode a value that is nested in ``level`` objects."""
-    return strictjson.encode(value).replace(b"\n", b"\n" + b"  " * level)
-
-
-def _encoded_object(members: dict[str, bytes], level: int) -> bytes:
-    """Encode an object from its encoded members."""
-    if not members:
-        return b"{}"
-    end = b"\n" + b"  " * level
-    line = end + b"  "
-    texts = [strictjson.encode(name) + b": " + text for name, text in members.items()]
-    return b"{" + line + (b"," + line).join(texts) + end + b"}"
 
 
 # Members with consolidated metadata, in version 3 or 2.

@@ -6,15 +6,16 @@ import dataclasses
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from zarr_core import strictjson
-from zarr_core.metadata.array import additional, in_order_of
+from zarr_core.metadata.array import additional, in_order_of, plain_members
 from zarr_core.metadata.consolidated import ConsolidatedMetadata
+from zarr_core.metadata.encoded_members import EncodedMembers, encode_nested, joined_members
 from zarr_core.metadata.validation import GROUP_MEMBERS, check_group
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from zarr_core.definition import JSON
+    from zarr_core.location import Location
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,52 +39,76 @@ class GroupMetadata:
     consolidated: ConsolidatedMetadata | None = None
     additional_fields: dict[str, JSON] = field(default_factory=dict)
     document: dict[str, JSON] | None = field(default=None, repr=False, compare=False)
+    _attribute_texts: EncodedMembers | None = field(
+        default=None, init=False, repr=False, compare=False
+    )
 
     def __hash__(self) -> int:
         return hash((len(self.attributes), self.consolidated is None))
 
     def replace(self, **changes: Any) -> GroupMetadata:
         """Return a copy with other values of some fields."""
-        return dataclasses.replace(self, **changes)
+        new = dataclasses.replace(self, **changes)
+        object.__setattr__(new, "_attribute_texts", self._attribute_texts)
+        return new
 
     @classmethod
     def from_json(
-        cls, document: JSON, where: str = "group metadata", understood: Collection[str] = ()
+        cls,
+        document: JSON,
+        location: Location | str = "group metadata",
+        understood: Collection[str] = (),
     ) -> GroupMetadata:
         """Create metadata from a document of version 3.
 
         Parameters and errors are those of :meth:`ArrayMetadata.from_json`.
         """
-        return _from_v3(check_group(document, where, understood))
+        return _from_v3(check_group(document, location, understood))
 
     def to_json(self) -> dict[str, JSON]:
         """Return the version 3 document; unchanged parts are written as they were read."""
         return _to_v3(self)
 
     def to_bytes(
-        self, where: str = "new group metadata", understood: Collection[str] = ()
+        self, location: Location | str = "new group metadata", understood: Collection[str] = ()
     ) -> bytes:
         """Return the version 3 document as it is stored.
 
         Parameters and errors are those of :meth:`ArrayMetadata.to_bytes`.
         """
-        document = self.plain_document(where)
-        check_group(document, where, (*(self.document or ()), *understood))
-        if self.consolidated is None:
-            return strictjson.encode(document)
-        return self.consolidated.encode_group(document, where)
+        return self.to_stored(location, understood)[0]
 
-    def plain_document(self, where: str) -> dict[str, JSON]:
-        """Return the version 3 document with plain JSON values, except in consolidated metadata."""
+    def to_stored(
+        self, location: Location | str = "new group metadata", understood: Collection[str] = ()
+    ) -> tuple[bytes, GroupMetadata]:
+        """Return the version 3 document as it is stored, and the metadata as read from it.
+
+        Parameters and errors are those of :meth:`ArrayMetadata.to_bytes`.
+        """
         members: Any = self.to_json()
-        if self.consolidated is not None:
-            empty = {**members["consolidated_metadata"], "metadata": {}}
-            members["consolidated_metadata"] = empty
-        document: Any = strictjson.plain(members, where)
-        if self.consolidated is not None:
-            document["consolidated_metadata"]["metadata"] = self.consolidated.entries
-        plain: dict[str, JSON] = document
-        return plain
+        copies, known = self.consolidated, (*(self.document or ()), *understood)
+        apart = {"attributes"} if copies is None else {"attributes", "consolidated_metadata"}
+        document = plain_members(members, apart, location)
+        texts = dict.fromkeys(members, b"")
+        attribute_texts = self._attribute_texts or EncodedMembers(2)
+        for name in members:
+            if name == "attributes":
+                document[name], texts[name] = attribute_texts.encode(
+                    self.attributes, location, "/attributes"
+                )
+            elif name not in apart:
+                texts[name] = encode_nested(document[name], 1)
+        if copies is None:
+            stored = _from_v3(check_group(document, location, known))
+        else:
+            copies, text = copies.to_stored(document, location, known)
+            document["consolidated_metadata"], texts["consolidated_metadata"] = (
+                copies.envelope,
+                text,
+            )
+            stored = _from_v3(document).replace(consolidated=copies)
+        object.__setattr__(stored, "_attribute_texts", attribute_texts)
+        return joined_members(texts, 1), stored
 
 
 def _from_v3(document: dict[str, Any]) -> GroupMetadata:

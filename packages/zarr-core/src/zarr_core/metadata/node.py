@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from zarr_core.definition import JSON
+    from zarr_core.location import Location
 
 # Attributes, also in consolidated metadata.
 _OF_USERS = re.compile(r"(?:/consolidated_metadata/metadata/[^/]*)?/attributes/.*", re.DOTALL)
@@ -25,10 +26,10 @@ _SHOWN = 3  # locations in the warning
 
 def parse_node(
     data: bytes | bytearray | memoryview,
-    where: str = "zarr.json",
+    location: Location | str = "zarr.json",
     understood: Collection[str] = (),
 ) -> ArrayMetadata | GroupMetadata:
-    """Read a stored ``zarr.json``; ``where`` and ``understood`` as for :func:`node_from_json`.
+    """Read a stored ``zarr.json``; ``location`` and ``understood`` as for :func:`node_from_json`.
 
     Raises
     ------
@@ -37,15 +38,15 @@ def parse_node(
     MetadataValidationError, UnsupportedFieldError
         As for :func:`node_from_json`.
     """
-    return node_from_json(parse_stored(data, where, quietly=True), where, understood)
+    return node_from_json(parse_stored(data, location, quietly=True), location, understood)
 
 
 def node_from_json(
-    document: JSON, where: str = "zarr.json", understood: Collection[str] = ()
+    document: JSON, location: Location | str = "zarr.json", understood: Collection[str] = ()
 ) -> ArrayMetadata | GroupMetadata:
     """Create metadata from the document of a node.
 
-    ``where`` is the store and key, for errors; ``understood`` has the additional fields that an
+    ``location`` is the store and key, for errors; ``understood`` has the additional fields that an
     extension understands.
 
     Raises
@@ -58,16 +59,16 @@ def node_from_json(
     if isinstance(document, dict):
         node_type = document.get("node_type")
         if node_type == "array":
-            return ArrayMetadata.from_json(document, where, understood)
+            return ArrayMetadata.from_json(document, location, understood)
         if node_type == "group":
-            return GroupMetadata.from_json(document, where, understood)
-    raise refuse_node(document, where)
+            return GroupMetadata.from_json(document, location, understood)
+    raise refuse_node(document, location)
 
 
 def parse_stored(
-    data: bytes | bytearray | memoryview | str, where: str, *, quietly: bool = False
+    data: bytes | bytearray | memoryview | str, location: Location | str, *, quietly: bool = False
 ) -> JSON:
-    """Parse a metadata document of version 3; ``where`` is the store and key, for errors.
+    """Parse a metadata document of version 3; ``location`` is the store and key, for errors.
 
     zarr-python writes ``NaN`` and ``Infinity`` in attributes as tokens that are not JSON.  In
     attributes they are read as :class:`zarr_core.strictjson.NonFinite`, with a warning unless
@@ -79,17 +80,17 @@ def parse_stored(
         If it is not strict JSON.
     """
     try:
-        return strictjson.loads(data, where)
+        return strictjson.loads(data, location)
     except MetadataDecodeError as error:
         pointers = [problem.pointer for problem in error.problems]
         if not pointers or not all(map(_OF_USERS.fullmatch, pointers)):
             raise
-        document: JSON = strictjson.keep_nonfinite(strictjson.loads(data, where, constants=True))
+        document: JSON = strictjson.keep_nonfinite(strictjson.loads(data, location, constants=True))
         if not quietly:
             shown = ", ".join(map(shorten, pointers[:_SHOWN]))
             more = f" with {len(pointers) - _SHOWN} more" if len(pointers) > _SHOWN else ""
             warn(
-                f"{where} contains NaN or Infinity at {shown}{more}, which is not valid JSON. "
+                f"{location} contains NaN or Infinity at {shown}{more}, which is not valid JSON. "
                 "The values are read, and kept when the node is changed; to repair the "
                 "document, set these attributes to None or to a string such as 'NaN'"
             )

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from zarr_core.definition import JSON
+    from zarr_core.location import Location
 
 ARRAY_MEMBERS = (
     "zarr_format",
@@ -42,7 +43,9 @@ MAX_LENGTH = 2**63 - 1
 """Maximum length of a dimension."""
 
 
-def check_array(document: JSON, where: str, understood: Collection[str] = ()) -> dict[str, JSON]:
+def check_array(
+    document: JSON, location: Location | str, understood: Collection[str] = ()
+) -> dict[str, JSON]:
     """Return a valid array document; raise an error for any other.
 
     ``understood`` has the additional fields that an extension understands.
@@ -57,23 +60,27 @@ def check_array(document: JSON, where: str, understood: Collection[str] = ()) ->
     if core_schema("array").accepts(document) and isinstance(document, dict):
         problems = array_problems(document)
         if problems:
-            raise MetadataValidationError(where, problems)
+            raise MetadataValidationError(location, problems)
         return document
-    return _explain(document, where, "array", (*ARRAY_MEMBERS, *understood))
+    return _explain(document, location, "array", (*ARRAY_MEMBERS, *understood))
 
 
-def check_group(document: JSON, where: str, understood: Collection[str] = ()) -> dict[str, JSON]:
+def check_group(
+    document: JSON, location: Location | str, understood: Collection[str] = ()
+) -> dict[str, JSON]:
     """Return a valid group document; raise the errors of :func:`check_array` for any other."""
     if core_schema("group").accepts(document) and isinstance(document, dict):
         return document
-    return _explain(document, where, "group", (*GROUP_MEMBERS, *understood))
+    return _explain(document, location, "group", (*GROUP_MEMBERS, *understood))
 
 
-def _explain(document: JSON, where: str, kind: str, known: tuple[str, ...]) -> dict[str, JSON]:
+def _explain(
+    document: JSON, location: Location | str, kind: str, known: tuple[str, ...]
+) -> dict[str, JSON]:
     """Raise an error with all problems after the fast check failed; return a valid document."""
     found = core_schema(kind).problems(document)
     if not isinstance(document, dict):
-        raise MetadataValidationError(where, found)
+        raise MetadataValidationError(location, found)
     # Unknown fields are reported below, more clearly.
     core = ARRAY_MEMBERS if kind == "array" else GROUP_MEMBERS
     additional = {json_pointer(name) for name in document if name not in core}
@@ -82,17 +89,17 @@ def _explain(document: JSON, where: str, kind: str, known: tuple[str, ...]) -> d
         problems += array_problems(document)
     unsupported = unknown_members(document, known)
     if problems:
-        raise MetadataValidationError(where, problems + unsupported)
+        raise MetadataValidationError(location, problems + unsupported)
     if unsupported:
-        raise UnsupportedFieldError(where, unsupported)
+        raise UnsupportedFieldError(location, unsupported)
     return document
 
 
-def refuse_node(document: JSON, where: str) -> MetadataValidationError:
+def refuse_node(document: JSON, location: Location | str) -> MetadataValidationError:
     """Return the error for a document that is neither an array's nor a group's."""
     if not isinstance(document, dict):
         found = core_schema("group").problems(document)
-        return MetadataValidationError(where, found)
+        return MetadataValidationError(location, found)
     problems: list[ValidationProblem] = []
     if "node_type" not in document:
         problems.append(ValidationProblem("/node_type", "is missing"))
@@ -107,7 +114,7 @@ def refuse_node(document: JSON, where: str) -> MetadataValidationError:
         for problem in core_schema("group").problems(document)
         if problem.pointer == "/zarr_format"
     ]
-    return MetadataValidationError(where, problems)
+    return MetadataValidationError(location, problems)
 
 
 def array_problems(document: dict[str, JSON]) -> list[ValidationProblem]:

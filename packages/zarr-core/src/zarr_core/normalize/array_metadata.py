@@ -10,6 +10,7 @@ from zarr_core.engine.chain import CodecChain
 from zarr_core.errors import CodecChainError, MetadataValidationError
 from zarr_core.interfaces.chunk_grid import ChunkGrid
 from zarr_core.interfaces.codec import ArrayRepresentation
+from zarr_core.location import Location
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.validation_problem import ValidationProblem
 from zarr_core.normalize.attributes import check_attributes
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.data_type import DataType
     from zarr_core.normalize.chunk_shapes import Lengths
 
-WHERE = "new array"
+NEW_ARRAY, NEW_GROUP = Location("new array"), Location("new group")
 """The location in errors."""
 
 
@@ -46,7 +47,7 @@ def array_metadata(
     *,
     chunks: Any,
     shards: Any,
-    order: str,
+    order: str | Sequence[int],
     filters: Any,
     serializer: Any,
     compressors: Any,
@@ -87,7 +88,7 @@ def array_metadata(
         fill = data_type.default_fill_value() if fill_value is None else data_type.cast(fill_value)
     except (ValueError, TypeError, OverflowError) as error:
         raise MetadataValidationError(
-            WHERE, [ValidationProblem("/fill_value", str(error))]
+            NEW_ARRAY, [ValidationProblem("/fill_value", str(error))]
         ) from error
     document: dict[str, JSON] = {
         "zarr_format": 3,
@@ -100,7 +101,7 @@ def array_metadata(
         "codecs": [
             definition.to_json() for definition in _resolved(codecs, grid, shape, data_type, fill)
         ],
-        "attributes": check_attributes(attributes or {}, WHERE),
+        "attributes": check_attributes(attributes or {}, NEW_ARRAY),
     }
     if dimension_names is not None:
         names = (dimension_names,) if isinstance(dimension_names, str) else dimension_names
@@ -111,7 +112,7 @@ def array_metadata(
         document["storage_transformers"] = [
             parse_definition(item, "storage transformer").to_json() for item in items
         ]
-    return ArrayMetadata.from_json(document, WHERE)
+    return ArrayMetadata.from_json(document, NEW_ARRAY)
 
 
 def _resolved(
@@ -122,15 +123,15 @@ def _resolved(
     fill_value: np.ndarray[Any, Any],
 ) -> tuple[ExtensionDefinition, ...]:
     """The codecs with every default explicit."""
-    chunk_grid = require_extension("chunk_grid", grid, WHERE, "/chunk_grid")
+    chunk_grid = require_extension("chunk_grid", grid, NEW_ARRAY.at("/chunk_grid"))
     try:
         axes = chunk_grid.axes(shape)
     except ValueError as error:
         raise MetadataValidationError(
-            WHERE, [ValidationProblem("/chunk_grid", str(error))]
+            NEW_ARRAY, [ValidationProblem("/chunk_grid", str(error))]
         ) from error
     chunk = chunk_grid.chunk_shape(axes, (0,) * len(axes))
-    chain = CodecChain.of(*codecs, where=WHERE, pointer="/codecs")
+    chain = CodecChain.of(*codecs, location=NEW_ARRAY.at("/codecs"))
     return chain.resolve(ArrayRepresentation(chunk, data_type, fill_value)).to_definitions()
 
 
@@ -142,7 +143,7 @@ def _grid(lengths: Lengths) -> ExtensionDefinition:
     configuration = {**VARIABLE_GRID.configuration, "chunk_shapes": shape}
     grid = ExtensionDefinition(VARIABLE_GRID.name, configuration)
     resolved: ExtensionDefinition = require_extension(
-        "chunk_grid", grid, WHERE, "/chunk_grid"
+        "chunk_grid", grid, NEW_ARRAY.at("/chunk_grid")
     ).to_definition()
     return resolved
 
@@ -159,20 +160,41 @@ def _parse_shards(shards: Any) -> tuple[Any, str]:
     return shards["shape"], shards.get("index_location", "end")
 
 
-def _add_transpose(order: str, filters: Any, ndim: int) -> Any:
-    """The filters, after a transpose codec for ``order="F"``."""
-    if order not in ("C", "F"):
-        raise ValueError(f'order must be "C" or "F", not {order!r}')
-    if order == "C" or ndim < 2:
-        return filters
-    reversed_dimensions: list[JSON] = [*reversed(range(ndim))]
+def _add_transpose(order: Any, filters: Any, ndim: int) -> Any:
+    """The filters, after a transpose codec for an order of dimensions."""
+    if isinstance(order, str):
+        if order not in ("C", "F"):
+            raise ValueError(
+                f'order must be "C", "F" or a permutation of the dimensions, not {order!r}'
+            )
+        if order == "C" or ndim < 2:
+            return filters
+        permutation = [*reversed(range(ndim))]
+    else:
+        permutation = _permutation(order, ndim)
     definitions = [] if is_auto(filters) else parse_codecs(filters)
     if any(definition.name == TRANSPOSE.name for definition in definitions):
         raise CodecChainError(
-            f'{WHERE} /codecs: order="F" adds a {TRANSPOSE.name} codec, but filters already contains '
-            "one; remove one of them"
+            f"{NEW_ARRAY.at('/codecs')}: order={order!r} adds a {TRANSPOSE.name} codec, but filters already "
+            "contains one; remove one of them"
         )
-    return [ExtensionDefinition(TRANSPOSE.name, {"order": reversed_dimensions}), *definitions]
+    if permutation == [*range(ndim)]:
+        return filters
+    dimensions: list[JSON] = [*permutation]
+    return [ExtensionDefinition(TRANSPOSE.name, {"order": dimensions}), *definitions]
+
+
+def _permutation(order: Any, ndim: int) -> list[int]:
+    try:
+        items = [as_integer(item) for item in order]
+    except TypeError:
+        items = []
+    if sorted(items) != [*range(ndim)]:
+        raise ValueError(
+            f'order must be "C", "F" or a permutation of the {ndim} dimensions '
+            f"{(*range(ndim),)}, not {order!r}"
+        )
+    return items
 
 
 def parse_shape(shape: int | Sequence[int]) -> tuple[int, ...]:

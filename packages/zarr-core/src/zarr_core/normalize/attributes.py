@@ -13,14 +13,15 @@ from zarr_core.strictjson import identical, keep_nonfinite, plain
 
 if TYPE_CHECKING:
     from zarr_core.definition import JSON
+    from zarr_core.location import Location
 
 
 def check_attributes(
-    attributes: Any, where: str, known: Mapping[str, JSON] | None = None
+    attributes: Any, location: Location, known: Mapping[str, JSON] | None = None
 ) -> dict[str, JSON]:
     """Convert attributes, a mapping or an iterable of pairs, to JSON.
 
-    ``where`` is the node, for errors.  NaN and infinities are permitted if they are equal to the
+    ``location`` is the node, for errors.  NaN and infinities are permitted if they are equal to the
     value at the same position in ``known``, the present attributes of the node.
 
     Raises
@@ -32,14 +33,14 @@ def check_attributes(
         values = dict(attributes)
     except (TypeError, ValueError):
         message = f"must be a mapping of names to values, not {brief(attributes)}"
-        raise AttributeValueError(where, [ValidationProblem("/attributes", message)]) from None
+        raise AttributeValueError(location, [ValidationProblem("/attributes", message)]) from None
     try:
-        converted = plain(values, where, "/attributes")
+        converted = plain(values, location, "/attributes")
     except MetadataValidationError:
         try:
-            converted = plain(_keep_known_nonfinite(values, known or {}), where, "/attributes")
+            converted = plain(_keep_known_nonfinite(values, known or {}), location, "/attributes")
         except MetadataValidationError as error:
-            raise AttributeValueError(where, error.problems) from error
+            raise AttributeValueError(location, error.problems) from error
     assert isinstance(converted, dict)
     return converted
 

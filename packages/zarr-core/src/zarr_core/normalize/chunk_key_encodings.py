@@ -10,9 +10,12 @@ from zarr_core.registry.resolve import require_extension
 
 if TYPE_CHECKING:
     from zarr_core.interfaces.format import Format
+    from zarr_core.location import Location
 
 
-def parse_chunk_key_encoding(encoding: Any, format_: Format, where: str) -> ExtensionDefinition:
+def parse_chunk_key_encoding(
+    encoding: Any, format_: Format, location: Location
+) -> ExtensionDefinition:
     """Return the definition of a chunk key encoding in which every default is explicit.
 
     Accepts a name, a definition, ``{"name": "default", "separator": "."}``, ``("default", ".")``,
@@ -24,7 +27,9 @@ def parse_chunk_key_encoding(encoding: Any, format_: Format, where: str) -> Exte
         If it is unknown, or its configuration is invalid.
     """
     definition = format_.chunk_key_encoding if encoding is None else _parse(encoding, format_)
-    resolved = require_extension("chunk_key_encoding", definition, where, "/chunk_key_encoding")
+    resolved = require_extension(
+        "chunk_key_encoding", definition, location.at("/chunk_key_encoding")
+    )
     complete: ExtensionDefinition = resolved.to_definition()
     if complete.name != definition.name:  # an alias is kept
         return definition

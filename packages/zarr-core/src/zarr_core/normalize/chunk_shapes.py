@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from functools import lru_cache
 from math import gcd, isqrt, prod
 from operator import index as as_integer
 from typing import Any, TypeAlias
 
 Lengths: TypeAlias = tuple[Any, ...]
-"""One length for all chunks along a dimension, or the length of each."""
+"""One length for all chunks along a dimension, or the length of each; AUTO while it is not chosen."""
+
+AUTO = "auto"
 
 CHUNK_BYTES = 1 << 20
 SHARD_BYTES = 1 << 25
@@ -24,11 +28,12 @@ def chunk_and_shard_shape(
         Shape of the array.
     item_size : int
         Bytes per element.
-    chunks : int, sequence, bool, None or "auto"
+    chunks : int, sequence, bool, None, "auto" or ChunkLayout
         One length for all dimensions or one per dimension; -1 or None for the whole dimension.
-        False: one chunk.  ``"auto"`` or True: see Notes.  A sequence in place of a length has the
-        length of every chunk along the dimension.
-    shards : int, sequence, "auto" or None
+        False: one chunk.  ``"auto"`` or True, also for single dimensions: see Notes.  A sequence in
+        place of a length has the length of every chunk along the dimension.  For a
+        :class:`zarr_core.ChunkLayout`, as ``chunks`` or ``shards``, see that class.
+    shards : int, sequence, "auto", None or ChunkLayout
         The same for shards; None for no shards.  Chunks within shards have one length per
         dimension, even if the lengths of shards differ.
 
@@ -49,7 +54,7 @@ def chunk_and_shard_shape(
     up) until it has at most 1 MiB.  A shard starts as a chunk, and the dimension with the most
     shards is doubled while the shard has at most 32 MiB and does not cover that dimension.  If
     only shards are given, the shard is divided instead of the array, along each dimension by a
-    divisor of its length.
+    divisor of its length.  If a single dimension is ``"auto"``, only its length is changed.
 
     Examples
     --------
@@ -61,35 +66,30 @@ def chunk_and_shard_shape(
     ((30, 30), (60, 60))
     >>> chunk_and_shard_shape((60, 10), 4, chunks=[[10, 20, 30], 5])
     (((10, 20, 30), 5), None)
+    >>> chunk_and_shard_shape((3650, 721, 1440), 4, chunks=("auto", 100, 100))
+    ((15, 100, 100), None)
     """
+    if hasattr(chunks, "aspect_ratio") or hasattr(shards, "aspect_ratio"):
+        from zarr_core.normalize.chunk_layout import layout_shapes  # only for layouts
+
+        return layout_shapes(shape, item_size, chunks, shards)
+    chunk = parse_lengths(chunks, shape, "chunks")
     if shards is None or shards is False:
-        if _is_auto(chunks):
-            return _chunk(shape, item_size), None
-        return _explicit(chunks, shape, "chunks"), None
-    if _is_auto(shards):
-        chunk = _chunk(shape, item_size) if _is_auto(chunks) else _inner(chunks, shape)
-        return chunk, _shard(shape, chunk, item_size)
-    shard = _explicit(shards, shape, "shards")
-    if _is_auto(chunks):
-        return _divided(tuple(map(_common, shard)), item_size), shard
-    chunk = _inner(chunks, shape)
-    shard = tuple(map(_whole, shard, chunk, shape))
+        return _chunk(shape, chunk, (AUTO,) * len(shape), item_size), None
+    if any(isinstance(item, tuple) for item in chunk):
+        raise ValueError(
+            f"chunks={chunks!r}: chunks within shards must have one length per dimension; "
+            "shards may have different lengths: shards=[[10, 20], [5, 5]]"
+        )
+    shard = parse_lengths(shards, shape, "shards")
+    chunk = _chunk(shape, chunk, shard, item_size)
+    shard = tuple(map(_whole, _shard(shape, chunk, shard, item_size), chunk, shape))
     if any(_common(outer) % inner for outer, inner in zip(shard, chunk, strict=True)):
         raise ValueError(
             f"shards {shard} are not multiples of chunks {chunk} in every dimension; "
             "a shard contains whole chunks"
         )
     return chunk, shard
-
-
-def _inner(chunks: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
-    lengths = _explicit(chunks, shape, "chunks")
-    if any(isinstance(item, tuple) for item in lengths):
-        raise ValueError(
-            f"chunks={chunks!r}: chunks within shards must have one length per dimension; "
-            "shards may have different lengths: shards=[[10, 20], [5, 5]]"
-        )
-    return lengths
 
 
 def _common(lengths: int | tuple[int, ...]) -> int:
@@ -105,11 +105,13 @@ def _whole(shard: int | tuple[int, ...], chunk: int, size: int) -> int | tuple[i
     return (*others, -(-last // chunk) * chunk)
 
 
-def _is_auto(value: Any) -> bool:
-    return value is True or (isinstance(value, str) and value == "auto")
+def parse_lengths(value: Any, shape: tuple[int, ...], argument: str) -> Lengths:
+    """The lengths of an argument for each dimension, integers, tuples or AUTO.
 
-
-def _explicit(value: Any, shape: tuple[int, ...], argument: str) -> Lengths:
+    Raises a ValueError that names ``argument``.
+    """
+    if value is True or (isinstance(value, str) and value == AUTO):
+        return (AUTO,) * len(shape)
     if value is None or value is False:
         return tuple(max(1, length) for length in shape)
     if isinstance(value, str):
@@ -121,8 +123,11 @@ def _explicit(value: Any, shape: tuple[int, ...], argument: str) -> Lengths:
         raise ValueError(
             f"{argument}={items} has {len(items)} lengths for {len(shape)} dimensions (shape {shape})"
         )
-    lengths: list[int | tuple[int, ...]] = []
+    lengths: list[int | tuple[int, ...] | str] = []
     for item, size in zip(items, shape, strict=True):
+        if isinstance(item, str) and item == AUTO:
+            lengths.append(AUTO)
+            continue
         is_sequence = hasattr(item, "__iter__") and not isinstance(item, str)
         if item is None or (not is_sequence and item == -1):
             lengths.append(max(1, size))
@@ -131,8 +136,8 @@ def _explicit(value: Any, shape: tuple[int, ...], argument: str) -> Lengths:
             each = tuple(map(as_integer, item if is_sequence else (item,)))
         except TypeError:
             raise ValueError(
-                f"{argument}={value!r}: lengths must be integers, -1 or None, or sequences of "
-                "integers for different lengths along a dimension"
+                f'{argument}={value!r}: lengths must be integers, -1, None or "auto", or sequences '
+                "of integers for different lengths along a dimension"
             ) from None
         if min(each, default=0) < 1:
             raise ValueError(
@@ -146,42 +151,48 @@ def _explicit(value: Any, shape: tuple[int, ...], argument: str) -> Lengths:
     return tuple(lengths)
 
 
-def _chunk(shape: tuple[int, ...], item_size: int) -> tuple[int, ...]:
-    chunk = [max(1, length) for length in shape]
-    while prod(chunk) * item_size > CHUNK_BYTES and max(chunk) > 1:
-        longest = chunk.index(max(chunk))
-        chunk[longest] = -(-chunk[longest] // 2)
-    return tuple(chunk)
-
-
-def _shard(shape: tuple[int, ...], chunk: tuple[int, ...], item_size: int) -> tuple[int, ...]:
-    shard = list(chunk)
-    while prod(shard) * item_size * 2 <= SHARD_BYTES:
-        left = [-(-size // length) for size, length in zip(shape, shard, strict=True)]
-        most = max(left, default=0)
-        if most <= 1:
+def _chunk(shape: tuple[int, ...], chunk: Lengths, shard: Lengths, item_size: int) -> Lengths:
+    """Choose the lengths of chunks that are AUTO, as divisors of the lengths of shards if given."""
+    wholes = [None if item is AUTO else _common(item) for item in shard]
+    free = [dimension for dimension, item in enumerate(chunk) if item is AUTO]
+    found = list(chunk)
+    for dimension in free:
+        found[dimension] = wholes[dimension] or max(1, shape[dimension])
+    others = prod(max(item) if isinstance(item, tuple) else item for item in chunk if item != AUTO)
+    while free and others * prod(found[dimension] for dimension in free) * item_size > CHUNK_BYTES:
+        longest = max(free, key=found.__getitem__)
+        if found[longest] == 1:
             break
-        shard[left.index(most)] *= 2
-    return tuple(shard)
+        whole = wholes[longest]
+        found[longest] = (
+            -(-found[longest] // 2) if whole is None else divisor_below(whole, found[longest])
+        )
+    return tuple(found)
 
 
-def _divided(shard: tuple[int, ...], item_size: int) -> tuple[int, ...]:
-    chunk = list(shard)
-    while prod(chunk) * item_size > CHUNK_BYTES and max(chunk) > 1:
-        longest = chunk.index(max(chunk))
-        chunk[longest] = _divisor_below(shard[longest], chunk[longest])
-    return tuple(chunk)
+def _shard(shape: tuple[int, ...], chunk: Lengths, shard: Lengths, item_size: int) -> Lengths:
+    """Choose the lengths of shards that are AUTO, as multiples of the lengths of chunks."""
+    free = [dimension for dimension, item in enumerate(shard) if item is AUTO]
+    found = [inner if item is AUTO else item for item, inner in zip(shard, chunk, strict=True)]
+    others = prod(max(item) if isinstance(item, tuple) else item for item in shard if item != AUTO)
+    while free and others * prod(found[at] for at in free) * item_size * 2 <= SHARD_BYTES:
+        left = {dimension: -(-shape[dimension] // found[dimension]) for dimension in free}
+        most = max(free, key=left.__getitem__)
+        if left[most] <= 1:
+            break
+        found[most] *= 2
+    return tuple(found)
 
 
-def _divisor_below(number: int, limit: int) -> int:
+def divisor_below(number: int, limit: int) -> int:
     """The largest divisor of a number that is less than ``limit``; 1 if none is found."""
-    best = 1
+    found = _divisors(number)
+    return found[max(0, bisect_left(found, limit) - 1)]
+
+
+@lru_cache(maxsize=16)
+def _divisors(number: int) -> list[int]:
     # Divisors come in pairs, of which the smaller is at most the square root.  The limit of
     # the search matters only for shards of more than 10^12 elements along one dimension.
-    for small in range(1, min(isqrt(number), 10**6) + 1):
-        if number % small == 0:
-            if number // small < limit:
-                return number // small
-            if small < limit:
-                best = small
-    return best
+    small = [one for one in range(1, min(isqrt(number), 10**6) + 1) if number % one == 0]
+    return sorted({*small, *(number // one for one in small)})

@@ -17,6 +17,7 @@ from zarr_core.errors import (
     UnknownExtensionError,
 )
 from zarr_core.interfaces.data_type import DataType
+from zarr_core.location import Location
 from zarr_core.metadata.validation_problem import ValidationProblem
 from zarr_core.normalize.definitions import parse_definition
 from zarr_core.registry import hints, scope
@@ -107,7 +108,9 @@ def _byte_order(dtype: np.dtype[Any]) -> Literal["little", "big"] | None:
 
 
 def _create(definition: ExtensionDefinition) -> DataType:
-    data_type: DataType = require_extension("data_type", definition, "new array", "/data_type")
+    data_type: DataType = require_extension(
+        "data_type", definition, Location("new array", pointer="/data_type")
+    )
     return data_type
 
 

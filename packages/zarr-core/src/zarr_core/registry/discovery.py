@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from zarr_core.config import config
 from zarr_core.registry.entry_points import canonical, entry_points
 from zarr_core.registry.extension_points import EXTENSION_POINTS
 from zarr_core.registry.provider import Provider
@@ -120,6 +121,7 @@ def refresh() -> None:
     global _scan, _generation
     _generation += 1
     _scan = None
+    config.invalidate_caches()
 
 
 def generation() -> int:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from zarr_core.config import config
 from zarr_core.errors import ExtensionLoadError, UnknownExtensionError
 from zarr_core.registry import discovery, registry, scope
 from zarr_core.registry.provider import Provider
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable
 
 
 def names(extension_point: str) -> list[str]:
@@ -91,13 +89,12 @@ def _provides(provider: Provider, cls: type[Any]) -> bool:
         return False
 
 
-_cache: tuple[Hashable, dict[tuple[str, type[Any]], str]] = ((), {})
+_cache: tuple[int, dict[tuple[str, type[Any]], str]] = (-1, {})
 
 
 def _current_cache() -> dict[tuple[str, type[Any]], str]:
     global _cache
-    key = registry.cache_key()
     cache = _cache
-    if cache[0] != key:
-        cache = _cache = (key, {})
+    if cache[0] != config.version:
+        cache = _cache = (config.version, {})
     return cache[1]

@@ -7,6 +7,7 @@ extension points of this library; ``chunk_memory_layout`` is one of the draft of
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from reprlib import repr as short
 from typing import Any, Literal
@@ -39,11 +40,7 @@ class ExtensionPoint:
 
     def interface_class(self) -> type[Any]:
         """Import and return the interface."""
-        if not self.interface:
-            return object
-        module, _, name = self.interface.partition(":")
-        found: type[Any] = getattr(import_module(module), name)
-        return found
+        return _imported(self.interface) if self.interface else object
 
     def problem(self, found: object) -> str:
         """Why an object is not a valid extension; empty if it is."""
@@ -57,6 +54,13 @@ class ExtensionPoint:
         if missing := sorted(getattr(found, "__abstractmethods__", ())):
             return f"{found.__qualname__} does not define {', '.join(missing)}"
         return ""
+
+
+@cache
+def _imported(interface: str) -> type[Any]:
+    module, _, name = interface.partition(":")
+    found: type[Any] = getattr(import_module(module), name)
+    return found
 
 
 def version_problem(version: object, distribution: str) -> tuple[str, str] | None:

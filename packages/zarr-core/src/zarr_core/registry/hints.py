@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
 
 from zarr_core.config import config
 from zarr_core.errors import UnknownExtensionError
@@ -10,6 +11,9 @@ from zarr_core.registry import discovery, registry
 from zarr_core.registry.extension_names import names
 from zarr_core.registry.extension_points import get_extension_point
 from zarr_core.registry.known_extensions import EXTENSIONS, EXTRAS
+
+if TYPE_CHECKING:
+    from zarr_core.location import Location
 
 # Names without an entry point on purpose: the reason and the remedy.
 _NOT_REGISTERED = {
@@ -26,14 +30,14 @@ _OTHERS = (
 )
 
 
-def unknown(extension_point: str, name: str, where: str) -> UnknownExtensionError:
+def unknown(extension_point: str, name: str, location: Location) -> UnknownExtensionError:
     """The error about an unknown extension."""
     from difflib import get_close_matches
 
     known = {*names(extension_point), *registry.bridge_offers().get(extension_point, {})}
     similar = get_close_matches(name, sorted(known))
     return UnknownExtensionError(
-        extension_point, name, where, similar, install_hint(extension_point, name)
+        extension_point, name, location, similar, install_hint(extension_point, name)
     )
 
 

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 from zarr_core.config import config
 from zarr_core.errors import ZarrError
 from zarr_core.metadata.validation_problem import ValidationProblem
-from zarr_core.registry import discovery
 from zarr_core.registry.provider import Provider, is_fault
 from zarr_core.user_warning import warn
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pluggy import PluginManager
 
     from zarr_core.definition import JSON, ExtensionDefinition
+    from zarr_core.location import Location
     from zarr_core.registry.provider import Implementation
 
 _HERE = "this process"  # the source of hooks that are registered at run time
@@ -81,9 +81,8 @@ class _Plugins:
 _registered: list[object] = []
 _loaded: dict[Provider, object] = {}
 _warned: set[tuple[str, Provider]] = set()
-_built: tuple[Hashable, _Plugins | None] = ((), None)
+_built: tuple[int, _Plugins | None] = (-1, None)
 _building: set[int] = set()  # threads
-_generation = 0
 _lock = threading.Lock()  # guards _registered, never held while anything is imported
 
 
@@ -102,13 +101,12 @@ def register_hooks(plugin: object) -> None:
     ValueError
         If it is already registered.
     """
-    global _generation
     _Plugins().add(_source_of(plugin), plugin)
     with _lock:
         if any(item is plugin for item in _registered):
             raise ValueError(f"{plugin!r} is already registered")
         _registered.append(plugin)
-        _generation += 1
+        config.invalidate_caches()
 
 
 def unregister_hooks(plugin: object) -> None:
@@ -119,18 +117,12 @@ def unregister_hooks(plugin: object) -> None:
     ValueError
         If it is not registered.
     """
-    global _generation
     with _lock:
         kept = [item for item in _registered if item is not plugin]
         if len(kept) == len(_registered):
             raise ValueError(f"{plugin!r} is not registered")
         _registered[:] = kept
-        _generation += 1
-
-
-def generation() -> int:
-    """The number of calls of :func:`register_hooks` and :func:`unregister_hooks`."""
-    return _generation
+        config.invalidate_caches()
 
 
 def supply_extension(
@@ -184,7 +176,7 @@ def select_provider(
 
 
 def choose_fallback(
-    definition: ExtensionDefinition, fallbacks: Sequence[ExtensionDefinition], where: str
+    definition: ExtensionDefinition, fallbacks: Sequence[ExtensionDefinition], location: Location
 ) -> ExtensionDefinition | None:
     """The result of hook ``zarr_choose_fallback``.
 
@@ -193,7 +185,9 @@ def choose_fallback(
     ExtensionLoadError
         If it is not one of ``fallbacks``, or a plugin fails.
     """
-    chosen = _call("zarr_choose_fallback", definition=definition, fallbacks=fallbacks, where=where)
+    chosen = _call(
+        "zarr_choose_fallback", definition=definition, fallbacks=fallbacks, location=location
+    )
     if chosen is None:
         return None
     for item in fallbacks:
@@ -208,7 +202,7 @@ def active() -> bool:
     return _plugins() is not None
 
 
-def check_metadata(where: str, document: Mapping[str, JSON]) -> list[ValidationProblem]:
+def check_metadata(location: Location, document: Mapping[str, JSON]) -> list[ValidationProblem]:
     """The problems that the hooks ``zarr_check_metadata`` report.
 
     Raises
@@ -221,7 +215,7 @@ def check_metadata(where: str, document: Mapping[str, JSON]) -> list[ValidationP
         return []
     hook = "zarr_check_metadata"
     # A hook could change the document.
-    results = _call(hook, where=where, document=deepcopy(dict(document)))
+    results = _call(hook, location=location, document=deepcopy(dict(document)))
     with plugins.attribute_errors(hook):  # results can be iterators
         problems = [problem for result in results for problem in result or ()]
     if invalid := [item for item in problems if not isinstance(item, ValidationProblem)]:
@@ -230,14 +224,14 @@ def check_metadata(where: str, document: Mapping[str, JSON]) -> list[ValidationP
     return problems
 
 
-def extension_used(where: str, extension_point: str, name: str, provider: Provider) -> None:
+def extension_used(location: Location, extension_point: str, name: str, provider: Provider) -> None:
     """Call the hooks ``zarr_extension_used``; an error becomes a warning, once per plugin."""
     plugins = _plugins()
     if plugins is None:
         return
     hook = plugins.manager.hook.zarr_extension_used
     try:
-        hook(where=where, extension_point=extension_point, name=name, provider=provider)
+        hook(location=location, extension_point=extension_point, name=name, provider=provider)
     except BaseException as error:
         if not is_fault(error):
             raise
@@ -258,7 +252,7 @@ def _call(hook: str, **arguments: Any) -> Any:
 def _plugins() -> _Plugins | None:
     """The plugins that are not disabled; None if there are none, without importing pluggy."""
     global _built
-    key = (discovery.generation(), _generation, config.settings.disabled_plugins)
+    key = config.version
     built = _built
     if built[0] == key:
         return built[1]

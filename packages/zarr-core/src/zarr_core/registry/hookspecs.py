@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from zarr_core.definition import JSON, ExtensionDefinition
+    from zarr_core.location import Location
     from zarr_core.metadata.validation_problem import ValidationProblem
     from zarr_core.registry.provider import Provider
 
@@ -87,7 +88,7 @@ def zarr_select_provider(
 
 @hookspec(firstresult=True)
 def zarr_choose_fallback(
-    definition: ExtensionDefinition, fallbacks: Sequence[ExtensionDefinition], where: str
+    definition: ExtensionDefinition, fallbacks: Sequence[ExtensionDefinition], location: Location
 ) -> ExtensionDefinition | None:
     """Choose a fallback for an unknown data type; not called if the settings forbid fallbacks.
 
@@ -97,8 +98,8 @@ def zarr_choose_fallback(
         The unknown data type.
     fallbacks : sequence of ExtensionDefinition
         The fallbacks in the metadata that are installed, in their order; at least one.
-    where : str
-        The node.
+    location : Location
+        The definition of the data type.
 
     Returns
     -------
@@ -109,13 +110,13 @@ def zarr_choose_fallback(
 
 @hookspec
 def zarr_check_metadata(
-    where: str, document: Mapping[str, JSON]
+    location: Location, document: Mapping[str, JSON]
 ) -> Iterable[ValidationProblem] | None:
     """Check a valid metadata document that was read or will be written.
 
     Parameters
     ----------
-    where : str
+    location : Location
         The node.
     document : mapping
         The metadata document.
@@ -128,15 +129,17 @@ def zarr_check_metadata(
 
 
 @hookspec
-def zarr_extension_used(where: str, extension_point: str, name: str, provider: Provider) -> None:
+def zarr_extension_used(
+    location: Location, extension_point: str, name: str, provider: Provider
+) -> None:
     """Observe that a node uses an extension; called for each that is created from metadata.
 
     Errors of this hook become warnings.
 
     Parameters
     ----------
-    where : str
-        The node; empty if there is none.
+    location : Location
+        The definition in the metadata of a node; without store if there is none.
     extension_point, name : str
         The extension.
     provider : Provider

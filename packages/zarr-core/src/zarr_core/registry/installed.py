@@ -117,7 +117,7 @@ def _all_providers() -> Iterator[Provider]:
     for extension_point in EXTENSION_POINTS:
         found = [
             item.provider
-            for item in scope.cache_key()
+            for item in scope.overrides()
             if item.provider.extension_point == extension_point
         ]
         for lines in (discovery.ENTRY_POINTS, discovery.FAMILIES):

@@ -76,6 +76,17 @@ URL_CHAINS: str = "fsspec"
 # Stores for the files with that suffix.
 FILE_SUFFIXES: tuple[str, ...] = ("zip",)
 
+# For a function or method of zarr_core, the distribution that provides it, and its target.
+FUNCTIONS: dict[str, tuple[str, str]] = {
+    "convert": ("zarr-transfer", "zarr_transfer:convert"),
+    "copy": ("zarr-transfer", "zarr_transfer:copy"),
+    "copy_all": ("zarr-transfer", "zarr_transfer:copy_all"),
+    "copy_store": ("zarr-transfer", "zarr_transfer:copy_store"),
+    "move": ("zarr-transfer", "zarr_transfer:move"),
+    "rename": ("zarr-transfer", "zarr_transfer:rename"),
+    "Group.move": ("zarr-transfer", "zarr_transfer.move_node:move_in_store"),
+}
+
 # For a module, what to use instead of opening a store from one of its objects.
 OTHER_OBJECTS: dict[str, str] = {
     "h5py": "zarr_import.import_hdf5 and zarr_import.export_hdf5 copy between HDF5 and Zarr"

@@ -20,6 +20,7 @@ from zarr_core.errors import (
     UnknownExtensionError,
     ZarrError,
 )
+from zarr_core.location import NO_LOCATION, Location
 from zarr_core.registry import discovery, hooks
 from zarr_core.registry.entry_points import canonical
 from zarr_core.registry.provider import Provider
@@ -92,12 +93,7 @@ def every_alternative(extension_point: str) -> list[Provider]:
     ]
 
 
-def cache_key() -> tuple[int, int, int]:
-    """A value that changes whenever results of this module can change."""
-    return config.version, discovery.generation(), hooks.generation()
-
-
-def preferred(extension_point: str, name: str, where: str = "") -> Provider | None:
+def preferred(extension_point: str, name: str, location: Location = NO_LOCATION) -> Provider | None:
     """The provider that the settings select; None if they select none.
 
     Raises
@@ -132,7 +128,7 @@ def preferred(extension_point: str, name: str, where: str = "") -> Provider | No
     raise UnknownExtensionError(
         extension_point,
         name,
-        where,
+        location,
         hint=f"The setting providers['{extension_point}.{name}'] selects {choice!r}, which is not "
         "installed, is disabled or does not provide it; "
         + (f"it is provided by {', '.join(choices)}." if choices else "no distribution does."),

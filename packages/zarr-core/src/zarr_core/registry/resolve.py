@@ -11,11 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core.config import config
 from zarr_core.definition import ExtensionDefinition
-from zarr_core.errors import (
-    ExtensionConfigurationError,
-    ExtensionError,
-    UnknownExtensionError,
-)
+from zarr_core.errors import ExtensionConfigurationError, ExtensionError, UnknownExtensionError
+from zarr_core.location import NO_LOCATION, Location
 from zarr_core.metadata.validation_problem import ValidationProblem
 from zarr_core.printable import quoted
 from zarr_core.registry import discovery, hints, hooks, registry, schemas, scope
@@ -24,14 +21,14 @@ from zarr_core.registry.provider import Implementation, is_fault
 from zarr_core.user_warning import warn
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Sequence
 
     from zarr_core.interfaces.data_type import DataType
     from zarr_core.registry.provider import Provider
 
 
 def find_implementation(
-    extension_point: str, definition: ExtensionDefinition, where: str = "", pointer: str = ""
+    extension_point: str, definition: ExtensionDefinition, location: Location = NO_LOCATION
 ) -> Implementation | None:
     """The class for a definition and its provider; None if it is unknown and ignored.
 
@@ -49,16 +46,16 @@ def find_implementation(
         If its class cannot be imported or is not valid for the extension point.
     """
     point = get_extension_point(extension_point)
-    if found := lookup(extension_point, definition, where, pointer):
+    if found := lookup(extension_point, definition, location):
         return found
     # 6. unknown: depends on the extension point
     if point.unknown != "error" and not definition.must_understand:
         return None
-    raise hints.unknown(extension_point, definition.name, _location(where, pointer))
+    raise hints.unknown(extension_point, definition.name, location)
 
 
 def lookup(
-    extension_point: str, definition: ExtensionDefinition, where: str = "", pointer: str = ""
+    extension_point: str, definition: ExtensionDefinition, location: Location = NO_LOCATION
 ) -> Implementation | None:
     """The class for a definition and its provider, or None if it is unknown; steps 1 to 5."""
     name = definition.name
@@ -68,37 +65,36 @@ def lookup(
     cache = _current_cache()
     if found := cache.get((extension_point, name)):
         return found
-    if provider := chosen(extension_point, name, _location(where, pointer)):  # 2, 3, 4
+    if provider := chosen(extension_point, name, location):  # 2, 3, 4
         found = cache[extension_point, name] = Implementation(provider, provider.load())
         return found
     # 5. hooks
     return hooks.supply_extension(extension_point, definition)
 
 
-def chosen(extension_point: str, name: str, where: str = "") -> Provider | None:
+def chosen(extension_point: str, name: str, location: Location = NO_LOCATION) -> Provider | None:
     """The provider of an installed extension, or None; steps 2 to 4 of :func:`lookup`."""
     return (
-        registry.preferred(extension_point, name, where)  # 2. the selection in the settings
+        registry.preferred(extension_point, name, location)  # 2. the selection in the settings
         or discovery.core_provider(extension_point, name)  # 3. the core
         or registry.only(extension_point, name)  # 4. the only installed provider
     )
 
 
 def resolve(
-    extension_point: str, definition: ExtensionDefinition, where: str = "", pointer: str = ""
+    extension_point: str, definition: ExtensionDefinition, location: Location = NO_LOCATION
 ) -> type[Any] | None:
     """The class for a definition, as from :func:`find_implementation`.
 
-    ``where`` and ``pointer`` are the node, and the JSON pointer of the definition in its metadata
-    document, for errors.
+    ``location`` is that of the definition, for errors.
     """
-    found = find_implementation(extension_point, definition, where, pointer)
+    found = find_implementation(extension_point, definition, location)
     return None if found is None else found.extension
 
 
-def find(extension_point: str, name: str, where: str = "") -> type[Any]:
+def find(extension_point: str, name: str, location: Location = NO_LOCATION) -> type[Any]:
     """The class for a name, as from :func:`find_implementation`."""
-    found = find_implementation(extension_point, ExtensionDefinition(name), where)
+    found = find_implementation(extension_point, ExtensionDefinition(name), location)
     assert found is not None  # only definitions with must_understand false are ignored
     return found.extension
 
@@ -106,8 +102,7 @@ def find(extension_point: str, name: str, where: str = "") -> type[Any]:
 def create_extension(
     extension_point: str,
     definition: ExtensionDefinition,
-    where: str = "",
-    pointer: str = "",
+    location: Location = NO_LOCATION,
     complete: bool = True,
 ) -> Any | None:
     """Create the extension of a definition, after a check of its configuration with its schema.
@@ -119,10 +114,9 @@ def create_extension(
         definitions.
     definition : ExtensionDefinition
         The definition in the metadata.
-    where, pointer : str
-        Node, and JSON pointer of the definition in its metadata document; for errors.  An
-        extension that creates inner extensions omits ``where``, and passes a ``pointer`` relative
-        to its own definition.
+    location : Location
+        Location of the definition, for errors.  An extension that creates inner extensions passes
+        a location without store, with the pointer relative to its own definition.
     complete : bool
         False for the argument of a new node: required members can be missing, also in inner
         extensions.
@@ -139,21 +133,21 @@ def create_extension(
     ExtensionError
         As for :func:`find_implementation`.
     """
-    if not where:  # an inner extension
-        where, outer, strict = _enclosing.get()
-        pointer, complete = outer + pointer, complete and strict
-    found = find_implementation(extension_point, definition, where, pointer)
+    if location.store is None:  # an inner extension
+        outer, strict = _enclosing.get()
+        location, complete = outer.at(location.pointer), complete and strict
+    found = find_implementation(extension_point, definition, location)
     if found is None:
         return None
     provider, extension = found
-    location = _location(where, pointer)
+    pointer = location.pointer
     if problems := schemas.problems(provider, definition, pointer, complete):
         raise ExtensionConfigurationError(extension_point, definition.name, location, problems)
-    token = _enclosing.set((where, pointer, complete))
+    token = _enclosing.set((location, complete))
     try:
         made = extension.from_definition(definition)
     except ExtensionConfigurationError as error:
-        if error.where:  # from an inner extension
+        if error.location:  # from an inner extension
             raise
         problems = [problem.below(pointer) for problem in error.problems]
         raise ExtensionConfigurationError(
@@ -176,15 +170,15 @@ def create_extension(
         raise provider.failure(
             f"from_definition returned {made!r}, which is not a {extension_point}"
         )
-    hooks.extension_used(where, extension_point, definition.name, provider)
+    hooks.extension_used(location, extension_point, definition.name, provider)
     return made
 
 
 def require_extension(
-    extension_point: str, definition: ExtensionDefinition, where: str = "", pointer: str = ""
+    extension_point: str, definition: ExtensionDefinition, location: Location = NO_LOCATION
 ) -> Any:
     """Call :func:`create_extension` for an extension point whose extensions are never ignored."""
-    made = create_extension(extension_point, definition, where, pointer)
+    made = create_extension(extension_point, definition, location)
     assert made is not None, (
         f"{extension_point} {definition.name}: such an extension is never ignored"
     )
@@ -194,8 +188,7 @@ def require_extension(
 def create_data_type(
     definition: ExtensionDefinition,
     fallbacks: Sequence[ExtensionDefinition] = (),
-    where: str = "",
-    pointer: str = "",
+    location: Location = NO_LOCATION,
 ) -> tuple[DataType, ExtensionDefinition | None]:
     """Create a data type, or a fallback if it is unknown and the setting ``fallback`` permits it.
 
@@ -216,50 +209,41 @@ def create_data_type(
         Once per node, if a fallback is used and the setting is ``"warn"``.
     """
     try:
-        resolve("data_type", definition, where, pointer)
+        resolve("data_type", definition, location)
     except UnknownExtensionError:
         policy = config.settings.fallback
         usable = [] if policy == "error" else [item for item in fallbacks if _is_known(item)]
         if not usable:
             raise
     else:
-        return _make(definition, where, pointer), None
-    used = hooks.choose_fallback(definition, usable, where) or usable[0]
-    data_type = _make(used, where, pointer)
-    if policy == "warn" and (where, definition.name) not in _warned:
-        _warned.add((where, definition.name))
+        return _make(definition, location), None
+    used = hooks.choose_fallback(definition, usable, location) or usable[0]
+    data_type = _make(used, location)
+    text = str(location) or "array"
+    if policy == "warn" and (text, definition.name) not in _warned:
+        _warned.add((text, definition.name))
         warn(
-            f"{where or 'array'}: the data type {quoted(definition.name)} is not installed; "
+            f"{text}: the data type {quoted(definition.name)} is not installed; "
             f"its elements are read as {quoted(used.name)}, and the array is read-only. "
             "To disable this warning: zarr_core.config.set(fallback='use')",
         )
     return data_type, used
 
 
-def cache_key() -> Hashable:
-    """A key for caches of extensions; changes whenever a name can resolve to another class."""
-    return (*registry.cache_key(), scope.cache_key())
-
-
-# Node and pointer of the definition whose extension is created; whether it must be complete.
-_enclosing: ContextVar[tuple[str, str, bool]] = ContextVar(
-    "zarr_core_definition", default=("", "", True)
+# The definition whose extension is created, and whether it must be complete.
+_enclosing: ContextVar[tuple[Location, bool]] = ContextVar(
+    "zarr_core_definition", default=(NO_LOCATION, True)
 )
 
-_cache: tuple[Hashable, dict[tuple[str, str], Implementation]] = ((), {})
+_cache: tuple[int, dict[tuple[str, str], Implementation]] = (-1, {})
 
 
 def _current_cache() -> dict[tuple[str, str], Implementation]:
     global _cache
-    key = registry.cache_key()
     cache = _cache
-    if cache[0] != key:
-        cache = _cache = (key, {})
+    if cache[0] != config.version:
+        cache = _cache = (config.version, {})
     return cache[1]
-
-
-def _location(where: str, pointer: str) -> str:
-    return f"{where} at {pointer}" if where and pointer else where or pointer
 
 
 def reason(error: BaseException) -> str:
@@ -281,7 +265,7 @@ def _is_known(definition: ExtensionDefinition) -> bool:
     return True
 
 
-def _make(definition: ExtensionDefinition, where: str, pointer: str) -> DataType:
-    data_type: DataType | None = create_extension("data_type", definition, where, pointer)
+def _make(definition: ExtensionDefinition, location: Location) -> DataType:
+    data_type: DataType | None = create_extension("data_type", definition, location)
     assert data_type is not None  # a data type is never ignored
     return data_type

@@ -5,11 +5,12 @@ from __future__ import annotations
 from contextvars import ContextVar, Token
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from zarr_core.config import config
 from zarr_core.registry.extension_points import get_extension_point, version_problem
 from zarr_core.registry.provider import Implementation, Provider
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Hashable, Mapping
 
 Extensions: TypeAlias = "Mapping[str, Mapping[str, type[Any]]]"
 """Classes by extension point and name: ``{"codec": {"acme.xor": Xor}}``."""
@@ -106,6 +107,11 @@ def lookup(extension_point: str, name: str) -> Implementation | None:
     return _current.get()[0].get((extension_point, name))
 
 
-def cache_key() -> Scope:
-    """A value that is equal for equal overrides."""
+def overrides() -> Scope:
+    """The present overrides."""
     return _current.get()[1]
+
+
+def cache_key() -> Hashable:
+    """A key for caches of extensions; changes whenever a name can resolve to another class."""
+    return config.version, _current.get()[1]

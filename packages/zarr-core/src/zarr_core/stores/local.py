@@ -10,6 +10,7 @@ import errno
 import os
 import re
 import stat
+import time
 from contextlib import nullcontext, suppress
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Self
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["LocalStore"]
 
 _MISSING = -1
+_TICK = 20_000_000  # nanoseconds; the clock of most file systems advances every 1 to 10 ms
 _FOLLOW = "If it is to be followed out of the store: LocalStore(..., follow_links=True)"
 
 
@@ -84,12 +86,11 @@ class LocalStore(Store):
         self._root = self.path if self.path.endswith(os.sep) else self.path + os.sep
         self._boundary = local_read.Boundary(self._root, follow_links)
         self._known = self._boundary.known
-        try:
-            mode = os.stat(self.path).st_mode
-        except OSError:  # missing, or an error that the first operation reports
-            return
-        if not stat.S_ISDIR(mode):
-            raise StoreError(_describe_file(self.path), store=self.path)
+        # For speed: access() with the final separator is True for directories only.
+        if not os.access(self._root, os.F_OK) and os.path.lexists(self.path):
+            with suppress(OSError):  # reported by the first operation
+                if not stat.S_ISDIR(os.stat(self.path).st_mode):
+                    raise StoreError(_describe_file(self.path), store=self.path)
 
     @classmethod
     def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:
@@ -208,7 +209,13 @@ class LocalStore(Store):
     def generation(self, key: str) -> str | None:
         # A value is never changed in place: a new value is a new file.
         it = self._status(key)
-        return None if it is None else f"{it.st_ino:x}-{it.st_mtime_ns:x}-{it.st_size:x}"
+        if it is None:
+            return None
+        # A later value could have the same inode, so it must not have the same time.
+        until = it.st_mtime_ns + _TICK
+        if until - _TICK <= (now := time.time_ns()) < until:
+            time.sleep((until - now) / 1e9)
+        return f"{it.st_ino:x}-{it.st_mtime_ns:x}-{it.st_size:x}"
 
     def _status(self, key: str) -> os.stat_result | None:
         self._check(key)

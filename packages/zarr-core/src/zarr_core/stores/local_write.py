@@ -248,9 +248,11 @@ def _acquire(name: str) -> int:
             create_directories(os.path.dirname(name))
             continue
         try:
-            flock(descriptor, LOCK_EX)
-        except OSError as error:
-            if error.errno in _NO_LOCKS:
+            try:
+                flock(descriptor, LOCK_EX)
+            except OSError as error:
+                if error.errno not in _NO_LOCKS:
+                    raise
                 warnings.warn(
                     f"{os.path.dirname(name)}: this file system has no file locks "
                     f"({error.strerror}); several processes must not change the same chunk",
@@ -258,9 +260,7 @@ def _acquire(name: str) -> int:
                     stacklevel=2,
                 )
                 return descriptor
-            os.close(descriptor)
-            raise
-        except BaseException:
+        except BaseException:  # also a warning that is an error
             os.close(descriptor)
             raise
         if _is_at(descriptor, name):

@@ -85,7 +85,7 @@ def read_chunks(
     Raises
     ------
     MetadataValidationError
-        If lengths do not match the array; ``where`` is empty.
+        If lengths do not match the array; ``location`` is empty.
     """
     grid, shape = document["chunk_grid"], document["shape"]
     separator = grid.get("separator", "/")
@@ -111,7 +111,7 @@ def sharding_of(metadata: ArrayMetadata) -> tuple[dict[str, Any] | None, ArrayMe
     Raises
     ------
     MetadataValidationError
-        If there are other codecs, or the index is not supported; ``where`` is empty.
+        If there are other codecs, or the index is not supported; ``location`` is empty.
     """
     names = [codec.name for codec in metadata.codecs]
     if CODEC not in names:
@@ -179,7 +179,7 @@ def write_chunk_grid(metadata: ArrayMetadata, scalar: str, *, extensions: bool =
     Raises
     ------
     MetadataValidationError
-        If the format does not support the grid or the keys; ``where`` is empty.
+        If the format does not support the grid or the keys; ``location`` is empty.
     """
     keys = metadata.chunk_key_encoding
     separator = keys.configuration.get("separator", "/")
@@ -215,7 +215,7 @@ def write_transformers(metadata: ArrayMetadata, uri: str) -> dict[str, JSON]:
     Raises
     ------
     MetadataValidationError
-        If the format does not support one; ``where`` is empty.
+        If the format does not support one; ``location`` is empty.
     """
     written: list[JSON] = []
     sharding, _ = sharding_of(metadata)

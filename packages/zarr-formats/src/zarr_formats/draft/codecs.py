@@ -45,12 +45,12 @@ def known(uri: str, names: frozenset[str]) -> str | None:
     return match[1] if match and match[1] in names else None
 
 
-def uri_in_text(name: str) -> str:
+def uri_2022(name: str) -> str:
     """Return the URI of a codec in the text."""
     return f"https://purl.org/zarr/spec/codecs/{name}/1.0"
 
 
-def uri_in_dialect(name: str) -> str:
+def uri_2021(name: str) -> str:
     """Return the URI of a codec in zarr-python 2."""
     return f"https://purl.org/zarr/spec/codec/{name}/1.0"
 
@@ -74,7 +74,7 @@ def read_codecs(
     Raises
     ------
     MetadataValidationError
-        If the shuffle mode of Blosc is unknown; ``where`` is empty.
+        If the shuffle mode of Blosc is unknown; ``location`` is empty.
 
     Notes
     -----
@@ -117,7 +117,7 @@ def write_codecs(codecs: Iterable[tuple[int, ExtensionDefinition]], *, endian: b
     Raises
     ------
     MetadataValidationError
-        If a codec has no URI; ``where`` is empty.
+        If a codec has no URI; ``location`` is empty.
     """
     written: list[JSON] = []
     problems = []
@@ -128,9 +128,9 @@ def write_codecs(codecs: Iterable[tuple[int, ExtensionDefinition]], *, endian: b
             # Omitting the codec is the same as "little".
             if not endian or configuration.get("endian") != "big":
                 continue
-            uri = uri_in_text("endian")
+            uri = uri_2022("endian")
         elif codec.name in IN_TEXT:
-            uri = uri_in_text(codec.name)
+            uri = uri_2022(codec.name)
             if codec.name == "blosc":
                 configuration = {k: v for k, v in codec_ids.config(codec).items() if k != "id"}
         elif not is_uri(codec.name):

@@ -80,7 +80,7 @@ def read_data_type(value: Any, pointer: str = "/data_type") -> DraftType:
     Raises
     ------
     MetadataValidationError
-        If a known extension does not define the type; ``where`` is empty.
+        If a known extension does not define the type; ``location`` is empty.
     """
     if isinstance(value, str):
         return _read_name(value, pointer)

@@ -11,7 +11,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core.errors import MetadataError, UnknownExtensionError
-from zarr_core.extension import ExtensionDefinition, MetadataValidationError, ValidationProblem
+from zarr_core.extension import (
+    ExtensionDefinition,
+    Location,
+    MetadataValidationError,
+    ValidationProblem,
+)
 from zarr_core.tools import create_extension, quoted, read_metadata, strictjson
 
 from zarr_formats.draft.extensions import read_extensions
@@ -22,9 +27,9 @@ if TYPE_CHECKING:
 
 KEY = "zarr.json"
 
-Dialect = Literal["draft", "draft-2021"]
+Revision = Literal["draft", "draft-2021"]
 
-URIS: dict[Dialect, str] = {
+URIS: dict[Revision, str] = {
     "draft": "https://purl.org/zarr/spec/core/3.0",
     "draft-2021": "https://purl.org/zarr/spec/protocol/core/3.0",
 }
@@ -37,7 +42,7 @@ class EntryPoint:
 
     Parameters
     ----------
-    dialect : {"draft", "draft-2021"}
+    revision : {"draft", "draft-2021"}
         The draft of the hierarchy.
     minor : int
         The second number of the version: 0 in 3.0.
@@ -49,20 +54,20 @@ class EntryPoint:
         The document.
     """
 
-    dialect: Dialect
+    revision: Revision
     minor: int
     suffix: str
     extensions: dict[str, JSON]
     document: dict[str, JSON]
 
 
-def new_entry_point(dialect: Dialect) -> bytes:
+def new_entry_point(revision: Revision) -> bytes:
     """Return the encoded entry point of a new hierarchy."""
-    document: dict[str, JSON] = {"zarr_format": URIS[dialect]}
-    if dialect == "draft":
+    document: dict[str, JSON] = {"zarr_format": URIS[revision]}
+    if revision == "draft":
         document["metadata_encoding"] = {"type": "json", "metadata_key_suffix": ".json"}
     else:
-        document |= {"metadata_encoding": URIS[dialect], "metadata_key_suffix": ".json"}
+        document |= {"metadata_encoding": URIS[revision], "metadata_key_suffix": ".json"}
     return strictjson.encode({**document, "extensions": []})
 
 
@@ -79,30 +84,30 @@ def read_entry_point(store: Store) -> EntryPoint | None:
     data = read_metadata(store, KEY)
     if data is None:
         return None
-    where = f"{store} {KEY!r}"
+    location = Location(store, key=KEY)
     try:
         found = _parse(data)
     except MetadataError as error:
-        raise type(error)(where, error.problems) from None
+        raise type(error)(location, error.problems) from None
     if found is not None:
-        _check_encoding(found, where)
+        _check_encoding(found, location)
         if found.extensions:
-            _understand(found, where)
+            _understand(found, location)
     return found
 
 
-def _understand(entry: EntryPoint, where: str) -> None:
+def _understand(entry: EntryPoint, location: Location) -> None:
     """Check the extensions of the hierarchy; unknown ones that must be understood raise an error."""
     problems: list[ValidationProblem] = []
     for uri, member in entry.extensions.items():
         assert isinstance(member, dict), "read_extensions returns objects"
         configuration = {name: item for name, item in member.items() if name != "must_understand"}
         definition = ExtensionDefinition(uri, configuration, member["must_understand"] is True)
-        extension = create_extension("extension", definition, where, "/extensions")
+        extension = create_extension("extension", definition, location.at("/extensions"))
         if extension is not None:
             problems += extension.check(entry.document)
     if problems:
-        raise MetadataValidationError(where, problems)
+        raise MetadataValidationError(location, problems)
 
 
 @lru_cache(64)
@@ -114,10 +119,10 @@ def _parse(data: bytes) -> EntryPoint | None:
         return None
     # "the final path segment of this URI represents the core specification version number"
     match = _URI(uri)
-    dialect: Dialect = "draft-2021" if "/protocol/" in uri else "draft"
+    revision: Revision = "draft-2021" if "/protocol/" in uri else "draft"
     if match is None:
         message = (
-            f"must be the URI of a Zarr core specification, {URIS[dialect]}, not {quoted(uri)}"
+            f"must be the URI of a Zarr core specification, {URIS[revision]}, not {quoted(uri)}"
         )
         raise MetadataValidationError("", [ValidationProblem("/zarr_format", message)])
     if match[2] != "3":
@@ -125,22 +130,22 @@ def _parse(data: bytes) -> EntryPoint | None:
         raise MetadataValidationError("", [ValidationProblem("/zarr_format", message)])
     minor = int(match[3])
     # "new features added to the specification can be safely ignored": not in 3.0.
-    schema = f"{dialect}.entry_point"
-    found = validate_document(document, schema, "", ignore_unknown=minor > 0)
-    place = found if dialect == "draft-2021" else found["metadata_encoding"]
+    schema = f"{revision}.entry_point"
+    found = validate_document(document, schema, Location(), ignore_unknown=minor > 0)
+    place = found if revision == "draft-2021" else found["metadata_encoding"]
     extensions = read_extensions(found["extensions"])
-    return EntryPoint(dialect, minor, place["metadata_key_suffix"], extensions, document)
+    return EntryPoint(revision, minor, place["metadata_key_suffix"], extensions, document)
 
 
-def _check_encoding(entry: EntryPoint, where: str) -> None:
+def _check_encoding(entry: EntryPoint, location: Location) -> None:
     """Raise if metadata documents are not JSON."""
     encoding: Any = entry.document["metadata_encoding"]
     uri = encoding.get("extension") if isinstance(encoding, dict) else encoding
-    if uri is None or (entry.dialect == "draft-2021" and _URI(uri)):
+    if uri is None or (entry.revision == "draft-2021" and _URI(uri)):
         return
     raise UnknownExtensionError(
         "metadata encoding",
         uri,
-        f"{where} at /metadata_encoding",
+        location.at("/metadata_encoding"),
         hint="Only JSON is supported",
     )

@@ -30,7 +30,7 @@ def read_extensions(extensions: Sequence[Any]) -> dict[str, JSON]:
     Raises
     ------
     MetadataValidationError
-        If there are duplicates; ``where`` is empty.
+        If there are duplicates; ``location`` is empty.
     """
     members: dict[str, JSON] = {}
     problems = []
@@ -53,7 +53,7 @@ def write_extensions(members: Mapping[str, JSON]) -> list[JSON]:
     Raises
     ------
     MetadataValidationError
-        If a name is not a URI; ``where`` is empty.
+        If a name is not a URI; ``location`` is empty.
     """
     written: list[JSON] = []
     problems = []

@@ -49,7 +49,7 @@ def read_fill_value(value: JSON, name: str, pointer: str = "/fill_value") -> JSO
     Raises
     ------
     MetadataValidationError
-        If it is null, or has a wrong number of digits; ``where`` is empty.
+        If it is null, or has a wrong number of digits; ``location`` is empty.
     """
     if value is None:
         raise refusal(pointer, "must be a value of the data type: null is not permitted")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import GroupMetadata, MetadataValidationError, ValidationProblem
+from zarr_core.extension import GroupMetadata, Location, MetadataValidationError, ValidationProblem
 from zarr_core.tools import strictjson
 
 from zarr_formats.draft.entry_point import KEY
@@ -26,7 +26,7 @@ _OTHERS = (KEY, ".zgroup", ".zarray", "attributes.json", "meta")
 
 
 def read_group(
-    document: dict[str, Any], schema: str, where: str, *, ignore_unknown: bool
+    document: dict[str, Any], schema: str, location: Location, *, ignore_unknown: bool
 ) -> GroupMetadata:
     """Read the document of an explicit group.
 
@@ -36,7 +36,7 @@ def read_group(
         The node document: ``{"group": ...}``.
     schema : str
         Name of its schema.
-    where : str
+    location : Location
         Store and key, for errors.
     ignore_unknown : bool
         Whether unknown members are ignored.
@@ -47,7 +47,7 @@ def read_group(
         If it is invalid, or has unknown members.
     """
     ignore_unknown = ignore_unknown or schema.startswith("draft-2021")
-    found = validate_document(document["group"], schema, where, ignore_unknown=ignore_unknown)
+    found = validate_document(document["group"], schema, location, ignore_unknown=ignore_unknown)
     return GroupMetadata(attributes=found["attributes"] or {}, document=document)
 
 

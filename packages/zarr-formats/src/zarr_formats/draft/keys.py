@@ -24,12 +24,12 @@ _CHUNK = re.compile(r"(?:.*/)?c(?:[0-9]+(?:[/.][0-9]+)*)?", re.DOTALL).fullmatch
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The keys of one dialect.
+    """The keys of one draft.
 
     Parameters
     ----------
     root : str
-        Name of the root: empty in the text, ``/root`` in the older dialect.
+        Name of the root: empty in the draft of 2022, ``/root`` in that of 2021.
     """
 
     root: str = ""

@@ -14,6 +14,7 @@ from zarr_core.extension import (
     ExtensionDefinition,
     Format,
     GroupMetadata,
+    Location,
     MetadataValidationError,
     NodeNotFoundError,
     ValidationProblem,
@@ -30,12 +31,13 @@ if TYPE_CHECKING:
 
     from zarr_core.extension import JSON, Buffers, ByteReader, Store
 
-    from zarr_formats.draft.entry_point import Dialect, EntryPoint
+    from zarr_formats.draft.entry_point import EntryPoint, Revision
     from zarr_formats.revision import Part
 
     NodeMetadata = ArrayMetadata | GroupMetadata
 
 _KINDS: tuple[Kind, ...] = ("array", "group")
+_METADATA, _NEW = Location("array metadata"), Location("new metadata")
 _BLOSC = ExtensionDefinition("blosc", {"cname": "lz4", "clevel": 5, "shuffle": "shuffle"})
 MINOR = "minor"
 """Member of a node document with the minor version, if it is not 0."""
@@ -53,7 +55,7 @@ class DraftFormat(Format):
     implicit_groups: ClassVar[bool] = True
     compressors: ClassVar[tuple[ExtensionDefinition, ...] | None] = (_BLOSC,)
 
-    name: ClassVar[Dialect]
+    name: ClassVar[Revision]
     layout: ClassVar[Layout]
     lenient: ClassVar[bool] = False
     """Whether documents may contain ``NaN`` and ``Infinity``, which are not valid JSON."""
@@ -65,26 +67,26 @@ class DraftFormat(Format):
     # --- documents ---
 
     @abstractmethod
-    def _read_array(self, document: dict[str, Any], where: str) -> ArrayMetadata:
+    def _read_array(self, document: dict[str, Any], location: Location) -> ArrayMetadata:
         """Read the document of an array from a node document."""
 
     @abstractmethod
     def _parts(self) -> tuple[Part, ...]:
         """Return how the members of the document of an array are written."""
 
-    def from_json(self, document: JSON, where: str) -> NodeMetadata:
+    def from_json(self, document: JSON, location: Location) -> NodeMetadata:
         """Read ``{"array": ...}``, ``{"group": ...}``, or ``{}`` for an implicit group."""
         found: dict[str, Any] = document if isinstance(document, dict) else {"": document}
         is_node = not found or "array" in found or "group" in found or found.keys() == {MINOR}
         if not is_node or type(found.get(MINOR, 0)) is not int:
             message = 'must be an object with "array" or "group", or empty'
-            raise MetadataValidationError(where, [ValidationProblem("", message)])
+            raise MetadataValidationError(location, [ValidationProblem("", message)])
         if "array" in found:
-            return self._read_array(found, where).replace(document=found)
+            return self._read_array(found, location).replace(document=found)
         if "group" in found:
             ignore_unknown = found.get(MINOR, 0) > 0
             return groups.read_group(
-                found, f"{self.name}.group", where, ignore_unknown=ignore_unknown
+                found, f"{self.name}.group", location, ignore_unknown=ignore_unknown
             )
         return GroupMetadata(document=found)
 
@@ -96,7 +98,7 @@ class DraftFormat(Format):
         raw: Any = None if kept is None else kept["array"]
         old = None
         if kept is not None:
-            before = self.from_json(kept, "array metadata")
+            before = self.from_json(kept, _METADATA)
             assert isinstance(before, ArrayMetadata), "it was read as an array"
             old = before
             if metadata.shape != old.shape and 0 in raw["chunk_grid"].get("chunk_shape", ()):
@@ -104,23 +106,23 @@ class DraftFormat(Format):
                 grid = raw["chunk_grid"]
                 lengths = [length or 1 for length in grid["chunk_shape"]]
                 raw = {**raw, "chunk_grid": {**grid, "chunk_shape": lengths}}
-        written = revise(raw, old, metadata, self._parts(), "array metadata")
+        written = revise(raw, old, metadata, self._parts(), _METADATA)
         return {**(kept or {}), "array": written}
 
-    def to_format(self, metadata: Any, where: str) -> Any:
+    def to_format(self, metadata: Any, location: Location) -> Any:
         """Convert new metadata to the chunk keys and shards of the drafts."""
         if isinstance(metadata, ArrayMetadata):
             scalar = self.chunk_key_encoding.configuration["scalar"]
             metadata = chunks.adapt_new_array(metadata, str(scalar))
         try:
-            return super().to_format(metadata, where)
+            return super().to_format(metadata, location)
         except MetadataValidationError as error:
-            raise MetadataValidationError(where, error.problems) from error
+            raise MetadataValidationError(location, error.problems) from error
 
     # --- reading ---
 
     def entry(self, store: Store) -> EntryPoint | None:
-        """Return the entry point of a hierarchy of this dialect, or None.
+        """Return the entry point of a hierarchy of this draft, or None.
 
         Raises
         ------
@@ -128,7 +130,7 @@ class DraftFormat(Format):
             If the hierarchy is not supported.
         """
         found = entry_point.read_entry_point(store)
-        if found is None or found.dialect != self.name:
+        if found is None or found.revision != self.name:
             return None
         self._suffixes[found.suffix] = None
         return found
@@ -149,12 +151,12 @@ class DraftFormat(Format):
     def _parse(
         self, store: Store, path: str, data: bytes, kind: Kind, entry: EntryPoint
     ) -> NodeMetadata:
-        where = f"{store} {self.layout.document(kind, path, entry.suffix)!r}"
-        found: dict[str, JSON] = {kind: strictjson.loads(data, where, constants=self.lenient)}
+        location = Location(store, key=self.layout.document(kind, path, entry.suffix))
+        found: dict[str, JSON] = {kind: strictjson.loads(data, location, constants=self.lenient)}
         if entry.minor:
             found[MINOR] = entry.minor
         return self.from_json(
-            found | self._additional_members(store, path, found.get("array")), where
+            found | self._additional_members(store, path, found.get("array")), location
         )
 
     def _additional_members(self, store: Store, path: str, array: JSON) -> dict[str, JSON]:
@@ -242,9 +244,9 @@ class DraftFormat(Format):
     ) -> NodeMetadata:
         """Change the document under the lock of its key; an implicit group becomes explicit."""
         entry = self.entry(store)
-        where = f"{store} {'/' + path!r}"
+        location = Location(store, path)
         if entry is None:
-            raise NodeNotFoundError(where, "the node has been removed")
+            raise NodeNotFoundError(location, "the node has been removed")
         keys = {kind: self.layout.document(kind, path, entry.suffix) for kind in _KINDS}
         kind: Kind = "array" if store.exists(keys["array"]) else "group"
         changed: NodeMetadata | None = None
@@ -252,12 +254,12 @@ class DraftFormat(Format):
         def change_document(reader: ByteReader | None) -> Buffers | None:
             nonlocal changed
             if reader is not None:
-                data = read_metadata_from(reader, where)
+                data = read_metadata_from(reader, location)
                 found = self._parse(store, path, data, kind, entry)
             elif kind == "group" and self._is_implied(store, path):
                 found = GroupMetadata(document={})
             else:
-                raise NodeNotFoundError(where, "the node has been removed")
+                raise NodeNotFoundError(location, "the node has been removed")
             changed = change(found)
             written = self._stored(changed)
             return None if written is None else written[1]
@@ -272,10 +274,10 @@ class DraftFormat(Format):
         The document is validated, so that only valid documents are stored.
         """
         written: Any = self.to_json(metadata)
-        plain: Any = strictjson.plain(written, "new metadata") if not self.lenient else written
+        plain: Any = strictjson.plain(written, _NEW) if not self.lenient else written
         for kind in _KINDS:
             if kind in plain:
-                self.from_json(plain, "new metadata")
+                self.from_json(plain, _NEW)
                 return kind, strictjson.encode(plain[kind])
         return None
 
@@ -292,7 +294,7 @@ class DraftFormat(Format):
             other = groups.other_hierarchy(store)
             if other and (entry := self.entry(store)) is None:  # not created just now
                 raise NodeExistsError(
-                    f"{store} {'/' + path!r}",
+                    Location(store, path),
                     f"{other!r} belongs to a hierarchy of another format, but {self.name!r} "
                     "requires an entry point for the whole store; use the zarr_format of that "
                     "hierarchy, or choose another store",
@@ -303,7 +305,7 @@ class DraftFormat(Format):
             entry = self.entry(store)
         if entry is None:
             raise NodeExistsError(
-                f"{store} {'/' + path!r}", "another hierarchy was created at the same time"
+                Location(store, path), "another hierarchy was created at the same time"
             )
         return entry
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.errors import UnsupportedFieldError
-from zarr_core.extension import MetadataValidationError, ValidationProblem
+from zarr_core.extension import Location, MetadataValidationError, ValidationProblem
 from zarr_core.tools import json_pointer, package_schema
 
 import zarr_formats
@@ -19,7 +19,7 @@ _PACKAGE = zarr_formats.__name__
 
 
 def validate_document(
-    document: JSON, schema: str, where: str, *, ignore_unknown: bool = False
+    document: JSON, schema: str, location: Location, *, ignore_unknown: bool = False
 ) -> dict[str, Any]:
     """Validate a document and return it.
 
@@ -29,7 +29,7 @@ def validate_document(
         The document.
     schema : str
         Name of the schema, such as ``"draft.array"``.
-    where : str
+    location : Location
         Store and key, for errors.
     ignore_unknown : bool
         Whether to ignore members that the schema does not define.
@@ -46,23 +46,23 @@ def validate_document(
         assert isinstance(document, dict), "these schemas describe objects"
         return document
     if not isinstance(document, dict):
-        raise MetadataValidationError(where, found.problems(document))
+        raise MetadataValidationError(location, found.problems(document))
     rules: Any = found.document
     known = rules["properties"]
     unknown = [name for name in document if name not in known]
     problems = found.problems({name: document[name] for name in document if name in known})
     if problems:
-        raise MetadataValidationError(where, problems)
+        raise MetadataValidationError(location, problems)
     if unknown and not ignore_unknown:
         message = f"is not a known member; known: {', '.join(known)}"
         raise UnsupportedFieldError(
-            where, [ValidationProblem(json_pointer(name), message) for name in unknown]
+            location, [ValidationProblem(json_pointer(name), message) for name in unknown]
         )
     return document
 
 
 def add_location(
-    error: MetadataValidationError, where: str, place: Callable[[str], str] = str
+    error: MetadataValidationError, location: Location, place: Callable[[str], str] = str
 ) -> MetadataValidationError:
     """Return an error of a part of a document with the location of the document.
 
@@ -70,7 +70,7 @@ def add_location(
     ----------
     error : MetadataValidationError
         The error.
-    where : str
+    location : Location
         Store and key.
     place : callable
         Converts pointers of the part to pointers of the document.
@@ -78,4 +78,4 @@ def add_location(
     problems = [
         ValidationProblem(place(problem.pointer), problem.message) for problem in error.problems
     ]
-    return MetadataValidationError(where, problems)
+    return MetadataValidationError(location, problems)

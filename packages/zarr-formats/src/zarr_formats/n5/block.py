@@ -1,4 +1,4 @@
-"""n5.block codec (array -> bytes): a block of N5, whose dimensions are the other way round.
+"""n5.block codec (array -> bytes): a block of N5, with reversed dimensions.
 
 Name:           n5.block
 Specification:  N5 file-system specification, item 9

@@ -13,7 +13,13 @@ from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from zarr_core.extension import ArrayRepresentation, ChunkDecodeError, Codec, ExtensionDefinition
+from zarr_core.extension import (
+    ArrayRepresentation,
+    ChunkDecodeError,
+    Codec,
+    ExtensionDefinition,
+    Location,
+)
 from zarr_core.tools import CodecChain
 
 from zarr_formats.n5.header import LARGEST_LENGTH, MOST_DIMENSIONS, read_header, write_header
@@ -71,7 +77,7 @@ class Blocks:
         self._cut = cut
         self._bound: dict[tuple[int, ...], PreparedCodecChain] = {}
         self._whole = self._bind(shape)
-        self._header = write_header(self._turned(shape))
+        self._header = write_header(self._reversed(shape))
         stored = self._whole.memory_dtype
         if stored is None or stored != stored.newbyteorder(">"):
             raise ValueError('blocks hold big-endian elements: the codec "bytes", endian "big"')
@@ -102,7 +108,7 @@ class Blocks:
             If it is not a block of the chunk.
         """
         lengths, start = read_header(data, len(self._shape))
-        shape = self._turned(lengths)
+        shape = self._reversed(lengths)
         content = memoryview(data)[start:]
         if shape == self._shape:
             return self._whole.decode(content)
@@ -138,7 +144,7 @@ class Blocks:
             self._bound[shape] = bound
         return bound
 
-    def _turned(self, lengths: tuple[int, ...]) -> tuple[int, ...]:
+    def _reversed(self, lengths: tuple[int, ...]) -> tuple[int, ...]:
         return lengths[::-1] if self._reverse else lengths
 
 
@@ -158,7 +164,7 @@ def read_chain(definitions: Iterable[JSON]) -> CodecChain:
     """The chain that the member ``codecs`` of a configuration describes."""
     return CodecChain.from_definitions(
         [ExtensionDefinition.from_json(item) for item in definitions],
-        pointer="/configuration/codecs",
+        Location(pointer="/configuration/codecs"),
     )
 
 

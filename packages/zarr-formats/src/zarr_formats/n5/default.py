@@ -76,7 +76,7 @@ class N5DefaultCodec(BlocksCodec):
         if first.name != "transpose" or order not in (_reversed(decoded), "F"):
             raise ValueError(
                 'the first of its codecs must be "transpose" with the order '
-                f"{_reversed(decoded)}, as the elements of a block lie the other way round"
+                f"{_reversed(decoded)}, because the dimensions of a block are reversed"
             )
         if blocks.array_to_array > 1 or blocks.bytes_to_bytes > 1:
             raise ValueError('its codecs are "transpose", "bytes", then at most one compressor')

@@ -14,6 +14,7 @@ from zarr_core.extension import (
     ArrayMetadata,
     ExtensionDefinition,
     GroupMetadata,
+    Location,
     MetadataValidationError,
     ValidationProblem,
 )
@@ -44,7 +45,7 @@ def is_array(document: Mapping[str, JSON]) -> bool:
 # --- arrays ---
 
 
-def read_array(document: dict[str, JSON], where: str) -> ArrayMetadata:
+def read_array(document: dict[str, JSON], location: Location) -> ArrayMetadata:
     """Read the document of an array.
 
     Raises
@@ -57,7 +58,7 @@ def read_array(document: dict[str, JSON], where: str) -> ArrayMetadata:
     if not problems:
         problems = _inconsistencies(checked)
     if problems:
-        raise MetadataValidationError(where, problems)
+        raise MetadataValidationError(location, problems)
     data_type = checked["dataType"]
     attributes = _attributes(document)
     compression = checked.get("compression") or {"type": checked["compressionType"]}
@@ -80,7 +81,7 @@ def read_array(document: dict[str, JSON], where: str) -> ArrayMetadata:
     )
 
 
-def write_array(metadata: ArrayMetadata, where: str) -> dict[str, JSON]:
+def write_array(metadata: ArrayMetadata, location: Location) -> dict[str, JSON]:
     """Return the document of an array; unchanged members are kept as they were read.
 
     Raises
@@ -88,7 +89,7 @@ def write_array(metadata: ArrayMetadata, where: str) -> dict[str, JSON]:
     MetadataValidationError
         If N5 cannot represent it.
     """
-    raw, old = _read_again(metadata, where)
+    raw, old = _read_again(metadata, location)
     known = old.attributes if isinstance(old, ArrayMetadata) else {}
     parts = [
         Part(("shape",), ("dimensions",), lambda new: {"dimensions": [*reversed(new.shape)]}),
@@ -101,7 +102,7 @@ def write_array(metadata: ArrayMetadata, where: str) -> dict[str, JSON]:
         Part(("chunk_key_encoding",), (), array_members.no_other_keys),
         *array_members.UNSUPPORTED,
     ]
-    return revise(raw, old if isinstance(old, ArrayMetadata) else None, metadata, parts, where)
+    return revise(raw, old if isinstance(old, ArrayMetadata) else None, metadata, parts, location)
 
 
 def _inconsistencies(document: Mapping[str, Any]) -> list[ValidationProblem]:
@@ -133,7 +134,7 @@ def read_group(document: dict[str, JSON]) -> GroupMetadata:
     return GroupMetadata(attributes=attributes, document={"attributes.json": document})
 
 
-def write_group(metadata: GroupMetadata, where: str) -> dict[str, JSON] | None:
+def write_group(metadata: GroupMetadata, location: Location) -> dict[str, JSON] | None:
     """Return the document of a group; None if it had none and does not need one.
 
     Raises
@@ -143,7 +144,7 @@ def write_group(metadata: GroupMetadata, where: str) -> dict[str, JSON] | None:
     """
     if metadata.document is not None and not metadata.document and not metadata.attributes:
         return None
-    raw, old = _read_again(metadata, where)
+    raw, old = _read_again(metadata, location)
     known = {} if old is None else old.attributes
     problems = [
         ValidationProblem(json_pointer(name), "is not supported by N5")
@@ -154,11 +155,11 @@ def write_group(metadata: GroupMetadata, where: str) -> dict[str, JSON] | None:
             ValidationProblem("/consolidated_metadata", "N5 does not support consolidated metadata")
         )
     if problems:
-        raise MetadataValidationError(where, problems)
+        raise MetadataValidationError(location, problems)
     try:
         attributes = _checked(metadata.attributes, known)
     except MetadataValidationError as error:
-        raise MetadataValidationError(where, error.problems) from None
+        raise MetadataValidationError(location, error.problems) from None
     kept = {name: attributes.get(name, value) for name, value in (raw or {}).items()}
     gone = known.keys() - attributes.keys()
     return {name: value for name, value in kept.items() if name not in gone} | attributes
@@ -168,13 +169,13 @@ def write_group(metadata: GroupMetadata, where: str) -> dict[str, JSON] | None:
 
 
 def _read_again(
-    metadata: ArrayMetadata | GroupMetadata, where: str
+    metadata: ArrayMetadata | GroupMetadata, location: Location
 ) -> tuple[dict[str, JSON] | None, ArrayMetadata | GroupMetadata | None]:
     """Return the document from which metadata was read, and read it again."""
     raw = (metadata.document or {}).get("attributes.json")
     if not isinstance(raw, dict):
         return None, None
-    return raw, read_array(raw, where) if is_array(raw) else read_group(raw)
+    return raw, read_array(raw, location) if is_array(raw) else read_group(raw)
 
 
 def _attributes(document: Mapping[str, JSON]) -> dict[str, JSON]:

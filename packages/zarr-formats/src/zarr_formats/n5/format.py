@@ -16,6 +16,7 @@ from zarr_core.extension import (
     ExtensionDefinition,
     Format,
     GroupMetadata,
+    Location,
     MetadataValidationError,
     NodeNotFoundError,
     ValidationProblem,
@@ -80,21 +81,21 @@ class N5(Format):
             return _IMPLICIT if _is_implicit(store, path) else None
         return _parsed(store, path, data)
 
-    def from_json(self, document: JSON, where: str) -> NodeMetadata:
+    def from_json(self, document: JSON, location: Location) -> NodeMetadata:
         """Read ``{"attributes.json": ...}``, or ``{}`` for a group that has none."""
         content = document.get(_DOCUMENT, {}) if isinstance(document, dict) else None
         if not isinstance(document, dict) or not isinstance(content, dict):
             message = "the document of an N5 node is an object"
-            raise MetadataValidationError(where, [ValidationProblem("", message)])
+            raise MetadataValidationError(location, [ValidationProblem("", message)])
         if not document:
             return _IMPLICIT
-        return read_array(content, where) if is_array(content) else read_group(content)
+        return read_array(content, location) if is_array(content) else read_group(content)
 
     def to_json(self, metadata: NodeMetadata) -> JSON:
         """Return ``{"attributes.json": ...}``, or ``{}`` for a group that needs none."""
         if isinstance(metadata, ArrayMetadata):
-            return {_DOCUMENT: write_array(metadata, "array in N5")}
-        document = write_group(metadata, "group in N5")
+            return {_DOCUMENT: write_array(metadata, Location("array in N5"))}
+        document = write_group(metadata, Location("group in N5"))
         return {} if document is None else {_DOCUMENT: document}
 
     def write(self, store: Store, path: str, metadata: NodeMetadata) -> None:
@@ -118,20 +119,20 @@ class N5(Format):
     ) -> NodeMetadata:
         """Read and write ``attributes.json`` under the lock of its key."""
         key = _key(path)
-        where = f"{store} {key!r}"
+        location = Location(store, key=key)
         changed: NodeMetadata | None = None
 
         def change_document(reader: ByteReader | None) -> Buffers | None:
             nonlocal changed
             found: NodeMetadata | None = None
             if reader is not None:
-                found = _parsed(store, path, read_metadata_from(reader, where))
+                found = _parsed(store, path, read_metadata_from(reader, location))
             elif _is_implicit(store, path):
                 found = _IMPLICIT
             if found is None:
-                raise NodeNotFoundError(where, "the node has been removed")
+                raise NodeNotFoundError(location, "the node has been removed")
             document = self.to_json(change(found))
-            changed = self.from_json(document, where)
+            changed = self.from_json(document, location)
             content = _content(document)
             return None if content is None else strictjson.encode(content)
 
@@ -187,9 +188,9 @@ def _parsed(store: Store, path: str, data: bytes) -> NodeMetadata | None:
     known = _known.get(data)
     if known is not None:
         return known
-    where = f"{store} {_key(path)!r}"
+    location = Location(store, key=_key(path))
     try:
-        document = strictjson.loads(data, where, constants=True)
+        document = strictjson.loads(data, location, constants=True)
     except MetadataDecodeError:
         prefix = f"{path}/" if path else ""
         if any(store.exists(prefix + mark) for mark in _FOREIGN):
@@ -197,7 +198,7 @@ def _parsed(store: Store, path: str, data: bytes) -> NodeMetadata | None:
         raise
     if not isinstance(document, dict):
         return None
-    metadata = read_array(document, where) if is_array(document) else read_group(document)
+    metadata = read_array(document, location) if is_array(document) else read_group(document)
     return _known.keep(data, metadata, len(data))
 
 

@@ -1,7 +1,7 @@
-"""Compression of version 1 as a configuration of numcodecs, or back.
+"""Conversion of the compression of version 1 from and to a configuration of numcodecs.
 
-Specification: version 1, "Metadata", names libraries only; what their options mean, and
-which there are, is what zarr 1.0 and 1.1 do.
+Specification: version 1, "Metadata", which only names libraries.  Their options are those of
+zarr 1.0 and 1.1.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from zarr_core.extension import JSON
 
 _LZMA = ("format", "check", "preset", "filters")
-_ZLIB_LEVEL = 6  # what zlib takes for the level -1
+_ZLIB_LEVEL = 6  # the level that zlib uses for -1
 
 
 def config_of(compression: str | None, options: Any) -> dict[str, JSON] | None:
@@ -23,7 +23,7 @@ def config_of(compression: str | None, options: Any) -> dict[str, JSON] | None:
     Parameters
     ----------
     compression : str or None
-        The member of the document, checked by the schema before, like its options.
+        The member of the document; validated, like its options.
     options : JSON
         The member ``compression_opts``.
     """
@@ -31,7 +31,7 @@ def config_of(compression: str | None, options: Any) -> dict[str, JSON] | None:
         case "blosc":
             members: Mapping[str, JSON] = {name: options[name] for name in ("cname", "clevel")}
             return {"id": "blosc", **members, "shuffle": options["shuffle"], "blocksize": 0}
-        case "zlib" | "gzip":  # "gzip" is another name of zlib there
+        case "zlib" | "gzip":  # "gzip" is an alias of zlib
             return {"id": "zlib", "level": options}
         case "bz2":
             return {"id": "bz2", "level": options}
@@ -51,14 +51,14 @@ def options_of(config: Mapping[str, Any] | None) -> tuple[str, JSON]:
     Raises
     ------
     ValueError
-        If version 1 has none that is the same; says which there are.
+        If version 1 does not support it; the message lists the supported ones.
     """
     if config is None:
         return "none", None
     match config["id"]:
         case "blosc" if config.get("cname") == "zstd":
             raise ValueError(
-                "zarr 1.1 has zstd from before its format was settled, and reads no other; "
+                "zarr 1.1 contains zstd from before its format was final, and reads no newer frames; "
                 "choose lz4 or zlib"
             )
         case "blosc":

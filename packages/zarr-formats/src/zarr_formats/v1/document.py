@@ -1,11 +1,11 @@
-"""The documents ``meta`` with ``attrs`` as metadata of an array, or back.
+"""Conversion of the documents ``meta`` and ``attrs`` from and to the metadata of an array.
 
-Specification: version 1, "Metadata", "Attributes".  Other members of ``meta`` mean nothing
-here, but they are kept.
+Specification: version 1, "Metadata", "Attributes".  Unknown members of ``meta`` are ignored and
+preserved.
 
-The member ``order`` says how elements lie in a chunk, but zarr 1.0 and 1.1, which alone
-write version 1, heed it for Blosc only: to the other libraries they give elements in C
-order always.  Chunks are read, and written, as they have them.
+The member ``order`` is the order of the elements in a chunk.  zarr 1.0 and 1.1, the only other
+writers of version 1, use it for Blosc only, and C order for the other compression libraries.
+Chunks are read and written like theirs.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from zarr_core.extension import (
     ArrayMetadata,
     ExtensionDefinition,
+    Location,
     MetadataValidationError,
     ValidationProblem,
 )
@@ -36,7 +37,7 @@ META, ATTRIBUTES = "meta", "attrs"
 
 
 def is_version_1(document: JSON) -> bool:
-    """Whether a value is the content of a ``meta`` of version 1, right or wrong."""
+    """Whether a value is a ``meta`` of version 1, valid or not."""
     if not isinstance(document, dict):
         return False
     version = document.get("zarr_format")
@@ -44,11 +45,11 @@ def is_version_1(document: JSON) -> bool:
 
 
 def encode(document: JSON) -> bytes:
-    """A document as it is stored: in ASCII, as zarr 1 reads nothing else."""
+    """Encode a document in ASCII, which zarr 1 requires."""
     return json.dumps(document, indent=4).encode("ascii")
 
 
-def read_array(document: JSON, attributes: JSON | None, where: str) -> ArrayMetadata:
+def read_array(document: JSON, attributes: JSON | None, location: Location) -> ArrayMetadata:
     """Read a ``meta``.
 
     Parameters
@@ -57,25 +58,25 @@ def read_array(document: JSON, attributes: JSON | None, where: str) -> ArrayMeta
         The content of ``meta``.
     attributes : JSON, optional
         The content of ``attrs``; None if it is not stored.
-    where : str
-        What it is, for errors.
+    location : Location
+        The node, for errors.
 
     Raises
     ------
     MetadataValidationError
-        If one of them is wrong.
+        If one of them is invalid.
     """
     problems = package_schema("zarr_formats", "format", "v1.meta").problems(document)
     if not isinstance(attributes, dict | None):
         problems.append(ValidationProblem("", f"{ATTRIBUTES!r} must be an object of attributes"))
     if problems:
-        raise MetadataValidationError(where, problems)
+        raise MetadataValidationError(location, problems)
     assert isinstance(document, dict), "the schema says so"
     members: Mapping[str, Any] = document
     ndim = len(members["shape"])
     if len(members["chunks"]) != ndim:
         message = f"has {len(members['chunks'])} dimensions, but the shape has {ndim}"
-        raise MetadataValidationError(where, [ValidationProblem("/chunks", message)])
+        raise MetadataValidationError(location, [ValidationProblem("/chunks", message)])
     try:
         dtype = read_dtype(members["dtype"])
         if dtype.item_size is None:
@@ -86,7 +87,7 @@ def read_array(document: JSON, attributes: JSON | None, where: str) -> ArrayMeta
         codecs = read_chain(dtype, order, ndim, None, config)
         fill_value, undefined = fill_from_v1(members["fill_value"], dtype)
     except MetadataValidationError as error:
-        raise MetadataValidationError(where, error.problems) from error
+        raise MetadataValidationError(location, error.problems) from error
     stored: dict[str, JSON] = {META: document}
     if attributes is not None:
         stored[ATTRIBUTES] = attributes
@@ -103,8 +104,8 @@ def read_array(document: JSON, attributes: JSON | None, where: str) -> ArrayMeta
     )
 
 
-def write_array(metadata: ArrayMetadata, where: str) -> dict[str, JSON]:
-    """The documents of an array by their names; there are always both.
+def write_array(metadata: ArrayMetadata, location: Location) -> dict[str, JSON]:
+    """Return the documents of an array by their names; always both.
 
     Raises
     ------
@@ -114,16 +115,16 @@ def write_array(metadata: ArrayMetadata, where: str) -> dict[str, JSON]:
     stored = metadata.document or {}
     raw = stored.get(META)
     if not isinstance(raw, dict):
-        new = revise(None, None, metadata, _PARTS, where)
+        new = revise(None, None, metadata, _PARTS, location)
         return {META: dict(sorted(new.items())), ATTRIBUTES: metadata.attributes}
-    old = read_array(raw, None, where)
-    written: dict[str, JSON] = {META: revise(raw, old, metadata, _PARTS, where)}
+    old = read_array(raw, None, location)
+    written: dict[str, JSON] = {META: revise(raw, old, metadata, _PARTS, location)}
     if metadata.attributes or ATTRIBUTES in stored:
         written[ATTRIBUTES] = metadata.attributes
     return written
 
 
-# --- the members of meta, each from the fields of the model ---
+# --- the members of meta ---
 
 
 def _write_shape(metadata: ArrayMetadata) -> Mapping[str, JSON]:
@@ -182,7 +183,7 @@ def _has_times(value: JSON) -> bool:
 def _write_fill_value(metadata: ArrayMetadata) -> Mapping[str, JSON]:
     try:
         dtype = read_dtype(write_stored_dtype(metadata))
-    except MetadataValidationError:  # said already
+    except MetadataValidationError:  # reported already
         return {}
     if dtype.item_size is None:
         return {}

@@ -1,8 +1,8 @@
-"""Fill values of version 1: a JSON scalar that NumPy writes into every element.
+"""Conversion of fill values of version 1: a JSON scalar that NumPy assigns to every element.
 
-Specification: version 1, "Metadata".  What a number means for records, or a string for
-dates, only zarr 1.0 and 1.1 say: they hand it to ``numpy.ndarray.fill``.  So it is done
-here.  Integers out of range wrap, as they did then.
+Specification: version 1, "Metadata".  The meaning of a number for records, or of a string for
+dates, is that of zarr 1.0 and 1.1, which pass it to ``numpy.ndarray.fill``.  Integers out of
+range wrap, as in these versions.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ def fill_from_v1(value: JSON, dtype: Dtype) -> tuple[JSON, bool]:
     value : JSON
         The member of the document.
     dtype : Dtype
-        What its elements are.
+        The data type of the elements.
 
     Returns
     -------
     value : JSON
-        The value in version 3's form for the data type; that of zero bytes if the document
-        gives none.
+        The value in the form of version 3 for the data type; that of zero bytes if it is
+        undefined.
     undefined : bool
-        Whether it gives none.
+        Whether the value is null.
 
     Raises
     ------
     MetadataValidationError
-        If NumPy makes no such element of it; ``where`` is empty.
+        If NumPy cannot convert it to an element; ``location`` is empty.
     """
     data_type = _data_type(dtype)
     if value is None:
@@ -60,12 +60,12 @@ def fill_from_v1(value: JSON, dtype: Dtype) -> tuple[JSON, bool]:
 
 
 def fill_to_v1(value: JSON, dtype: Dtype, undefined: bool) -> JSON:
-    """Write a fill value; what :func:`fill_from_v1` reads.
+    """Write a fill value, the inverse of :func:`fill_from_v1`.
 
     Raises
     ------
     MetadataValidationError
-        If no JSON scalar makes that element; ``where`` is empty.
+        If no JSON scalar represents the element; ``location`` is empty.
     """
     if undefined:
         return None
@@ -77,14 +77,14 @@ def fill_to_v1(value: JSON, dtype: Dtype, undefined: bool) -> JSON:
     except (ValueError, TypeError, OverflowError) as error:
         raise refusal(_POINTER, f"{value!r}: {error}") from error
     if dtype.has_fields and not any(element.tobytes()):
-        return None  # of text in a record, no scalar makes zero bytes: 0 makes "0"
+        return None  # no scalar represents zero bytes of text in a record: 0 becomes "0"
     raise refusal(_POINTER, f"version 1 has no form for the value {value!r}")
 
 
 def _element(value: JSON, dtype: Dtype) -> Array:
     element = np.zeros((), dtype.numpy_dtype())
     if dtype.kind in "iu" and isinstance(value, int | float):
-        # As C does it: what is too large wraps.
+        # As in C: integers out of range wrap.
         value = int(value) % (1 << 8 * element.itemsize)
         element = np.array(value, f"u{element.itemsize}").view(f"{dtype.kind}{element.itemsize}")
         return element.astype(dtype.numpy_dtype())
@@ -98,7 +98,7 @@ def _element(value: JSON, dtype: Dtype) -> Array:
 
 
 def _scalar(element: Array, kind: str) -> JSON:
-    """The JSON scalar that might give an element."""
+    """Return the JSON scalar that may represent an element."""
     match kind:
         case "b" | "i" | "u":
             plain: JSON = element.item()

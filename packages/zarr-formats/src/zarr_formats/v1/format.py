@@ -1,7 +1,7 @@
-"""Zarr version 1: a ``meta`` beside an ``attrs`` for each array, no groups.
+"""Zarr version 1: the documents ``meta`` and ``attrs`` for each array, no groups.
 
-Specification: version 1, "Storage".  There, an array is a store of its own; a prefix of a
-larger store serves as well.
+Specification: version 1, "Storage".  There, each array is a store; here, it can also be a prefix
+of a store.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from zarr_core.extension import (
     ExtensionDefinition,
     Format,
     GroupMetadata,
+    Location,
     MetadataValidationError,
     NodeNotFoundError,
     ValidationProblem,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
     NodeMetadata: TypeAlias = ArrayMetadata | GroupMetadata
 
-_LARGEST = 1 << 24  # bytes; a larger "meta" is another program's
+_LARGEST = 1 << 24  # bytes; a larger "meta" was written by another program
 _SAYS_ZARR = re.compile(rb'"zarr_format"\s*:\s*1\b').search
 
 
@@ -63,38 +64,38 @@ class V1(Format):
     )
 
     def read(self, store: Store, path: str) -> NodeMetadata | None:
-        """Read ``meta``, unless it is another program's, then ``attrs``."""
+        """Read ``meta``, unless another program wrote it, then ``attrs``."""
         key = _key(path, META)
-        # Of a prefix "meta", as the drafts of version 3 have it, stores report that it is not a key.
+        # The drafts of version 3 have a prefix "meta", for which stores report that it is not a key.
         reader = store.open_value(key) if store.exists(key) else None
         if reader is None:
             return None
         with reader:
-            document = _parsed(reader, f"{store} {key!r}")
+            document = _parsed(reader, Location(store, key=key))
         if document is None:
             return None
         attributes = _attributes(store, path, read_metadata(store, _key(path, ATTRIBUTES)))
-        return read_array(document, attributes, f"{store} {key!r}")
+        return read_array(document, attributes, Location(store, key=key))
 
-    def from_json(self, document: JSON, where: str) -> NodeMetadata:
+    def from_json(self, document: JSON, location: Location) -> NodeMetadata:
         """Read ``{"meta": ..., "attrs": ...}``."""
         if not isinstance(document, dict) or META not in document:
             message = f"a node of version 1 has {META!r} with {ATTRIBUTES!r}"
-            raise MetadataValidationError(where, [ValidationProblem("", message)])
-        return read_array(document[META], document.get(ATTRIBUTES), where)
+            raise MetadataValidationError(location, [ValidationProblem("", message)])
+        return read_array(document[META], document.get(ATTRIBUTES), location)
 
     def to_json(self, metadata: NodeMetadata) -> JSON:
         """Return ``{"meta": ..., "attrs": ...}``."""
         return self._documents(metadata)
 
     def write(self, store: Store, path: str, metadata: NodeMetadata) -> None:
-        """Write both documents, that which makes it a node last."""
+        """Write both documents, ``meta`` last."""
         documents = self._documents(metadata)
         store.set(_key(path, ATTRIBUTES), encode(documents.get(ATTRIBUTES, {})))
         store.set(_key(path, META), encode(documents[META]))
 
     def create(self, store: Store, path: str, metadata: NodeMetadata) -> bool:
-        """Write both documents if there is no ``meta``, under the lock of that."""
+        """Write both documents if ``meta`` does not exist, under its lock."""
         documents = self._documents(metadata)
         key = _key(path, META)
 
@@ -107,23 +108,23 @@ class V1(Format):
     def update(
         self, store: Store, path: str, change: Callable[[NodeMetadata], NodeMetadata]
     ) -> NodeMetadata:
-        """Read both documents and write those that change, under the locks of both."""
+        """Read both documents and write the changed ones, under both locks."""
         key = _key(path, META)
-        where = f"{store} {key!r}"
+        location = Location(store, key=key)
         changed: NodeMetadata | None = None
         content: bytes | None = None
 
         def change_meta(reader: ByteReader | None) -> Buffers | ByteReader:
-            document = None if reader is None else _parsed(reader, where)
+            document = None if reader is None else _parsed(reader, location)
             if reader is None or document is None:
-                raise NodeNotFoundError(where, "the node has been removed")
+                raise NodeNotFoundError(location, "the node has been removed")
 
             def change_attributes(reader: ByteReader | None) -> Buffers | ByteReader | None:
                 nonlocal changed, content
-                data = None if reader is None else read_metadata_from(reader, where)
+                data = None if reader is None else read_metadata_from(reader, location)
                 old = _attributes(store, path, data)
-                documents = self._documents(change(read_array(document, old, where)))
-                changed = self.from_json(documents, where)
+                documents = self._documents(change(read_array(document, old, location)))
+                changed = self.from_json(documents, location)
                 same = strictjson.identical(document, documents[META])
                 content = None if same else encode(documents[META])
                 new = documents.get(ATTRIBUTES)
@@ -137,7 +138,7 @@ class V1(Format):
         return changed
 
     def possible_children(self, store: Store, path: str) -> Iterator[str]:
-        """Return nothing, as there are no groups."""
+        """Return nothing; version 1 has no groups."""
         return iter(())
 
     def unmanaged_key(self, store: Store, path: str) -> str | None:
@@ -159,26 +160,26 @@ class V1(Format):
             raise MetadataValidationError(
                 "new group", [ValidationProblem("", "version 1 has no groups, only arrays")]
             )
-        return write_array(metadata, "array of version 1")
+        return write_array(metadata, Location("array of version 1"))
 
 
 def _key(path: str, name: str) -> str:
     return f"{path}/{name}" if path else name
 
 
-def _parsed(reader: ByteReader, where: str) -> JSON:
-    """The content of a ``meta``; None if it is not of version 1.
+def _parsed(reader: ByteReader, location: Location) -> JSON:
+    """Return the content of a ``meta``; None if it is not of version 1.
 
     Raises
     ------
     MetadataDecodeError
-        If it is not JSON, but metadata of version 1.
+        If it is metadata of version 1, but not valid JSON.
     """
     if reader.size > _LARGEST:
         return None
     data = bytes(reader.read(0, reader.size))
     try:
-        document = strictjson.loads(data, where, constants=True)
+        document = strictjson.loads(data, location, constants=True)
     except MetadataDecodeError:
         if _SAYS_ZARR(data):
             raise
@@ -187,17 +188,17 @@ def _parsed(reader: ByteReader, where: str) -> JSON:
 
 
 def _attributes(store: Store, path: str, data: Buffer | None) -> JSON:
-    where = f"{store} {_key(path, ATTRIBUTES)!r}"
-    return None if data is None else strictjson.loads(bytes(data), where, constants=True)
+    location = Location(store, key=_key(path, ATTRIBUTES))
+    return None if data is None else strictjson.loads(bytes(data), location, constants=True)
 
 
 def _is_meta(store: Store, key: str) -> bool:
-    """Whether a key holds a ``meta`` of version 1; one that is damaged counts."""
+    """Whether a key contains a ``meta`` of version 1, even if it is damaged."""
     reader = store.open_value(key)
     if reader is None:
         return False
     with reader:
         try:
-            return _parsed(reader, key) is not None
+            return _parsed(reader, Location(store, key=key)) is not None
         except MetadataDecodeError:
             return True

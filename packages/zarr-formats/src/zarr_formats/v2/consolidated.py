@@ -1,15 +1,14 @@
 """Consolidated metadata of version 2: the document ``.zmetadata`` of a group.
 
 A convention of zarr-python: ``{"metadata": {key: document}, "zarr_consolidated_format": 1}``
-with the keys of all documents of the group itself as well as of the nodes below it,
-relative to the group.
+with all documents of the group and of the nodes below it; keys are relative to the group.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import MetadataValidationError
+from zarr_core.extension import Location, MetadataValidationError
 from zarr_core.tools import ConsolidatedMetadata, package_schema, strictjson
 
 if TYPE_CHECKING:
@@ -17,34 +16,36 @@ if TYPE_CHECKING:
 
     from zarr_core.extension import JSON
 
+_LEVEL = 2  # of documents in a .zmetadata
 _NODES = (".zarray", ".zgroup")
+_ENDINGS = tuple(f"/{name}" for name in _NODES)
 _DOCUMENTS = (*_NODES, ".zattrs")
 
 
-def read_consolidated(document: JSON, where: str) -> ConsolidatedMetadata:
+def read_consolidated(document: JSON, location: Location) -> ConsolidatedMetadata:
     """Read a ``.zmetadata``.
 
     Parameters
     ----------
     document : JSON
-        The content.
-    where : str
-        What it is, for errors.
+        The content of the document.
+    location : Location
+        The document, for errors.
 
     Returns
     -------
     ConsolidatedMetadata
-        Its entries are the documents of a node by their names.
+        Each entry contains the documents of a node by their names.
 
     Raises
     ------
     MetadataValidationError
-        If the document is invalid; carries every problem.
+        If the document is invalid; contains all problems.
     """
     schema = package_schema("zarr_formats", "format", "v2.consolidated")
     problems = schema.problems(document)
     if problems or not isinstance(document, dict):
-        raise MetadataValidationError(where, problems)
+        raise MetadataValidationError(location, problems)
     return ConsolidatedMetadata(_entries(document), document)
 
 
@@ -56,9 +57,9 @@ def write_consolidated(
     Parameters
     ----------
     consolidated : ConsolidatedMetadata
-        What is below the group.
+        The nodes below the group.
     own : mapping
-        The group's own documents, by their names.
+        The documents of the group, by their names.
     """
     envelope = consolidated.envelope if _is_ours(consolidated.envelope) else None
     written: dict[str, JSON] = {name: own[name] for name in (".zattrs", ".zgroup") if name in own}
@@ -69,7 +70,7 @@ def write_consolidated(
         return {"metadata": dict(sorted(written.items())), "zarr_consolidated_format": 1}
     copies: Any = envelope["metadata"]
     # The order of nodes and all other keys are kept.
-    nodes = set(_entries(envelope)) | {""}
+    nodes = {""} | {key.rpartition("/")[0] for key in copies if key.endswith(_ENDINGS)}
     kept = {
         key: written.get(key, value)
         for key, value in copies.items()
@@ -81,8 +82,35 @@ def write_consolidated(
     return {**envelope, "metadata": metadata}
 
 
+def encode_consolidated(
+    consolidated: ConsolidatedMetadata, document: JSON, location: Location
+) -> tuple[bytes, ConsolidatedMetadata]:
+    """Encode a ``.zmetadata``; return its text, and the metadata as read from it.
+
+    Parameters
+    ----------
+    consolidated : ConsolidatedMetadata
+        What is below the group; may have the text of what did not change.
+    document : JSON
+        The content, from :func:`write_consolidated`.
+    location : Location
+        What it is, for errors.
+    """
+    members: Any = document
+    texts = consolidated.texts(_LEVEL)
+    new = texts.unknown(members["metadata"])
+    plain, encoded = texts.encode_within(members, "metadata", location)
+    copies: Any = plain["metadata"]
+    entries: dict[str, Any] = dict(consolidated.entries)
+    for key in new:
+        path, _, name = key.rpartition("/")
+        if path in entries:
+            entries[path] = {**entries[path], name: copies[key]}
+    return encoded, ConsolidatedMetadata(entries, plain, texts)
+
+
 def _entries(document: dict[str, JSON]) -> dict[str, JSON]:
-    """The documents of each node below the group, by its path."""
+    """Return the documents of each node below the group, by path."""
     copies: Any = document["metadata"]
     nodes: dict[str, JSON] = {}
     for key in copies:
@@ -99,5 +127,5 @@ def _is_document(key: str) -> bool:
 
 
 def _is_ours(envelope: dict[str, JSON] | None) -> bool:
-    """Whether it is of version 2, not the member of a version 3 document."""
+    """Whether it is of version 2, and not a member of a version 3 document."""
     return envelope is not None and "zarr_consolidated_format" in envelope

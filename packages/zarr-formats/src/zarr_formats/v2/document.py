@@ -1,7 +1,7 @@
-"""The documents of a version 2 node as metadata of the model, or back.
+"""Conversion of the documents of a version 2 node from and to metadata.
 
-Specification: version 2, "Metadata", "Groups", "Attributes".  Members that the
-specification does not name mean nothing here, but they are kept.
+Specification: version 2, "Metadata", "Groups", "Attributes".  Unknown members
+are ignored and preserved.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from zarr_core.extension import (
     ArrayMetadata,
     ExtensionDefinition,
     GroupMetadata,
+    Location,
     MetadataValidationError,
     ValidationProblem,
 )
-from zarr_core.tools import package_schema
+from zarr_core.tools import ConsolidatedMetadata, package_schema
 
 from zarr_formats.chain import object_codec, read_chain, write_chain, write_stored_dtype
 from zarr_formats.fill import fill_from_v2, fill_to_v2
@@ -36,8 +37,7 @@ ARRAY, GROUP, ATTRIBUTES, CONSOLIDATED = ".zarray", ".zgroup", ".zattrs", ".zmet
 def read_array(
     document: JSON,
     attributes: JSON | None,
-    where: str,
-    where_attributes: str = "",
+    location: Location,
     separator: str = ".",
 ) -> ArrayMetadata:
     """Read a ``.zarray``.
@@ -48,15 +48,15 @@ def read_array(
         The content of ``.zarray``.
     attributes : JSON, optional
         The content of ``.zattrs``; None if it is not stored.
-    where, where_attributes : str
-        What each of them is, for errors.
+    location : Location
+        The node, for errors.
     separator : {".", "/"}
-        What separates coordinates if the document does not say.
+        The separator of coordinates if the document does not contain it.
 
     Raises
     ------
     MetadataValidationError
-        If one of them is wrong; carries every problem of it.
+        If one of them is invalid; contains all its problems.
     """
     problems: list[ValidationProblem] = []
     schema = package_schema("zarr_formats", "format", "v2.array")
@@ -72,7 +72,7 @@ def read_array(
         )
     dtype, codecs, fill = _read_elements(members, problems)
     if problems or dtype is None or fill is None:
-        raise MetadataValidationError(where, problems)
+        raise MetadataValidationError(location.document(ARRAY), problems)
     stored: dict[str, JSON] = {ARRAY: document}
     if attributes is not None:
         stored[ATTRIBUTES] = attributes
@@ -85,7 +85,7 @@ def read_array(
         ),
         codecs=codecs,
         fill_value=fill[0],
-        attributes=_read_attributes(attributes, where_attributes or f"{where} {ATTRIBUTES}"),
+        attributes=_read_attributes(attributes, location.document(ATTRIBUTES)),
         document=stored,
         fill_value_undefined=fill[1],
     )
@@ -94,68 +94,70 @@ def read_array(
 def read_group(
     document: JSON,
     attributes: JSON | None,
-    consolidated: JSON | None,
-    where: str,
-    where_attributes: str = "",
-    where_consolidated: str = "",
+    consolidated: JSON | ConsolidatedMetadata,
+    location: Location,
 ) -> GroupMetadata:
-    """Read a ``.zgroup`` with what may stand beside it; parameters as for an array.
+    """Read a ``.zgroup`` and the other documents of a group; parameters as for an array.
+
+    ``consolidated`` may have been read before.
 
     Raises
     ------
     MetadataValidationError
-        If one of them is wrong; carries every problem of it.
+        If one of them is invalid; contains all its problems.
     """
     problems = package_schema("zarr_formats", "format", "v2.group").problems(document)
     if problems:
-        raise MetadataValidationError(where, problems)
+        raise MetadataValidationError(location.document(GROUP), problems)
     stored: dict[str, JSON] = {GROUP: document}
     if attributes is not None:
         stored[ATTRIBUTES] = attributes
-    if consolidated is not None:
-        stored[CONSOLIDATED] = consolidated
+    if consolidated is None or isinstance(consolidated, ConsolidatedMetadata):
+        copies = consolidated
+    else:
+        copies = read_consolidated(consolidated, location.document(CONSOLIDATED))
+    if copies is not None:
+        stored[CONSOLIDATED] = copies.envelope
     return GroupMetadata(
-        attributes=_read_attributes(attributes, where_attributes or f"{where} {ATTRIBUTES}"),
-        consolidated=None
-        if consolidated is None
-        else read_consolidated(consolidated, where_consolidated or f"{where} {CONSOLIDATED}"),
+        attributes=_read_attributes(attributes, location.document(ATTRIBUTES)),
+        consolidated=copies,
         document=stored,
     )
 
 
-def write_array(metadata: ArrayMetadata, where: str) -> dict[str, JSON]:
-    """The documents of an array by their names.
+def write_array(metadata: ArrayMetadata, location: Location) -> dict[str, JSON]:
+    """Return the documents of an array by their names.
 
     Raises
     ------
     MetadataValidationError
-        If version 2 cannot represent something; carries every problem, with pointers
-        of version 3's members.
+        If version 2 cannot represent something; contains all problems, with pointers to
+        members of version 3.
     """
     stored = metadata.document or {}
     raw = stored.get(ARRAY)
-    old = None if not isinstance(raw, dict) else read_array(raw, None, where)
-    document = revise(raw if isinstance(raw, dict) else None, old, metadata, _PARTS, where)
+    old = None if not isinstance(raw, dict) else read_array(raw, None, location)
+    document = revise(raw if isinstance(raw, dict) else None, old, metadata, _PARTS, location)
     if old is None:
-        document = dict(sorted(document.items()))  # as zarr-python has them
+        document = dict(sorted(document.items()))  # as in zarr-python
     written: dict[str, JSON] = {ARRAY: document}
     if metadata.attributes or ATTRIBUTES in stored:
         written[ATTRIBUTES] = metadata.attributes
     return written
 
 
-def write_group(metadata: GroupMetadata, where: str) -> dict[str, JSON]:
-    """The documents of a group by their names.
+def write_group(metadata: GroupMetadata, location: Location) -> dict[str, JSON]:
+    """Return the documents of a group by their names.
 
     Raises
     ------
     MetadataValidationError
-        If it has members for which version 2 has no place.
+        If it has members that version 2 does not support.
     """
     stored = metadata.document or {}
     problems = _further_members(metadata)
     if problems:
-        raise MetadataValidationError(where, problems)
+        raise MetadataValidationError(location, problems)
     written: dict[str, JSON] = {GROUP: stored.get(GROUP, {"zarr_format": 2})}
     if metadata.attributes or ATTRIBUTES in stored:
         written[ATTRIBUTES] = metadata.attributes
@@ -164,12 +166,12 @@ def write_group(metadata: GroupMetadata, where: str) -> dict[str, JSON]:
     return written
 
 
-def _read_attributes(attributes: JSON | None, where: str) -> dict[str, JSON]:
+def _read_attributes(attributes: JSON | None, location: Location) -> dict[str, JSON]:
     if attributes is None:
         return {}
     if not isinstance(attributes, dict):
         raise MetadataValidationError(
-            where, [ValidationProblem("", "must be an object of attributes")]
+            location, [ValidationProblem("", "must be an object of attributes")]
         )
     return attributes
 
@@ -177,9 +179,9 @@ def _read_attributes(attributes: JSON | None, where: str) -> dict[str, JSON]:
 def _read_elements(
     members: dict[str, Any], problems: list[ValidationProblem]
 ) -> tuple[Dtype | None, tuple[ExtensionDefinition, ...], tuple[JSON, bool] | None]:
-    """Data type, codecs, fill value; what is wrong with them is added to the list.
+    """Read data type, codecs and fill value; add their problems to the list.
 
-    Members that the schema has refused are left alone.
+    Members that violate the schema are skipped.
     """
     bad = {problem.pointer.split("/")[1] for problem in problems if problem.pointer}
     sound = not problems or bool(bad)
@@ -210,7 +212,7 @@ def _read_elements(
     return dtype, codecs, fill
 
 
-# --- the members of .zarray, each from the fields of the model ---
+# --- the members of .zarray ---
 
 
 def _write_chunks(metadata: ArrayMetadata) -> Mapping[str, JSON]:
@@ -240,10 +242,10 @@ def _write_elements(metadata: ArrayMetadata) -> Mapping[str, JSON]:
 def _write_fill_value(metadata: ArrayMetadata) -> Mapping[str, JSON]:
     try:
         value = write_stored_dtype(metadata)
-    except MetadataValidationError:  # said already
+    except MetadataValidationError:  # reported already
         return {}
     dtype = read_dtype(value, "/data_type")
-    # Which objects they are, the data type says.
+    # The data type defines the kind of objects.
     dtype = dtype.of(metadata.data_type) if dtype.kind == "O" else dtype
     return {"fill_value": fill_to_v2(metadata.fill_value, dtype, metadata.fill_value_undefined)}
 

@@ -1,7 +1,7 @@
-"""Zarr version 2: ``.zarray`` or ``.zgroup`` at every node, ``.zattrs`` beside it.
+"""Zarr version 2: ``.zarray`` or ``.zgroup`` at every node, with attributes in ``.zattrs``.
 
 Specification: version 2 (the text with its clarifications), "Arrays", "Hierarchies",
-"Attributes".  Consolidated metadata is zarr-python's convention.
+"Attributes".  Consolidated metadata is a convention of zarr-python.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from zarr_core.extension import (
     ArrayMetadata,
     ExtensionDefinition,
     Format,
+    Location,
     MetadataValidationError,
     NodeNotFoundError,
     ValidationProblem,
@@ -25,7 +26,7 @@ from zarr_core.extension import (
 from zarr_core.tools import Cache, format_named, read_metadata_from, strictjson
 
 from zarr_formats.chain import split_chain
-from zarr_formats.v2.beside import Beside
+from zarr_formats.v2.consolidated import encode_consolidated
 from zarr_formats.v2.document import (
     ARRAY,
     ATTRIBUTES,
@@ -37,25 +38,30 @@ from zarr_formats.v2.document import (
     write_group,
 )
 from zarr_formats.v2.names import require_ascii
+from zarr_formats.v2.node_documents import NodeDocuments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from zarr_core.extension import JSON, Buffers, ByteReader, GroupMetadata, Store
+    from zarr_core.tools import ConsolidatedMetadata
 
     NodeMetadata = ArrayMetadata | GroupMetadata
 
 _Identity: TypeAlias = "tuple[bytes | str | None, ...]"
 _known: Cache[_Identity, NodeMetadata] = Cache(1 << 20, largest=1 << 16)  # bytes of documents
+# The last consolidated metadata that was written: the next change is usually of the same.
+_last_copies: tuple[bytes, ConsolidatedMetadata] | None = None
 
 _COORDINATE = re.compile(r"[0-9]+\Z", re.ASCII).match
 _FLAT = re.compile(r"[0-9]+(?:\.[0-9]+)+\Z", re.ASCII).match
 _CHUNK = re.compile(r"[0-9]+(?:(?:/[0-9]+)+|(?:\.[0-9]+)+)?", re.ASCII).fullmatch
+_METADATA = Location("version 2 metadata")
 _HAS_SEPARATOR = b'"dimension_separator"'
 
 
 class V2(Format):
-    """Version 2, as zarr-python 2 and many others write it."""
+    """Version 2, as written by zarr-python 2 and others."""
 
     name: ClassVar[str] = "v2"
     zarr_format: ClassVar[int] = 2
@@ -72,8 +78,8 @@ class V2(Format):
     chunk_key_encoding: ClassVar[ExtensionDefinition] = ExtensionDefinition(
         "v2", {"separator": "."}
     )
-    # What zarr-python 3 chooses; the checksum of a Zstandard frame is nothing that
-    # numcodecs has always known.
+    # As in zarr-python 3; old versions of numcodecs do not support the checksum of
+    # Zstandard frames.
     compressors: ClassVar[tuple[ExtensionDefinition, ...] | None] = (
         ExtensionDefinition("zstd", {"level": 0, "checksum": False}),
     )
@@ -87,54 +93,51 @@ class V2(Format):
         there are nested chunks.  This costs one request, or two if that chunk is missing.
         Documents of this library always contain the separator.
         """
-        beside = Beside(store, self.chunk_prefix(path))
-        # A root is a group, more often than not; what lies below, an array.
+        documents = NodeDocuments(store, self.chunk_prefix(path))
+        # Roots are usually groups, other nodes arrays.
         likely = (ATTRIBUTES,) if path else (ATTRIBUTES, GROUP, CONSOLIDATED)
-        if (main := beside.get(ARRAY, *likely)) is not None:
-            return _array(beside, main)
-        main = beside.get(GROUP, CONSOLIDATED)
-        return None if main is None else _group(beside, main)
+        if (main := documents.get(ARRAY, *likely)) is not None:
+            return _array(documents, main)
+        main = documents.get(GROUP, CONSOLIDATED)
+        return None if main is None else _group(documents, main)
 
-    def from_json(self, document: JSON, where: str) -> NodeMetadata:
+    def from_json(self, document: JSON, location: Location) -> NodeMetadata:
         """Read ``{".zarray": ..., ".zattrs": ...}``, or that of a group."""
         members = document if isinstance(document, dict) else {}
         attributes = members.get(ATTRIBUTES)
         if ARRAY in members:
-            return read_array(
-                members[ARRAY], attributes, f"{where} {ARRAY}", f"{where} {ATTRIBUTES}"
-            )
+            return read_array(members[ARRAY], attributes, location)
         if GROUP in members:
-            wheres = [f"{where} {name}" for name in (GROUP, ATTRIBUTES, CONSOLIDATED)]
-            return read_group(members[GROUP], attributes, members.get(CONSOLIDATED), *wheres)
+            return read_group(members[GROUP], attributes, members.get(CONSOLIDATED), location)
         message = f"must be an object with {ARRAY} or {GROUP}"
-        raise MetadataValidationError(where, [ValidationProblem("", message)])
+        raise MetadataValidationError(location, [ValidationProblem("", message)])
 
     def to_json(self, metadata: NodeMetadata) -> JSON:
-        """The documents by their names; what was not changed is as it was read."""
-        return _documents(metadata, "version 2 metadata")
+        """Return the documents by their names; unchanged members are as read."""
+        return _documents(metadata, _METADATA)
 
     def filters_and_compressors(
         self, metadata: ArrayMetadata
     ) -> tuple[Sequence[ExtensionDefinition], Sequence[ExtensionDefinition]]:
-        """What ``.zarray`` has as ``filters``, and as ``compressor``."""
-        return split_chain(metadata.codecs, _documents(metadata, "version 2 metadata")[ARRAY])
+        """Return the members ``filters`` and ``compressor`` of ``.zarray``."""
+        return split_chain(metadata.codecs, _documents(metadata, _METADATA)[ARRAY])
 
     def write(self, store: Store, path: str, metadata: NodeMetadata) -> None:
-        """Write all documents, that which makes the node last; remove others that are left."""
+        """Write all documents, ``.zarray`` or ``.zgroup`` last; remove other documents of the node."""
         _write(store, self.chunk_prefix(path), metadata)
 
     def write_new(self, store: Store, path: str, metadata: NodeMetadata) -> None:
-        """Write all documents, that which makes the node last, without reading."""
+        """Write all documents, ``.zarray`` or ``.zgroup`` last, without reading."""
         _write(store, self.chunk_prefix(path), metadata, {})
 
     def check_path(self, path: str) -> None:
-        """Keys of version 2 are ASCII."""
+        """Check that keys are ASCII."""
         require_ascii(path)
 
     def create(self, store: Store, path: str, metadata: NodeMetadata) -> bool:
-        """Write all documents, that which makes the node last, if there is neither kind of node."""
+        """Write all documents, ``.zarray`` or ``.zgroup`` last, if neither of them exists."""
         prefix = self.chunk_prefix(path)
-        documents = _documents(metadata, f"{store} {'/' + path!r}")
+        documents = _documents(metadata, Location(store, path))
         main = ARRAY if ARRAY in documents else GROUP
         created = False
 
@@ -147,7 +150,7 @@ class V2(Format):
             return strictjson.encode(documents[main])
 
         def make_array(reader: ByteReader | None) -> ByteReader | None:
-            # Under the lock of the group's key, so that array and group exclude each other.
+            # Under the lock of ``.zgroup``, so that creating an array excludes creating a group.
             if reader is None:
                 store.update(prefix + ARRAY, make)
             return reader
@@ -164,7 +167,7 @@ class V2(Format):
             store.update(prefix + GROUP, make_array if main == ARRAY else make_group)
         except BaseException:
             if created and len(documents) > 1:
-                with suppress(ZarrError):  # the first failure says more
+                with suppress(ZarrError):  # the first failure is more useful
                     store.update(prefix + GROUP, remove_others)
             raise
         return created
@@ -172,40 +175,46 @@ class V2(Format):
     def update(
         self, store: Store, path: str, change: Callable[[NodeMetadata], NodeMetadata]
     ) -> NodeMetadata:
-        """Read, change and write the documents under the lock of that which makes the node.
+        """Read, change and write the documents under the lock of ``.zarray`` or ``.zgroup``.
 
-        Only those are written that have changed.
+        Only changed documents are written.
         """
         prefix = self.chunk_prefix(path)
         main = ARRAY if store.exists(prefix + ARRAY) else GROUP
-        where = f"{store} {prefix + main!r}"
+        location = Location(store, key=prefix + main)
         changed: NodeMetadata | None = None
 
         def change_documents(reader: ByteReader | None) -> Buffers | ByteReader:
             nonlocal changed
             if reader is None:
-                raise NodeNotFoundError(where, "the node has been removed")
-            parse = _array if main == ARRAY else _group
-            found = parse(Beside(store, prefix), read_metadata_from(reader, where))
-            changed = change(found)
-            before, after = _documents(found, where), _documents(changed, where)
-            _write_others(store, prefix, after, before)
+                raise NodeNotFoundError(location, "the node has been removed")
+            documents, data = NodeDocuments(store, prefix), read_metadata_from(reader, location)
+            found = (_array if main == ARRAY else _group)(documents, data)
+            new = change(found)
+            after = _documents(new, location)
+            # The documents of a group are as they were read; it may have many copies.
+            before = _documents(found, location) if main == ARRAY else found.document or {}
+            texts: dict[str, bytes] = {}
+            if not strictjson.identical(before.get(CONSOLIDATED), after.get(CONSOLIDATED)):
+                new = _encode_copies(new, after, location, texts)
+            _write_others(store, prefix, after, before, texts)
+            # What is found when it is read again, to the spelling.
+            changed = new.replace(document=after)
             if strictjson.identical(before.get(main), after.get(main)):
                 return reader
             return strictjson.encode(after[main])
 
         store.update(prefix + main, change_documents)
         assert changed is not None
-        # What is found when it is read again, to the spelling.
-        return changed.replace(document=_documents(changed, where))
+        return changed
 
     def unmanaged_key(self, store: Store, path: str) -> str | None:
-        """A key that belongs to no node of version 2 or 3."""
+        """Return a key that belongs to no node of version 2 or 3."""
         keys = format_named("v3").unmanaged_keys(store, store.list_prefix(self.chunk_prefix(path)))
         return next(iter(self.unmanaged_keys(store, keys)), None)
 
     def unmanaged_keys(self, store: Store, keys: Iterable[str]) -> list[str]:
-        """Keys that are not metadata documents, nor like chunk keys below an array."""
+        """Return the keys that are neither metadata documents nor possible chunk keys of an array."""
         others: list[str] = []
         arrays: set[str] = set()
         for key in keys:
@@ -218,7 +227,7 @@ class V2(Format):
 
 
 def _below_array(key: str, arrays: set[str]) -> Iterator[bool]:
-    """For each array that a key is below, whether one of its chunks may have the key."""
+    """Whether the key may be a chunk, for each array above it."""
     for node in accumulate(f"/{key}".split("/")[1:-1], "{}/{}".format, initial=""):
         if node in arrays:
             yield _CHUNK(key[len(node) :]) is not None
@@ -227,48 +236,50 @@ def _below_array(key: str, arrays: set[str]) -> Iterator[bool]:
 # --- reading ---
 
 
-def _array(beside: Beside, main: bytes) -> NodeMetadata:
-    store, prefix = beside.store, beside.prefix
-    attributes = beside.get(ATTRIBUTES)
+def _array(documents: NodeDocuments, main: bytes) -> NodeMetadata:
+    store, prefix = documents.store, documents.prefix
+    attributes = documents.get(ATTRIBUTES)
     separator = "."
     if _HAS_SEPARATOR not in main:
         separator = _found_separator(store, prefix, main)
     identity = (main, attributes, separator)
     known = _known.get(identity)
     if known is None:
-        here, there = (f"{store} {prefix + name!r}" for name in (ARRAY, ATTRIBUTES))
-        document, mapping = _loads(main, here), _mapping(attributes, there)
-        known = _remember(identity, read_array(document, mapping, here, there, separator))
+        location = Location(store, prefix[:-1])
+        document = _loads(main, location.document(ARRAY))
+        mapping = _mapping(attributes, location.document(ATTRIBUTES))
+        known = _remember(identity, read_array(document, mapping, location, separator))
     return known
 
 
-def _group(beside: Beside, main: bytes) -> NodeMetadata:
-    store, prefix = beside.store, beside.prefix
-    attributes, copies = beside.get(ATTRIBUTES, CONSOLIDATED), beside.get(CONSOLIDATED)
+def _group(documents: NodeDocuments, main: bytes) -> NodeMetadata:
+    store, prefix = documents.store, documents.prefix
+    attributes, copies = documents.get(ATTRIBUTES, CONSOLIDATED), documents.get(CONSOLIDATED)
     identity = (main, attributes, copies, GROUP)
     known = _known.get(identity)
     if known is None:
-        here, *there = (f"{store} {prefix + name!r}" for name in (GROUP, ATTRIBUTES, CONSOLIDATED))
-        mapping, consolidated = map(_mapping, (attributes, copies), there)
-        known = _remember(
-            identity, read_group(_loads(main, here), mapping, consolidated, here, *there)
-        )
+        location = Location(store, prefix[:-1])
+        document = _loads(main, location.document(GROUP))
+        mapping = _mapping(attributes, location.document(ATTRIBUTES))
+        last, place = _last_copies, location.document(CONSOLIDATED)
+        consolidated = last[1] if last and last[0] == copies else _mapping(copies, place)
+        known = _remember(identity, read_group(document, mapping, consolidated, location))
     return known
 
 
-def _loads(data: bytes, where: str) -> JSON:
-    # Other writers leave NaN tokens, in attributes above all.
-    return strictjson.loads(data, where, constants=True)
+def _loads(data: bytes, location: Location) -> JSON:
+    # Other writers store NaN tokens, mostly in attributes.
+    return strictjson.loads(data, location, constants=True)
 
 
-def _mapping(data: bytes | None, where: str) -> dict[str, JSON] | None:
-    """A document that need not be there, and is an object if it is."""
+def _mapping(data: bytes | None, location: Location) -> dict[str, JSON] | None:
+    """Parse an optional document, which must be an object."""
     if data is None:
         return None
-    document = _loads(data, where)
+    document = _loads(data, location)
     if not isinstance(document, dict):
         raise MetadataValidationError(
-            where, [ValidationProblem("", f"must be an object, not {document!r:.60}")]
+            location, [ValidationProblem("", f"must be an object, not {document!r:.60}")]
         )
     return document
 
@@ -278,7 +289,7 @@ def _remember(identity: _Identity, metadata: NodeMetadata) -> NodeMetadata:
 
 
 def _found_separator(store: Store, prefix: str, main: bytes) -> str:
-    """What separates coordinates, by the chunks that are stored."""
+    """Return the separator of coordinates of the stored chunks."""
     rank = _rank(main)
     if rank < 2 or store.exists(prefix + ".".join("0" * rank)) or not store.supports_listing:
         return "."
@@ -293,7 +304,7 @@ def _found_separator(store: Store, prefix: str, main: bytes) -> str:
 def _rank(main: bytes) -> int:
     """Number of dimensions; 0 for invalid metadata, which is reported elsewhere."""
     try:
-        document = _loads(main, "")
+        document = _loads(main, _METADATA)
     except MetadataError:
         return 0
     shape = document.get("shape") if isinstance(document, dict) else None
@@ -303,19 +314,33 @@ def _rank(main: bytes) -> int:
 # --- writing ---
 
 
-def _documents(metadata: NodeMetadata, where: str) -> dict[str, JSON]:
+def _documents(metadata: NodeMetadata, location: Location) -> dict[str, JSON]:
     if isinstance(metadata, ArrayMetadata):
-        return write_array(metadata, where)
-    return write_group(metadata, where)
+        return write_array(metadata, location)
+    return write_group(metadata, location)
 
 
 def _write(
     store: Store, prefix: str, metadata: NodeMetadata, before: dict[str, JSON] | None = None
 ) -> None:
-    documents = _documents(metadata, f"{store} {'/' + prefix[:-1]!r}")
+    documents = _documents(metadata, Location(store, prefix[:-1]))
     _write_others(store, prefix, documents, before)
     main = ARRAY if ARRAY in documents else GROUP
     store.set(prefix + main, strictjson.encode(documents[main]))
+
+
+def _encode_copies(
+    metadata: NodeMetadata, documents: dict[str, JSON], location: Location, texts: dict[str, bytes]
+) -> NodeMetadata:
+    """Add the text of the consolidated metadata of a group, if any; remember it."""
+    global _last_copies
+    if isinstance(metadata, ArrayMetadata) or metadata.consolidated is None:
+        return metadata
+    text, copies = encode_consolidated(metadata.consolidated, documents[CONSOLIDATED], location)
+    texts[CONSOLIDATED] = text
+    _last_copies = text, copies
+    documents[CONSOLIDATED] = copies.envelope
+    return metadata.replace(consolidated=copies)
 
 
 def _write_others(
@@ -323,22 +348,26 @@ def _write_others(
     prefix: str,
     after: dict[str, JSON],
     before: dict[str, JSON] | None = None,
+    texts: Mapping[str, bytes] | None = None,
 ) -> None:
-    """Write what stands beside the document that makes the node, or remove what is left there.
+    """Write the documents other than ``.zarray`` and ``.zgroup``; remove outdated ones.
 
     Parameters
     ----------
     store, prefix
-        Where the node is.
+        The location of the node.
     after : dict
-        All its documents.
+        All documents of the node.
     before : dict, optional
         What is stored now, if that is known.
+    texts : mapping, optional
+        Documents that were encoded.
     """
     for name in (ATTRIBUTES, CONSOLIDATED):
         if before is not None and strictjson.identical(before.get(name), after.get(name)):
             continue
         if name in after:
-            store.set(prefix + name, strictjson.encode(after[name]))
+            text = texts.get(name) if texts else None
+            store.set(prefix + name, text or strictjson.encode(after[name]))
         elif name in before if before is not None else store.exists(prefix + name):
             store.erase(prefix + name)

@@ -1,4 +1,4 @@
-"""What version 2 permits in the names of nodes.
+"""Validation of names of nodes in version 2.
 
 Specification: version 2, "Logical storage paths".
 """
@@ -9,7 +9,7 @@ from zarr_core.errors import NodeNameError
 
 
 def require_ascii(path: str) -> None:
-    """Refuse a path with which keys would not be ASCII.
+    """Check that the keys of a path are ASCII.
 
     Raises
     ------

@@ -1,7 +1,7 @@
-"""The data type ``v2.object``: any Python object, as an object codec can store it.
+"""The data type ``v2.object``: any Python object that an object codec can store.
 
-Specification: version 2 leaves it to NumPy's ``|O``; zarr-python stores such arrays
-through a filter that makes bytes of objects.  Version 3 has no such type.
+Specification: none; version 2 has NumPy's ``|O``, and zarr-python stores such arrays
+with a filter that converts objects to bytes.  Version 3 has no such type.
 Fill value: any JSON.
 """
 
@@ -22,7 +22,7 @@ _DTYPE = np.dtype(object)
 
 @dataclass(frozen=True, slots=True)
 class PythonObject(DataType):
-    """Python objects; what they may be, the codec decides."""
+    """Python objects; the codec defines which are supported."""
 
     @classmethod
     def from_definition(cls, definition: ExtensionDefinition) -> PythonObject:
@@ -48,7 +48,7 @@ class PythonObject(DataType):
         return False
 
     def default_fill_value(self) -> np.ndarray[Any, Any]:
-        """None, which version 2 has for no fill value."""
+        """None, the form of version 2 for no fill value."""
         return self.cast(None)
 
     def fill_value_from_json(self, value: JSON) -> np.ndarray[Any, Any]:
@@ -58,7 +58,7 @@ class PythonObject(DataType):
         return strictjson.plain(value[()], "fill value")
 
     def cast(self, value: Any) -> np.ndarray[Any, Any]:
-        # Assigned, so that a list is an object and not an array.
+        # Assigned, because NumPy would convert a list to an array.
         cell = np.empty((), _DTYPE)
         cell[()] = value[()] if isinstance(value, np.ndarray) and not value.ndim else value
         return cell

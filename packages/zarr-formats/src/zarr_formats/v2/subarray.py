@@ -13,7 +13,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from zarr_core.extension import DataType, ExtensionDefinition
+from zarr_core.extension import DataType, ExtensionDefinition, Location
 from zarr_core.tools import create_extension, data_type_for
 
 if TYPE_CHECKING:
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Subarray(DataType):
-    """An array of one shape in every element.
+    """Elements that are arrays of a fixed shape.
 
     Parameters
     ----------
     data_type : DataType
-        Of its elements; of a fixed size.
+        The data type of the inner elements, which has a fixed size.
     shape : tuple of int
-        Its shape.
+        The shape of an element.
     """
 
     data_type: DataType
@@ -42,7 +42,9 @@ class Subarray(DataType):
     @classmethod
     def from_definition(cls, definition: ExtensionDefinition) -> Subarray:
         inner = ExtensionDefinition.from_json(definition.configuration["data_type"])
-        data_type = create_extension("data_type", inner, pointer="/configuration/data_type")
+        data_type = create_extension(
+            "data_type", inner, Location(pointer="/configuration/data_type")
+        )
         assert data_type is not None, "data types are never ignored"
         shape: Any = definition.configuration["shape"]
         return cls(data_type, tuple(shape))
@@ -95,7 +97,7 @@ class Subarray(DataType):
         return self._filled(np.asarray(value, self.data_type.numpy_dtype))
 
     def _filled(self, value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """An array of this shape; what is assigned to a field of this type."""
+        """Return an array of the shape, for assignment to a field of this type."""
         result = np.empty(self.shape, self.data_type.numpy_dtype)
         result[...] = value
         return result

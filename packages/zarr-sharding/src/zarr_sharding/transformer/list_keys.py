@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from zarr_core.extension import ByteRange, ChunkDecodeError
+from zarr_core.extension import ByteRange, ChunkDecodeError, Location
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -41,7 +41,7 @@ def read_indices(
 
 def with_shard(error: ChunkDecodeError, store: Store, shard: str) -> ChunkDecodeError:
     """Return the error with the store and the key of the shard."""
-    return error.located(f"{store} {shard!r}")
+    return error.located(Location(store, key=shard))
 
 
 def list_prefix(store: Store, layout: Layout, prefix: str) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core import MemoryStore, override_extensions, resolve_store_path
 from zarr_core.errors import ExtensionError, MetadataError, NodeExistsError
-from zarr_core.extension import ArrayMetadata, GroupMetadata, ValidationProblem, ZarrError
+from zarr_core.extension import ArrayMetadata, GroupMetadata, Location, ValidationProblem, ZarrError
 from zarr_core.tools import (
     check_reserved_names,
     format_named,
@@ -20,11 +20,11 @@ from zarr_core.tools import (
 from zarr_transfer.chunk_keys import may_collide
 from zarr_transfer.conversion.conventions import dimension_names
 from zarr_transfer.conversion.estimate import estimate
+from zarr_transfer.conversion.note_unmanaged import note_unmanaged
 from zarr_transfer.conversion.plan_array import plan_array
 from zarr_transfer.conversion.requested_layout import RequestedLayout, is_by_name
 from zarr_transfer.conversion.substitutions import plain_floats, storable
 from zarr_transfer.conversion.to_format import group_to_format, problems_of
-from zarr_transfer.conversion.unmanaged import note_unmanaged
 from zarr_transfer.errors import ConversionError
 from zarr_transfer.execute import is_bare
 from zarr_transfer.memory import Memory, plan_rechunk
@@ -184,9 +184,9 @@ def _copied(
     for path in sorted(copies.entries, key=lambda path: path.split("/")):
         if not all(map(side.format_.is_valid_name, path.split("/"))):
             continue  # not a valid path
-        where = f"{side.where()} consolidated metadata of {path!r}"
+        location = Location(f"{side.location()} consolidated metadata of {path!r}")
         try:
-            yield path, plain_floats(side.format_.from_json(copies.entries[path], where))
+            yield path, plain_floats(side.format_.from_json(copies.entries[path], location))
         except (MetadataError, ExtensionError) as error:
             yield path, error
 
@@ -333,7 +333,15 @@ def _general_problems(spec: CopySpec, options: CopyOptions) -> Iterator[Validati
     parents = dest.path.split("/")[:-1]
     for depth in range(len(parents) + 1 if dest.path else 0):
         ancestor = "/".join(parents[:depth])
-        if isinstance(dest.format_.read(dest.store, ancestor), ArrayMetadata):
+        try:
+            above = dest.format_.read(dest.store, ancestor)
+        except MetadataError as error:
+            yield ValidationProblem(
+                "",
+                f"the metadata of {'/' + ancestor!r} cannot be read; repair or remove it: {error}",
+            )
+            continue
+        if isinstance(above, ArrayMetadata):
             yield ValidationProblem(
                 "", f"the destination is below {'/' + ancestor!r}, which is an array"
             )

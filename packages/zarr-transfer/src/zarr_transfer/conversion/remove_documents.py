@@ -79,7 +79,7 @@ def remove_documents(
         if not shared[below]
     ]
     if problems and not force:
-        raise ConversionError(f"the documents of {format_.name} in {side.where()}", problems)
+        raise ConversionError(f"the documents of {format_.name} in {side.location()}", problems)
     kept = {key for keys in shared.values() for key in keys}
     gone = [
         key

@@ -93,7 +93,7 @@ def plan_layout(
         notes += _notes(array, candidate, {*relaxed}, {*requested.layout()}, changed)
         return TargetLayout(metadata, changed, tuple(notes))
     assert failure is not None
-    raise MetadataValidationError(dest.where(path), problems_of(failure)) from failure
+    raise MetadataValidationError(dest.location(path), problems_of(failure)) from failure
 
 
 def key_encoding(given: Any) -> ExtensionDefinition:

@@ -51,7 +51,7 @@ def array_to_format(
         if not any(problem.pointer.startswith(_NAMES) for problem in problems_of(failure)):
             break
     assert failure is not None, "there is at least one candidate"
-    raise MetadataValidationError(side.where(path), problems_of(failure)) from failure
+    raise MetadataValidationError(side.location(path), problems_of(failure)) from failure
 
 
 _NAMES = ("/dimension_names", "/attributes")
@@ -70,7 +70,7 @@ def group_to_format(
     except ZarrError as error:
         attributes, changed = finite(metadata.attributes)
         if not changed:
-            raise MetadataValidationError(dest.where(path), problems_of(error)) from error
+            raise MetadataValidationError(dest.location(path), problems_of(error)) from error
     notes.append(infinities(changed))
     return _group(dest, path, said.replace(attributes=attributes)), notes
 
@@ -83,24 +83,26 @@ def problems_of(error: Exception) -> tuple[ValidationProblem, ...]:
 
 
 def _array(side: NodeLocation, path: str, metadata: ArrayMetadata) -> ArrayMetadata:
-    where = side.where(path)
-    found = _round_trip(side, path, side.format_.to_format(metadata.replace(document=None), where))
+    location = side.location(path)
+    found = _round_trip(
+        side, path, side.format_.to_format(metadata.replace(document=None), location)
+    )
     if not isinstance(found, ArrayMetadata):
-        raise MetadataValidationError(where, [ValidationProblem("", "would be read as a group")])
+        raise MetadataValidationError(location, [ValidationProblem("", "would be read as a group")])
     if lost := list(_lost(side.format_, metadata, found)):
-        raise MetadataValidationError(where, lost)
+        raise MetadataValidationError(location, lost)
     return found
 
 
 def _group(side: NodeLocation, path: str, metadata: GroupMetadata) -> GroupMetadata:
-    where = side.where(path)
-    found = _round_trip(side, path, side.format_.to_format(metadata, where))
+    location = side.location(path)
+    found = _round_trip(side, path, side.format_.to_format(metadata, location))
     assert isinstance(found, GroupMetadata), "a group is read as a group"
     if not strictjson.identical(found.attributes, metadata.attributes):
         problem = ValidationProblem(
             "/attributes", f"are not supported in a group of format {side.format_.name}"
         )
-        raise MetadataValidationError(where, [problem])
+        raise MetadataValidationError(location, [problem])
     return found
 
 

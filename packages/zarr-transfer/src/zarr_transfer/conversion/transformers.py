@@ -6,6 +6,7 @@ without checksum.
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from zarr_core.extension import ExtensionDefinition, ZarrError
@@ -35,7 +36,8 @@ def with_codecs(metadata: ArrayMetadata) -> ArrayMetadata | None:
 def with_sharding_transformer(metadata: ArrayMetadata) -> ArrayMetadata | None:
     """Return metadata with the storage transformer for shards of ``sharding_indexed``.
 
-    None if there are no shards, or their index has a checksum or is at the start.
+    None if there are no shards, their index has a checksum or is at the start, or the shape of a
+    shard is not a multiple of that of its chunks.
     """
     if len(metadata.codecs) != 1 or metadata.storage_transformers:
         return None
@@ -52,11 +54,11 @@ def with_sharding_transformer(metadata: ArrayMetadata) -> ArrayMetadata | None:
         or not isinstance(inner, list)
     ):
         return None
-    counts: list[JSON] = [
-        length // part
-        for length, part in zip(shard, chunk, strict=True)
-        if isinstance(length, int) and isinstance(part, int)
-    ]
+    counts: list[JSON] = []
+    for length, part in zip_longest(shard, chunk):
+        if type(length) is not int or type(part) is not int or part < 1 or length % part:
+            return None
+        counts.append(length // part)
     transformer = ExtensionDefinition("sharding", {"type": "indexed", "chunks_per_shard": counts})
     return metadata.replace(
         chunk_grid=ExtensionDefinition("regular", {"chunk_shape": chunk}),

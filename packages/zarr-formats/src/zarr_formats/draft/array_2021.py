@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from zarr_core.extension import (
     ArrayMetadata,
     ExtensionDefinition,
+    Location,
     MetadataValidationError,
     ValidationProblem,
 )
@@ -19,12 +20,12 @@ from zarr_core.tools import strictjson
 
 from zarr_formats.chain import object_codec, read_chain, write_chain, write_stored_dtype
 from zarr_formats.draft import chunks, codecs
+from zarr_formats.draft.common_members import SHAPE, no_dimension_names
 from zarr_formats.draft.extensions import (
     is_uri,
     read_extensions,
     write_extensions,
 )
-from zarr_formats.draft.parts import SHAPE, no_dimension_names
 from zarr_formats.draft.validate import add_location, validate_document
 from zarr_formats.fill import fill_from_v2, fill_to_v2
 from zarr_formats.revision import Part
@@ -59,14 +60,14 @@ _SHORT = {"bool": "|b1", "i1": "|i1", "u1": "|u1"}
 _SHORTENED = {typestr: short for short, typestr in _SHORT.items()}
 
 
-def read_array(document: JSON, where: str, scalar: str = SCALAR) -> ArrayMetadata:
+def read_array(document: JSON, location: Location, scalar: str = SCALAR) -> ArrayMetadata:
     """Read the document of an array.
 
     Parameters
     ----------
     document : JSON
         The document.
-    where : str
+    location : Location
         Store and key, for errors.
     scalar : {"c0", "c"}
         The chunk key of an array without dimensions.
@@ -76,11 +77,11 @@ def read_array(document: JSON, where: str, scalar: str = SCALAR) -> ArrayMetadat
     MetadataError
         If it is invalid.
     """
-    found = validate_document(document, "draft-2021.array", where, ignore_unknown=True)
+    found = validate_document(document, "draft-2021.array", location, ignore_unknown=True)
     try:
         return _read(found, scalar)
     except MetadataValidationError as error:
-        raise add_location(error, where, _place) from error
+        raise add_location(error, location, _place) from error
 
 
 def _read(document: dict[str, Any], scalar: str) -> ArrayMetadata:
@@ -114,7 +115,7 @@ def _filters(attributes: dict[str, Any]) -> list[dict[str, Any]] | None:
     Raises
     ------
     MetadataValidationError
-        If a codec has no id; ``where`` is empty.
+        If a codec has no id; ``location`` is empty.
     """
     given = attributes.get(FILTERS)
     if not isinstance(given, list) or not given:
@@ -254,7 +255,7 @@ def _chain(metadata: ArrayMetadata) -> tuple[str, list[JSON], JSON]:
             filters = [*filters, compressor]
         else:
             rest = {key: value for key, value in compressor.items() if key != "id"}
-            own = {"codec": codecs.uri_in_dialect(name), "configuration": rest}
+            own = {"codec": codecs.uri_2021(name), "configuration": rest}
     return order, filters, own
 
 

@@ -1,4 +1,4 @@
-"""Documents as zarrita (2021) and zarr-python 2.12 to 2.18 write them."""
+"""Array metadata as written by zarrita (2021) and zarr-python 2.12 to 2.18."""
 
 import json
 
@@ -24,7 +24,7 @@ from zarr_core.errors import (
     MetadataValidationError,
     UnknownExtensionError,
 )
-from zarr_core.extension import ExtensionDefinition
+from zarr_core.extension import ExtensionDefinition, Location
 from zarr_core.formats.lookup import format_named
 
 KEY = "meta/root/a.array.json"
@@ -43,19 +43,19 @@ def compressor(name, **configuration):
 GZIP = compressor("gzip", level=1)
 
 
-def dialect_store(**changes):
+def store_2021(**changes):
     return array_store(DIALECT, **changes)
 
 
 def made(**options):
-    """A new array, and the document that was written of it."""
+    """A new array, and its metadata document."""
     store = store_of({}, None)
     options = {"data": ramp((4, 6)), "chunks": (2, 3), **options}
     array = zarr.create_array(store, path="a", zarr_format="draft-2021", **options)
     return array, document_of(store, KEY)
 
 
-# As zarrita writes it: members in its order, null for attributes and fill values.
+# As written by zarrita: order of members, null for attributes and fill values.
 ZARRITA_ARRAY = {
     "shape": [4, 6],
     "data_type": "<i4",
@@ -90,12 +90,14 @@ def test_zarrita_data_is_read():
 
 def test_the_chunk_of_a_scalar_is_called_otherwise_by_zarrita():
     grid = {"type": "regular", "chunk_shape": [], "separator": "/"}
-    store = dialect_store(shape=[], chunk_grid=grid)
+    store = store_2021(shape=[], chunk_grid=grid)
     store.set("data/root/a/c", b"\5\0\0\0")
     array = open_a(store)
     assert array[...] == 5
     assert (
-        format_named("draft-2021").from_json(array.stored.format.to_json(array.metadata), "")
+        format_named("draft-2021").from_json(
+            array.stored.format.to_json(array.metadata), Location()
+        )
         == array.metadata
     )
     array.attrs["x"] = 1
@@ -109,11 +111,11 @@ def test_the_chunk_of_a_scalar_is_called_otherwise_by_zarrita():
 @pytest.mark.parametrize("attributes", [..., 1, [], None])
 def test_arrays_have_attributes(attributes):
     with pytest.raises(MetadataValidationError, match="/attributes"):
-        open_a(dialect_store(attributes=attributes))
+        open_a(store_2021(attributes=attributes))
 
 
 def test_unknown_members_are_ignored_and_kept():
-    store = dialect_store(dimension_separator="/", colour="blue")
+    store = store_2021(dimension_separator="/", colour="blue")
     array = open_a(store)
     array[...] = 1
     array.attrs["x"] = 1
@@ -125,8 +127,8 @@ def test_unknown_members_are_ignored_and_kept():
 
 
 def test_the_separator_is_that_of_the_grid():
-    """As zarr-python reads it, whatever dimension_separator says."""
-    array = open_a(dialect_store(dimension_separator="."))
+    """As in zarr-python, which ignores dimension_separator."""
+    array = open_a(store_2021(dimension_separator="."))
     array[...] = 1
     assert array.store.get("data/root/a/c1/1")
 
@@ -145,7 +147,7 @@ def test_attributes_may_hold_what_json_has_not():
     [("bool", "|b1"), ("i1", "|i1"), ("u1", "|u1"), ("|b1", "|b1"), ("<f8", "<f8"), (">u2", ">u2")],
 )
 def test_core_data_types(name, typestr):
-    store = dialect_store(data_type=name, fill_value=None)
+    store = store_2021(data_type=name, fill_value=None)
     array = open_a(store)
     values = ramp((4, 6)).astype(typestr)
     array[...] = values
@@ -156,7 +158,7 @@ def test_core_data_types(name, typestr):
 @pytest.mark.parametrize("name", ["int33", "<i3", "|O", 3, {"type": "<i4"}, {"extension": "x"}])
 def test_data_types_that_are_none(name):
     with pytest.raises(MetadataValidationError, match=r"data_type|filters"):
-        open_a(dialect_store(data_type=name))
+        open_a(store_2021(data_type=name))
 
 
 @pytest.mark.parametrize(
@@ -189,14 +191,14 @@ def test_written_data_types(dtype, written):
 def test_the_uri_of_an_extension_does_not_matter():
     for uri in ("TODO: anything", EXTENSION, ""):
         described = {"extension": uri, "type": "<M8[s]", "fallback": None}
-        assert open_a(dialect_store(data_type=described)).dtype == "M8[s]"
+        assert open_a(store_2021(data_type=described)).dtype == "M8[s]"
 
 
 @pytest.mark.parametrize("name", ["gzip", "zlib", "bz2", "lzma", "lz4", "zstd", "blosc"])
 def test_compressors(name):
     codec = numcodecs.get_codec({"id": name})
     configuration = {key: value for key, value in codec.get_config().items() if key != "id"}
-    store = dialect_store(compressor=compressor(name, **configuration))
+    store = store_2021(compressor=compressor(name, **configuration))
     store.set("data/root/a/c1/1", codec.encode(ramp((2, 3)) + 1))
     array = open_a(store)
     assert array[...].sum() == 21
@@ -211,7 +213,7 @@ def test_compressors(name):
 
 def test_a_compressor_may_be_missing_or_null():
     for given in (..., None):
-        array = open_a(dialect_store(compressor=given))
+        array = open_a(store_2021(compressor=given))
         array[...] = 1
         assert len(array.store.get("data/root/a/c0/0")) == 24
 
@@ -221,7 +223,7 @@ def test_a_compressor_may_be_missing_or_null():
 )
 def test_unknown_compressors_are_rejected(uri):
     with pytest.raises(UnknownExtensionError, match=uri):
-        open_a(dialect_store(compressor={"codec": uri, "configuration": {}}))
+        open_a(store_2021(compressor={"codec": uri, "configuration": {}}))
 
 
 @pytest.mark.parametrize(
@@ -229,7 +231,7 @@ def test_unknown_compressors_are_rejected(uri):
 )
 def test_compressors_of_no_form(given):
     with pytest.raises(MetadataValidationError, match="/compressor"):
-        open_a(dialect_store(compressor=given))
+        open_a(store_2021(compressor=given))
 
 
 def test_the_example_of_the_other_text_is_read_here_too():
@@ -250,7 +252,7 @@ def test_the_example_of_the_other_text_is_read_here_too():
     ],
 )
 def test_fill_values_are_those_of_version_2(dtype, fill_value, expected):
-    array = open_a(dialect_store(data_type=dtype, fill_value=fill_value))
+    array = open_a(store_2021(data_type=dtype, fill_value=fill_value))
     if expected is None:
         assert array.fill_value is None
     else:
@@ -269,30 +271,30 @@ def test_fill_values_are_those_of_version_2(dtype, fill_value, expected):
         ({"compressors": [{"name": "crc32c"}, {"name": "urn:x"}]}, "urn:x"),
     ],
 )
-def test_unsupported_by_the_dialect_raises(options, pointer):
+def test_unsupported_by_the_draft_of_2021_raises(options, pointer):
     with pytest.raises((MetadataError, ExtensionError), match=pointer):
         made(**options)
 
 
 def test_the_layout_is_C_or_F():
     with pytest.raises(MetadataValidationError, match="/chunk_memory_layout"):
-        open_a(dialect_store(chunk_memory_layout={"extension": EXTENSION, "type": "z"}))
+        open_a(store_2021(chunk_memory_layout={"extension": EXTENSION, "type": "z"}))
     metadata = metadata_of("draft-2021").replace(
         chunk_memory_layout=ExtensionDefinition(EXTENSION, {"type": "z"})
     )
     with pytest.raises(MetadataError, match="/chunk_memory_layout"):
         format_named("draft-2021").to_json(metadata)
     with pytest.raises(MetadataValidationError, match="/chunk_grid"):
-        open_a(dialect_store(chunk_grid={"extension": EXTENSION, "type": "z"}))
+        open_a(store_2021(chunk_grid={"extension": EXTENSION, "type": "z"}))
 
 
 def test_extensions_are_understood_or_not():
-    """As zarrita has it; zarr-python never looked."""
+    """As in zarrita; zarr-python ignores it."""
     needed = {"extension": EXTENSION, "must_understand": True}
     with pytest.raises(UnknownExtensionError, match=EXTENSION):
-        open_a(dialect_store(extensions=[needed]))
+        open_a(store_2021(extensions=[needed]))
     ignored = {**needed, "must_understand": False}
-    store = dialect_store(extensions=[ignored])
+    store = store_2021(extensions=[ignored])
     open_a(store).attrs["x"] = 1
     assert document_of(store, KEY)["extensions"] == [ignored]
 

@@ -11,6 +11,7 @@ from zarr_core.errors import UnknownExtensionError
 from zarr_core.extension import (
     ArrayMetadata,
     ExtensionDefinition,
+    Location,
     MetadataValidationError,
     ValidationProblem,
 )
@@ -18,8 +19,13 @@ from zarr_core.tools import create_extension
 
 from zarr_formats.chain import V2_FILTERS, write_stored_dtype
 from zarr_formats.draft import chunks, codecs, data_types, fill_values
+from zarr_formats.draft.common_members import (
+    SHAPE,
+    no_dimension_names,
+    transposed,
+    without_transpose,
+)
 from zarr_formats.draft.extensions import is_uri, read_extensions, write_extensions
-from zarr_formats.draft.parts import SHAPE, no_dimension_names, transposed, without_transpose
 from zarr_formats.draft.validate import add_location, validate_document
 from zarr_formats.fill import fill_from_v2, fill_to_v2
 from zarr_formats.revision import Part
@@ -37,14 +43,16 @@ SCALAR = "c"
 """The key of the only chunk: "the chunk key will consist of the string c"."""
 
 
-def read_array(document: JSON, where: str, *, ignore_unknown: bool = False) -> ArrayMetadata:
+def read_array(
+    document: JSON, location: Location, *, ignore_unknown: bool = False
+) -> ArrayMetadata:
     """Read the document of an array.
 
     Parameters
     ----------
     document : JSON
         The document.
-    where : str
+    location : Location
         Store and key, for errors.
     ignore_unknown : bool
         Whether unknown members are ignored, as for later minor versions.
@@ -54,11 +62,11 @@ def read_array(document: JSON, where: str, *, ignore_unknown: bool = False) -> A
     MetadataError
         If it is invalid, or has unknown members.
     """
-    found = validate_document(document, "draft.array", where, ignore_unknown=ignore_unknown)
+    found = validate_document(document, "draft.array", location, ignore_unknown=ignore_unknown)
     try:
         return _read(found)
     except MetadataValidationError as error:
-        raise add_location(error, where) from error
+        raise add_location(error, location) from error
 
 
 def _read(document: dict[str, Any]) -> ArrayMetadata:

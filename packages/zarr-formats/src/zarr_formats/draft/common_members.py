@@ -23,7 +23,7 @@ def no_dimension_names(metadata: ArrayMetadata) -> Mapping[str, JSON]:
     Raises
     ------
     MetadataValidationError
-        If there are dimension names; ``where`` is empty.
+        If there are dimension names; ``location`` is empty.
     """
     if any(name is not None for name in metadata.dimension_names or ()):
         message = "the drafts do not support dimension names; store them in an attribute"

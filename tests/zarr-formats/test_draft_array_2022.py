@@ -1,4 +1,4 @@
-"""Documents of arrays and groups as the text of December 2022 has them."""
+"""Metadata documents of arrays and groups in the draft of December 2022."""
 
 import json
 import pickle
@@ -23,7 +23,7 @@ from zarr_core.errors import (
     MetadataValidationError,
     UnsupportedFieldError,
 )
-from zarr_core.extension import ExtensionDefinition
+from zarr_core.extension import ExtensionDefinition, Location
 from zarr_core.formats.lookup import format_named
 
 GZIP = {"type": f"{SPEC}codecs/gzip/1.0", "configuration": {"level": 1}}
@@ -52,7 +52,7 @@ def test_the_example_of_an_array():
 
 
 def test_the_example_of_an_extension_data_type():
-    """Its fill value is null, which the text does not permit; the extension may."""
+    """Its fill value is null, which the text does not permit, but the extension can."""
     described = {
         "extension": f"{SPEC}extensions/data-types/datetime/1.0",
         "type": "<M8[ns]",
@@ -215,7 +215,7 @@ def test_an_edge_is_filled_with_the_fill_value():
     assert edge.tolist() == [[1, 7, 7], [7, 7, 7]]
 
 
-# --- what is not changed stays ---
+# --- unchanged members ---
 
 
 def test_unchanged_metadata_is_preserved():
@@ -249,7 +249,7 @@ def test_a_change_of_one_member_changes_what_belongs_to_it():
     written = format_.to_json(metadata.replace(codecs=(small,)))["array"]
     assert (written["data_type"], written["fill_value"]) == ("int32", "0x00000007")
     assert "codecs" not in written
-    assert format_.from_json({"array": written}, "").codecs == (small,)
+    assert format_.from_json({"array": written}, Location()).codecs == (small,)
 
 
 def test_arrays_pickle():
@@ -257,7 +257,7 @@ def test_arrays_pickle():
     again = pickle.loads(pickle.dumps(array.metadata))
     assert again == array.metadata
     document = array.stored.format.to_json(array.metadata)
-    assert format_named("draft").from_json(document, "token") == array.metadata
+    assert format_named("draft").from_json(document, Location("token")) == array.metadata
 
 
 @pytest.mark.parametrize(
@@ -352,7 +352,7 @@ def test_metadata_of_other_formats_are_rejected(change, pointer):
 )
 def test_node_documents_of_other_formats_are_rejected(name, document):
     with pytest.raises(MetadataError):
-        format_named(name).from_json(document, "token")
+        format_named(name).from_json(document, Location("token"))
 
 
 def test_extensions_that_are_bare_values():

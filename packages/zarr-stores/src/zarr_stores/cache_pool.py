@@ -1,23 +1,43 @@
-"""A size-limited, least-recently-used cache of values in memory."""
+"""A size-limited, least-recently-used cache of values in memory, which several stores can share."""
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from itertools import count
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from weakref import WeakKeyDictionary
 
-from zarr_core.extension import ByteRange
+from zarr_core.extension import ByteRange, StoreError
 
 from zarr_stores._after_fork import register_after_fork
+from zarr_stores.wrapper import WrapperStore
 
 if TYPE_CHECKING:
-    from zarr_core.extension import Buffer
+    from collections.abc import Iterable
+
+    from zarr_core.extension import Buffer, Store
+
+__all__ = ["CacheInfo", "CachePool"]
 
 _WHOLE = ByteRange(0)
 _STRIPES = 1024
 
 Changes: TypeAlias = tuple[int, int]
 """Counters of invalidations: of all values, and of the values that share a key's counter."""
+
+
+class CacheInfo(NamedTuple):
+    """Statistics of a cache."""
+
+    hits: int
+    """Number of reads answered from the cache."""
+    misses: int
+    """Number of reads that required the inner store."""
+    nbytes: int
+    """Size of the cached values in bytes."""
+    max_bytes: int | None
+    """Maximum size of the cached values in bytes; None for no limit."""
 
 
 class OpenedValue(NamedTuple):
@@ -31,36 +51,70 @@ class OpenedValue(NamedTuple):
     """Maximum number of concurrent reads."""
     gap_bytes: int
     """Gap between two parts, in bytes, up to which they are read together."""
+    checked: float = 0.0
+    """When the generation was last compared, in seconds of ``time.monotonic``."""
 
 
-class MemoryCache:
-    """Values and parts of values, by key and byte range.
+class CachePool:
+    """Memory for the cached values of one or several :class:`LRUCacheStore`.
+
+    The least recently used values of all stores are removed first.  Metadata documents are values
+    as chunks are.  Caches of equal stores, such as two stores for one URL, share their values, and
+    values that are changed through one of them are visible through the other.
 
     Parameters
     ----------
     max_bytes : int or None
-        Maximum size in bytes; None for no limit.
+        Maximum size of all cached values in bytes; None for no limit.
+
+    Attributes
+    ----------
+    max_bytes : int or None
+        The maximum size.
+
+    Raises
+    ------
+    StoreError
+        If ``max_bytes`` is negative.
 
     Notes
     -----
-    Thread-safe.  A value that was read while its key was invalidated is not cached:
-    :meth:`keep` takes the result of :meth:`changes` from before the read.
+    Thread-safe.  Pickles and copies are empty; stores that are pickled together share the copy.
+
+    The methods below ``clear`` are for :class:`LRUCacheStore`.  Keys in them begin with the prefix
+    of the store.  A value that was read while its key was invalidated is not cached: :meth:`keep`
+    takes the result of :meth:`changes` from before the read.
+
+    Examples
+    --------
+    >>> from zarr_core import MemoryStore, create_array, open
+    >>> from zarr_stores.cache import CachePool, LRUCacheStore
+    >>> pool = CachePool(10**9)
+    >>> for store in (MemoryStore(), MemoryStore()):
+    ...     _ = create_array(store, shape=4)
+    ...     array = open(LRUCacheStore(store, pool))
+    >>> pool.cache_info().misses
+    2
     """
 
     def __init__(self, max_bytes: int | None) -> None:
+        if max_bytes is not None and max_bytes < 0:
+            raise StoreError(f"max_bytes must not be negative: {max_bytes}", store="CachePool")
+        self.max_bytes = max_bytes
         self.hits = 0
         self.misses = 0
         self.nbytes = 0
-        self._max_bytes = max_bytes
         self._guard = threading.Lock()
         # Whole values by key, parts by key and byte range.
         self._held: OrderedDict[str | tuple[str, ByteRange], Buffer] = OrderedDict()
         self._parts: dict[str, set[ByteRange]] = {}
         self._opened: dict[str, OpenedValue] = {}
+        self._prefixes: WeakKeyDictionary[Store, str] = WeakKeyDictionary()
+        self._numbers = count()
         self._all_changes = 0
         # Keys share counters: one counter per key would never be freed.
         self._some_changes = [0] * _STRIPES
-        register_after_fork(self, MemoryCache._reinitialize)
+        register_after_fork(self, CachePool._reinitialize)
 
     def _reinitialize(self) -> None:
         if self._guard.acquire(blocking=False):
@@ -69,9 +123,29 @@ class MemoryCache:
             self._guard = threading.Lock()
             self.forget_all()
 
+    def cache_info(self) -> CacheInfo:
+        """Return the hits, misses, size and maximum size, of all stores together."""
+        with self._guard:
+            return CacheInfo(self.hits, self.misses, self.nbytes, self.max_bytes)
+
+    def clear(self) -> None:
+        """Remove the values of all stores."""
+        self.forget_all()
+
+    def prefix_of(self, store: Store) -> str:
+        """Return the prefix for the keys of a store, which differs from those of others."""
+        with self._guard:
+            # Wrappers are equal to the inner store, but may return other values.
+            found = None if isinstance(store, WrapperStore) else self._prefixes.get(store)
+            if found is None:
+                found = f"{next(self._numbers)}:"
+                if not isinstance(store, WrapperStore):
+                    self._prefixes[store] = found
+            return found
+
     def fits(self, nbytes: int) -> bool:
         """Return whether a value of this size can be cached."""
-        return self._max_bytes is None or nbytes <= self._max_bytes
+        return self.max_bytes is None or nbytes <= self.max_bytes
 
     def changes(self, key: str) -> Changes:
         """Return the state of the key, for a later comparison."""
@@ -136,7 +210,7 @@ class MemoryCache:
                 self._held[_name(key, part)] = frozen
                 self._parts.setdefault(key, set()).add(part)
                 self.nbytes += size
-                while self._max_bytes is not None and self.nbytes > self._max_bytes:
+                while self.max_bytes is not None and self.nbytes > self.max_bytes:
                     oldest = next(iter(self._held))
                     self._drop(*((oldest, _WHOLE) if isinstance(oldest, str) else oldest))
         return frozen
@@ -156,7 +230,7 @@ class MemoryCache:
             if self._opened.setdefault(key, opened)[:2] != opened[:2]:
                 for part in tuple(self._parts.get(key, ())):
                     self._drop(key, part)
-                self._opened[key] = opened
+            self._opened[key] = opened
 
     def forget(self, key: str) -> None:
         """Remove the value of a key and all its parts."""
@@ -166,14 +240,24 @@ class MemoryCache:
                 self._drop(key, part)
             self._opened.pop(key, None)
 
-    def forget_all(self) -> None:
-        """Remove everything."""
+    def forget_all(self, prefix: str = "") -> None:
+        """Remove the values of all keys that begin with a prefix."""
         with self._guard:
             self._all_changes += 1
-            self._held.clear()
-            self._parts.clear()
-            self._opened.clear()
-            self.nbytes = 0
+            if not prefix:
+                self._held.clear()
+                self._parts.clear()
+                self._opened.clear()
+                self.nbytes = 0
+                return
+            for key in self._below(self._parts, prefix):
+                for part in tuple(self._parts[key]):
+                    self._drop(key, part)
+            for key in self._below(self._opened, prefix):
+                del self._opened[key]
+
+    def _below(self, keys: Iterable[str], prefix: str) -> list[str]:
+        return [key for key in keys if key.startswith(prefix)]
 
     def _drop(self, key: str, part: ByteRange) -> None:
         value = self._held.pop(_name(key, part), None)
@@ -185,6 +269,9 @@ class MemoryCache:
         if not parts:
             del self._parts[key]
             self._opened.pop(key, None)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return CachePool, (self.max_bytes,)
 
 
 def _name(key: str, part: ByteRange) -> str | tuple[str, ByteRange]:

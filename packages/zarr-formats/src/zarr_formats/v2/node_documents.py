@@ -1,4 +1,4 @@
-"""The documents of one node of version 2, which stand beside each other."""
+"""The metadata documents of one node of version 2."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ if TYPE_CHECKING:
     from zarr_core.extension import Store
 
 
-class Beside:
+class NodeDocuments:
     """Metadata documents below a prefix, each read once.
 
     Parameters
     ----------
     store : Store
-        Where they are.
+        The store.
     prefix : str
-        What stands before their names; empty or ending in ``/``.
+        Prefix of the keys; empty or ending in ``/``.
     """
 
     __slots__ = ("_found", "prefix", "store")
@@ -29,15 +29,15 @@ class Beside:
         self._found: dict[str, bytes | None] = {}
 
     def get(self, name: str, *likely: str) -> bytes | None:
-        """A document, or None if it is not there.
+        """Return a document, or None if it does not exist.
 
         Parameters
         ----------
         name : str
-            Its name.
+            Name of the document.
         *likely : str
-            Others that will be wanted next, as far as is known.  A store with latency is
-            reads all of them concurrently, so that they add no latency.
+            Names of documents that are probably required next.  If the store has latency, all are
+            read concurrently.
         """
         if name not in self._found:
             names = (name,) if self.store.max_concurrency is None else (name, *likely)

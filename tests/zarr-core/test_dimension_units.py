@@ -1,0 +1,115 @@
+"""Physical units of dimensions."""
+
+import json
+
+import pytest
+import zarr_core as zarr
+from hypothesis import given
+from hypothesis import strategies as st
+from zarr_core.errors import MetadataValidationError
+from zarr_core.normalize.dimension_units import parse_unit
+
+TEXTS = st.one_of(
+    st.text("0123456789.eE+- nmx/", max_size=12),
+    st.builds(
+        "{}{}{}".format, st.floats(allow_nan=False, allow_infinity=False, width=32),
+        st.sampled_from(["", " "]), st.sampled_from(["nm", "s", "", "m/s", "eV"]),
+    ),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("unit", "text"),
+    [
+        ("2nm", "2 nm"), ("2  nm", "2 nm"), (" nm ", "nm"), ("1 nm", "nm"), ("", "1"), (3, "3"),
+        ((2, "nm"), "2 nm"), ([0.5, "s"], "0.5 s"), (".5um", "0.5 um"), ("1e20 m", "1e+20 m"),
+        ("123456.789 m", "123456.789 m"), ("2e m", "2 e m"), ("1e400 m", "1e400 m"), (None, None),
+    ],
+)  # fmt: skip
+def test_units(unit, text):
+    assert parse_unit(unit) == text
+
+
+@given(TEXTS)
+def test_tensorstore_reads_a_unit_as_the_same(text):
+    ts = pytest.importorskip("tensorstore")
+    stored = parse_unit(text)
+    assert ts.Unit(stored) == ts.Unit(text)
+    assert parse_unit(stored) == stored
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_units_are_an_attribute(tmp_path, zarr_format):
+    units = ["2nm", (3, "nm"), None, ""]
+    array = zarr.create_array(
+        tmp_path, shape=(4, 5, 6, 7), dimension_units=units, zarr_format=zarr_format,
+        attributes={"n": 1},
+    )  # fmt: skip
+    assert array.dimension_units == ("2 nm", "3 nm", None, "1")
+    assert zarr.open(tmp_path).dimension_units == ("2 nm", "3 nm", None, "1")
+    assert dict(array.attrs) == {"n": 1, "dimension_units": ["2 nm", "3 nm", None, "1"]}
+    array.dimension_units = [None, "s", 1, "1 m"]
+    assert array.dimension_units == (None, "s", "1", "m")
+    assert zarr.create_array(shape=4).dimension_units is None
+    assert zarr.create_array(shape=4, dimension_units="5 s").dimension_units == ("5 s",)
+
+
+def test_tensorstore_reads_and_writes_the_same_attribute(tmp_path):
+    ts = pytest.importorskip("tensorstore")
+    units = ["2nm", (3.5, "um"), None, ""]
+    zarr.create_array(tmp_path / "ours", shape=(4, 5, 6, 7), dtype="u1", dimension_units=units)
+    spec = {"driver": "zarr3", "kvstore": {"driver": "file", "path": str(tmp_path / "ours")}}
+    read = ts.open(spec).result().dimension_units
+    assert read == (ts.Unit(2, "nm"), ts.Unit(3.5, "um"), None, ts.Unit(1, ""))
+    spec["kvstore"]["path"] = str(tmp_path / "theirs")
+    ts.open(spec, create=True, dtype=ts.uint8, shape=(4, 5, 6, 7), dimension_units=units).result()
+    ours, theirs = (
+        json.loads((tmp_path / name / "zarr.json").read_bytes())["attributes"]
+        for name in ("ours", "theirs")
+    )
+    assert ours == theirs
+    assert zarr.open(tmp_path / "theirs").dimension_units == ("2 nm", "3.5 um", None, "1")
+
+
+@pytest.mark.parametrize(
+    ("units", "error", "message"),
+    [
+        (["nm"], ValueError, r"1 units for 2 dimensions"),
+        ("nm", ValueError, r"1 units for 2 dimensions"),
+        (["nm", {}], TypeError, "a unit is a string"),
+        (["nm", True], TypeError, "a unit is a string"),
+        (["nm", ("nm", 2)], TypeError, "a unit is a string"),
+        (["nm", (1, 2, 3)], TypeError, "a unit is a string"),
+        (["nm", float("nan")], ValueError, "not finite"),
+        (["nm", (float("inf"), "m")], ValueError, "not finite"),
+    ],
+)
+def test_invalid_units_are_rejected_before_anything_is_stored(tmp_path, units, error, message):
+    with pytest.raises(error, match=message):
+        zarr.create_array(tmp_path / "a", shape=(2, 2), dimension_units=units)
+    assert not (tmp_path / "a").exists()
+    array = zarr.create_array(shape=(2, 2))
+    with pytest.raises(error, match=message):
+        array.dimension_units = units
+    assert dict(array.attrs) == {}
+
+
+def test_units_and_their_attribute_are_rejected():
+    with pytest.raises(TypeError, match="not both"):
+        zarr.create_array(shape=2, dimension_units="m", attributes={"dimension_units": ["m"]})
+
+
+@pytest.mark.parametrize(
+    ("stored", "message"),
+    [
+        ("nm", "/attributes/dimension_units: must be a list"),
+        (None, "/attributes/dimension_units: must be a list"),
+        (["nm"], "/attributes/dimension_units: has 1 units for 2 dimensions"),
+        (["nm", 5], "/attributes/dimension_units/1: must be a string or null, not 5"),
+    ],
+)
+def test_an_attribute_that_is_no_list_of_units_is_an_error_of_the_property(stored, message):
+    array = zarr.create_array(shape=(2, 2), attributes={"dimension_units": stored})
+    with pytest.raises(MetadataValidationError, match=message):
+        _ = array.dimension_units
+    assert array.attrs["dimension_units"] == stored
