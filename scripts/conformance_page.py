@@ -313,8 +313,8 @@ def _findings(run: dict[str, Any], cases: dict[str, Any], grades: dict[str, dict
 
 
 def source_link(clause: Clause) -> str:
-    """Return a link to the section of the text."""
-    return f"[{_plain(clause.section)}]({specifications()[clause.specification].url})"
+    """Return a link to the section in the text of the pinned commit."""
+    return f"[{_plain(clause.section)}]({specifications()[clause.specification].link(clause)})"
 
 
 def _strongest(case: Any) -> Clause:

@@ -22,6 +22,15 @@ WITHOUT_POSITIVE_CASE = {
 }
 
 
+HEAD = f"""title = "t"
+url = "u"
+repository = "o/r"
+commit = "{"a" * 40}"
+[sections]
+"s" = "docs/index.rst#L3"
+"""
+
+
 def test_cases_refer_to_clauses():
     assert {it for case in all_cases() for it in case.clauses} <= clauses().keys()
 
@@ -71,7 +80,24 @@ def test_shard_with_one_inner_chunk():
 )
 def test_invalid_clauses_raise(entry, message):
     with pytest.raises(ValueError, match=message):
-        parse_specification("spec", f'title = "t"\nurl = "u"\n[[clause]]\nsection = "s"\n{entry}\n')
+        parse_specification("spec", f'{HEAD}[[clause]]\nsection = "s"\n{entry}\n')
+
+
+@pytest.mark.parametrize(
+    ("head", "message"),
+    [
+        (HEAD.replace("a" * 40, "main"), "commit must be 40 hexadecimal digits"),
+        (HEAD.replace('"s" =', '"other" ='), "no place for the section 's'"),
+    ],
+)
+def test_texts_are_pinned(head, message):
+    clause = '[[clause]]\nid = "spec.a"\nsection = "s"\nlevel = "must"\ntext = "It is."\n'
+    found = parse_specification("spec", HEAD + clause)
+    assert found.link(found.clauses[0]) == (
+        f"https://github.com/o/r/blob/{'a' * 40}/docs/index.rst?plain=1#L3"
+    )
+    with pytest.raises(ValueError, match=message):
+        parse_specification("spec", head + clause)
 
 
 def test_specifications_have_clauses():

@@ -227,10 +227,11 @@ def manifest(cases: Iterable[Case], release: str = "") -> dict[str, Any]:
         "version": corpus_version(listed, release),
         "digest": corpus_digest(listed),
         "specifications": [
-            {"name": it.name, "title": it.title, "url": it.url} for it in specifications().values()
+            {name: getattr(it, name) for name in ("name", "title", "url", "repository", "commit")}
+            for it in specifications().values()
         ],
         "clauses": [
-            {name: getattr(clause, name) for name in clause.__slots__}
+            {name: getattr(clause, name) for name in clause.__slots__} | {"link": text.link(clause)}
             for text in specifications().values()
             for clause in text.clauses
         ],

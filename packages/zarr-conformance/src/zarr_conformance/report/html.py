@@ -81,6 +81,8 @@ def page_data(runs: Iterable[ImplementationResults], corpus: Sequence[Case]) -> 
                         "level": clause.level,
                         "strength": strength(clause.level),
                         "text": clause.text,
+                        "link": text.link(clause),
+                        "binds": clause.binds_reader,
                         "tested": clause.tested,
                         "negative": clause.negative,
                         "cases": [

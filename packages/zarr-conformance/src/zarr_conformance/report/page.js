@@ -255,7 +255,9 @@ function open(entry, run, wanted = null) {
     make("div", { class: "top" },
       make("nav", {}, step("previous failure (p)", "↑", () => next(-1)), step("next failure (n)", "↓", () => next(1)), step("close", "✕", () => drawer.close())),
       make("h2", { id: "drawer-title", tabindex: -1, autofocus: true }, make("span", { class: `level ${clause.strength}` }, clause.level), clause.text),
-      make("p", {}, make("span", { class: "id" }, clause.id), ` · ${entry.text.title}, “${clause.section}”`),
+      make("p", {}, make("span", { class: "id" }, clause.id), ` · ${entry.text.title}, `,
+        make("a", { href: /^https:/.test(clause.link) ? clause.link : null, rel: "noreferrer" }, `“${clause.section}”`),
+        clause.negative ? (clause.binds ? " · requires readers to raise an error" : " · defines valid data") : ""),
       make("p", {}, make("b", {}, `${chosen.name} ${chosen.version}: `), wrong ? `${wrong} of ${cases.length} cases ${wrong > 1 ? "fail" : "fails"}` : `${state.counts.pass} of ${cases.length} cases pass`, state.counts.unsupported ? `, ${state.counts.unsupported} not supported` : "")),
     make("div", { class: "cases" }, ...cases.map((it, n) => caseView(it, run, wanted === null ? n === 0 && (wrong > 0 || cases.length === 1) : it === wanted)),
       cases.length === 0 && make("p", {}, clause.cases.length ? "No case of this clause was run." : "This clause has no cases.")));
