@@ -547,7 +547,7 @@ def _attributes_first(size: int, directory: Path) -> dict[str, Operation]:
         nonlocal count
         count += 1
         document["attributes"]["count"] = count
-        (path / "zarr.json").write_text(json.dumps(document))
+        (path / "zarr.json").write_text(json.dumps(document, indent=2))
 
     def change(module: Any) -> None:
         module.open_array(path, mode="r+").attrs["one"] = 1
