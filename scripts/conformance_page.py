@@ -90,7 +90,7 @@ LEAST_OTHERS = 2
 """A finding is published only with the outcome of so many independent implementations."""
 
 
-def page(results: dict[str, Any], history: list[dict[str, Any]]) -> str:
+def page(results: dict[str, Any], history: list[dict[str, Any]], exchange: dict[str, Any]) -> str:
     """Return the text of the page.
 
     Parameters
@@ -99,6 +99,8 @@ def page(results: dict[str, Any], history: list[dict[str, Any]]) -> str:
         The contents of ``docs/conformance.json``.
     history : JSON
         The contents of ``docs/conformance-history.json``.
+    exchange : JSON
+        The contents of ``docs/conformance-exchange.json``.
     """
     runs = results["runs"]
     cases = {case.id: case for case in all_cases()}
@@ -112,6 +114,7 @@ def page(results: dict[str, Any], history: list[dict[str, Any]]) -> str:
         "count": f"{results['corpus']['cases']:,}",
         "names": ", ".join(full_name(it) for it in runs),
         "scores": _lines(_scores(runs)),
+        "exchange": _lines(_exchange(exchange)),
         "history": _lines(_history(history)),
         "clauses": str(len(clauses())),
         "coverage": _lines(_coverage(coverage(cases.values()))),
@@ -188,6 +191,26 @@ def _passed(runs: list[dict[str, Any]]) -> list[list[str]]:
             cells.append("-" if found == ["0/0"] * len(found) else " · ".join(found))
         table.append([full_name(run), *cells])
     return table
+
+
+def _exchange(exchange: dict[str, Any]) -> list[list[str]]:
+    """Return a row for each writer that wrote arrays, and a column for each reader."""
+    found = {(it["writer"], it["reader"]): it["outcomes"] for it in exchange["pairs"]}
+    names = list(exchange["implementations"])
+    readers = [it for it in names if any(found[other, it].get("same") for other in names)]
+    table = [["written by", "arrays", *readers]]
+    for writer in names:
+        count = sum(found[writer, names[0]].values())
+        if count:
+            cells = [_exchanged(found[writer, reader]) for reader in readers]
+            table.append([f"{writer} {exchange['implementations'][writer]}", str(count), *cells])
+    return table
+
+
+def _exchanged(outcomes: dict[str, int]) -> str:
+    same = outcomes.get("same", 0)
+    bad = [f"**{outcomes[it]} {it}**" for it in ("wrong", "refused", "crash") if outcomes.get(it)]
+    return ", ".join([str(same), *bad]) if same or bad else "-"
 
 
 def _history(history: list[dict[str, Any]]) -> list[list[str]]:

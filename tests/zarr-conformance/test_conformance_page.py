@@ -60,7 +60,7 @@ def test_a_failure_without_a_reason_is_an_error(page):
     results = json.loads(RESULTS.read_text("utf-8"))
     results["runs"][0]["failures"] = {"crash": {"v3-core/array/shape-number": "the process died"}}
     with pytest.raises(SystemExit, match="add the reason"):
-        page.page(results, [])
+        page.page(results, [], {"pairs": [], "implementations": {}})
 
 
 def test_findings_are_compared_with_other_implementations(page):

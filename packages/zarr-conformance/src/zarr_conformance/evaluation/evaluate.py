@@ -120,7 +120,7 @@ def _differences(
     if node.values is not None and case.operation in ("read", "resolve"):
         if response.values is None:
             unreported.append("values")
-        elif not _same_values(node.values, response.values):
+        elif not same_values(node.values, response.values):
             yield f"values: {_first_difference(node.values.data, response.values)}"
     if node.values is not None and case.operation in _WRITES and case.zarr_format == 3:
         # If the case has the stored bytes they are compared below, for any codecs.
@@ -188,7 +188,7 @@ def _first_difference(expected: bytes, got: bytes) -> str:
     return f"{got[part].hex()} instead of {expected[part].hex()} from byte {part.start}"
 
 
-def _same_values(expected: Values, got: bytes) -> bool:
+def same_values(expected: Values, got: bytes) -> bool:
     """Compare elements: bytes exactly, JSON by value."""
     if expected.kind == "raw" or got == expected.data:
         return got == expected.data
