@@ -9,7 +9,9 @@ JOBS ?= 3
 PYTEST ?= -n $(JOBS) --dist worksteal
 
 BIN := $(VENV)/bin
-PROJECTS := $(wildcard packages/*/pyproject.toml)
+# The only package that needs a compiler; it is optional.
+NATIVE := packages/zarr-native
+PROJECTS := $(filter-out $(NATIVE)/%,$(wildcard packages/*/pyproject.toml))
 PACKAGES := $(PROJECTS:/pyproject.toml=)
 TYPED := benchmarks demo scripts
 # The tests that cover the core.  Coverage doubles their time, so the others run without it.
@@ -23,7 +25,11 @@ OTHER_TESTS := $(filter-out tests/zarr-core tests/zarr-core/%,$(TESTS))
 ONLY_CORE := $(and $(TESTS),$(if $(OTHER_TESTS),,yes))
 
 .PHONY: help demo test test-long pytest lint types format bench docs schemas packages wheels \
+<<<<<<< HEAD
     corpus conformance old-writers release-check servers clean
+=======
+    sanitize old-writers release-check servers clean
+>>>>>>> main
 
 help:
 	@echo "make demo         write real data with this library, read it with others, draw it"
@@ -38,8 +44,12 @@ help:
 	@echo "make format       format the code"
 	@echo "make bench        compare the speed with other libraries (BENCH='--quick' for less)"
 	@echo "make wheels       build wheels and source distributions of all packages in dist"
+<<<<<<< HEAD
 	@echo "make corpus       build the archive of the conformance corpus in dist"
 	@echo "make conformance  test all implementations, in pinned versions, and write docs/conformance.md"
+=======
+	@echo "make sanitize     tests and fuzzer of zarr-native with the sanitizers of the compiler"
+>>>>>>> main
 	@echo "make release-check  check everything that a release needs, slow tests of packages included"
 	@echo "make docs         build the documentation in build/docs"
 	@echo "make schemas      publish the packages' JSON Schemas in schemas/"
@@ -87,12 +97,24 @@ docs: $(VENV)/.docs
 wheels: $(VENV)/.wheels
 	@$(BIN)/python scripts/build_wheels.py dist
 
+<<<<<<< HEAD
 corpus: $(VENV)/.packages
 	@mkdir -p dist
 	@$(BIN)/python -m zarr_conformance build dist/zarr-conformance-corpus-{version}.tar.gz
 
 conformance: $(VENV)/.packages
 	@$(BIN)/python scripts/run_conformance.py
+=======
+SANITIZED := $(CURDIR)/build/sanitized
+sanitize: $(VENV)/.test
+	@cd $(NATIVE) && ZARR_NATIVE_CFLAGS="-g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined \
+	    -fno-sanitize-recover=undefined" $(abspath $(BIN))/python setup.py -q build \
+	    --build-base $(CURDIR)/build/native --build-lib $(SANITIZED)
+	@export LD_PRELOAD="$$(cc -print-file-name=libasan.so) $$(cc -print-file-name=libubsan.so)" \
+	    ASAN_OPTIONS=detect_leaks=0 PYTHONPATH=$(SANITIZED); \
+	    $(BIN)/python scripts/fuzz_native.py --seconds 120 && \
+	    $(BIN)/python -m pytest -n 0 tests/zarr-native
+>>>>>>> main
 
 release-check: export ZARR_CORE_SLOW_TESTS = 1
 release-check: $(VENV)/.dev
@@ -114,7 +136,7 @@ clean:
 
 # --- set-up: a stamp file marks a finished installation; newer inputs repeat it ---
 
-packages: $(VENV)/.packages
+packages: $(VENV)/.native
 
 $(VENV)/.python:
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is required and was not found. Pass its path: make PYTHON=/path/to/python3.11" >&2; exit 1; }
@@ -133,6 +155,16 @@ $(VENV)/.packages: $(VENV)/.build $(PROJECTS)
 	@$(PIP) install --quiet --no-build-isolation $(foreach package,$(PACKAGES),--editable $(package))
 	@touch $@
 
+# Without a C compiler or the headers of Python, everything works without this package.
+$(VENV)/.native: $(VENV)/.packages $(wildcard $(NATIVE)/*.* $(NATIVE)/src/zarr_native/c/* $(NATIVE)/src/zarr_native/include/*)
+	@$(PIP) install --quiet --group build
+	@echo "installing $(notdir $(NATIVE))"
+	@$(PIP) install --verbose --no-build-isolation --editable $(NATIVE) >$(VENV)/native.log 2>&1 \
+	    || { cat $(VENV)/native.log >&2; exit 1; }
+	@$(BIN)/python -c "import zarr_native._native" 2>/dev/null || echo "without its compiled module, \
+	as there is no C compiler or no Python.h; see $(VENV)/native.log"
+	@touch $@
+
 $(VENV)/.core: $(VENV)/.build $(PROJECTS) pyproject.toml
 	@echo "installing $(notdir $(CORE)) and the dependencies of their tests"
 	@$(PIP) install --quiet --no-build-isolation --group test-core \
@@ -144,22 +176,22 @@ $(VENV)/.wheels: $(VENV)/.build pyproject.toml
 	@$(PIP) install --quiet --group wheels
 	@touch $@
 
-$(VENV)/.demo: $(VENV)/.packages pyproject.toml
+$(VENV)/.demo: $(VENV)/.native pyproject.toml
 	@echo "installing the dependencies of the demonstration"
 	@$(PIP) install --quiet --group demo
 	@touch $@
 
-$(VENV)/.docs: $(VENV)/.packages pyproject.toml
+$(VENV)/.docs: $(VENV)/.native pyproject.toml
 	@echo "installing the tools for the documentation"
 	@$(PIP) install --quiet --group docs
 	@touch $@
 
-$(VENV)/.test: $(VENV)/.packages pyproject.toml
+$(VENV)/.test: $(VENV)/.native pyproject.toml
 	@echo "installing the dependencies of the tests"
 	@$(PIP) install --quiet --group test
 	@touch $@ $(VENV)/.core $(VENV)/.demo $(VENV)/.docs
 
-$(VENV)/.dev: $(VENV)/.packages pyproject.toml
+$(VENV)/.dev: $(VENV)/.native pyproject.toml
 	@echo "installing the tools for development"
 	@$(PIP) install --quiet --group dev
 	@touch $@ $(VENV)/.test $(VENV)/.core $(VENV)/.demo $(VENV)/.docs

@@ -1,15 +1,17 @@
 """Build the wheels and source distributions of all packages.
 
-``python scripts/build_wheels.py [FOLDER]``; the default folder is ``dist``. Needs hatchling, and twine
-for the check. Uses no network, and writes only into the folder.
+``python scripts/build_wheels.py [FOLDER]``; the default folder is ``dist``. Needs hatchling and setuptools, and
+twine for the check. Uses no network, and writes only into the folder.
 """
 
 from __future__ import annotations
 
 import argparse
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = sorted(file.parent for file in (ROOT / "packages").glob("*/pyproject.toml"))
@@ -36,7 +38,22 @@ def build(folder: Path) -> None:
         for old in folder.glob(f"{name}-*"):
             if old.suffix in (".whl", ".gz"):
                 old.unlink()
-        run("hatchling", "build", "-d", str(folder), "-t", "sdist", "-t", "wheel", cwd=package)
+        if (package / "setup.py").exists():  # has compiled code, and another build back end
+            build_compiled(package, folder)
+        else:
+            run("hatchling", "build", "-d", str(folder), "-t", "sdist", "-t", "wheel", cwd=package)
+
+
+def build_compiled(package: Path, folder: Path) -> None:
+    """Build a package with compiled code from a copy, as setuptools writes beside its sources."""
+    with TemporaryDirectory() as place:
+        copy = Path(place, package.name)
+        shutil.copytree(package, copy, ignore=shutil.ignore_patterns("build", "*.egg-info", "*.so"))
+        program = (
+            "import sys; from setuptools import build_meta as back_end\n"
+            "back_end.build_sdist(sys.argv[1]); back_end.build_wheel(sys.argv[1])"
+        )
+        run("-c", program, str(folder), cwd=copy)
 
 
 def check(folder: Path) -> None:
@@ -46,9 +63,10 @@ def check(folder: Path) -> None:
 
 
 def run(module: str, *arguments: str, cwd: Path = ROOT) -> None:
-    """Run a module, and show its output only if it fails."""
+    """Run a module, or a program after ``-c``, and show its output only if it fails."""
+    how = [module] if module == "-c" else ["-m", module]
     done = subprocess.run(
-        [sys.executable, "-m", module, *arguments],
+        [sys.executable, *how, *arguments],
         cwd=cwd,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

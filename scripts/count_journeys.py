@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import zarr_core as zarr
 
+zarr.config.set(native="off")  # the same files whether or not zarr-native is installed
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType

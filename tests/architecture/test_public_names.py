@@ -25,7 +25,8 @@ NAMES = {
         ChecksumError ChunkAxis ChunkDecodeError ChunkGrid ChunkKeyEncoding ChunkMemoryLayout
         Codec CodecError CoordinateIndexer DataType Display
         ExtensionConfigurationError ExtensionDefinition Forkable Format GroupMetadata
-        Location MetadataExtension MetadataValidationError NodeNotFoundError OrthogonalIndexer
+        Location MetadataExtension MetadataValidationError NativeExecutor NativePlan NodeNotFoundError
+        OrthogonalIndexer
         PartialDecodeCodec PartialEncodeCodec Provider Selection StorageTransformer Store
         StoreCapabilityError StoreError StoreKeyError StoreReadError StoreReadOnlyError
         SubchunkCodec ValidationProblem ValueReplacedError ZarrError check_key check_prefix
@@ -33,7 +34,7 @@ NAMES = {
     "zarr_core.tools": """
         CHECKPOINT_NAME Cache ChunkProjection CodecChain ConsolidatedMetadata KeyOrder
         Node PreparedCodecChain Progress ProgressReporter Rollback Schema StoredArray StoredGroup WrapperReader
-        allow_reserved_names check_attributes check_reserved_names codec_definition
+        allow_reserved_names available_threads check_attributes check_reserved_names codec_definition
         concurrent_map conflicting_format create_ancestors data_type_for erase_documents
         erase_node escape_controls escape_json fill_value_test find_implementation format_named
         format_of_new formats_without holds_anything in_one_thread installed_entry_points

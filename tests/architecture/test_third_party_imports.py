@@ -154,6 +154,10 @@ def test_plugins_do_not_know_each_other():
 
 @pytest.mark.parametrize("package", PLUGINS, ids=lambda package: package.name)
 def test_the_name_of_a_plugin_costs_nothing(package):
+    if package.name == "zarr_native":
+        # Like NumPy, it has get_include(), for programs that build extensions.
+        assert "zarr_core" not in (package / "__init__.py").read_text().replace("zarr-core", "")
+        return
     assert (package / "__init__.py").read_text() == ""
 
 

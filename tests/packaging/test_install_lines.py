@@ -25,7 +25,7 @@ EXAMPLES = {
 OWN = PROJECTS.keys() | EXAMPLES.keys()
 PAGES = [file for file in DOCUMENTS if has_snippets(file)]
 FAST = [ROOT / "README.md", ROOT / "docs" / "quick-start.md"]
-NEEDS_COMPILER = {"zarr-stores[berkeleydb]"}
+NEEDS_COMPILER = {"zarr-native", "zarr-stores[berkeleydb]"}
 
 
 def each_page(pages):
@@ -42,12 +42,16 @@ def test_complete_has_every_distribution_with_every_extra():
         requirement = Requirement(line)
         found.setdefault(requirement.name, set()).update(requirement.extras)
     for name, project in PROJECTS.items():
+        if name in NEEDS_COMPILER:
+            assert name not in found
+            continue
         told = {
             extra
             for extra in project.get("optional-dependencies", {})
             if f"{name}[{extra}]" not in NEEDS_COMPILER
         }
         assert found[name] == (told if name != "zarr-core" else {"recommended"}), name
+    assert extras["native"] == [f"zarr-native~={PROJECTS['zarr-native']['version']}"]
 
 
 def test_the_extras_take_compatible_versions():
@@ -294,7 +298,7 @@ def test_complete_is_installed_in_one_line(environment, tmp_path):
         cwd=tmp_path,
         env=OUTSIDE,
     )
-    for name in PROJECTS:
+    for name in PROJECTS.keys() - NEEDS_COMPILER:
         assert f"'{name}'" in done.stdout
     broken = [line for line in done.stdout.splitlines() if "cannot be loaded" in line]
     assert not broken

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from zarr_core.display import extension as display
+from zarr_core.engine import native
 from zarr_core.registry import discovery, hooks, resolve
 
 sys.path.insert(0, str(Path(__file__).parent))  # pytest's importlib mode does not add it
@@ -29,6 +30,7 @@ def site(tmp_path, monkeypatch):
     resolve._warned.clear()
     hooks._warned.clear()
     display._warned.clear()
+    native._warned.clear()
     yield install
     for module in set(sys.modules) - before:
         if (getattr(sys.modules[module], "__file__", None) or "").startswith(str(place)):
@@ -37,5 +39,6 @@ def site(tmp_path, monkeypatch):
     hooks._warned.clear()
     resolve._warned.clear()
     display._warned.clear()
+    native._warned.clear()
     monkeypatch.undo()
     discovery.refresh()

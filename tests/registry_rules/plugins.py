@@ -122,6 +122,13 @@ class Extension(Display):
     def chunk_map(self, array, dims, at, **options):
         return None
 """,
+    "native": """
+from zarr_core.extension import NativeExecutor
+
+class Extension(NativeExecutor):
+    def plan(self, array):
+        return "it plans nothing"
+""",
     "hooks": """
 from zarr_core.extension import hookimpl
 
@@ -147,4 +154,5 @@ MISSPELT = SOURCES["hooks"].replace("zarr_check_metadata", "zarr_chek_metadata")
 FAILING = {
     "hooks": SOURCES["hooks"].replace("return []", "1 / 0"),
     "display": SOURCES["display"].replace('return "<b>shown</b>"', "1 / 0"),
+    "native": SOURCES["native"].replace('return "it plans nothing"', "1 / 0"),
 }

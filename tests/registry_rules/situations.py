@@ -97,7 +97,7 @@ def distributions(zarr_format, kind, case):
 
 
 def _called(zarr_format, kind, case):
-    if kind == "display":
+    if kind in ("display", "native"):
         return "default"  # the only name of this extension point
     if case.core:
         return CORE[kind]
@@ -106,8 +106,8 @@ def _called(zarr_format, kind, case):
 
 def _settings(kind, case, name):
     changes = dict(case.settings)
-    if kind == "display":  # whether zarr-display is installed or not
-        changes["disabled_plugins"] = {"zarr-display", *changes.get("disabled_plugins", ())}
+    if kind in ("display", "native"):  # whether zarr-display or zarr-native is installed or not
+        changes["disabled_plugins"] = {f"zarr-{kind}", *changes.get("disabled_plugins", ())}
     if "providers" in changes:
         changes["providers"] = {f"{kind}.{name}": changes["providers"]}
     return changes
@@ -216,6 +216,9 @@ def _use(zarr_format, kind, case, optional, given):
             array = zarr.create_array(data=DATA, chunks=2)
         assert array._repr_html_() in (None, "<b>shown</b>")
         return array
+    if kind == "native":
+        with zarr.override_extensions(given):
+            return zarr.create_array(data=DATA, chunks=2)
     if kind == "format":
         return _created(zarr.MemoryStore(), zarr_format="v3" if case.core else NAME, **options)
     if kind == "store":

@@ -163,7 +163,7 @@ def test_version_2_codecs_are_numcodecs_objects():
     blosc, delta = numcodecs.Blosc("lz4", 3, 2), numcodecs.Delta("<i4")
     array = zarr.create(4, dtype="i4", compressor=blosc, filters=[delta], order="C", zarr_format=2)
     assert (array.compressor, array.filters, array.serializer) == (blosc, (delta,), None)
-    assert zarr.create((2, 2), order="F", compressor=None, zarr_format=2).filters is None
+    assert zarr.create((2, 2), order="F", compressor=None, zarr_format=2).filters == ()
     with pytest.raises(TypeError, match="compressors"):
         assert zarr.zeros(3).compressor
 

@@ -6,8 +6,8 @@ import pytest
 from zarr_core.config import config
 from zarr_core.errors import ExtensionConflictError, ExtensionLoadError, UnknownExtensionError
 from zarr_core.registry import discovery, registry, resolve
+from zarr_core.registry.extension_list import installed_extensions, table
 from zarr_core.registry.extension_names import name_of, names
-from zarr_core.registry.installed import installed_extensions, table
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from zarr_core.errors import (
     UnknownExtensionError,
 )
 from zarr_core.registry import discovery
-from zarr_core.registry.installed import installed_extensions
+from zarr_core.registry.extension_list import installed_extensions
 from zarr_core.registry.resolve import create_extension, find
 
 BRIDGE = """

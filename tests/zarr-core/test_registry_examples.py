@@ -30,7 +30,7 @@ import sys
 import numpy as np
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import ExtensionConfigurationError
-from zarr_core.registry.installed import installed_extensions
+from zarr_core.registry.extension_list import installed_extensions
 from zarr_core.registry.extension_names import name_of
 from zarr_core.location import Location
 from zarr_core.registry.resolve import create_extension
@@ -75,7 +75,9 @@ def test_third_party_can_use_the_examples(site):
 
 
 def test_every_kind_has_an_example():
-    assert {group for group, _ in POINTS} == {kind.group for kind in EXTENSION_POINTS.values()}
+    # Native code is offered by codecs, as examples/acme-invert does, not by another executor.
+    kinds = {kind.group for name, kind in EXTENSION_POINTS.items() if name != "native"}
+    assert {group for group, _ in POINTS} == kinds
 
 
 def test_the_wheels_carry_the_schema(site):

@@ -17,6 +17,7 @@ def test_extension_point_names():
         "store",
         "bridge",
         "display",
+        "native",
         "hooks",
     }
     assert all(name == extension_point.name for name, extension_point in EXTENSION_POINTS.items())
@@ -41,6 +42,7 @@ def test_ignorable_extension_points():
         "storage_transformer": "read_only",
         "extension": "ignore",
         "display": "ignore",
+        "native": "ignore",
     }
 
 

@@ -130,7 +130,7 @@ CLAUSES = [
     _row("must", "json-encoding", ENTRY, "JSON is chosen by an object with type and suffix.",
          f"{_ENTRY}a_new_hierarchy_has_an_entry_point", f"{_ENTRY}the_metadata_key_suffix_is_used"),
     _row("may", "other-encoding", ENTRY, "An extension may define another encoding.",
-         f"{_ENTRY}other_encodings_are_rejected"),
+         f"{_ENTRY}another_metadata_encoding_is_an_extension"),
     _row("must", "other-encoding-object", ENTRY,
          "Such an encoding is an object with extension, type, metadata_key_suffix.",
          f"{_ENTRY}an_encoding_that_is_an_extension_names_all_three"),

@@ -1,10 +1,14 @@
 """The entry point ``zarr.json`` of both drafts."""
 
+import ast
 import json
 
+import numpy as np
 import pytest
 import zarr_core as zarr
 from draft_stores import ARRAY, DIALECT, EXTENSION, SPEC, TEXT, array_store, open_a, store_of
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from zarr_core.errors import (
     MetadataDecodeError,
     MetadataError,
@@ -14,6 +18,7 @@ from zarr_core.errors import (
     UnsupportedFieldError,
 )
 from zarr_core.extension import MetadataExtension, ValidationProblem
+from zarr_formats.draft.metadata_encoding import MetadataEncoding
 
 FORMATS = {"draft": TEXT, "draft-2021": DIALECT}
 
@@ -198,3 +203,102 @@ def test_an_extension_that_is_known_by_its_uri_is_asked(entry):
     extension["configuration"] = {"foo": "baz"}
     with pytest.raises(MetadataValidationError, match="foo is not bar"):
         open_a(array_store({**entry, "extensions": [extension]}), extensions=known)
+
+
+class Python(MetadataEncoding):
+    """Documents as Python literals, in the lines that the configuration asks for."""
+
+    def __init__(self, prefix):
+        self.prefix = prefix
+
+    @classmethod
+    def from_definition(cls, definition):
+        return cls(definition.configuration["type"])
+
+    def encode(self, document):
+        return f"{self.prefix}\n{document!r}".encode()
+
+    def decode(self, data):
+        prefix, _, text = data.decode().partition("\n")
+        if prefix != self.prefix:
+            raise ValueError(f"begins with {prefix!r:.20}")
+        return ast.literal_eval(text)
+
+
+ENCODINGS = {
+    "draft": {"extension": EXTENSION, "type": "python", "metadata_key_suffix": ".py"},
+    "draft-2021": EXTENSION,
+}
+
+
+def python_store(name):
+    entry = {**FORMATS[name], "metadata_encoding": ENCODINGS[name]}
+    return store_of({}, entry | ({"metadata_key_suffix": ".py"} if name == "draft-2021" else {}))
+
+
+class PythonOf2021(Python):
+    @classmethod
+    def from_definition(cls, definition):
+        assert definition.configuration == {"metadata_key_suffix": ".py"}
+        return cls("python")
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@settings(
+    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(attributes=st.dictionaries(st.text(max_size=3), st.integers() | st.text(max_size=3)))
+def test_another_metadata_encoding_is_an_extension(name, attributes):
+    store = python_store(name)
+    kind = Python if name == "draft" else PythonOf2021
+    with zarr.override_extensions({"extension": {EXTENSION: kind}}):
+        group = zarr.open_group(store, "r+")
+        array = group.create_array("g/a", data=np.arange(6), chunks=4, attributes=attributes)
+        array.append(np.arange(6, 8))
+        found = zarr.open(store, path="g/a")
+        assert found[...].tolist() == [*range(8)]
+        assert dict(found.attrs) == attributes
+        assert [path for path, _ in group.members(max_depth=None)] == ["g", "g/a"]
+        copied = zarr.copy(group, zarr.MemoryStore())
+        assert copied["g/a"][...].tolist() == [*range(8)]
+    (document,) = (key for key in store.list() if key.endswith("a.array.py"))
+    prefix, text = bytes(store.get(document)).decode().split("\n", 1)
+    assert prefix == "python"
+    assert ast.literal_eval(text)["shape"] == [8]
+    assert json.loads(bytes(store.get("zarr.json")))["metadata_encoding"] == ENCODINGS[name]
+    with pytest.raises(UnknownExtensionError, match=EXTENSION):
+        zarr.open(store, path="g/a")
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"other\n{}", "cannot be decoded by Python: begins with 'other'"),
+        (b"python\n{'shape': {1, 2}}", "shape"),
+        (b"python\n[]", "a.array.py"),
+    ],
+)
+def test_documents_that_cannot_be_decoded_are_invalid(data, message):
+    store = python_store("draft")
+    store.set("meta/a.array.py", data)
+    extensions = {"extension": {EXTENSION: Python}}
+    with pytest.raises(MetadataError, match=message):
+        zarr.open(store, path="a", extensions=extensions)
+
+
+def test_an_extension_that_is_no_encoding_is_rejected():
+    class Other(MetadataExtension):
+        @classmethod
+        def from_definition(cls, definition):
+            return cls()
+
+        def check(self, document):
+            return []
+
+    class Strict(Python):
+        def check(self, document):
+            return [ValidationProblem("/extensions", "is not what I need")]
+
+    for kind, message in ((Other, "is not a metadata encoding"), (Strict, "is not what I need")):
+        with pytest.raises(MetadataValidationError, match=message):
+            zarr.open(python_store("draft"), extensions={"extension": {EXTENSION: kind}})

@@ -10,13 +10,12 @@ import zarr_core
 from zarr_core.extension import ZarrError
 from zarr_core.tools import allow_reserved_names
 
-from zarr_compat.attributes import attributes_of
+from zarr_compat.arguments import accept_arguments
 from zarr_compat.core_store import CoreStore
 from zarr_compat.errors import NodeNotFoundError, translate_error
 from zarr_compat.foreign import ForeignStore
 from zarr_compat.storage import StorePath
 from zarr_compat.store import Store
-from zarr_compat.v2_arguments import accept_v2_arguments
 from zarr_compat.wrapper import Wrapper
 
 if TYPE_CHECKING:
@@ -86,9 +85,7 @@ def adapt(
 
     @functools.wraps(function)
     def call(*arguments: Any, **options: Any) -> Any:
-        options = accept_v2_arguments(options)
-        if "attributes" in options:
-            options["attributes"] = attributes_of(options["attributes"])
+        options = accept_arguments(function, arguments, options)
         try:
             with allow_reserved_names():  # as zarr-python does; xarray relies on it
                 found = function(

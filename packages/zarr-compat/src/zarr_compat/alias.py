@@ -1,67 +1,95 @@
-"""Install modules under the names of zarr-python, until they are removed."""
+"""Import the modules of this package under the names of zarr-python, until they are removed."""
 
 from __future__ import annotations
 
 import sys
 from importlib import import_module
-from importlib.machinery import ModuleSpec
+from importlib.abc import Loader
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.metadata import Distribution, DistributionFinder
+from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from zarr_compat.installed import SUBSTITUTED_MODULES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    import os
+    from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["MODULES", "InstalledModules", "install_as_zarr"]
+__all__ = [
+    "EXTENDED_MODULES",
+    "MODULES",
+    "InstalledModules",
+    "install_as_zarr",
+]
 
 MODULES: Mapping[str, tuple[str, ...]] = {
     "zarr": ("api",),
     "zarr.abc": (),
-    "zarr.abc.store": ("store",),
     "zarr.api": (),
     "zarr.api.asynchronous": ("api_asynchronous",),
     "zarr.api.synchronous": ("api",),
-    "zarr.attrs": (),
-    "zarr.codecs": ("codecs",),
-    "zarr.codecs.numcodecs": ("codecs_numcodecs",),
+    "zarr.attrs": ("attributes",),
     "zarr.convenience": ("api",),
     "zarr.core": (),
-    "zarr.core.array": ("array", "asynchronous"),
-    "zarr.core.buffer": ("buffer",),
-    "zarr.core.config": ("settings",),
-    "zarr.core.dtype": ("data_types",),
-    "zarr.core.group": ("group", "asynchronous"),
-    "zarr.core.indexing": ("asynchronous",),
-    "zarr.core.metadata": ("metadata",),
-    "zarr.core.sync": ("sync",),
+    "zarr.core.array": ("array", "asynchronous", "api_creation"),
+    "zarr.core.attributes": ("attributes",),
+    "zarr.core.group": ("group", "asynchronous", "group_metadata", "api_group"),
+    "zarr.core.sync_group": ("api_nodes",),
     "zarr.creation": ("api",),
-    "zarr.dtype": ("data_types",),
-    "zarr.errors": ("errors",),
     "zarr.hierarchy": ("group",),
-    "zarr.storage": ("storage",),
-    "zarr.testing": (),  # pytest loads it as a plugin if zarr-python is installed
+    "zarr.storage": ("storage", "logging_store"),
+    "zarr.storage._common": ("storage", "store_path"),
+    "zarr.storage._logging": ("logging_store",),
+    "zarr.storage._wrapper": ("storage",),
 }
-"""The alias modules, each with the modules of this package whose public names it has."""
+"""Modules of this package only: whatever reads, writes or creates nodes and values."""
+
+EXTENDED_MODULES: Mapping[str, tuple[str, ...]] = {
+    "zarr.abc.store": ("store",),
+    "zarr.core.config": ("settings",),
+    "zarr.core.indexing": ("asynchronous",),
+    "zarr.errors": ("errors",),
+}
+"""Modules of this package, with the other names of the installed zarr-python, if there is one."""
+
+_ALL = {**MODULES, **EXTENDED_MODULES, **SUBSTITUTED_MODULES}
 
 
 class InstalledModules:
     """The installed modules; a context manager that removes them at the end of the block."""
 
     def __enter__(self) -> ModuleType:
-        return sys.modules["zarr"]
+        return import_module("zarr")
 
     def __exit__(self, *_: object) -> None:
         self.remove()
 
     def remove(self) -> None:
         """Remove the modules; objects that were imported from them keep working."""
-        for name in MODULES:
-            sys.modules.pop(name, None)
+        sys.meta_path[:] = [item for item in sys.meta_path if not isinstance(item, _Finder)]
+        if isinstance(sys.modules.get("zarr"), _AliasModule):
+            for name in [name for name in sys.modules if name.partition(".")[0] == "zarr"]:
+                _removed[name] = sys.modules.pop(name)
 
 
-def install_as_zarr() -> InstalledModules:
+# Modules of earlier installations: classes that were imported from them remain the same.
+_removed: dict[str, ModuleType] = {}
+
+
+def install_as_zarr(*, distribution: bool = False) -> InstalledModules:
     """Install modules of this library under the names of zarr-python.
 
-    Every later ``import zarr`` in this process imports them.
+    Every later ``import zarr`` in this process imports them.  Modules of zarr-python that only
+    describe arrays, such as ``zarr.abc.codec``, ``zarr.core.dtype`` and ``zarr.core.metadata``,
+    are those of the installed zarr-python, because programs derive classes from theirs.
+
+    Parameters
+    ----------
+    distribution : bool
+        Whether ``importlib.metadata`` finds a distribution ``zarr`` even if zarr-python is not
+        installed.  Its version is ``zarr.__version__``, and it has no files.
 
     Returns
     -------
@@ -80,34 +108,117 @@ def install_as_zarr() -> InstalledModules:
             "zarr-python is imported already; call install_as_zarr() before anything imports "
             "it, or run the program with python -m zarr_compat"
         )
-    if existing is None:
-        modules = {name: _module(name, sources) for name, sources in MODULES.items()}
-        for name, module in modules.items():
-            parent, _, last = name.rpartition(".")
-            if parent:
-                setattr(modules[parent], last, module)
-        sys.modules.update(modules)
+    installed = next((item for item in sys.meta_path if isinstance(item, _Finder)), None)
+    if installed is None:
+        found = PathFinder.find_spec("zarr")
+        places = None if found is None else found.submodule_search_locations
+        installed = _Finder(Path(next(iter(places))) if places else None)
+        sys.modules.update(_removed)
+        sys.meta_path.insert(0, installed)
+    if distribution:
+        installed.is_distribution = installed.directory is None
+    import_module("zarr")
     return InstalledModules()
 
 
 class _AliasModule(ModuleType):
-    """A module under a name of zarr-python."""
+    """A module under a name of zarr-python; ``__zarr_python__`` is its file in zarr-python."""
+
+    __zarr_python__: str | None = None
 
     def __getattr__(self, name: str) -> object:
+        if not name.startswith("__"):
+            try:  # zarr-python imports its submodules
+                return import_module(f"{self.__name__}.{name}")
+            except ModuleNotFoundError as error:
+                if error.name != f"{self.__name__}.{name}":
+                    raise
         raise AttributeError(
             f"module {self.__name__!r} of zarr_compat has no attribute {name!r}; see the page "
             "'Coming from zarr-python' of the documentation of zarr-core"
         )
 
 
-def _module(name: str, sources: tuple[str, ...]) -> ModuleType:
-    module = _AliasModule(name)
-    module.__spec__ = ModuleSpec(name, None, is_package=True)
-    module.__path__ = []  # so that importing a missing submodule raises ModuleNotFoundError
-    module.__package__ = name
-    for source in sources:
-        found = import_module(f"zarr_compat.{source}")
-        vars(module).update({public: getattr(found, public) for public in found.__all__})
-        if hasattr(found, "__version__"):
-            vars(module)["__version__"] = found.__version__
-    return module
+class _Loader(Loader):
+    """Loads a module from modules of this package, after that of zarr-python.
+
+    Parameters
+    ----------
+    sources : tuple of str
+        Modules of this package.
+    theirs : ModuleSpec, optional
+        The module of zarr-python.
+    extends : bool
+        Whether that is executed first.
+    """
+
+    def __init__(self, sources: tuple[str, ...], theirs: ModuleSpec | None, extends: bool) -> None:
+        self.sources = sources
+        self.theirs = theirs
+        self.extends = extends
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return _AliasModule(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        if self.theirs is not None:
+            vars(module)["__zarr_python__"] = self.theirs.origin
+        if self.extends and self.theirs is not None and self.theirs.loader is not None:
+            self.theirs.loader.exec_module(module)
+        for source in self.sources:
+            found = import_module(f"zarr_compat.{source}")
+            if self.extends and hasattr(found, "extend"):
+                found.extend(module)
+            vars(module).update({public: getattr(found, public) for public in found.__all__})
+            if hasattr(found, "__version__"):
+                vars(module)["__version__"] = found.__version__
+
+
+class _Finder(DistributionFinder):
+    """Finds the modules, and the distribution, under the name of zarr-python.
+
+    Parameters
+    ----------
+    directory : Path, optional
+        The package ``zarr`` of zarr-python, if it is installed.
+    """
+
+    def __init__(self, directory: Path | None) -> None:
+        self.directory = directory
+        self.is_distribution = False
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return the specification of a module, or None if zarr-python or no one has it."""
+        if name.partition(".")[0] != "zarr":
+            return None
+        place = None if self.directory is None else self.directory.joinpath(*name.split(".")[1:])
+        theirs = None if place is None else PathFinder.find_spec(name, [str(place.parent)])
+        if name not in _ALL or (theirs is not None and name in SUBSTITUTED_MODULES):
+            return theirs
+        loader = _Loader(_ALL[name], theirs, name in EXTENDED_MODULES)
+        spec = ModuleSpec(name, loader, is_package=True)
+        # Where Python searches for the submodules that are not in the tables.
+        spec.submodule_search_locations = [str(place)] if place and place.is_dir() else []
+        return spec
+
+    def find_distributions(self, context: Any = None) -> Iterable[Distribution]:
+        """Return the distribution, if it was requested and this is its name."""
+        name = getattr(context, "name", None)
+        if self.is_distribution and (name is None or name.lower() == "zarr"):
+            return [_AliasDistribution()]
+        return []
+
+
+class _AliasDistribution(Distribution):
+    """A distribution ``zarr`` without files, for programs that look for its version."""
+
+    def read_text(self, filename: str) -> str | None:
+        if filename != "METADATA":
+            return None
+        version = import_module("zarr_compat.api").__version__
+        return f"Metadata-Version: 2.1\nName: zarr\nVersion: {version}\n"
+
+    def locate_file(self, path: str | os.PathLike[str]) -> Path:
+        return Path(__file__).parent / path

@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
+import itertools
+import sys
+import warnings
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import zarr_core
 
 from zarr_compat.adapt import adapt
+from zarr_compat.api_nodes import create_hierarchy
 from zarr_compat.array import Array
 from zarr_compat.asynchronous import AsyncArray, AsyncGroup
+from zarr_compat.errors import ZarrUserWarning
 from zarr_compat.group import Group
-from zarr_compat.open_nodes import adapt_creation, open, open_array, open_consolidated, open_group
+from zarr_compat.installed import zarr_python_version
+from zarr_compat.open_nodes import (
+    adapt_creation,
+    create,
+    create_array,
+    create_group,
+    open,
+    open_array,
+    open_consolidated,
+    open_group,
+)
 from zarr_compat.settings import config
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = [
     "Array",
@@ -27,8 +46,10 @@ __all__ = [
     "create",
     "create_array",
     "create_group",
+    "create_hierarchy",
     "empty",
     "empty_like",
+    "from_array",
     "full",
     "full_like",
     "group",
@@ -39,6 +60,8 @@ __all__ = [
     "open_array",
     "open_consolidated",
     "open_group",
+    "open_like",
+    "print_debug_info",
     "save",
     "save_array",
     "save_group",
@@ -47,12 +70,12 @@ __all__ = [
     "zeros_like",
 ]
 
-__version__ = f"3.4.2+zarr.core.{zarr_core.__version__}"
+# That of zarr-python, whose modules describe arrays, or else whose names this package has.
+__version__ = f"{zarr_python_version() or '3.4.2'}+zarr.core.{zarr_core.__version__}"
 
 array = adapt_creation(zarr_core.array)
 copy_all = adapt(zarr_core.copy_all)
 copy_store = adapt(zarr_core.copy_store)
-create = adapt_creation(zarr_core.create)
 empty = adapt_creation(zarr_core.empty)
 empty_like = adapt_creation(zarr_core.empty_like)
 full = adapt_creation(zarr_core.full)
@@ -68,23 +91,63 @@ zeros = adapt_creation(zarr_core.zeros)
 zeros_like = adapt_creation(zarr_core.zeros_like)
 
 
-def create_array(store: Any = None, **options: Any) -> Array:
-    """Create an array; see :func:`zarr_core.create_array`."""
-    created: Array = adapt_creation(zarr_core.create_array)(store=store, **options)
-    return created
+def from_array(store: Any, *, data: Any, write_data: bool = True, **options: Any) -> Array:
+    """Create an array with the elements, and by default the layout, of another array.
+
+    Parameters
+    ----------
+    store : store-like
+        Path, URL, mapping or store.
+    data : Array or array-like
+        The elements.
+    write_data : bool
+        Whether the elements are written.
+    **options
+        Further arguments of :func:`zarr_core.create_array`; ``"keep"`` is the value of ``data``.
+    """
+    kept = {key: value for key, value in options.items() if not _is_keep(value)}
+    if not isinstance(data, Array):
+        created: Array = create_array(store, data=data, write_data=write_data, **kept)
+        return created
+    for name in ("chunks", "shards"):
+        if isinstance(kept.get(name), str):  # "auto"
+            kept.setdefault({"chunks": "shards", "shards": "chunks"}[name], None)
+    made: Array = empty_like(data, store=store, **{"zarr_format": data.core.zarr_format, **kept})
+    if write_data:
+        for region in _stored_regions(made):
+            made.core[region] = data.core[region]
+    return made
 
 
-def create_group(store: Any = None, **options: Any) -> Group:
-    """Create a group; see :func:`zarr_core.create_group`."""
-    created: Group = adapt_creation(zarr_core.create_group)(
-        store=store, path=options.pop("path", None), **options
-    )
-    return created
+def _stored_regions(array: Array) -> Iterator[tuple[slice, ...]]:
+    """Yield the selections of the chunks, with shards of the shards."""
+    axes = []
+    for sizes in array.core.write_chunk_sizes:
+        edges = [0, *itertools.accumulate(sizes)]
+        axes.append([slice(*pair) for pair in itertools.pairwise(edges)])
+    return itertools.product(*axes)
+
+
+def open_like(a: Any, path: str, **options: Any) -> Array:
+    """Open the array at a path, or create one like another array."""
+    like = {"shape": a.shape, "dtype": a.dtype, "chunks": a.chunks, "fill_value": a.fill_value}
+    array: Array = open_array(path, **{**like, **options})
+    return array
+
+
+def print_debug_info() -> None:
+    """Print the versions of Python, NumPy and this library."""
+    print(f"zarr: {__version__}\nPython: {sys.version}\nnumpy: {np.__version__}")
+
+
+def _is_keep(value: Any) -> bool:
+    return isinstance(value, str) and value == "keep"
 
 
 def group(store: Any = None, *, overwrite: bool = False, **options: Any) -> Group:
     """Open a group, and create it if it does not exist."""
-    return open_group(store, mode="w" if overwrite else "a", **options)
+    found: Group = open_group(store, mode="w" if overwrite else "a", **options)
+    return found
 
 
 def consolidate_metadata(
@@ -101,7 +164,15 @@ def consolidate_metadata(
     zarr_format : int, optional
         Format of the group.
     """
-    found = open_group(store, mode="r+", path=path, zarr_format=zarr_format, use_consolidated=False)
+    found: Group = open_group(
+        store, mode="r+", path=path, zarr_format=zarr_format, use_consolidated=False
+    )
+    if found.core.zarr_format == 3:
+        warnings.warn(
+            "Consolidated metadata is currently not part in the Zarr format 3 specification.",
+            ZarrUserWarning,
+            stacklevel=2,
+        )
     result: Group = adapt(zarr_core.consolidate_metadata, found.user_store)(found)
     return result
 

@@ -1,77 +1,87 @@
-"""The module ``zarr.api.asynchronous``: coroutines that open or create nodes."""
+"""The module ``zarr.api.asynchronous``: the functions of ``zarr`` as coroutines."""
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 from zarr_compat import api
-from zarr_compat.asynchronous import await_node
+from zarr_compat.api_group import create_hierarchy
+from zarr_compat.asynchronous import AsyncArray, AsyncGroup, await_node
 
 if TYPE_CHECKING:
-    from zarr_compat.asynchronous import AsyncArray, AsyncGroup
+    from collections.abc import Callable
 
 __all__ = [
+    "AsyncArray",
+    "AsyncGroup",
+    "array",
     "consolidate_metadata",
+    "copy",
+    "copy_all",
+    "copy_store",
     "create",
     "create_array",
     "create_group",
+    "create_hierarchy",
+    "empty",
+    "empty_like",
+    "from_array",
+    "full",
+    "full_like",
     "group",
+    "load",
+    "ones",
+    "ones_like",
     "open",
     "open_array",
     "open_consolidated",
     "open_group",
+    "open_like",
+    "save",
+    "save_array",
+    "save_group",
+    "tree",
+    "zeros",
+    "zeros_like",
 ]
 
 
-async def open(store: Any = None, **options: Any) -> AsyncArray | AsyncGroup:
-    """Open an array or a group; see :func:`zarr_compat.open_nodes.open`."""
-    found: AsyncArray | AsyncGroup = await await_node(api.open, store, **options)
-    return found
+def _coroutine(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function as a coroutine that runs in a thread; nodes are asynchronous."""
+
+    @functools.wraps(function)
+    async def call(*arguments: Any, **options: Any) -> Any:
+        return await await_node(function, *arguments, **options)
+
+    return call
 
 
-async def open_array(store: Any = None, **options: Any) -> AsyncArray:
-    """Open an array; see :func:`zarr_compat.open_nodes.open_array`."""
-    found: AsyncArray = await await_node(api.open_array, store, **options)
-    return found
-
-
-async def open_group(store: Any = None, **options: Any) -> AsyncGroup:
-    """Open a group; see :func:`zarr_compat.open_nodes.open_group`."""
-    found: AsyncGroup = await await_node(api.open_group, store, **options)
-    return found
-
-
-async def open_consolidated(store: Any, **options: Any) -> AsyncGroup:
-    """Open a group with its consolidated metadata."""
-    found: AsyncGroup = await await_node(api.open_consolidated, store, **options)
-    return found
-
-
-async def group(store: Any = None, **options: Any) -> AsyncGroup:
-    """Open a group, and create it if it does not exist."""
-    found: AsyncGroup = await await_node(api.group, store, **options)
-    return found
-
-
-async def create(shape: Any, **options: Any) -> AsyncArray:
-    """Create an array of a shape; see :func:`zarr_core.create`."""
-    made: AsyncArray = await await_node(api.create, shape, **options)
-    return made
-
-
-async def create_array(store: Any = None, **options: Any) -> AsyncArray:
-    """Create an array; see :func:`zarr_core.create_array`."""
-    made: AsyncArray = await await_node(api.create_array, store, **options)
-    return made
-
-
-async def create_group(store: Any = None, **options: Any) -> AsyncGroup:
-    """Create a group; see :func:`zarr_core.create_group`."""
-    made: AsyncGroup = await await_node(api.create_group, store, **options)
-    return made
-
-
-async def consolidate_metadata(store: Any, **options: Any) -> AsyncGroup:
-    """Consolidate the metadata of all nodes below a group."""
-    made: AsyncGroup = await await_node(api.consolidate_metadata, store, **options)
-    return made
+array = _coroutine(api.array)
+consolidate_metadata = _coroutine(api.consolidate_metadata)
+copy = _coroutine(api.copy)
+copy_all = _coroutine(api.copy_all)
+copy_store = _coroutine(api.copy_store)
+create = _coroutine(api.create)
+create_array = _coroutine(api.create_array)
+create_group = _coroutine(api.create_group)
+empty = _coroutine(api.empty)
+empty_like = _coroutine(api.empty_like)
+from_array = _coroutine(api.from_array)
+full = _coroutine(api.full)
+full_like = _coroutine(api.full_like)
+group = _coroutine(api.group)
+load = _coroutine(api.load)
+ones = _coroutine(api.ones)
+ones_like = _coroutine(api.ones_like)
+open = _coroutine(api.open)
+open_array = _coroutine(api.open_array)
+open_consolidated = _coroutine(api.open_consolidated)
+open_group = _coroutine(api.open_group)
+open_like = _coroutine(api.open_like)
+save = _coroutine(api.save)
+save_array = _coroutine(api.save_array)
+save_group = _coroutine(api.save_group)
+tree = _coroutine(api.tree)
+zeros = _coroutine(api.zeros)
+zeros_like = _coroutine(api.zeros_like)

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 from operator import index as as_integer
-from typing import TYPE_CHECKING, Any
+from types import GenericAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import zarr_core
 from zarr_core.tools import codec_definition
 
 from zarr_compat.asynchronous import AsyncArray
-from zarr_compat.codecs import codec_of, numcodecs_of
+from zarr_compat.codecs import numcodecs_of, v3_codec_of
 from zarr_compat.errors import IrregularChunksError
 from zarr_compat.indexing import kind_of, split_fields
+from zarr_compat.metadata import metadata_of_array
 from zarr_compat.node import Node
+from zarr_compat.open_nodes import create, open_array
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from zarr_compat.codecs import Codec
-
 __all__ = ["Array"]
+
+
+class ArrayConfig(NamedTuple):
+    """The settings of an array."""
+
+    order: str
+    write_empty_chunks: bool
 
 
 class Array(Node[zarr_core.Array], wraps=zarr_core.Array):
@@ -33,6 +41,41 @@ class Array(Node[zarr_core.Array], wraps=zarr_core.Array):
     numcodecs.  For irregular chunks, :attr:`chunks` raises.
     """
 
+    def __class_getitem__(cls, item: Any) -> GenericAlias:
+        """Accept a parameter in annotations, such as ``Array[ArrayV3Metadata]``."""
+        return GenericAlias(cls, item)
+
+    @classmethod
+    def open(cls, store: Any) -> Array:
+        """Open an array at a location."""
+        mode = "r" if getattr(store, "read_only", False) else "r+"
+        array: Array = open_array(store, mode=mode)
+        return array
+
+    @classmethod
+    def create(cls, store: Any, **options: Any) -> Array:
+        """Create an array at a location; see :func:`zarr_core.create`."""
+        array: Array = create(store=store, **options)
+        return array
+
+    @property
+    def metadata(self) -> Any:
+        """The metadata, under the names of its format."""
+        return metadata_of_array(self.core)
+
+    @property
+    def config(self) -> ArrayConfig:
+        """The settings of this array."""
+        stored = self.core.stored
+        order = stored.result_order or stored.resolved.order
+        return ArrayConfig(order, stored.resolved.write_empty_chunks)
+
+    @property
+    def order(self) -> str:
+        """The order of results in memory; in version 2, that of the elements of a chunk."""
+        order: str = self.core.order if self.core.zarr_format == 2 else self.config.order
+        return order
+
     @property
     def chunks(self) -> tuple[int, ...]:
         """Shape of the chunks; with shards, of the inner chunks."""
@@ -45,24 +88,24 @@ class Array(Node[zarr_core.Array], wraps=zarr_core.Array):
         return None if found is None else _uniform(found, "write_chunk_sizes")
 
     @property
-    def filters(self) -> tuple[Any, ...] | None:
-        """The array -> array codecs; in version 2 all filters, None if there are none."""
+    def filters(self) -> tuple[Any, ...]:
+        """The array -> array codecs; in version 2 all filters."""
         found = map(codec_definition, self.core.filters)
         if self.core.zarr_format == 3:
-            return tuple(map(codec_of, found))
-        return tuple(map(numcodecs_of, found)) or None
+            return tuple(map(v3_codec_of, found))
+        return tuple(map(numcodecs_of, found))
 
     @property
-    def serializer(self) -> Codec | None:
+    def serializer(self) -> Any:
         """The array -> bytes codec; None in version 2, which has no serializer."""
         if self.core.zarr_format < 3:
             return None
-        return codec_of(codec_definition(self.core.serializer))
+        return v3_codec_of(codec_definition(self.core.serializer))
 
     @property
     def compressors(self) -> tuple[Any, ...]:
         """The bytes -> bytes codecs."""
-        made = codec_of if self.core.zarr_format == 3 else numcodecs_of
+        made = v3_codec_of if self.core.zarr_format == 3 else numcodecs_of
         return tuple(map(made, map(codec_definition, self.core.compressors)))
 
     @property

@@ -3,14 +3,49 @@
 from __future__ import annotations
 
 import functools
+from types import GenericAlias
 from typing import TYPE_CHECKING, Any
 
+from zarr_compat import open_nodes
 from zarr_compat.sync import in_thread
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
 __all__ = ["AsyncArray", "AsyncGroup", "AsyncOIndex", "AsyncVIndex", "await_node"]
+
+
+async def await_node(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    """Call a function in a thread and return its result, nodes as asynchronous nodes."""
+    found = await in_thread(functools.partial(function, *arguments, **options))
+    return asynchronous(found)
+
+
+def asynchronous(found: Any) -> Any:
+    """Return a result with asynchronous nodes instead of others, also within tuples."""
+    if isinstance(found, tuple):
+        return tuple(map(asynchronous, found))
+    return getattr(found, "async_", found)
+
+
+def _coroutine(name: str) -> Callable[..., Any]:
+    async def call(self: AsyncNode, *arguments: Any, **options: Any) -> Any:
+        return await await_node(getattr(self.node, name), *arguments, **options)
+
+    call.__name__ = name
+    return call
+
+
+def _iterator(name: str) -> Callable[..., Any]:
+    async def call(self: AsyncNode, *arguments: Any, **options: Any) -> AsyncIterator[Any]:
+        def items() -> list[Any]:
+            return [*getattr(self.node, name)(*arguments, **options)]
+
+        for item in await in_thread(items):
+            yield asynchronous(item)
+
+    call.__name__ = name
+    return call
 
 
 class AsyncNode:
@@ -22,8 +57,26 @@ class AsyncNode:
         The node.
     """
 
+    def __init_subclass__(
+        cls, coroutines: tuple[str, ...] = (), iterators: tuple[str, ...] = (), **options: Any
+    ) -> None:
+        super().__init_subclass__(**options)
+        for name in coroutines:
+            setattr(cls, name, _coroutine(name))
+        for name in iterators:
+            setattr(cls, name, _iterator(name))
+
+    def __class_getitem__(cls, item: Any) -> GenericAlias:
+        """Accept a parameter in annotations."""
+        return GenericAlias(cls, item)
+
     def __init__(self, node: Any) -> None:
         self._node = node
+
+    @property
+    def node(self) -> Any:
+        """The array or group."""
+        return self._node
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -33,12 +86,43 @@ class AsyncNode:
     def __repr__(self) -> str:
         return f"<Async{repr(self._node)[1:]}"
 
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self._node == other._node
+
+    def __hash__(self) -> int:
+        return hash(self._node)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._node,)
 
 
-class AsyncArray(AsyncNode):
+class AsyncArray(
+    AsyncNode,
+    coroutines=(
+        "append",
+        "get_coordinate_selection",
+        "get_mask_selection",
+        "get_orthogonal_selection",
+        "info_complete",
+        "nbytes_stored",
+        "update_attributes",
+    ),
+):
     """An array with asynchronous methods."""
+
+    @classmethod
+    async def open(cls, store: Any, zarr_format: int | None = None) -> AsyncArray:
+        """Open an array at a location."""
+        array: AsyncArray = await await_node(
+            open_nodes.open_array, store, mode=_mode_of(store), zarr_format=zarr_format
+        )
+        return array
+
+    @classmethod
+    async def create(cls, store: Any, **options: Any) -> AsyncArray:
+        """Create an array at a location."""
+        array: AsyncArray = await await_node(open_nodes.create, store=store, **options)
+        return array
 
     async def getitem(self, selection: Any, *, prototype: Any = None) -> Any:
         """Read the elements of a basic selection."""
@@ -94,13 +178,67 @@ class AsyncVIndex(_AsyncIndex):
     """Asynchronous coordinate selections."""
 
 
-class AsyncGroup(AsyncNode):
+class AsyncGroup(
+    AsyncNode,
+    coroutines=(
+        "create_array",
+        "create_dataset",
+        "create_group",
+        "empty",
+        "empty_like",
+        "full",
+        "full_like",
+        "get",
+        "info_complete",
+        "move",
+        "nmembers",
+        "ones",
+        "ones_like",
+        "require_array",
+        "require_dataset",
+        "require_group",
+        "require_groups",
+        "tree",
+        "update_attributes",
+        "zeros",
+        "zeros_like",
+    ),
+    iterators=(
+        "array_keys",
+        "array_values",
+        "arrays",
+        "create_hierarchy",
+        "group_keys",
+        "group_values",
+        "groups",
+        "keys",
+        "members",
+    ),
+):
     """A group with asynchronous methods."""
+
+    @classmethod
+    async def open(cls, store: Any, zarr_format: int | None = 3, **options: Any) -> AsyncGroup:
+        """Open a group at a location; see :func:`zarr_compat.open_nodes.open_group`."""
+        group: AsyncGroup = await await_node(
+            open_nodes.open_group, store, mode=_mode_of(store), zarr_format=zarr_format, **options
+        )
+        return group
+
+    @classmethod
+    async def from_store(cls, store: Any, **options: Any) -> AsyncGroup:
+        """Create a group at a location; see :func:`zarr_core.create_group`."""
+        group: AsyncGroup = await await_node(open_nodes.create_group, store, **options)
+        return group
 
     async def getitem(self, key: str) -> AsyncArray | AsyncGroup:
         """Return the member at a path."""
         found: AsyncArray | AsyncGroup = await await_node(self._node.__getitem__, key)
         return found
+
+    async def setitem(self, key: str, value: Any) -> None:
+        """Create an array of a name."""
+        await in_thread(self._node.__setitem__, key, value)
 
     async def contains(self, member: str) -> bool:
         """Return whether a path has a member."""
@@ -110,41 +248,6 @@ class AsyncGroup(AsyncNode):
         """Remove the member at a path."""
         await in_thread(self._node.__delitem__, key)
 
-    async def create_array(self, name: str, **options: Any) -> AsyncArray:
-        """Create an array."""
-        array: AsyncArray = await await_node(self._node.create_array, name, **options)
-        return array
 
-    async def create_group(self, name: str, **options: Any) -> AsyncGroup:
-        """Create a group."""
-        group: AsyncGroup = await await_node(self._node.create_group, name, **options)
-        return group
-
-    async def require_group(self, name: str, **options: Any) -> AsyncGroup:
-        """Return the group of a name, and create it if it does not exist."""
-        group: AsyncGroup = await await_node(self._node.require_group, name, **options)
-        return group
-
-    async def members(
-        self, max_depth: int | None = 0
-    ) -> AsyncIterator[tuple[str, AsyncArray | AsyncGroup]]:
-        """Yield paths and members."""
-        for path, node in await in_thread(self._node.members, max_depth):
-            yield path, node.async_
-
-    async def keys(self) -> AsyncIterator[str]:
-        """Yield the names of the members."""
-        names: list[str] = await in_thread(lambda: [*self._node])
-        for name in names:
-            yield name
-
-    async def nmembers(self, max_depth: int | None = 0) -> int:
-        """Return the number of members."""
-        found: int = await in_thread(self._node.nmembers, max_depth)
-        return found
-
-
-async def await_node(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-    """Call a function in a thread and return its result as an asynchronous node."""
-    found = await in_thread(functools.partial(function, *arguments, **options))
-    return found.async_
+def _mode_of(store: Any) -> str:
+    return "r" if getattr(store, "read_only", False) else "r+"

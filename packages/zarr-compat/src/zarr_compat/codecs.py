@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from enum import Enum
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from zarr_core.extension import ExtensionDefinition
+
+from zarr_compat.installed import is_zarr_python_used
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,6 +28,7 @@ __all__ = [
     "ZstdCodec",
     "codec_of",
     "numcodecs_of",
+    "v3_codec_of",
 ]
 
 
@@ -192,6 +196,19 @@ def codec_of(definition: ExtensionDefinition) -> Codec:
     codec = object.__new__(_CLASSES.get(definition.name, Codec))
     codec.__dict__["_definition"] = definition
     return codec
+
+
+def v3_codec_of(definition: ExtensionDefinition) -> Any:
+    """Return the codec of a definition: of zarr-python's class if it has the codec."""
+    if not is_zarr_python_used():
+        return codec_of(definition)
+    import_module("zarr.codecs")  # registers the codecs
+    document = codec_of(definition).to_dict()
+    try:
+        cls = import_module("zarr.registry").get_codec_class(definition.name)
+        return cls.from_dict(document)
+    except Exception:  # unknown, or third-party code
+        return codec_of(definition)
 
 
 def numcodecs_of(definition: ExtensionDefinition) -> Any:

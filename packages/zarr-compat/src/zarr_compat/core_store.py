@@ -34,6 +34,7 @@ class CoreStore(Store):
         self, core: zarr_core.Store, reopen: Callable[[bool], zarr_core.Store] | None = None
     ) -> None:
         super().__init__(read_only=core.read_only)
+        self._is_open = True
         self.core = core
         """The store of the core."""
         self._reopen = reopen
@@ -59,7 +60,7 @@ class CoreStore(Store):
         self, key: str, prototype: Any = None, byte_range: ByteRequest | None = None
     ) -> Any:
         value = await self._call(self.core.get, key)
-        return None if value is None else slice_buffer(value, byte_range)
+        return None if value is None else slice_buffer(value, byte_range, prototype)
 
     async def exists(self, key: str) -> bool:
         return bool(await self._call(self.core.exists, key))

@@ -92,11 +92,11 @@ ContainsArrayError = ContainsGroupError = ContainsArrayAndGroupError = ContainsN
 
 
 class ZarrUserWarning(UserWarning):
-    """For warning filters only; never issued."""
+    """An argument or a method is deprecated, without effect, or not specified."""
 
 
 class ZarrDeprecationWarning(DeprecationWarning):
-    """For warning filters only; never issued."""
+    """An argument or a method is deprecated, without effect, or not specified."""
 
 
 class ZarrFutureWarning(FutureWarning):
@@ -104,7 +104,7 @@ class ZarrFutureWarning(FutureWarning):
 
 
 class ZarrRuntimeWarning(RuntimeWarning):
-    """For warning filters only; never issued."""
+    """An argument or a method is deprecated, without effect, or not specified."""
 
 
 class UnstableSpecificationWarning(ZarrFutureWarning):

@@ -7,19 +7,16 @@ from typing import TYPE_CHECKING, Any
 import zarr_core
 from zarr_core.extension import StoreError, StoreReadError, ZarrError, check_key, check_prefix
 
-from zarr_compat.buffer import Buffer, default_buffer_prototype
-from zarr_compat.sync import collect_aiterator, sync
+from zarr_compat.installed import interface_module
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Iterator
+    from collections.abc import AsyncIterator, Coroutine, Iterator
 
     from zarr_core.extension import Buffers
 
     from zarr_compat.store import Store
 
 __all__ = ["ForeignStore"]
-
-_PROTOTYPE = default_buffer_prototype()
 
 
 class ForeignStore(zarr_core.Store):
@@ -42,6 +39,10 @@ class ForeignStore(zarr_core.Store):
         self.supports_listing = store.supports_listing
         self.supports_erasing = store.supports_deletes
         self.metadata_first = getattr(store, "metadata_first", False)
+        self._sync = interface_module("zarr.core.sync").sync
+        self._prototype = interface_module("zarr.core.buffer").default_buffer_prototype()
+        if not getattr(store, "_is_open", True):
+            self._sync(store._ensure_open())  # noqa: SLF001 - as zarr-python does
 
     @property
     def url(self) -> str:
@@ -49,7 +50,7 @@ class ForeignStore(zarr_core.Store):
 
     def get(self, key: str) -> bytes | None:
         check_key(key)
-        value = self._call(key, self.store.get(key, _PROTOTYPE))
+        value = self._call(key, self.store.get(key, self._prototype))
         return None if value is None else bytes(value.to_bytes())
 
     def exists(self, key: str) -> bool:
@@ -61,7 +62,7 @@ class ForeignStore(zarr_core.Store):
         self._require_writable(key)
         whole = isinstance(value, bytes | bytearray | memoryview)
         data = bytes(value) if whole else b"".join(value)  # type: ignore[arg-type]  # buffers
-        self._call(key, self.store.set(key, Buffer(data)), StoreError)
+        self._call(key, self.store.set(key, self._prototype.buffer.from_bytes(data)), StoreError)
 
     def erase(self, key: str) -> None:
         check_key(key)
@@ -71,7 +72,7 @@ class ForeignStore(zarr_core.Store):
 
     def list_prefix(self, prefix: str) -> Iterator[str]:
         check_prefix(prefix)
-        return iter(self._call(prefix, collect_aiterator(self.store.list_prefix(prefix))))
+        return iter(self._call(prefix, _collected(self.store.list_prefix(prefix))))
 
     def close(self) -> None:
         self.store.close()
@@ -89,8 +90,12 @@ class ForeignStore(zarr_core.Store):
         self, key: str, work: Coroutine[Any, Any, Any], kind: type[StoreError] = StoreReadError
     ) -> Any:
         try:
-            return sync(work)
+            return self._sync(work)
         except ZarrError:
             raise
         except Exception as error:  # stores may raise anything
             raise kind(f"{type(error).__name__}: {error}", store=self, key=key) from error
+
+
+async def _collected(items: AsyncIterator[str]) -> list[str]:
+    return [item async for item in items]

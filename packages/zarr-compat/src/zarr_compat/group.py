@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import zarr_core
 
 from zarr_compat.adapt import adapt, wrap_result
+from zarr_compat.api_nodes import create_nodes_below
 from zarr_compat.asynchronous import AsyncGroup
+from zarr_compat.errors import ZarrDeprecationWarning
+from zarr_compat.group_metadata import GroupMetadata, consolidated_metadata_of
 from zarr_compat.node import Node
+from zarr_compat.open_nodes import create_group, open_group
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from typing import Self
 
 __all__ = ["Group"]
@@ -19,6 +24,32 @@ __all__ = ["Group"]
 
 class Group(Node[zarr_core.Group], wraps=zarr_core.Group):
     """A group of the core with the interface of zarr-python."""
+
+    @classmethod
+    def open(cls, store: Any, zarr_format: int | None = 3, **options: Any) -> Group:
+        """Open a group at a location."""
+        mode = "r" if getattr(store, "read_only", False) else "r+"
+        group: Group = open_group(store, mode=mode, zarr_format=zarr_format, **options)
+        return group
+
+    @classmethod
+    def from_store(cls, store: Any, **options: Any) -> Group:
+        """Create a group at a location; see :func:`zarr_core.create_group`."""
+        group: Group = create_group(store, **options)
+        return group
+
+    @property
+    def metadata(self) -> GroupMetadata:
+        """The metadata, with consolidated metadata."""
+        consolidated = getattr(self.core.metadata, "consolidated", None)
+        inner = None if consolidated is None else consolidated_metadata_of(consolidated)
+        return GroupMetadata(self.attrs.asdict(), self.core.zarr_format, inner)
+
+    def create_hierarchy(
+        self, nodes: Mapping[str, Any], *, overwrite: bool = False
+    ) -> Iterator[tuple[str, Any]]:
+        """Create nodes below the group, for metadata by path, and yield paths and nodes."""
+        return create_nodes_below(self, nodes, overwrite)
 
     def __getitem__(self, path: str) -> Any:
         return wrap_result(self.core[path], self.store)
@@ -50,6 +81,21 @@ class Group(Node[zarr_core.Group], wraps=zarr_core.Group):
     def _ipython_key_completions_(self) -> list[str]:
         return list(self)
 
+    def create_dataset(self, name: str, *arguments: Any, **options: Any) -> Any:
+        """Create an array; deprecated by zarr-python."""
+        _warn_deprecated("create_dataset", "create_array")
+        return adapt(self.core.create_dataset, self.store)(name, *arguments, **options)
+
+    def require_dataset(self, name: str, *arguments: Any, **options: Any) -> Any:
+        """Return an array, and create it if it does not exist; deprecated by zarr-python."""
+        _warn_deprecated("require_dataset", "require_array")
+        return adapt(self.core.require_dataset, self.store)(name, *arguments, **options)
+
+    async def update_attributes_async(self, attributes: Mapping[str, Any]) -> Self:
+        """Replace the attributes, as zarr-python does, and return the group."""
+        self.attrs.put(attributes)
+        return self
+
     def require_group(self, name: str, **options: Any) -> Group:
         """Return the group of a name, and create it if it does not exist.
 
@@ -68,3 +114,11 @@ class Group(Node[zarr_core.Group], wraps=zarr_core.Group):
         return AsyncGroup(self)
 
     async_group = _async_group = async_
+
+
+def _warn_deprecated(name: str, instead: str) -> None:
+    warnings.warn(
+        f"Group.{name} is deprecated. Use Group.{instead} instead.",
+        ZarrDeprecationWarning,
+        stacklevel=3,
+    )

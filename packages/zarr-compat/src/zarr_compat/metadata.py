@@ -1,30 +1,104 @@
-"""Metadata under the names of its format."""
+"""Metadata of arrays under the names of its format."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import zarr_core
 from zarr_core.tools import format_named
+
+from zarr_compat.installed import interface_module, is_zarr_python_used
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import zarr_core
 
 __all__ = ["MetadataView"]
 
 _ONLY_IN_3 = ("dimension_names", "codecs", "chunk_key_encoding", "storage_transformers")
 
 
+def document_of(node: zarr_core.Array | zarr_core.Group) -> dict[str, Any]:
+    """Return the metadata document of a node, including its attributes."""
+    document: Any = format_named(node.zarr_format).to_json(node.metadata)
+    if node.zarr_format == 3:
+        return dict(document)
+    main = next(content for name, content in document.items() if name != ".zattrs")
+    return {**main, "attributes": document.get(".zattrs", {})}
+
+
+def array_metadata_of(document: Mapping[str, Any]) -> Any:
+    """Return the metadata for a document of an array; of zarr-python's class if it is used.
+
+    Raises
+    ------
+    ValueError
+        If zarr-python does not support the metadata.
+    """
+    if not is_zarr_python_used():
+        return MetadataDocument(document)
+    name = "ArrayV3Metadata" if document["zarr_format"] == 3 else "ArrayV2Metadata"
+    cls = getattr(interface_module("zarr.core.metadata"), name)
+    interface_module("zarr.codecs")  # registers the codecs
+    try:
+        return cls.from_dict(dict(document))
+    except Exception as error:  # depends on the version of zarr-python
+        raise ValueError(f"{type(error).__name__}: {error}") from error
+
+
+def metadata_of_array(array: zarr_core.Array) -> Any:
+    """Return the metadata of an array: of zarr-python's class if it supports the array."""
+    if is_zarr_python_used() and array.zarr_format in (2, 3):
+        try:
+            return array_metadata_of(document_of(array))
+        except ValueError:  # an extension that zarr-python does not have
+            pass
+    return MetadataView(array)
+
+
+class MetadataDocument:
+    """A metadata document of an array, whose members are attributes.
+
+    Parameters
+    ----------
+    document : mapping
+        The document, including the attributes.
+    """
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self._document = dict(document)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the document."""
+        return dict(self._document)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name not in self._document:
+            raise AttributeError(f"the metadata document has no {name!r}")
+        return self._document[name]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, MetadataDocument) and self._document == other._document
+
+    __hash__ = None  # type: ignore[assignment]  # the document may change
+
+    def __repr__(self) -> str:
+        return f"MetadataDocument({self._document!r})"
+
+
 class MetadataView:
-    """The metadata of a node.
+    """The metadata of an array that zarr-python does not support, or if it is not installed.
 
     Version 2 lacks the attributes that only version 3 has, as programs distinguish them by
     ``dimension_names``.
 
     Parameters
     ----------
-    node : zarr_core.Array or zarr_core.Group
-        The node.
+    node : zarr_core.Array
+        The array.
     """
 
-    def __init__(self, node: zarr_core.Array | zarr_core.Group) -> None:
+    def __init__(self, node: zarr_core.Array) -> None:
         self._node = node
 
     @property
@@ -34,22 +108,12 @@ class MetadataView:
 
     @property
     def node_type(self) -> str:
-        """Either ``"array"`` or ``"group"``."""
-        return "array" if isinstance(self._node, zarr_core.Array) else "group"
-
-    @property
-    def consolidated_metadata(self) -> Any:
-        """The consolidated metadata, or None."""
-        return getattr(self._node.metadata, "consolidated", None)
+        """Always ``"array"``."""
+        return "array"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the metadata document, including the attributes."""
-        format_ = format_named(self.zarr_format)
-        document: Any = format_.to_json(self._node.metadata)
-        if self.zarr_format == 3:
-            return dict(document)
-        main = next(content for name, content in document.items() if name != ".zattrs")
-        return {**main, "attributes": document.get(".zattrs", {})}
+        return document_of(self._node)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or (self.zarr_format < 3 and name in _ONLY_IN_3):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import zarr_core
 
 from zarr_compat.adapt import adapt, wrap_result
+from zarr_compat.asynchronous import AsyncNode
 from zarr_compat.attributes import Attributes
-from zarr_compat.metadata import MetadataView
 from zarr_compat.storage import StorePath, wrap_store
 from zarr_compat.wrapper import Wrapper
 
@@ -26,24 +29,24 @@ class Node(Wrapper, Generic[C]):
 
     Parameters
     ----------
-    core : zarr_core.Array or zarr_core.Group
+    core : zarr_core.Array, zarr_core.Group or AsyncNode
         The node.
     store : Store, optional
         The value of :attr:`store`, if the user passed a store.
     """
 
-    def __init__(self, core: C, store: Store | None = None) -> None:
+    def __init_subclass__(cls, wraps: type | None = None, **options: Any) -> None:
+        super().__init_subclass__(wraps=wraps, **options)
+        for name in dir(wraps):
+            if not name.startswith("_") and not hasattr(cls, name):
+                setattr(cls, name, _forwarded(wraps, name))
+
+    def __init__(self, core: Any, store: Store | None = None) -> None:
+        if isinstance(core, AsyncNode):
+            core, store = core.node.core, core.node.user_store
         self.core: C = core
         """The node of the core."""
         self.user_store = store
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):  # also during copying, before ``core`` is set
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        found = getattr(self.core, name)
-        if callable(found) and not isinstance(found, zarr_core.Array | zarr_core.Group):
-            return adapt(found, self.store)
-        return wrap_result(found, self.store)
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *dir(self.core)})
@@ -59,11 +62,6 @@ class Node(Wrapper, Generic[C]):
     def store_path(self) -> StorePath:
         """The store and the path in it."""
         return StorePath(self.store, self.core.path)
-
-    @property
-    def metadata(self) -> MetadataView:
-        """The metadata, under the names of the format of the node."""
-        return MetadataView(self.core)
 
     @property
     def attrs(self) -> Attributes:
@@ -106,3 +104,18 @@ class Node(Wrapper, Generic[C]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.core, self.user_store)
+
+
+def _forwarded(wraps: type | None, name: str) -> Any:
+    """Return a method or property that calls that of the core, adapted."""
+    theirs = inspect.getattr_static(wraps, name)
+    if not isinstance(theirs, FunctionType):
+        return property(
+            lambda node: wrap_result(getattr(node.core, name), node.store), doc=theirs.__doc__
+        )
+
+    @functools.wraps(theirs)
+    def call(self: Node[Any], *arguments: Any, **options: Any) -> Any:
+        return adapt(getattr(self.core, name), self.store)(*arguments, **options)
+
+    return call

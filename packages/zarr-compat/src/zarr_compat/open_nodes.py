@@ -9,23 +9,29 @@ from typing import TYPE_CHECKING, Any
 import zarr_core
 
 from zarr_compat.adapt import adapt, resolve_store
+from zarr_compat.arguments import settings_of_array
 from zarr_compat.errors import (
     ArrayNotFoundError,
     GroupNotFoundError,
     NodeNotFoundError,
     NodeTypeValidationError,
 )
-from zarr_compat.node import Node
 from zarr_compat.settings import config as settings
-from zarr_compat.v2_arguments import accept_v2_arguments
+from zarr_compat.wrapper import Wrapper
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from zarr_compat.array import Array
-    from zarr_compat.group import Group
-
-__all__ = ["adapt_creation", "open", "open_array", "open_consolidated", "open_group"]
+__all__ = [
+    "adapt_creation",
+    "create",
+    "create_array",
+    "create_group",
+    "open",
+    "open_array",
+    "open_consolidated",
+    "open_group",
+]
 
 
 def open(store: Any = None, *, mode: Any = None, path: str | None = None, **options: Any) -> Any:
@@ -47,7 +53,7 @@ def open(store: Any = None, *, mode: Any = None, path: str | None = None, **opti
 
 def open_array(
     store: Any = None, *, mode: Any = None, path: str | None = None, **options: Any
-) -> Array:
+) -> Any:
     """Open an array; if it does not exist, create it if ``shape`` is passed.
 
     Raises
@@ -55,13 +61,12 @@ def open_array(
     ArrayNotFoundError
         If the array does not exist and ``shape`` is not passed.
     """
-    found: Array = _open(zarr_core.open_array, store, mode, path, options, ArrayNotFoundError)
-    return found
+    return _open(zarr_core.open_array, store, mode, path, options, ArrayNotFoundError)
 
 
 def open_group(
     store: Any = None, *, mode: Any = "a", path: str | None = None, **options: Any
-) -> Group:
+) -> Any:
     """Open a group, and create it if it does not exist.
 
     Raises
@@ -70,13 +75,12 @@ def open_group(
         If the path has an array, or no node and the mode does not create groups.
     """
     try:
-        found: Group = _open(zarr_core.open_group, store, mode, path, options, GroupNotFoundError)
+        return _open(zarr_core.open_group, store, mode, path, options, GroupNotFoundError)
     except NodeTypeValidationError as error:
         raise GroupNotFoundError(str(error)) from error
-    return found
 
 
-def open_consolidated(store: Any, *, mode: Any = None, **options: Any) -> Group:
+def open_consolidated(store: Any, *, mode: Any = None, **options: Any) -> Any:
     """Open a group with its consolidated metadata; nothing is created.
 
     Raises
@@ -92,7 +96,7 @@ def adapt_creation(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def create(*arguments: Any, **options: Any) -> Any:
-        options = accept_v2_arguments(options)
+        options = _with_format(options)
         store = options.pop("store", None)
         given = options.pop("name", None)  # of create_array; other functions have path
         store_like, path, user_store = resolve_store(store, options.pop("path", given))
@@ -100,11 +104,28 @@ def adapt_creation(function: Callable[..., Any]) -> Callable[..., Any]:
             options["store"] = store_like
         if path is not None:
             options["path"] = path
-        if options.get("zarr_format") is None and not isinstance(store, Node):
+        if options.get("zarr_format") is None and not isinstance(store, Wrapper):
             options["zarr_format"] = settings.get("default_zarr_format")
         return adapt(function, user_store)(*arguments, **options)
 
     return create
+
+
+def create(shape: Any = None, **options: Any) -> Any:
+    """Create an array of a shape; see :func:`zarr_core.create`."""
+    return adapt_creation(zarr_core.create)(shape, **options)
+
+
+def create_array(store: Any = None, **options: Any) -> Any:
+    """Create an array; see :func:`zarr_core.create_array`."""
+    return adapt_creation(zarr_core.create_array)(store=store, **options)
+
+
+def create_group(store: Any = None, **options: Any) -> Any:
+    """Create a group; see :func:`zarr_core.create_group`."""
+    return adapt_creation(zarr_core.create_group)(
+        store=store, path=options.pop("path", None), **options
+    )
 
 
 def _open(
@@ -115,9 +136,24 @@ def _open(
     options: dict[str, Any],
     not_found: type[NodeNotFoundError],
 ) -> Any:
-    options = accept_v2_arguments(options)
+    options = _with_format(options)
     store_like, path, user_store = resolve_store(store, path)
-    call = functools.partial(adapt(function, user_store, not_found), store_like, path=path)
+    adapted = adapt(function, user_store, not_found)
+
+    def call(mode: str, **options: Any) -> Any:
+        found = adapted(store_like, mode, path=path, **options)
+        core = found.core
+        if (
+            isinstance(core, zarr_core.Array)
+            and core.zarr_format == 3
+            and core.stored.result_order is None
+        ):
+            ordered = settings_of_array(options)
+            if ordered["config"]["order"] != core.stored.resolved.order:
+                mode = "r+" if mode in ("a", "w", "w-") else mode
+                return adapted(store_like, mode, path=path, **ordered)
+        return found
+
     is_path = isinstance(store_like, str | os.PathLike)
     if mode == "w" and is_path and os.fspath(store_like).endswith(".zip"):
         # Values cannot be removed from an archive; it is overwritten.
@@ -133,6 +169,15 @@ def _open(
             creates = function is not zarr_core.open_array or {"shape", "data"} & options.keys()
             if not creates:
                 raise
-    if options.get("zarr_format") is None and not isinstance(store, Node):
+    if options.get("zarr_format") is None and not isinstance(store, Wrapper):
         options = {**options, "zarr_format": settings.get("default_zarr_format")}
     return call(mode, **options)
+
+
+def _with_format(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments with ``zarr_format`` instead of ``zarr_version``."""
+    options = dict(options)
+    version = options.pop("zarr_version", None)
+    if version is not None and options.setdefault("zarr_format", version) != version:
+        raise TypeError("zarr_version and zarr_format have the same meaning: pass zarr_format only")
+    return options

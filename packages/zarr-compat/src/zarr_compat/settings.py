@@ -91,6 +91,13 @@ class Settings:
                 self._values[name] = value
 
 
+def extend(theirs: Any) -> None:
+    """Take the defaults of zarr-python's module for settings without effect."""
+    for defaults in theirs.config.defaults:
+        _DEFAULTS.update(_flat(defaults))
+    config.reset()
+
+
 class Change:
     """A change of settings that is reverted at the end of a block."""
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from types import GenericAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import zarr_core
 
 from zarr_compat.core_store import CoreStore, wrap_core_store
 from zarr_compat.foreign import ForeignStore
+from zarr_compat.installed import interface_module
 from zarr_compat.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping, MutableMapping
-    from typing import Literal
+    from collections.abc import AsyncIterator, Iterable, Mapping, MutableMapping
+    from typing import Literal, Self
 
     from zarr_compat.store import ByteRequest
 
@@ -71,6 +73,10 @@ class LocalStore(CoreStore):
     """
 
     def __init__(self, root: str | os.PathLike[str], *, read_only: bool = False) -> None:
+        if not isinstance(root, str | os.PathLike):
+            raise TypeError(
+                f"'root' must be a string or Path instance. Got an instance of {type(root)} instead."
+            )
         self.root = Path(root)
         """The directory."""
         super().__init__(
@@ -142,6 +148,11 @@ class FsspecStore(CoreStore):
         )
 
     @classmethod
+    async def open(cls, *args: Any, **kwargs: Any) -> Any:
+        """Return the store for a URL, or for the arguments of the class."""
+        return cls.from_url(*args, **kwargs) if "url" in kwargs else cls(*args, **kwargs)
+
+    @classmethod
     def from_url(
         cls,
         url: str | os.PathLike[str],
@@ -204,12 +215,72 @@ class WrapperStore(Store):
     """
 
     def __init__(self, store: Store) -> None:
-        super().__init__(read_only=store.read_only)
         self._store = store
+
+    def __class_getitem__(cls, item: Any) -> GenericAlias:
+        return GenericAlias(cls, item)
+
+    def _with_store(self, store: Store) -> Self:
+        """Return a wrapper of the same class for another store."""
+        return type(self)(store)
+
+    @classmethod
+    async def open(cls, store_cls: type[Store], *args: Any, **kwargs: Any) -> Self:
+        """Create and open a store of a class, and wrap it."""
+        return cls(await store_cls.open(*args, **kwargs))
+
+    async def _open(self) -> None:
+        await self._store._open()  # noqa: SLF001 - of the same interface
+
+    async def _ensure_open(self) -> None:
+        await self._store._ensure_open()  # noqa: SLF001 - of the same interface
+
+    @property
+    def _is_open(self) -> bool:
+        return self._store._is_open  # noqa: SLF001 - of the same interface
+
+    @_is_open.setter
+    def _is_open(self, value: bool) -> None:
+        raise AttributeError("a WrapperStore is open if the wrapped store is")
+
+    def with_read_only(self, read_only: bool = False) -> Self:
+        return self._with_store(self._store.with_read_only(read_only))
 
     @property
     def read_only(self) -> bool:
         return self._store.read_only
+
+    @property
+    def supports_writes(self) -> bool:  # type: ignore[override]  # as in zarr-python
+        return self._store.supports_writes
+
+    @property
+    def supports_deletes(self) -> bool:  # type: ignore[override]  # as in zarr-python
+        return self._store.supports_deletes
+
+    @property
+    def supports_listing(self) -> bool:  # type: ignore[override]  # as in zarr-python
+        return self._store.supports_listing
+
+    async def get_partial_values(
+        self, prototype: Any, key_ranges: Iterable[tuple[str, ByteRequest | None]]
+    ) -> list[Any]:
+        return await self._store.get_partial_values(prototype, key_ranges)
+
+    async def set_if_not_exists(self, key: str, value: Any) -> None:
+        await self._store.set_if_not_exists(key, value)
+
+    async def is_empty(self, prefix: str) -> bool:
+        return await self._store.is_empty(prefix)
+
+    async def delete_dir(self, prefix: str) -> None:
+        await self._store.delete_dir(prefix)
+
+    async def clear(self) -> None:
+        await self._store.clear()
+
+    async def getsize(self, key: str) -> int:
+        return await self._store.getsize(key)
 
     async def get(
         self, key: str, prototype: Any = None, byte_range: ByteRequest | None = None
@@ -246,18 +317,117 @@ class WrapperStore(Store):
     def __hash__(self) -> int:
         return hash((type(self), self._store))
 
+    def __str__(self) -> str:
+        return f"wrapping-{self._store}"
 
-class StorePath(NamedTuple):
-    """A path in a store."""
+    def __repr__(self) -> str:
+        return f"WrapperStore({type(self._store).__name__}, {str(self._store)!r})"
 
-    store: Any
-    path: str = ""
+
+class StorePath:
+    """A location: a store and a path in it.
+
+    Parameters
+    ----------
+    store : Store
+        The store.
+    path : str
+        The path.
+    """
+
+    def __init__(self, store: Any, path: str = "") -> None:
+        self.store = store
+        self.path = join_paths(path)
+
+    @classmethod
+    async def open(cls, store: Store, path: str, mode: str | None = None) -> StorePath:
+        """Return a location for a mode.
+
+        ``"w"`` removes all keys below the path, ``"r"`` opens the store for reading only.
+
+        Raises
+        ------
+        ValueError
+            If the mode is unknown, or not supported by the store.
+        FileExistsError
+            If the mode is ``"w-"`` and keys exist below the path.
+        """
+        if mode not in (None, "r", "r+", "a", "w", "w-"):
+            raise ValueError(f"Invalid mode: {mode}, expected one of r, r+, a, w, w-")
+        if store.read_only and mode not in (None, "r"):
+            raise ValueError(
+                f"Store is read-only but mode is {mode!r}. Create a writable store or use 'r' mode."
+            )
+        if mode == "r" and not store.read_only:
+            try:
+                store = store.with_read_only(True)
+            except NotImplementedError as error:
+                raise ValueError(
+                    "Store is not read-only but mode is 'r'. Unable to create a read-only copy of "
+                    "the store. Please use a read-only store or a storage class that implements "
+                    ".with_read_only()."
+                ) from error
+        await store._ensure_open()  # noqa: SLF001 - of the same interface
+        found = cls(store, path)
+        if mode == "w-" and not await found.is_empty():
+            raise FileExistsError(f"Path {found} is not empty and mode is 'w-'")
+        if mode == "w":
+            await found.delete_dir()
+        return found
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the store is read-only."""
+        return bool(self.store.read_only)
+
+    async def get(self, prototype: Any = None, byte_range: ByteRequest | None = None) -> Any:
+        """Read the value of the key."""
+        classes = prototype or interface_module("zarr.core.buffer").default_buffer_prototype()
+        return await self.store.get(self.path, prototype=classes, byte_range=byte_range)
+
+    async def set(self, value: Any) -> None:
+        """Store the value of the key."""
+        await self.store.set(self.path, value)
+
+    async def set_if_not_exists(self, default: Any) -> None:
+        """Store the value of the key if it does not exist."""
+        await self.store.set_if_not_exists(self.path, default)
+
+    async def delete(self) -> None:
+        """Remove the key."""
+        await self.store.delete(self.path)
+
+    async def delete_dir(self) -> None:
+        """Remove all keys below the path."""
+        await self.store.delete_dir(self.path)
+
+    async def exists(self) -> bool:
+        """Return whether the key exists."""
+        return bool(await self.store.exists(self.path))
+
+    async def is_empty(self) -> bool:
+        """Return whether no key is below the path."""
+        return bool(await self.store.is_empty(self.path))
 
     def __truediv__(self, other: str) -> StorePath:
-        return StorePath(self.store, f"{self.path}/{other}".strip("/"))
+        return StorePath(self.store, join_paths(self.path, other))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, StorePath) and (self.store, self.path) == (other.store, other.path)
+
+    def __hash__(self) -> int:
+        return hash((self.store, self.path))
 
     def __str__(self) -> str:
-        return f"{getattr(self.store, 'url', self.store)}/{self.path}".rstrip("/")
+        return f"{self.store}/{self.path}".rstrip("/")
+
+    def __repr__(self) -> str:
+        return f"StorePath({type(self.store).__name__}, {str(self)!r})"
+
+
+def join_paths(*paths: str) -> str:
+    """Join paths, without slashes at both ends."""
+    return "/".join(part.strip("/") for part in paths if part.strip("/"))
 
 
 # Names of version 2 for the same kinds of stores.

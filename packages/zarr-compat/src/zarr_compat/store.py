@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from zarr_compat.buffer import Buffer
+from zarr_compat.installed import interface_module
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
-    from typing import Self, TypeAlias
+    from typing import Self
 
 __all__ = [
     "ByteRequest",
@@ -43,7 +43,7 @@ class SuffixByteRequest:
     suffix: int
 
 
-ByteRequest: TypeAlias = "RangeByteRequest | OffsetByteRequest | SuffixByteRequest"
+ByteRequest: TypeAlias = RangeByteRequest | OffsetByteRequest | SuffixByteRequest
 
 
 class Store(ABC):
@@ -62,7 +62,31 @@ class Store(ABC):
     supports_consolidated_metadata: bool = True
 
     def __init__(self, *, read_only: bool = False) -> None:
+        self._is_open = False
         self._read_only = read_only
+
+    @classmethod
+    async def open(cls, *args: Any, **kwargs: Any) -> Self:
+        """Create a store with the arguments of the class, and open it."""
+        store = cls(*args, **kwargs)
+        await store._ensure_open()
+        return store
+
+    async def _open(self) -> None:
+        """Open the store; stores of programs override it."""
+        if self._is_open:
+            raise ValueError("store is already open")
+        self._is_open = True
+
+    async def _ensure_open(self) -> None:
+        """Open the store if it is not open."""
+        if not self._is_open:
+            await self._open()
+
+    def _check_writable(self) -> None:
+        """Raise an error if the store is read-only."""
+        if self.read_only:
+            raise ValueError("store was opened in read-only mode and does not support writing")
 
     @property
     def read_only(self) -> bool:
@@ -71,7 +95,7 @@ class Store(ABC):
 
     def with_read_only(self, read_only: bool = False) -> Self:
         """Return a store for the same location with another ``read_only``."""
-        raise TypeError(f"{type(self).__name__} does not support with_read_only")
+        raise ReadOnlyCopyError(f"with_read_only is not implemented for {type(self).__name__}")
 
     @abstractmethod
     async def get(
@@ -97,6 +121,18 @@ class Store(ABC):
         """Store a value if the key does not exist."""
         if not await self.exists(key):
             await self.set(key, value)
+
+    async def _set_many(self, values: Iterable[tuple[str, Any]]) -> None:
+        """Store several values."""
+        for key, value in values:
+            await self.set(key, value)
+
+    async def _get_many(
+        self, requests: Iterable[tuple[str, Any, ByteRequest | None]]
+    ) -> AsyncIterator[tuple[str, Any]]:
+        """Yield keys and their values."""
+        for key, prototype, part in requests:
+            yield key, await self.get(key, prototype, part)
 
     @abstractmethod
     async def delete(self, key: str) -> None:
@@ -139,7 +175,7 @@ class Store(ABC):
         FileNotFoundError
             If the key does not exist.
         """
-        value = await self.get(key)
+        value = await self.get(key, interface_module("zarr.core.buffer").default_buffer_prototype())
         if value is None:
             raise FileNotFoundError(key)
         return len(value)
@@ -150,7 +186,7 @@ class Store(ABC):
 
     def close(self) -> None:
         """Release resources."""
-        return
+        self._is_open = False
 
     def __enter__(self) -> Self:
         return self
@@ -159,8 +195,12 @@ class Store(ABC):
         self.close()
 
 
-def slice_buffer(value: Any, part: ByteRequest | None) -> Buffer:
-    """Return a byte range of a value."""
+class ReadOnlyCopyError(NotImplementedError, TypeError):
+    """A store cannot be opened again; zarr-python raises NotImplementedError."""
+
+
+def slice_buffer(value: Any, part: ByteRequest | None, prototype: Any = None) -> Any:
+    """Return a byte range of a value, as a buffer of a prototype."""
     whole = memoryview(value)
     if isinstance(part, RangeByteRequest):
         whole = whole[part.start : part.end]
@@ -168,4 +208,5 @@ def slice_buffer(value: Any, part: ByteRequest | None) -> Buffer:
         whole = whole[part.offset :]
     elif isinstance(part, SuffixByteRequest):
         whole = whole[max(0, len(whole) - part.suffix) :]
-    return Buffer(whole)
+    classes = prototype or interface_module("zarr.core.buffer").default_buffer_prototype()
+    return classes.buffer.from_bytes(whole)

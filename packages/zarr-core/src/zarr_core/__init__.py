@@ -58,8 +58,8 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.store import Store
     from zarr_core.normalize.chunk_layout import ChunkLayout
     from zarr_core.normalize.codecs import codec
+    from zarr_core.registry.extension_list import installed_extensions
     from zarr_core.registry.hooks import register_hooks, unregister_hooks
-    from zarr_core.registry.installed import installed_extensions
     from zarr_core.registry.scope import override_extensions
     from zarr_core.stores.local import LocalStore
     from zarr_core.stores.memory import MemoryStore
@@ -118,7 +118,7 @@ _MODULES = {
     "zarr_core.normalize.chunk_layout": ("ChunkLayout",),
     "zarr_core.normalize.codecs": ("codec",),
     "zarr_core.registry.hooks": ("register_hooks", "unregister_hooks"),
-    "zarr_core.registry.installed": ("installed_extensions",),
+    "zarr_core.registry.extension_list": ("installed_extensions",),
     "zarr_core.registry.scope": ("override_extensions",),
     "zarr_core.stores.local": ("LocalStore",),
     "zarr_core.stores.memory": ("MemoryStore",),

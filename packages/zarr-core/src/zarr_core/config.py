@@ -23,6 +23,7 @@ _EXTENSION_POINTS = (
     "format",
     "store",
     "display",
+    "native",
 )
 
 
@@ -55,6 +56,10 @@ class Settings:
     disabled_plugins : frozenset of str
         Distributions whose extensions and hooks are not used; ``"*"`` for all except zarr-core.
         Environment: ``ZARR_CORE_DISABLE_PLUGINS="a,b"``.
+    native : {"auto", "off", "require"}
+        Whether compiled code processes the chunks of arrays that are opened from now on: where it
+        can, never, or always, so that reading or writing any other array is an error.
+        Environment: ``ZARR_CORE_NATIVE``.
     max_metadata_nbytes : int, optional
         Maximum size of a metadata document in bytes (by default 256 MiB), including consolidated
         metadata and references.  Reading may need several times as much memory.  None: no limit.
@@ -68,6 +73,7 @@ class Settings:
     missing_chunks: Literal["fill", "error"] = "fill"
     reserved_names: Literal["error", "warn"] = "error"
     disabled_plugins: frozenset[str] = frozenset()
+    native: Literal["auto", "off", "require"] = "auto"
     max_metadata_nbytes: int | None = 1 << 28
 
 
@@ -172,6 +178,8 @@ def _checked(settings: Settings) -> Settings:
         raise ValueError(
             f'reserved_names must be "error" or "warn", not {settings.reserved_names!r}'
         )
+    if settings.native not in ("auto", "off", "require"):
+        raise ValueError(f'native must be "auto", "off" or "require", not {settings.native!r}')
     for name, choice in settings.providers.items():
         extension_point, _, extension = name.partition(".")
         if not choice:
@@ -204,6 +212,8 @@ def _from_environment() -> Settings:
         changes["providers"] = {name.strip(): value.strip() for name, _, value in pairs}
     if reserved := os.environ.get("ZARR_CORE_RESERVED_NAMES"):
         changes["reserved_names"] = reserved
+    if native := os.environ.get("ZARR_CORE_NATIVE"):
+        changes["native"] = native
     if disabled := os.environ.get("ZARR_CORE_DISABLE_PLUGINS"):
         changes["disabled_plugins"] = frozenset(name.strip() for name in disabled.split(","))
     if limit := os.environ.get("ZARR_CORE_MAX_METADATA_NBYTES"):

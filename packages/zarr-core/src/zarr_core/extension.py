@@ -45,6 +45,7 @@ from zarr_core.interfaces.forkable import Forkable
 from zarr_core.interfaces.format import Format
 from zarr_core.interfaces.keys import check_key, check_prefix
 from zarr_core.interfaces.metadata_extension import MetadataExtension
+from zarr_core.interfaces.native import NativeExecutor, NativePlan
 from zarr_core.interfaces.selection import (
     BasicIndexer,
     CoordinateIndexer,
@@ -96,6 +97,8 @@ __all__ = [
     "Location",
     "MetadataExtension",
     "MetadataValidationError",
+    "NativeExecutor",
+    "NativePlan",
     "NodeNotFoundError",
     "OrthogonalIndexer",
     "PartialDecodeCodec",

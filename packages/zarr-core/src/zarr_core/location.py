@@ -47,8 +47,8 @@ class Location:
 
     def document(self, name: str) -> Location:
         """The location of a metadata document of this node, such as ``zarr.json``."""
-        if self.path is None:
-            return Location(f"{self} {name}")
+        if self.path is None:  # a description
+            return Location(self, key=name)
         return Location(self.store, key=f"{self.path}/{name}" if self.path else name)
 
     def __str__(self) -> str:

@@ -39,6 +39,14 @@ def thread_count() -> int:
     return max(1, count)
 
 
+def available_threads() -> int:
+    """Return the number of threads that a call of this thread may use now; at least 1.
+
+    1 if this thread already shares the work of another call.
+    """
+    return 1 if _local.sharing or config.settings.threads in (0, 1) else thread_count()
+
+
 def parallel_for(
     tasks: Iterable[T],
     work: Callable[[T], None],

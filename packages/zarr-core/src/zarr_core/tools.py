@@ -49,7 +49,13 @@ from zarr_core.registry.resolve import create_extension, find_implementation, re
 from zarr_core.selection.projection import ChunkProjection, project, put, take
 from zarr_core.stores.same_location import is_within_location, path_within
 from zarr_core.strictjson import keep_nonfinite
-from zarr_core.threads import concurrent_map, in_one_thread, parallel_for, thread_count
+from zarr_core.threads import (
+    available_threads,
+    concurrent_map,
+    in_one_thread,
+    parallel_for,
+    thread_count,
+)
 
 if TYPE_CHECKING:
     from zarr_core.hierarchy.store_path import StoreLike as StoreLike
@@ -73,6 +79,7 @@ __all__ = [
     "StoredGroup",
     "WrapperReader",
     "allow_reserved_names",
+    "available_threads",
     "check_attributes",
     "check_reserved_names",
     "codec_definition",

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from zarr_core.extension import JSON, Buffer, ByteReader, Selection
     from zarr_core.tools import PreparedCodecChain
 
+    from zarr_sharding.index import IndexFormat
+
     Array = np.ndarray[Any, Any]
 
 CodecLike: TypeAlias = "Codec | ExtensionDefinition | str | Mapping[str, JSON]"
@@ -160,6 +162,10 @@ class ShardingCodec(PartialEncodeCodec, SubchunkCodec):
     def inner_codecs(self, decoded: ArrayRepresentation) -> PreparedCodecChain:
         """Return the prepared codec chain of the inner chunks."""
         return self._shard(decoded).inner
+
+    def index_format(self, decoded: ArrayRepresentation) -> IndexFormat:
+        """Return the format of the index, for code that reads shards in its own way."""
+        return self._shard(decoded).index
 
     def inner_chunk_sizes(
         self, reader: ByteReader, decoded: ArrayRepresentation

@@ -185,7 +185,7 @@ def copy(
     if dry_run:
         return None
     if isinstance(dest, Node):
-        dest.stored.record(gone=[path], there=made)
+        dest.stored.record(removed=[path], changed=made)
     copied = open_node(
         store,
         "r+",
@@ -194,7 +194,7 @@ def copy(
         extensions=source.stored.extensions,
     )
     if done.skipped:  # consolidated metadata of an existing group may lack the new nodes
-        copied.stored.record(there=made)
+        copied.stored.record(changed=made)
     return copied
 
 
@@ -257,7 +257,7 @@ def copy_all(source: Group, dest: StoreLike, **options: Any) -> CopyResult:
             target.check_writable()
             attributes = check_attributes(attributes, target.stored.location)
             done, made = _copy(source, spec, nodes, checked)
-            target.stored.record(gone=made, there=made)
+            target.stored.record(removed=made, changed=made)
             if attributes:
                 target.attrs.update(attributes)
     return done

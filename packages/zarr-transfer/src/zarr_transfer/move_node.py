@@ -90,9 +90,9 @@ def move(
     format_ = dest.stored.format if isinstance(dest, Node) else None
     spec = spec_of(source, store, path, format_, {})
     there = move_node(spec, progress)
-    source.stored.record(gone=[source.path])
+    source.stored.record(removed=[source.path])
     if isinstance(dest, Node):
-        dest.stored.record(gone=[path], there=there)
+        dest.stored.record(removed=[path], changed=there)
     return open_node(
         store,
         "r+",

@@ -12,7 +12,7 @@ from zarr_cli.errors import ProblemsFound
 from zarr_cli.output import json_option, print_json, print_styled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     # The items of zarr_core.installed_extensions() have no public type.
     Line = Any
@@ -115,6 +115,9 @@ def _print(lines: Lines, conflicts: set[tuple[str, str]]) -> None:
                     (f"  {note}" if note else "", style),
                 ]
             )
+            if extension_point == "native" and line.wins and line.loads:
+                for name, state in _native_parts(line.name).items():
+                    print_styled([(f"    {name:<{width}}", ""), (f"{state}", "dim")])
     for extension_point, name in sorted(conflicts):
         choices = [
             line.choice
@@ -122,6 +125,15 @@ def _print(lines: Lines, conflicts: set[tuple[str, str]]) -> None:
             if (line.extension_point, line.name) == (extension_point, name)
         ]
         print_styled([(_advice(extension_point, name, choices), "red")])
+
+
+def _native_parts(name: str) -> Mapping[str, str]:
+    """Return what the native executor uses, such as compression libraries."""
+    from zarr_core.extension import ExtensionDefinition
+    from zarr_core.tools import find_implementation
+
+    found = find_implementation("native", ExtensionDefinition(name))
+    return {} if found is None else found.extension().describe()
 
 
 def _advice(extension_point: str, name: str, choices: Iterable[str]) -> str:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_core.data_types._definition import without_configuration
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.interfaces.data_type import DataType
 
@@ -29,7 +28,6 @@ class Bool(DataType):
 
     @classmethod
     def from_definition(cls, definition: ExtensionDefinition) -> Bool:
-        without_configuration(definition)
         return cls()
 
     @classmethod

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_core.data_types._definition import without_configuration
 from zarr_core.decimal_number import round_to_odd
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.interfaces.data_type import DataType
@@ -57,7 +56,7 @@ class Floating(DataType):
 
     @classmethod
     def from_definition(cls, definition: ExtensionDefinition) -> Floating:
-        return cls(without_configuration(definition))
+        return cls(definition.name)
 
     @classmethod
     def from_numpy(cls, dtype: np.dtype[Any]) -> Floating | None:

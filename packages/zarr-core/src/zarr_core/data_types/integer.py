@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_core.data_types._definition import without_configuration
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.interfaces.data_type import DataType
 
@@ -48,7 +47,7 @@ class Integer(DataType):
 
     @classmethod
     def from_definition(cls, definition: ExtensionDefinition) -> Integer:
-        return cls(without_configuration(definition))
+        return cls(definition.name)
 
     @classmethod
     def from_numpy(cls, dtype: np.dtype[Any]) -> Integer | None:

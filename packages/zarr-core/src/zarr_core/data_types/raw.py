@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_core.data_types._definition import without_configuration
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import ExtensionConfigurationError
 from zarr_core.interfaces.data_type import DataType
-from zarr_core.metadata.validation_problem import ValidationProblem
+from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer
 
 if TYPE_CHECKING:
     from zarr_core.definition import JSON
@@ -58,7 +57,16 @@ class RawBits(DataType):
 
     @classmethod
     def from_definition(cls, definition: ExtensionDefinition) -> RawBits:
-        return raw_from_name(without_configuration(definition))
+        # The schemas of other data types have their names; a family has no schema.
+        if definition.configuration:
+            problems = [
+                ValidationProblem(
+                    json_pointer("configuration", name), "is not a member here; none is known"
+                )
+                for name in definition.configuration
+            ]
+            raise ExtensionConfigurationError("data_type", definition.name, "", problems)
+        return raw_from_name(definition.name)
 
     @classmethod
     def from_numpy(cls, dtype: np.dtype[Any]) -> RawBits | None:

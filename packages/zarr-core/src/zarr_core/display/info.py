@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from zarr_core.display.extension import html, rich
 from zarr_core.display.tree import members_of
+from zarr_core.engine.native import reason_against
 from zarr_core.errors import MetadataError
 from zarr_core.formats.walk import walk
 from zarr_core.metadata.array import ArrayMetadata
@@ -119,6 +120,7 @@ def array_info(array: StoredArray, list_chunks: bool = False) -> Info:
         ("Serializer", _codecs((codecs.array_to_bytes,))),
         ("Compressors", _codecs(array.compressors)),
         ("Damage detected", "yes" if detected else "not in every case"),
+        ("Native", f"no: {reason}" if (reason := reason_against(array)) else "yes"),
         *_last_rows(array),
         ("Size", _size(prod(metadata.shape) * array.resolved.dtype.itemsize)),
     ]

@@ -30,18 +30,18 @@ if TYPE_CHECKING:
 
 
 class _Changes:
-    """Relative paths of removed nodes (``gone``), and of new or changed nodes (``there``)."""
+    """Relative paths of removed nodes (``removed``), and of new or changed nodes (``changed``)."""
 
     def __init__(self) -> None:
-        self.gone: dict[str, None] = {}
-        self.there: dict[str, None] = {}
+        self.removed: dict[str, None] = {}
+        self.changed: dict[str, None] = {}
 
     def __bool__(self) -> bool:
-        return bool(self.gone or self.there)
+        return bool(self.removed or self.changed)
 
     def add(self, other: _Changes) -> None:
-        self.gone |= other.gone
-        self.there |= other.there
+        self.removed |= other.removed
+        self.changed |= other.changed
 
     def copy(self) -> _Changes:
         copied = _Changes()
@@ -50,7 +50,7 @@ class _Changes:
 
     def includes_removed(self, name: str) -> bool:
         """Whether a node, or a group that contains it, was removed."""
-        return any(path in self.gone for path in accumulate(name.split("/"), "{}/{}".format))
+        return any(path in self.removed for path in accumulate(name.split("/"), "{}/{}".format))
 
 
 class ConsolidatedView:
@@ -123,17 +123,19 @@ class ConsolidatedView:
             if ended:
                 self._write_pending()
 
-    def record(self, *, gone: Sequence[str] = (), there: Sequence[str] = ()) -> None:
+    def record(self, *, removed: Sequence[str] = (), changed: Sequence[str] = ()) -> None:
         """Update the entries of nodes from the store, in one write.
 
-        ``gone`` are paths of nodes that were removed with everything below them, ``there`` those
+        ``removed`` are paths of nodes that were removed with everything below them, ``changed`` those
         of new or changed nodes.  Nodes are read under the lock of the consolidated metadata: if
         several threads change a node, the last of them to record it reads its latest metadata.
         """
         changes = _Changes()
-        changes.gone.update((relative, None) for path in gone if (relative := self._relative(path)))
-        changes.there.update(
-            (relative, None) for path in there if (relative := self._relative(path))
+        changes.removed.update(
+            (relative, None) for path in removed if (relative := self._relative(path))
+        )
+        changes.changed.update(
+            (relative, None) for path in changed if (relative := self._relative(path))
         )
         if not changes:
             return
@@ -192,8 +194,8 @@ class ConsolidatedView:
     def _changed(self, metadata: ConsolidatedMetadata, changes: _Changes) -> ConsolidatedMetadata:
         """Consolidated metadata in which the entries of changed nodes are read from the store."""
         new = dict(metadata.entries)
-        below = [name for name in new if changes.includes_removed(name)] if changes.gone else []
-        for name in dict.fromkeys([*below, *changes.there]):
+        below = [name for name in new if changes.includes_removed(name)] if changes.removed else []
+        for name in dict.fromkeys([*below, *changes.changed]):
             found = self._format.read(self._store, f"{self.path}/{name}".lstrip("/"))
             if found is None:
                 new.pop(name, None)

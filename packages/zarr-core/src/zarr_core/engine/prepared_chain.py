@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         ArrayToBytesCodec,
         BytesToBytesCodec,
     )
-    from zarr_core.interfaces.selection import Selection
+    from zarr_core.interfaces.selection import AnySelection, Selection
     from zarr_core.interfaces.store import Buffers
 
     Array = np.ndarray[Any, Any]
@@ -145,7 +145,10 @@ class PreparedCodecChain:
         self.read_buffer_size = size if size is not None else nbytes + (nbytes >> 4) + 1024
         inner: PreparedCodecChain | None = None
         if isinstance(serializer, SubchunkCodec) and not array_to_array:
-            inner = serializer.inner_codecs(last)
+            found = serializer.inner_codecs(last)
+            if not isinstance(found, PreparedCodecChain):
+                raise TypeError(f"inner_codecs gave {found!r}, not a PreparedCodecChain")
+            inner = found
         self.inner_codecs = inner
         self.inner_chunk_nbytes: int | None = (
             decoded.nbytes if inner is None else inner.inner_chunk_nbytes
@@ -224,9 +227,7 @@ class PreparedCodecChain:
         name, codec, _ = decoders[-1]
         codec_calls.decode_bytes_into(name, codec, data, out)
 
-    def decode_into(
-        self, data: Buffer, out: Array, selection: Selection | MaskIndexer | None = None
-    ) -> None:
+    def decode_into(self, data: Buffer, out: Array, selection: AnySelection | None = None) -> None:
         """Decode a chunk, or the selected elements, into an array with any strides.
 
         Parameters
@@ -252,9 +253,7 @@ class PreparedCodecChain:
                 array = self._decode_array(buffer)
                 out[...] = array if selection is None else take(array, selection)
 
-    def partial_decode(
-        self, reader: ByteReader, selection: Selection | MaskIndexer, out: Array
-    ) -> None:
+    def partial_decode(self, reader: ByteReader, selection: AnySelection, out: Array) -> None:
         """Decode a part of a stored chunk, reading no more than needed.
 
         Only if :attr:`prefers_partial_decode`.  ``out`` has the shape of the selection.
@@ -334,7 +333,7 @@ class PreparedCodecChain:
         return self._encode_bytes(self._memory_of(array, memory))
 
     def partial_encode(
-        self, reader: ByteReader | None, selection: Selection | MaskIndexer, value: Array
+        self, reader: ByteReader | None, selection: AnySelection, value: Array
     ) -> Buffers | None:
         """Encode a chunk with new elements in a part; only if :attr:`supports_partial_encode`.
 
@@ -385,9 +384,7 @@ class PreparedCodecChain:
             data = codec_calls.encode_bytes(name, codec, data, decoded_size, encoded_size)
         return data
 
-    def _encoded_part(
-        self, selection: Selection | MaskIndexer, part: Array
-    ) -> tuple[Selection, Array] | None:
+    def _encoded_part(self, selection: AnySelection, part: Array) -> tuple[Selection, Array] | None:
         """The part of the input of the array -> bytes codec that encodes a part of the chunk.
 
         None if it needs the whole chunk.

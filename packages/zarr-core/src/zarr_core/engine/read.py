@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from zarr_core.engine.prepared_chain import PreparedCodecChain
     from zarr_core.engine.stored_chunks import StoredChunks
     from zarr_core.interfaces.byte_reader import Buffer, ByteReader
-    from zarr_core.interfaces.selection import Selection
+    from zarr_core.interfaces.selection import AnySelection
     from zarr_core.interfaces.store import Store
     from zarr_core.selection.projection import ChunkProjection, KeyedProjection
 
@@ -96,7 +96,7 @@ class ChunkReader:
 # --- a selection ---
 
 
-def read(stored: StoredChunks, selection: Selection | MaskIndexer, out: Array) -> None:
+def read(stored: StoredChunks, selection: AnySelection, out: Array) -> None:
     """Read a selection.
 
     Parameters
@@ -117,16 +117,23 @@ def read(stored: StoredChunks, selection: Selection | MaskIndexer, out: Array) -
     """
     if not out.size:
         return
+    left = None
+    if stored.native is not None:
+        left = stored.native.read(stored, selection, out)
+        if left is not None and not left:
+            return
     projections = project(selection, stored.axes, complete=False)
     if isinstance(projections, tuple):
         chunk_coords, chunk_selection, _, _, is_whole = projections[0]
         _read_chunk(stored, chunk_coords, chunk_selection, out, is_whole)
         return
+    if left is not None:
+        projections = (it for it in projections if it.chunk_coords in left)
     # Batches need chunks of one shape.
     reader = stored.chunk_reader(()) if stored.resolved.is_uniform else None
     if reader is not None and reader.in_batches:
         keyed: Iterator[KeyedProjection]
-        if isinstance(selection, BasicIndexer):
+        if left is None and isinstance(selection, BasicIndexer):
             keyed = project_keys(selection, stored.axes, stored.chunk_keys)
         else:
             keyed = (
@@ -157,9 +164,7 @@ def read(stored: StoredChunks, selection: Selection | MaskIndexer, out: Array) -
     )
 
 
-def _nbytes_per_chunk(
-    stored: StoredChunks, selection: Selection | MaskIndexer, out: Array
-) -> int | None:
+def _nbytes_per_chunk(stored: StoredChunks, selection: AnySelection, out: Array) -> int | None:
     """Bytes that are decoded at once for a chunk; they decide whether threads are used."""
     codecs = stored.codecs
     if not codecs.prefers_partial_decode or codecs.inner_codecs is not None:
@@ -212,7 +217,7 @@ def _read_batch(
 def _read_chunk(
     stored: StoredChunks,
     chunk_coords: tuple[int, ...],
-    chunk_selection: Selection | MaskIndexer,
+    chunk_selection: AnySelection,
     out: Array,
     is_whole: bool,
 ) -> None:
@@ -250,9 +255,7 @@ def _fill_missing(stored: StoredChunks, key: str, out: Array, region: Any = ...)
 # --- ways to read a chunk; a selection of None is the whole chunk ---
 
 
-def _read_raw(
-    reader: ChunkReader, key: str, selection: Selection | MaskIndexer | None, out: Array
-) -> bool:
+def _read_raw(reader: ChunkReader, key: str, selection: AnySelection | None, out: Array) -> bool:
     """Read a whole chunk into the result, if it is contiguous there."""
     if not out.flags.c_contiguous:
         return reader.read_decoded(reader, key, selection, out)
@@ -264,7 +267,7 @@ def _read_raw(
 
 
 def _read_partial(
-    reader: ChunkReader, key: str, selection: Selection | MaskIndexer | None, out: Array
+    reader: ChunkReader, key: str, selection: AnySelection | None, out: Array
 ) -> bool:
     """Let the codec read the bytes that it needs; decode the whole chunk for a dense mask."""
     codecs = reader.codecs
@@ -280,9 +283,7 @@ def _read_partial(
     )
 
 
-def _read_value(
-    reader: ChunkReader, key: str, selection: Selection | MaskIndexer | None, out: Array
-) -> bool:
+def _read_value(reader: ChunkReader, key: str, selection: AnySelection | None, out: Array) -> bool:
     """Decode the value that the store returns."""
     data = reader.store.get(key)
     if data is None:
@@ -292,7 +293,7 @@ def _read_value(
 
 
 def _read_buffered(
-    reader: ChunkReader, key: str, selection: Selection | MaskIndexer | None, out: Array
+    reader: ChunkReader, key: str, selection: AnySelection | None, out: Array
 ) -> bool:
     """Read a value into a buffer that is reused for the next chunk."""
     codecs = reader.codecs
@@ -307,9 +308,7 @@ def _read_buffered(
     return True
 
 
-def _read_large(
-    reader: ChunkReader, key: str, selection: Selection | MaskIndexer | None, out: Array
-) -> bool:
+def _read_large(reader: ChunkReader, key: str, selection: AnySelection | None, out: Array) -> bool:
     """Allocate a buffer only if the value is stored."""
     codecs = reader.codecs
 

@@ -6,6 +6,8 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Literal
 
+from zarr_core.config import config
+from zarr_core.engine.native import UNDECIDED
 from zarr_core.engine.read import THREADS_PAY_NBYTES, ChunkReader
 from zarr_core.engine.resolved_metadata import resolve_cached
 from zarr_core.engine.stored_node import StoredNode
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.chunk_grid import ChunkAxis
     from zarr_core.interfaces.codec import Codec
     from zarr_core.interfaces.format import Format
+    from zarr_core.interfaces.native import NativePlan
     from zarr_core.interfaces.store import Store
     from zarr_core.registry.scope import Extensions
 
@@ -63,6 +66,8 @@ class StoredChunks(StoredNode[ArrayMetadata]):
         The chunk grid, limited to the shape of the array.
     threads : int or None
         The number of concurrent requests of a store with latency.
+    native : NativePlan or None
+        How compiled code processes the chunks; None if Python processes them.
     """
 
     __slots__ = (
@@ -72,6 +77,7 @@ class StoredChunks(StoredNode[ArrayMetadata]):
         "axes",
         "chunk_store",
         "missing_is_error",
+        "native",
         "prefix",
         "resolved",
         "result_order",
@@ -85,6 +91,7 @@ class StoredChunks(StoredNode[ArrayMetadata]):
     prefix: str
     axes: tuple[ChunkAxis, ...]
     threads: int | None
+    native: NativePlan | None
 
     def __init__(
         self,
@@ -118,6 +125,7 @@ class StoredChunks(StoredNode[ArrayMetadata]):
             store = transformer.transform(store, prefix)
         self.chunk_store = store
         self.threads = store.max_concurrency
+        self.native = None if config.settings.native == "off" else UNDECIDED
         affixes = resolved.affixes
         self._key_parts = None if affixes is None else (prefix + affixes[0], affixes[1])
         self._uniform_reader: ChunkReader | None = None

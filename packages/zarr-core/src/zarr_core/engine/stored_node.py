@@ -95,16 +95,16 @@ class StoredNode(ABC, Generic[M]):
     def with_metadata(self, metadata: M) -> Self:
         """The same node with other metadata; nothing is stored."""
 
-    def record(self, *, gone: Sequence[str] = (), there: Sequence[str] = ()) -> None:
+    def record(self, *, removed: Sequence[str] = (), changed: Sequence[str] = ()) -> None:
         """Update the consolidated metadata through which the node was reached, if any.
 
         Parameters
         ----------
-        gone, there : sequence of str
+        removed, changed : sequence of str
             Paths of nodes that were removed with everything below them; of new or changed nodes.
         """
         if self.consolidated is not None:
-            self.consolidated.record(gone=gone, there=there)
+            self.consolidated.record(removed=removed, changed=changed)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.location}>"

@@ -14,10 +14,12 @@ from zarr_core.selection.projection import project, put
 from zarr_core.threads import parallel_for
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from zarr_core.engine.prepared_chain import PreparedCodecChain
     from zarr_core.engine.stored_chunks import StoredChunks
     from zarr_core.interfaces.byte_reader import ByteReader
-    from zarr_core.interfaces.selection import MaskIndexer, Selection
+    from zarr_core.interfaces.selection import AnySelection
     from zarr_core.interfaces.store import Buffers
     from zarr_core.selection.projection import ChunkProjection
 
@@ -29,7 +31,7 @@ _MIN_TASK_SECONDS = 150e-6
 _MAX_ENCODED = 16  # encoded chunks that are kept when all elements have one value
 
 
-def write(stored: StoredChunks, selection: Selection | MaskIndexer, value: Array) -> None:
+def write(stored: StoredChunks, selection: AnySelection, value: Array) -> None:
     """Write a selection.
 
     A complete chunk is stored without reading the old one.  Any other is read, changed and stored
@@ -81,9 +83,14 @@ def write(stored: StoredChunks, selection: Selection | MaskIndexer, value: Array
         except (CodecError, MemoryError) as error:
             raise _located(stored, chunk_coords, error) from error
 
+    projections: Iterable[ChunkProjection] = project(selection, stored.axes)
+    if stored.native is not None and encoded is None and value.dtype == dtype:
+        left = stored.native.write(stored, selection, value)
+        if left is not None:
+            projections = (it for it in projections if it.chunk_coords in left)
     codecs = stored.codecs
     parallel_for(
-        project(selection, stored.axes),
+        projections,
         work,
         stored.parallel(codecs.inner_chunk_nbytes),
         stored.threads,
@@ -92,7 +99,7 @@ def write(stored: StoredChunks, selection: Selection | MaskIndexer, value: Array
     )
 
 
-def _erase(stored: StoredChunks, selection: Selection | MaskIndexer, value: Array) -> bool:
+def _erase(stored: StoredChunks, selection: AnySelection, value: Array) -> bool:
     """Write one value by visiting only stored chunks, if it is what missing chunks contain.
 
     Returns False, and writes nothing, if every chunk of the selection has to be visited.
@@ -128,7 +135,7 @@ def _erase(stored: StoredChunks, selection: Selection | MaskIndexer, value: Arra
 
 
 def write_fields(
-    stored: StoredChunks, selection: Selection | MaskIndexer, value: Array, fields: str | list[str]
+    stored: StoredChunks, selection: AnySelection, value: Array, fields: str | list[str]
 ) -> None:
     """Write some fields of the elements of a selection; the others keep their values.
 
@@ -193,7 +200,7 @@ def _update(
     stored: StoredChunks,
     codecs: PreparedCodecChain,
     key: str,
-    selection: Selection | MaskIndexer,
+    selection: AnySelection,
     value: Array,
 ) -> None:
     """Write a part of a chunk, and keep the rest."""

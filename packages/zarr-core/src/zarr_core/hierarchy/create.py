@@ -172,6 +172,10 @@ def create_array(
 
             attributes = with_units(attributes, dimension_units, len(parse_shape(shape)))
         settings = array_settings(config)
+        if isinstance(store, str) and "|" in store:
+            from zarr_core.hierarchy.url_pipeline import split_format  # rarely used
+
+            store, path, zarr_format = split_format(store, path, zarr_format)
         place, below = resolve_store_path(
             store, path, storage_options=storage_options, synchronizer=synchronizer
         )
@@ -227,6 +231,10 @@ def create_group(
     NodeExistsError
         If a node or another key exists at that path.
     """
+    if isinstance(store, str) and "|" in store:
+        from zarr_core.hierarchy.url_pipeline import split_format  # rarely used
+
+        store, path, zarr_format = split_format(store, path, zarr_format)
     place, below = resolve_store_path(
         store, path, storage_options=storage_options, synchronizer=synchronizer
     )
@@ -244,8 +252,8 @@ def _consolidated_of(store: StoreLike) -> ConsolidatedView | None:
 
 
 def _place(
-    given: StoreLike,
-    place: Store,
+    parent: StoreLike,
+    store: Store,
     path: str,
     format_: Format,
     metadata: NodeMetadata,
@@ -253,21 +261,21 @@ def _place(
     rollback: Rollback,
 ) -> None:
     """Store the metadata of a new node, and add it to consolidated metadata of the group."""
-    group = given if isinstance(given, Node) else None
+    group = parent if isinstance(parent, Node) else None
     known_group: str | None = None
     if group is not None:
         group.check_writable()
         if group.stored.consolidated is not None:
             # The cleanup lists the node if the store still has it.
             paths = list(accumulate(path.split("/"), "{}/{}".format))
-            rollback.add_cleanup(lambda: group.stored.record(gone=[path], there=paths))
+            rollback.add_cleanup(lambda: group.stored.record(removed=[path], changed=paths))
             # If it has been removed, record() raises an error.
             known_group = group.stored.consolidated.path
-    made = place_node(
-        place, path, format_, metadata, rollback, overwrite=overwrite, known_group=known_group
+    created = place_node(
+        store, path, format_, metadata, rollback, overwrite=overwrite, known_group=known_group
     )
     if group is not None:
-        group.stored.record(gone=[path] if overwrite else [], there=[*made, path])
+        group.stored.record(removed=[path] if overwrite else [], changed=[*created, path])
 
 
 def _requested_format(store: StoreLike, zarr_format: int | str | None) -> int | str | None:
@@ -329,6 +337,8 @@ def like_options(like: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
         "dimension_names": metadata.dimension_names,
         "extensions": like.stored.extensions,
     }
+    if options.get("zarr_format", like.zarr_format) != like.zarr_format:
+        del traits["chunk_key_encoding"]  # formats have different ones
     if "dtype" in options:  # they depend on the dtype
         for name in ("fill_value", "filters", "serializer"):
             del traits[name]

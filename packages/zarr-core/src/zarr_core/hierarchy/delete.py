@@ -70,7 +70,7 @@ def remove(
         with Reporter(progress, 1) as reporter:
             erase_node(format_, place, below, reporter)
     if isinstance(store, Node):
-        store.stored.record(gone=[below])
+        store.stored.record(removed=[below])
 
 
 def rmdir(

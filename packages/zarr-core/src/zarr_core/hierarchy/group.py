@@ -434,7 +434,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         old, new = self._child_path(source), self._child_path(dest)
         move = optional_function("Group.move")
         moved = move(self.stored.format, self.store, old, new, progress)
-        self.stored.record(gone=[old], there=moved)
+        self.stored.record(removed=[old], changed=moved)
 
     def clear(self, *, progress: Callable[[Progress], object] | bool | None = None) -> None:
         """Remove all members.
@@ -463,7 +463,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         if not is_stored(self.stored.format, self.store, child):  # damaged nodes can be removed
             raise member_not_found(self, path)
         erase_node(self.stored.format, self.store, child, reporter)
-        self.stored.record(gone=[child])
+        self.stored.record(removed=[child])
 
     # --- context manager, display ---
 

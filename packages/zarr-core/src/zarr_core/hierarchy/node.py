@@ -187,7 +187,7 @@ def update_metadata(node: Node[M], change: Callable[[M], M]) -> None:
     # Other threads see changes of this object in the order in which they were stored.
     with _exclusive(node):
         _replace_metadata(node, stored.format.update(stored.store, stored.path, checked))
-    node.stored.record(there=[stored.path])
+    node.stored.record(changed=[stored.path])
 
 
 def _exclusive(node: Node[Any]) -> AbstractContextManager[None]:

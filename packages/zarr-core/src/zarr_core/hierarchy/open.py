@@ -212,6 +212,10 @@ def _open(
 
             if unknown := sorted(create.keys() - signature(create_array).parameters.keys()):
                 raise TypeError(f"no argument called {', '.join(unknown)}")
+        if isinstance(place, str) and "|" in place:
+            from zarr_core.hierarchy.url_pipeline import split_format  # rarely used
+
+            place, path, zarr_format = split_format(place, path, zarr_format)
         store, below = resolve_store_path(
             place, path, read_only=mode == "r", storage_options=storage_options,
             synchronizer=synchronizer,
@@ -221,7 +225,7 @@ def _open(
                 f'the store is read-only, and mode="{mode}" requires writing', store
             )
         if mode in ("w", "w-", "x"):
-            return _made(kind, store, below, zarr_format, config, create, overwrite=mode == "w")
+            return _create(kind, store, below, zarr_format, config, create, overwrite=mode == "w")
         try:
             format_, metadata = read_node(store, below, zarr_format)
         except NodeNotFoundError as error:
@@ -233,7 +237,7 @@ def _open(
                     raise NodeNotFoundError(error.location, reason) from None
                 raise
             try:
-                return _made(kind, store, below, zarr_format, config, create, overwrite=False)
+                return _create(kind, store, below, zarr_format, config, create, overwrite=False)
             except NodeExistsError as error:
                 try:
                     format_, metadata = read_node(store, below, zarr_format)
@@ -249,7 +253,7 @@ def _open(
         return Array(found) if isinstance(found, StoredArray) else Group(found)
 
 
-def _made(
+def _create(
     kind: type[Array | Group] | None,
     store: Store,
     path: str,
@@ -306,6 +310,11 @@ def array_from_metadata(
         If it is the metadata of a group.
     """
     with override_extensions(extensions):
+        if isinstance(store, str) and "|" in store:
+            from zarr_core.hierarchy.url_pipeline import split_format  # rarely used
+
+            store, path, named = split_format(store, path, zarr_format)
+            zarr_format = zarr_format if named is None else named
         place, below = resolve_store_path(store, path, read_only=read_only)
         format_ = format_named(zarr_format)
         found = stored_node(place, below, format_, metadata, read_only=read_only, config=config)

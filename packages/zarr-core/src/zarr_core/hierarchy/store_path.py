@@ -13,7 +13,7 @@ from zarr_core.errors import NodeNotFoundError, StoreError
 from zarr_core.hierarchy.node import Node
 from zarr_core.interfaces.store import Store
 from zarr_core.location import Location
-from zarr_core.names import normalise_path
+from zarr_core.names import join, normalise_path
 from zarr_core.stores.local import LocalStore
 
 if TYPE_CHECKING:
@@ -43,7 +43,9 @@ def resolve_store_path(
         an array or group, for paths below it; None for new memory; an object that an installed
         store supports, such as a store of another library.  The suffix of a path may select a
         store, such as ``.zip``.  In ``name+scheme://``, the name selects the store.  ``~`` and
-        ``~user`` at the beginning of a path are home directories.
+        ``~user`` at the beginning of a path are home directories.  In ``PLACE|scheme:path``, the
+        scheme names what is at the place: ``zip``, another store in a file, or a format such as
+        ``zarr3``; ``auto`` recognises a file by its first bytes.
     path : str, optional
         Path of the node below the location.
     read_only : bool
@@ -72,6 +74,13 @@ def resolve_store_path(
         return _synchronised(found, synchronizer), below
     below = normalise_path("" if path is None else path)
     if isinstance(place, str):  # first, for speed
+        if "|" in place:
+            from zarr_core.hierarchy.url_pipeline import resolve_pipeline  # rarely used
+
+            options = dict(storage_options or {})
+            resolved = resolve_pipeline(place, read_only, options, _from_path)
+            if resolved is not None:
+                return resolved[0], join(resolved[1], below)
         return _from_path(place, read_only, dict(storage_options or {})), below
     if storage_options and not isinstance(place, os.PathLike):
         raise StoreError("storage_options requires a URL", store=repr(place))

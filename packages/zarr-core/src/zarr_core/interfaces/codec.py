@@ -301,7 +301,7 @@ class SubchunkCodec(ArrayToBytesCodec):
     __slots__ = ()
 
     @abstractmethod
-    def inner_codecs(self, decoded: ArrayRepresentation) -> Any:
+    def inner_codecs(self, decoded: ArrayRepresentation) -> object:
         """The codecs of the inner chunks: a ``PreparedCodecChain`` of :mod:`zarr_core.tools`."""
 
     def inner_chunk_sizes(

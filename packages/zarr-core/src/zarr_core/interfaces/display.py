@@ -19,14 +19,14 @@ class Display(ABC):
     """
 
     @abstractmethod
-    def html(self, shown: Any) -> str:
+    def html(self, shown: object) -> str:
         """HTML for a notebook, from a StoredArray, StoredGroup, Attributes, Info or Tree.
 
         For an array or group, ``shown`` is its attribute ``stored``.
         """
 
     @abstractmethod
-    def rich(self, shown: Any) -> RenderableType:
+    def rich(self, shown: object) -> RenderableType:
         """The representation of an Info or Tree for the library rich."""
 
     @abstractmethod

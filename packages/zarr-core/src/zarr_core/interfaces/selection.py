@@ -111,3 +111,7 @@ class MaskIndexer:
 
 
 Selection: TypeAlias = BasicIndexer | OrthogonalIndexer | CoordinateIndexer
+"""A selection as codecs receive it."""
+
+AnySelection: TypeAlias = Selection | MaskIndexer
+"""A selection as the engine handles it."""

@@ -10,7 +10,7 @@ import os
 from abc import ABC, abstractmethod
 from hashlib import blake2b
 from itertools import islice
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from zarr_core.errors import StoreCapabilityError, StoreReadOnlyError
 from zarr_core.interfaces.byte_reader import BufferByteReader, ByteReader
@@ -33,6 +33,25 @@ Change: TypeAlias = "Callable[[ByteReader | None], Buffers | ByteReader | None]"
 # Defined here, since ``list`` is a method of the class.
 Values: TypeAlias = "list[Buffer | None]"
 Listing: TypeAlias = tuple[list[str], list[str]]
+
+
+class FileLayout(NamedTuple):
+    """Where a store has its values, if each is a file that other code may read and replace.
+
+    Parameters
+    ----------
+    directory : str
+        Absolute path of the directory; a key is a path below it.
+    follow_links : bool
+        Whether links that lead out of the directory are followed.
+    writable : bool
+        Whether values may be replaced: written to a file beside it, which is then renamed.
+    """
+
+    directory: str
+    follow_links: bool
+    writable: bool
+
 
 READ_ONLY = (
     'the store is open for reading only; to write, open it with mode="r+", or pass a store that '
@@ -115,6 +134,18 @@ class Store(ABC):
         changes and creates nothing.
         """
         return None
+
+    @classmethod
+    def within(cls, store: Store, key: str) -> Self:
+        """Open a store that is one value of another store, for reading, such as an archive.
+
+        Called by ``open("s3://bucket/archive|scheme:")``, where ``scheme`` is a name of the store.
+        """
+        raise StoreCapabilityError(
+            f"a {cls.__name__} cannot be opened within another store; copy the file to a directory",
+            store=store,
+            key=key,
+        )
 
     @property
     def url(self) -> str:
@@ -200,6 +231,13 @@ class Store(ABC):
         """
         value = self.get(key)
         return None if value is None else BufferByteReader(value)
+
+    def file_layout(self) -> FileLayout | None:
+        """Where the values are, if they are files that compiled code may access; else None.
+
+        Only a store whose methods do nothing else with these files returns it.
+        """
+        return None
 
     def exists(self, key: str) -> bool:
         """Whether a key has a value."""

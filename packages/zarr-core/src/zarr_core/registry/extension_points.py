@@ -1,6 +1,6 @@
 """The table of extension points.
 
-Specification: v3.1, "Extension points".  Format, store, bridge, display and hooks are
+Specification: v3.1, "Extension points".  Format, store, bridge, display, native and hooks are
 extension points of this library; ``chunk_memory_layout`` is one of the draft of December 2022.
 """
 
@@ -108,6 +108,7 @@ EXTENSION_POINTS: dict[str, ExtensionPoint] = {
         ExtensionPoint("store", "zarr_core.interfaces.store:Store"),
         ExtensionPoint("bridge", ""),
         ExtensionPoint("display", "zarr_core.interfaces.display:Display", "ignore"),
+        ExtensionPoint("native", "zarr_core.interfaces.native:NativeExecutor", "ignore"),
         ExtensionPoint("hooks", ""),
     )
 }

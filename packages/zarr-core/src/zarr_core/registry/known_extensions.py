@@ -27,6 +27,7 @@ EXTENSIONS: dict[str, dict[str, str]] = {
         "chunk_key_encoding": "fanout suffix template",
         "chunk_memory_layout": "C F",
     },
+    "zarr-native": {"native": "default"},
     "zarr-sharding": {"codec": "sharding_indexed", "storage_transformer": "sharding"},
     "zarr-stores": {
         "store": "abfs abfss adl arrow_hdfs az azure dav dbfs dbm dir dropbox fsspec ftp gcs gdrive gist git github gs hdfs hf http https jlab json jupyter lakefs libarchive lmdb mdb mongodb mongodb+srv obstore oci oss parq parquet postgres postgresql redis rediss reference s3 s3a sftp smb sqldb sqlite ssh tar temp tos unix upath webdav webhdfs zip"
@@ -75,6 +76,12 @@ URL_CHAINS: str = "fsspec"
 
 # Stores for the files with that suffix.
 FILE_SUFFIXES: tuple[str, ...] = ("zip",)
+
+# For a store in one file, the first bytes of such files, in hexadecimal digits.
+FILE_SIGNATURES: dict[str, list[str]] = {
+    "zip": ["504b0304", "504b0506"],
+    "sqlite": ["53514c69746520666f726d6174203300"],
+}
 
 # For a function or method of zarr_core, the distribution that provides it, and its target.
 FUNCTIONS: dict[str, tuple[str, str]] = {

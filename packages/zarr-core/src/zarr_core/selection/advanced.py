@@ -36,7 +36,7 @@ from zarr_core.selection.parsed_selection import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from zarr_core.interfaces.selection import Indices, Selection
+    from zarr_core.interfaces.selection import AnySelection, Indices, Selection
 
 __all__ = [
     "advanced", "as_array", "broadcast_points", "mask_selection", "points_selection", "progression",
@@ -337,7 +337,7 @@ def broadcast_points(
     return flat, together[0].shape
 
 
-def mask_selection(mask: np.ndarray[Any, Any], shape: tuple[int, ...]) -> Selection | MaskIndexer:
+def mask_selection(mask: np.ndarray[Any, Any], shape: tuple[int, ...]) -> AnySelection:
     """The selection of the elements where a mask is true, in C order.
 
     A BasicIndexer if they are all elements of a box; the indexer of their coordinates if those take

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from zarr_core.interfaces.selection import MaskIndexer, Selection
+    from zarr_core.interfaces.selection import AnySelection
 
 __all__ = [
     "ParsedSelection",
@@ -47,7 +47,7 @@ class ParsedSelection(NamedTuple):
         an argument for :func:`numpy.transpose`.
     """
 
-    selection: Selection | MaskIndexer
+    selection: AnySelection
     shape: tuple[int, ...]
     flipped: tuple[int, ...] = ()
     scalar: bool = False

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from zarr_core.interfaces.chunk_grid import ChunkAxis
-    from zarr_core.interfaces.selection import Indices, Selection
+    from zarr_core.interfaces.selection import AnySelection, Indices, Selection
 
     Array = np.ndarray[Any, Any]
     DimIndex: TypeAlias = slice | Indices
@@ -94,7 +94,7 @@ _dim_projection = partial(tuple.__new__, ChunkDimProjection)
 
 
 def project(
-    selection: Selection | MaskIndexer, axes: Sequence[ChunkAxis], complete: bool = True
+    selection: AnySelection, axes: Sequence[ChunkAxis], complete: bool = True
 ) -> tuple[ChunkProjection] | Iterator[ChunkProjection]:
     """Divide a selection at the edges of chunks.
 
@@ -179,7 +179,7 @@ def project_keys(
         )
 
 
-def chunk_count(selection: Selection | MaskIndexer, axes: Sequence[ChunkAxis]) -> int:
+def chunk_count(selection: AnySelection, axes: Sequence[ChunkAxis]) -> int:
     """Count the chunks that a selection touches: the projections of :func:`project`."""
     if isinstance(selection, MaskIndexer):
         return sum(1 for _ in _project_mask(selection, axes))
@@ -352,7 +352,7 @@ def _dim_chunk_count(index: DimIndex, axis: ChunkAxis) -> int:
 # --- elements of a chunk in memory ---
 
 
-def take(array: Array, selection: Selection | MaskIndexer) -> Array:
+def take(array: Array, selection: AnySelection) -> Array:
     """Return the selected elements.
 
     Parameters
@@ -396,7 +396,7 @@ def _inside(array: Array, mask: Array) -> Array:
     return array[tuple(slice(0, length) for length in mask.shape)]
 
 
-def put(array: Array, selection: Selection | MaskIndexer, values: Array | Any) -> None:
+def put(array: Array, selection: AnySelection, values: Array | Any) -> None:
     """Assign to the selected elements; of several values for one element the last is kept.
 
     Parameters
@@ -425,7 +425,7 @@ def put(array: Array, selection: Selection | MaskIndexer, values: Array | Any) -
         array.reshape(1)[:] = values
 
 
-def numpy_index(selection: Selection | MaskIndexer) -> tuple[Any, ...]:
+def numpy_index(selection: AnySelection) -> tuple[Any, ...]:
     """Return an index with which NumPy selects the same; slower than :func:`take` if large."""
     if isinstance(selection, MaskIndexer):
         return selection.to_coordinates().index

@@ -20,7 +20,7 @@ from zarr_core.errors import StoreError, StoreKeyError, StoreReadError
 from zarr_core.interfaces.byte_reader import ByteReader
 from zarr_core.interfaces.keylock import key_lock
 from zarr_core.interfaces.keys import check_key, check_prefix
-from zarr_core.interfaces.store import Store
+from zarr_core.interfaces.store import FileLayout, Store
 from zarr_core.stores import local_read, local_write
 
 if TYPE_CHECKING:
@@ -190,6 +190,14 @@ class LocalStore(Store):
             return reader(descriptor, self, key, read_next)
         except OSError as error:
             raise self._read_error(key, error) from error
+
+    def file_layout(self) -> FileLayout | None:
+        if type(self) is not LocalStore:  # a subclass may do more
+            return None
+        # Compiled code does not synchronize files with the disk.
+        return FileLayout(
+            self.path, self._boundary.follow_links, not (self.read_only or self._fsync)
+        )
 
     def exists(self, key: str) -> bool:
         if key[: key.rfind("/") + 1] in self._known and "\\" not in key:

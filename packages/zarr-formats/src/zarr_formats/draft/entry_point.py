@@ -6,11 +6,11 @@ Specification: draft of December 2022, "Entry point metadata".
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from zarr_core.errors import MetadataError, UnknownExtensionError
+from zarr_core.errors import MetadataError
 from zarr_core.extension import (
     ExtensionDefinition,
     Location,
@@ -20,10 +20,13 @@ from zarr_core.extension import (
 from zarr_core.tools import create_extension, quoted, read_metadata, strictjson
 
 from zarr_formats.draft.extensions import read_extensions
+from zarr_formats.draft.metadata_encoding import find_encoding
 from zarr_formats.draft.validate import validate_document
 
 if TYPE_CHECKING:
     from zarr_core.extension import JSON, Store
+
+    from zarr_formats.draft.metadata_encoding import MetadataEncoding
 
 KEY = "zarr.json"
 
@@ -52,6 +55,8 @@ class EntryPoint:
         Extensions of the hierarchy, as additional fields.
     document : dict
         The document.
+    encoding : MetadataEncoding, optional
+        The encoding of metadata documents; None for JSON.
     """
 
     revision: Revision
@@ -59,6 +64,7 @@ class EntryPoint:
     suffix: str
     extensions: dict[str, JSON]
     document: dict[str, JSON]
+    encoding: MetadataEncoding | None = None
 
 
 def new_entry_point(revision: Revision) -> bytes:
@@ -90,7 +96,7 @@ def read_entry_point(store: Store) -> EntryPoint | None:
     except MetadataError as error:
         raise type(error)(location, error.problems) from None
     if found is not None:
-        _check_encoding(found, location)
+        found = _with_encoding(found, location)
         if found.extensions:
             _understand(found, location)
     return found
@@ -137,15 +143,16 @@ def _parse(data: bytes) -> EntryPoint | None:
     return EntryPoint(revision, minor, place["metadata_key_suffix"], extensions, document)
 
 
-def _check_encoding(entry: EntryPoint, location: Location) -> None:
-    """Raise if metadata documents are not JSON."""
+def _with_encoding(entry: EntryPoint, location: Location) -> EntryPoint:
+    """The entry point with its metadata encoding, unless that is JSON."""
     encoding: Any = entry.document["metadata_encoding"]
-    uri = encoding.get("extension") if isinstance(encoding, dict) else encoding
-    if uri is None or (entry.revision == "draft-2021" and _URI(uri)):
-        return
-    raise UnknownExtensionError(
-        "metadata encoding",
-        uri,
-        location.at("/metadata_encoding"),
-        hint="Only JSON is supported",
-    )
+    if not isinstance(encoding, dict):
+        if _URI(encoding):
+            return entry
+        encoding = {"extension": encoding, "metadata_key_suffix": entry.suffix}
+    if "extension" not in encoding:
+        return entry
+    uri = encoding["extension"]
+    configuration = {name: item for name, item in encoding.items() if name != "extension"}
+    where = location.at("/metadata_encoding")
+    return replace(entry, encoding=find_encoding(uri, configuration, entry.document, where))

@@ -23,6 +23,7 @@ from zarr_core.tools import read_metadata, read_metadata_from, store_new, strict
 
 from zarr_formats.draft import chunks, entry_point, groups
 from zarr_formats.draft.keys import CONSOLIDATED, Kind, Layout, check_names, may_be_chunk
+from zarr_formats.draft.metadata_encoding import decode
 from zarr_formats.revision import revise
 
 if TYPE_CHECKING:
@@ -152,7 +153,12 @@ class DraftFormat(Format):
         self, store: Store, path: str, data: bytes, kind: Kind, entry: EntryPoint
     ) -> NodeMetadata:
         location = Location(store, key=self.layout.document(kind, path, entry.suffix))
-        found: dict[str, JSON] = {kind: strictjson.loads(data, location, constants=self.lenient)}
+        document = (
+            strictjson.loads(data, location, constants=self.lenient)
+            if entry.encoding is None
+            else decode(entry.encoding, data, location)
+        )
+        found: dict[str, JSON] = {kind: document}
         if entry.minor:
             found[MINOR] = entry.minor
         return self.from_json(
@@ -218,7 +224,7 @@ class DraftFormat(Format):
     def write(self, store: Store, path: str, metadata: NodeMetadata) -> None:
         """Write the document of a node; an implicit group does not have one."""
         entry = self._ensure_entry(store, path)
-        written = self._stored(metadata)
+        written = self._stored(metadata, entry)
         if written is not None:
             kind, data = written
             store.set(self.layout.document(kind, path, entry.suffix), data)
@@ -230,7 +236,7 @@ class DraftFormat(Format):
         """
         self.check_path(path)
         entry = self._ensure_entry(store, path)
-        written = self._stored(metadata)
+        written = self._stored(metadata, entry)
         keys = {kind: self.layout.document(kind, path, entry.suffix) for kind in _KINDS}
         if any(map(store.exists, keys.values())):
             return False
@@ -261,14 +267,14 @@ class DraftFormat(Format):
             else:
                 raise NodeNotFoundError(location, "the node has been removed")
             changed = change(found)
-            written = self._stored(changed)
+            written = self._stored(changed, entry)
             return None if written is None else written[1]
 
         store.update(keys[kind], change_document)
         assert changed is not None, "change_document was called"
         return changed
 
-    def _stored(self, metadata: NodeMetadata) -> tuple[Kind, bytes] | None:
+    def _stored(self, metadata: NodeMetadata, entry: EntryPoint) -> tuple[Kind, bytes] | None:
         """Return the kind and bytes of the document of a node; None for an implicit group.
 
         The document is validated, so that only valid documents are stored.
@@ -278,6 +284,8 @@ class DraftFormat(Format):
         for kind in _KINDS:
             if kind in plain:
                 self.from_json(plain, _NEW)
+                if entry.encoding is not None:
+                    return kind, entry.encoding.encode(plain[kind])
                 return kind, strictjson.encode(plain[kind])
         return None
 

@@ -181,14 +181,15 @@ class V2(Format):
         """
         prefix = self.chunk_prefix(path)
         main = ARRAY if store.exists(prefix + ARRAY) else GROUP
-        location = Location(store, key=prefix + main)
+        location = Location(store, path)
+        document = location.document(main)
         changed: NodeMetadata | None = None
 
         def change_documents(reader: ByteReader | None) -> Buffers | ByteReader:
             nonlocal changed
             if reader is None:
-                raise NodeNotFoundError(location, "the node has been removed")
-            documents, data = NodeDocuments(store, prefix), read_metadata_from(reader, location)
+                raise NodeNotFoundError(document, "the node has been removed")
+            documents, data = NodeDocuments(store, prefix), read_metadata_from(reader, document)
             found = (_array if main == ARRAY else _group)(documents, data)
             new = change(found)
             after = _documents(new, location)
@@ -196,7 +197,7 @@ class V2(Format):
             before = _documents(found, location) if main == ARRAY else found.document or {}
             texts: dict[str, bytes] = {}
             if not strictjson.identical(before.get(CONSOLIDATED), after.get(CONSOLIDATED)):
-                new = _encode_copies(new, after, location, texts)
+                new = _encode_copies(new, after, location.document(CONSOLIDATED), texts)
             _write_others(store, prefix, after, before, texts)
             # What is found when it is read again, to the spelling.
             changed = new.replace(document=after)

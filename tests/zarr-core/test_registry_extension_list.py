@@ -3,8 +3,8 @@ import sys
 import pytest
 from zarr_core.codecs.bytes import BytesCodec
 from zarr_core.config import config
+from zarr_core.registry.extension_list import installed_extensions, table
 from zarr_core.registry.extension_names import names
-from zarr_core.registry.installed import installed_extensions, table
 from zarr_core.registry.scope import override_extensions
 
 

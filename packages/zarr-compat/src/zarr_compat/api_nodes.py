@@ -1,0 +1,172 @@
+"""Create and open nodes for metadata: the module ``zarr.core.sync_group``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from zarr_compat.errors import ContainsNodeError
+from zarr_compat.group_metadata import GroupMetadata, ImplicitGroupMarker
+from zarr_compat.open_nodes import create_array, create_group, open, open_group
+from zarr_compat.storage import StorePath, join_paths
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+__all__ = ["create_hierarchy", "create_nodes", "create_rooted_hierarchy", "get_node"]
+
+
+def get_node(store: Any, path: str, zarr_format: int) -> Any:
+    """Open the array or group at a path."""
+    mode = "r" if getattr(store, "read_only", False) else "r+"
+    return open(store, mode=mode, path=path, zarr_format=zarr_format)
+
+
+def create_hierarchy(
+    *, store: Any, nodes: Mapping[str, Any], overwrite: bool = False
+) -> Iterator[tuple[str, Any]]:
+    """Create nodes for metadata by path, and the groups above them; yield paths and nodes.
+
+    Parameters
+    ----------
+    store : store-like
+        The store.
+    nodes : mapping
+        ``GroupMetadata``, ``ArrayV3Metadata`` or ``ArrayV2Metadata`` by path.
+    overwrite : bool
+        Whether existing nodes at these paths are replaced.
+
+    Raises
+    ------
+    ValueError
+        If the nodes have several formats, or an array is above another node.
+    ContainsArrayError
+        If a node exists and is not replaced.
+    """
+    whole = _with_ancestors(nodes)
+    if not overwrite:
+        for path, metadata in whole.items():
+            if not isinstance(metadata, ImplicitGroupMarker):
+                _require_missing(store, path, metadata.zarr_format)
+    for path, metadata in whole.items():
+        yield path, _create(store, path, metadata, overwrite)
+
+
+create_nodes = create_hierarchy
+
+
+def create_rooted_hierarchy(
+    *, store: Any, nodes: Mapping[str, Any], overwrite: bool = False
+) -> Any:
+    """Create nodes as :func:`create_hierarchy` does, and return the topmost.
+
+    Raises
+    ------
+    ValueError
+        If the nodes have no common root.
+    """
+    paths = sorted((join_paths(path) for path in nodes), key=lambda path: path.count("/"))
+    root = paths[0] if paths else ""
+    if any(path != root and not path.startswith(f"{root}/" if root else "") for path in paths):
+        raise ValueError("The input does not specify a root node.")
+    if len(paths) > 1 and [path for path in paths if "/" not in path and path] == paths:
+        raise ValueError("The input does not specify a root node.")
+    return dict(create_hierarchy(store=store, nodes=nodes, overwrite=overwrite))[root]
+
+
+def create_nodes_below(
+    group: Any, nodes: Mapping[str, Any], overwrite: bool
+) -> Iterator[tuple[str, Any]]:
+    """Create nodes below a group; see :func:`create_hierarchy`."""
+    base = group.core.path
+    placed = {join_paths(base, path): metadata for path, metadata in nodes.items()}
+    for path, metadata in placed.items():
+        if metadata.zarr_format != group.core.zarr_format:
+            raise ValueError(
+                f"the node {path!r} has zarr_format {metadata.zarr_format}, "
+                f"the group {group.core.zarr_format}"
+            )
+    for path, node in create_hierarchy(store=group.store, nodes=placed, overwrite=overwrite):
+        below = path.removeprefix(base).strip("/")
+        if below:
+            yield below, node
+
+
+def _with_ancestors(nodes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return metadata by normalized path with that of missing groups above, parents first."""
+    found = {join_paths(path): metadata for path, metadata in nodes.items()}
+    if len(found) < len(nodes):
+        raise ValueError(f"The input has several keys for one path: {sorted(nodes)}")
+    formats = {metadata.zarr_format for metadata in found.values()}
+    if len(formats) > 1:
+        raise ValueError(f"got data with both Zarr v2 and v3 nodes: {sorted(formats)}")
+    for path in list(found):
+        parts = path.split("/") if path else []
+        for count in range(len(parts)):
+            above = "/".join(parts[:count])
+            metadata = found.setdefault(above, ImplicitGroupMarker({}, *formats))
+            if not isinstance(metadata, GroupMetadata):
+                raise ValueError(
+                    f"The node at {above!r} is an array, but a node was found at {path!r}. "
+                    "Arrays cannot contain other nodes."
+                )
+    return dict(sorted(found.items(), key=lambda item: (item[0].count("/"), item[0])))
+
+
+def _require_missing(store: Any, path: str, zarr_format: int) -> None:
+    try:
+        found = get_node(store, path, zarr_format)
+    except FileNotFoundError:
+        return
+    raise ContainsNodeError(f"{found} exists; pass overwrite=True to replace it")
+
+
+def _create(store: Any, path: str, metadata: Any, overwrite: bool) -> Any:
+    place = StorePath(store, path)
+    if isinstance(metadata, ImplicitGroupMarker):
+        return open_group(place, mode="a", zarr_format=metadata.zarr_format)
+    if isinstance(metadata, GroupMetadata):
+        return create_group(
+            place,
+            zarr_format=metadata.zarr_format,
+            attributes=metadata.attributes,
+            overwrite=overwrite,
+        )
+    return create_array(place, overwrite=overwrite, **_array_options(metadata))
+
+
+def _array_options(metadata: Any) -> dict[str, Any]:
+    """Return the arguments of ``create_array`` for metadata of an array."""
+    document = metadata.to_dict()
+    options: dict[str, Any] = {
+        "zarr_format": document["zarr_format"],
+        "shape": document["shape"],
+        "attributes": document.get("attributes"),
+        "dtype": metadata.dtype,
+        "fill_value": metadata.fill_value,
+    }
+    if document["zarr_format"] == 2:
+        return options | {
+            "chunks": metadata.chunks,
+            "order": metadata.order,
+            "filters": metadata.filters,
+            "compressors": metadata.compressor,
+            "chunk_key_encoding": {"name": "v2", "separator": metadata.dimension_separator},
+        }
+    codecs = [codec if isinstance(codec, dict) else codec.to_dict() for codec in metadata.codecs]
+    kinds = [_kind_of(codec) for codec in metadata.codecs]
+    serializer = kinds.index("ArrayBytesCodec")
+    return options | {
+        "chunks": document["chunk_grid"]["configuration"]["chunk_shape"],
+        "filters": codecs[:serializer],
+        "serializer": codecs[serializer],
+        "compressors": codecs[serializer + 1 :],
+        "chunk_key_encoding": document["chunk_key_encoding"],
+        "dimension_names": document.get("dimension_names"),
+    }
+
+
+def _kind_of(codec: Any) -> str:
+    names = {cls.__name__ for cls in type(codec).__mro__}
+    return next(
+        name for name in ("ArrayBytesCodec", "ArrayArrayCodec", "BytesBytesCodec") if name in names
+    )

@@ -1,0 +1,158 @@
+"""Convert arguments of zarr-python to those of zarr-core."""
+
+from __future__ import annotations
+
+import warnings
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from zarr_core.extension import ExtensionDefinition
+
+from zarr_compat.attributes import attributes_of
+from zarr_compat.errors import ZarrRuntimeWarning, ZarrUserWarning
+from zarr_compat.settings import config as settings
+from zarr_compat.v2_arguments import accept_v2_arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+# The defaults of zarr-python; programs compare them, and the bytes of chunks.
+_DEFAULT_COMPRESSOR = {"name": "zstd", "configuration": {"level": 0, "checksum": False}}
+_CREATES = ("array", "create", "create_array", "empty", "full", "ones", "zeros")
+
+__all__ = ["accept_arguments", "settings_of_array"]
+
+
+def accept_arguments(
+    function: Callable[..., Any], arguments: tuple[Any, ...], options: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the arguments by name for a function of the core.
+
+    Parameters
+    ----------
+    function : callable
+        The function or method of the core.
+    arguments : tuple
+        The positional arguments of the program.
+    options : mapping
+        Its arguments by name.
+
+    Raises
+    ------
+    TypeError
+        If an argument of version 2 has no equivalent.
+    """
+    _warn_of(options)
+    found = dict(accept_v2_arguments(dict(options)))
+    name = getattr(function, "__name__", "")
+    if name.endswith("_like"):
+        _accept_like(name, arguments, found)
+    elif (
+        _format_of(function, found) == 3
+        and name in _CREATES
+        and _is_auto(found.get("compressors", "auto"))
+    ):
+        found["compressors"] = [dict(_DEFAULT_COMPRESSOR)]
+    if isinstance(found.get("shards"), dict):
+        found["shards"] = {
+            key: item.value if isinstance(item, Enum) else item
+            for key, item in found["shards"].items()
+        }
+    if "config" in found:
+        found["config"] = _config_of(found["config"])
+    if "order" in found:
+        _accept_order(function, found)
+    if name in _CREATES and _format_of(function, found) == 3:
+        found = settings_of_array(found)
+    if "dtype" in found:
+        found["dtype"] = dtype_of(found["dtype"], _format_of(function, found))
+    if "attributes" in found:
+        found["attributes"] = attributes_of(found["attributes"])
+    return found
+
+
+def settings_of_array(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments with the setting ``array.order`` as the order of results."""
+    config = _config_of(options.get("config")) or {}
+    return {**options, "config": {"order": settings.get("array.order"), **config}}
+
+
+def dtype_of(dtype: Any, zarr_format: int | None) -> Any:
+    """Return a data type for the core; an object of zarr-python is one of NumPy, or a definition."""
+    if not hasattr(dtype, "to_native_dtype"):
+        return dtype
+    native = dtype.to_native_dtype()
+    if zarr_format == 2 and not native.hasobject:
+        return native
+    if native.kind not in "OTVM" or native.names:
+        return native
+    try:
+        return ExtensionDefinition.from_json(dtype.to_json(zarr_format=3))
+    except Exception:  # of third-party code; NumPy's dtype has what it needs
+        return native
+
+
+def _accept_like(name: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> None:
+    """Accept the names of zarr-python for the other array, and take its fill value."""
+    for other in ("a", "data"):
+        if other in options:
+            options["like"] = options.pop(other)
+    positional = next((item for item in arguments if not isinstance(item, str)), None)
+    like = options.get("like", positional)
+    fill_value = getattr(like, "fill_value", None)
+    if "fill_value" not in options and (name == "full_like" or "dtype" in options):
+        if name == "full_like":
+            options["fill_value"] = 0 if fill_value is None else fill_value
+        elif name == "empty_like" and fill_value is not None:
+            options["fill_value"] = fill_value
+
+
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, str) and value == "auto"
+
+
+def _warn_of(options: Mapping[str, Any]) -> None:
+    """Issue the warnings of zarr-python for arguments."""
+    if options.get("write_empty_chunks") is not None:
+        _warn(
+            "The `write_empty_chunks` keyword argument is deprecated; use the `config` keyword "
+            "argument, as in `config={'write_empty_chunks': True}`",
+            ZarrRuntimeWarning,
+        )
+    if "compressor" in options and not isinstance(options["compressor"], str):
+        _warn(
+            "The `compressor` argument is deprecated. Use `compressors` instead.", ZarrUserWarning
+        )
+
+
+def _warn(message: str, category: type[Warning]) -> None:
+    warnings.warn(message, category, stacklevel=5)
+
+
+def _config_of(config: Any) -> Any:
+    """Return the settings of an array as a dictionary."""
+    for name in ("to_dict", "_asdict"):
+        if hasattr(config, name):
+            return dict(getattr(config, name)())
+    return config
+
+
+def _format_of(function: Callable[..., Any], options: Mapping[str, Any]) -> int | None:
+    node = getattr(function, "__self__", None)
+    found: int | None = options.get("zarr_format") or getattr(node, "zarr_format", None)
+    return found
+
+
+def _accept_order(function: Callable[..., Any], options: dict[str, Any]) -> None:
+    """In version 3, ``order`` is the order of results, as in zarr-python; not that of chunks."""
+    order = options["order"]
+    if order is None:
+        del options["order"]
+    elif _format_of(function, options) == 3 and order in ("C", "F"):
+        _warn(
+            "The `order` keyword argument has no effect for Zarr format 3 arrays. "
+            "To control the memory layout of the array, use the `config` keyword argument.",
+            ZarrRuntimeWarning,
+        )
+        del options["order"]
+        options["config"] = {"order": order, **(options.get("config") or {})}

@@ -1,0 +1,105 @@
+"""A store that counts and logs calls."""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+from zarr_compat.storage import WrapperStore
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterable
+    from typing import Self
+
+    from zarr_compat.store import ByteRequest, Store
+
+__all__ = ["LoggingStore"]
+
+
+class LoggingStore(WrapperStore):
+    """A store that wraps another, and counts and logs the calls of its methods.
+
+    Parameters
+    ----------
+    store : Store
+        The wrapped store.
+    log_level : str
+        Level of the logger.
+    log_handler : logging.Handler, optional
+        Handler of the logger; by default, messages are written to the standard error output.
+
+    Attributes
+    ----------
+    counter : dict
+        Number of calls by name of method.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        log_level: str = "DEBUG",
+        log_handler: logging.Handler | None = None,
+    ) -> None:
+        super().__init__(store)
+        self.counter: defaultdict[str, int] = defaultdict(int)
+        self.log_level = log_level
+        self.log_handler = log_handler
+        self.logger = logging.getLogger(f"LoggingStore({store})")
+        self.logger.setLevel(log_level)
+        if not self.logger.hasHandlers():
+            self.logger.addHandler(log_handler or logging.StreamHandler())
+
+    def log(self, method: str, hint: object = "") -> None:
+        """Count and log one call of a method."""
+        self.counter[method] += 1
+        hint = f"({hint})" if hint else ""
+        self.logger.info(" Calling %s.%s%s", type(self._store).__name__, method, hint)
+
+    async def get(
+        self, key: str, prototype: Any = None, byte_range: ByteRequest | None = None
+    ) -> Any:
+        self.log("get", key)
+        return await super().get(key, prototype, byte_range)
+
+    async def get_partial_values(
+        self, prototype: Any, key_ranges: Iterable[tuple[str, ByteRequest | None]]
+    ) -> list[Any]:
+        self.log("get_partial_values")
+        return await self._store.get_partial_values(prototype, key_ranges)
+
+    async def exists(self, key: str) -> bool:
+        self.log("exists", key)
+        return await super().exists(key)
+
+    async def set(self, key: str, value: Any) -> None:
+        self.log("set", key)
+        await super().set(key, value)
+
+    async def delete(self, key: str) -> None:
+        self.log("delete", key)
+        await super().delete(key)
+
+    async def list(self) -> AsyncIterator[str]:
+        self.log("list")
+        async for key in super().list():
+            yield key
+
+    async def list_prefix(self, prefix: str) -> AsyncIterator[str]:
+        self.log("list_prefix", prefix)
+        async for key in super().list_prefix(prefix):
+            yield key
+
+    async def list_dir(self, prefix: str) -> AsyncIterator[str]:
+        self.log("list_dir", prefix)
+        async for name in super().list_dir(prefix):
+            yield name
+
+    def _with_store(self, store: Store) -> Self:
+        return type(self)(store, self.log_level, self.log_handler)
+
+    def __repr__(self) -> str:
+        return f"LoggingStore({type(self._store).__name__}, {str(self._store)!r})"
+
+    def __str__(self) -> str:
+        return f"logging-{self._store}"

@@ -1,0 +1,116 @@
+"""Whether the chunks of an array are processed by compiled code, decided once for each array.
+
+``array`` is a StoredArray in all functions.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from zarr_core.config import config
+from zarr_core.definition import ExtensionDefinition
+from zarr_core.errors import ExtensionError
+from zarr_core.interfaces.native import NativePlan
+from zarr_core.registry import discovery, resolve, scope
+from zarr_core.registry.provider import is_fault
+from zarr_core.user_warning import warn
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    import numpy as np
+
+    from zarr_core.interfaces.selection import MaskIndexer, Selection
+
+    Array = np.ndarray[Any, Any]
+
+# must_understand=False: a missing extension is not an error, except for the setting "require".
+_DEFINITION = ExtensionDefinition("default", must_understand=False)
+NOT_INSTALLED = "zarr-native is not installed"
+
+_warned: set[str] = set()
+
+
+class _Undecided(NativePlan):
+    """The plan of an array that was neither read nor written; replaces itself."""
+
+    __slots__ = ()
+
+    def read(
+        self, array: Any, selection: Selection | MaskIndexer, out: Array
+    ) -> Collection[tuple[int, ...]] | None:
+        plan = array.native = _decide(array)
+        return None if plan is None else plan.read(array, selection, out)
+
+    def write(
+        self, array: Any, selection: Selection | MaskIndexer, value: Array
+    ) -> Collection[tuple[int, ...]] | None:
+        plan = array.native = _decide(array)
+        return None if plan is None else plan.write(array, selection, value)
+
+
+UNDECIDED = _Undecided()
+"""The plan of an array that was just opened."""
+
+
+def reason_against(array: Any) -> str:
+    """Why Python processes the chunks of an array; empty if compiled code does."""
+    if config.settings.native == "off":
+        return 'the setting native is "off"'
+    try:
+        found = _plan_or_reason(array)
+    except ExtensionError as error:
+        return str(error)
+    return found if isinstance(found, str) else ""
+
+
+def _decide(array: Any) -> NativePlan | None:
+    """The plan of an array; None if Python processes its chunks.
+
+    Raises
+    ------
+    ExtensionError
+        If there is none and the setting ``native`` is ``"require"``.
+    """
+    is_available = "native" in discovery.scan().providers or array.extensions
+    if not is_available and config.settings.native != "require":  # as fast as possible
+        return None
+    try:
+        found = _plan_or_reason(array)
+    except ExtensionError as error:
+        if config.settings.native == "require":
+            raise
+        _warn_once(str(error))
+        return None
+    if not isinstance(found, str):
+        return found
+    if config.settings.native == "require":
+        raise ExtensionError(
+            f'{array.location}: the setting native is "require", but the chunks of this array '
+            f"cannot be processed by compiled code: {found}. Set native to "
+            '"auto" to process them in Python'
+        )
+    return None
+
+
+def _plan_or_reason(array: Any) -> NativePlan | str:
+    with scope.override_extensions(array.extensions):
+        found = resolve.find_implementation("native", _DEFINITION)
+    if found is None:
+        return NOT_INSTALLED
+    try:
+        plan: NativePlan | str = found.extension().plan(array)
+    except BaseException as error:
+        # A mistake in an executor must not prevent an array from being read.
+        if not is_fault(error):
+            raise
+        reason = f"the native executor of {found.provider} raised {type(error).__name__}: {error}"
+        _warn_once(reason)
+        return reason
+    return plan
+
+
+def _warn_once(message: str) -> None:
+    if message not in _warned:
+        _warned.add(message)
+        warn(f"{message}; chunks are processed in Python")

@@ -1,0 +1,46 @@
+from collections.abc import Sequence
+from os import PathLike
+from typing import Any
+
+LINKED: str
+CODEC_ABI: int
+
+def plan(
+    shape: tuple[int, ...],
+    outer: tuple[int, ...],
+    chunk: tuple[int, ...],
+    item: int,
+    swap: int,
+    is_bool: bool,
+    fill: bytes,
+    missing_is_error: bool,
+    write_empty: bool,
+    codecs: tuple[Any, ...],
+    sizes: tuple[int, ...],
+    room: int,
+    index: tuple[bool, bool] | None,
+    root: str | None,
+    follow_links: bool,
+    writable: bool,
+    prefix: str,
+    separator: str,
+    partial_limit: int,
+    /,
+) -> Any: ...
+def read_box(
+    plan: Any,
+    lo: tuple[int, ...],
+    out: Any,
+    threads: int,
+    values: list[Any] | None = None,
+    /,
+) -> list[int] | None: ...
+def write_box(plan: Any, lo: tuple[int, ...], values: Any, threads: int, /) -> list[int] | None: ...
+def read_points(
+    plan: Any, indices: Sequence[Any], out: Any, threads: int, /
+) -> list[int] | None: ...
+def codec(name: str, parameters: tuple[int, ...], /) -> Any | None: ...
+def decode(codec: Any, data: bytes, capacity: int, /) -> bytes | None: ...
+def encode(codec: Any, data: bytes, /) -> bytes | None: ...
+def load_library(name: str, path: str | PathLike[str], /) -> str | None: ...
+def counts() -> tuple[int, int]: ...

@@ -1,0 +1,572 @@
+/* The Python module _native: arguments and results.  All work is done without Python's lock. */
+#define PY_SSIZE_T_CLEAN
+#ifndef Py_LIMITED_API
+#define Py_LIMITED_API 0x030b0000
+#endif
+#include <Python.h>
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "native.h"
+
+#define PLAN_CAPSULE "zarr_native.plan"
+
+/* A plan with what it refers to. */
+typedef struct {
+    Plan plan;
+    PyObject *codecs; /* keeps the capsules alive */
+} OwnedPlan;
+
+static atomic_llong chunks_read, chunks_written;
+
+/* --- plans --- */
+
+static void free_plan(PyObject *capsule) {
+    OwnedPlan *owned = PyCapsule_GetPointer(capsule, PLAN_CAPSULE);
+    if (!owned) return;
+    Py_XDECREF(owned->codecs);
+    free(owned->plan.root);
+    free(owned->plan.prefix);
+    free(owned);
+}
+
+static int integers(PyObject *tuple, int64_t *to, int count) {
+    if (!PyTuple_Check(tuple) || PyTuple_Size(tuple) != count) {
+        PyErr_Format(PyExc_ValueError, "expected a tuple of %d integers", count);
+        return -1;
+    }
+    for (int i = 0; i < count; i++) {
+        to[i] = PyLong_AsLongLong(PyTuple_GetItem(tuple, i));
+        if (to[i] == -1 && PyErr_Occurred()) return -1;
+    }
+    return 0;
+}
+
+/* The product of positive lengths and a size in bytes; -1 with an error if it is too large. */
+static int64_t product(int count, const int64_t *lengths, int64_t size) {
+    for (int i = 0; i < count; i++)
+        if (lengths[i] < 1 || __builtin_mul_overflow(size, lengths[i], &size) || size > INT64_MAX / 4) {
+            PyErr_SetString(PyExc_ValueError, "a length is not positive, or the size is too large");
+            return -1;
+        }
+    return size;
+}
+
+/* The chain of a tuple of capsules; `sizes` has the exact size of the data before each codec and at
+ * the end, -1 where it depends on the content. */
+static int read_chain(Plan *plan, PyObject *codecs, PyObject *sizes, long long room) {
+    Chain *chain = &plan->chain;
+    Py_ssize_t count = PyTuple_Check(codecs) ? PyTuple_Size(codecs) : -1;
+    if (count < 0 || count > MAX_CODECS) {
+        PyErr_Format(PyExc_ValueError, "expected a tuple of at most %d codecs", MAX_CODECS);
+        return -1;
+    }
+    int64_t exact[MAX_CODECS + 1];
+    if (integers(sizes, exact, (int)count + 1)) return -1;
+    chain->count = (int)count;
+    chain->bound[0] = plan->nbytes;
+    chain->fixed[0] = 1;
+    for (int i = 0; i < count; i++) {
+        const zarr_codec *codec =
+            PyCapsule_GetPointer(PyTuple_GetItem(codecs, i), ZARR_CODEC_CAPSULE);
+        if (!codec) return -1;
+        if (codec->abi != ZARR_CODEC_ABI || codec->size < sizeof(zarr_codec) || !codec->encode_bound ||
+            !codec->encode || !codec->decode || !codec->worker_new != !codec->worker_free) {
+            PyErr_Format(PyExc_ValueError,
+                         "codec %d has another version of the binary interface than %d, or lacks a "
+                         "function",
+                         i, ZARR_CODEC_ABI);
+            return -1;
+        }
+        chain->codec[i] = codec;
+        int64_t bound = codec->encode_bound(codec, chain->bound[i]);
+        if (bound < 0 || bound > INT64_MAX / 4 || (exact[i + 1] >= 0 && bound < exact[i + 1])) {
+            PyErr_Format(PyExc_ValueError, "codec %d cannot encode %lld bytes", i,
+                         (long long)chain->bound[i]);
+            return -1;
+        }
+        chain->fixed[i + 1] = exact[i + 1] >= 0;
+        chain->bound[i + 1] = chain->fixed[i + 1] ? exact[i + 1] : bound;
+    }
+    int64_t last = chain->bound[count];
+    chain->room = chain->fixed[count] || last > room ? last : room;
+    return 0;
+}
+
+PyDoc_STRVAR(plan_doc,
+             "plan(shape, outer, chunk, item, swap, is_bool, fill, missing_is_error, write_empty,\n"
+             "     codecs, sizes, room, index, root, follow_links, writable, prefix, separator,\n"
+             "     partial_limit)\n--\n\n"
+             "Return a plan; index is None, or whether it has a checksum and whether it is at the start.");
+
+static PyObject *plan_new(PyObject *module, PyObject *args) {
+    (void)module;
+    PyObject *shape, *outer, *chunk, *codecs, *sizes, *index, *root;
+    Py_buffer fill;
+    const char *prefix, *separator;
+    long long item, room, partial_limit;
+    int swap, is_bool, missing_is_error, write_empty, follow_links, writable;
+    if (!PyArg_ParseTuple(args, "OOOLipy*ppOOLOOppssL", &shape, &outer, &chunk, &item, &swap, &is_bool,
+                          &fill, &missing_is_error, &write_empty, &codecs, &sizes, &room, &index, &root,
+                          &follow_links, &writable, &prefix, &separator, &partial_limit))
+        return NULL;
+    OwnedPlan *owned = calloc(1, sizeof *owned);
+    PyObject *capsule = owned ? PyCapsule_New(owned, PLAN_CAPSULE, free_plan) : PyErr_NoMemory();
+    if (!capsule) {
+        PyBuffer_Release(&fill);
+        free(owned);
+        return NULL;
+    }
+    Plan *plan = &owned->plan;
+    Py_ssize_t ndim = PyTuple_Check(shape) ? PyTuple_Size(shape) : -1;
+    if (ndim < 1 || ndim > MAX_DIMS || item < 1 || item > MAX_ITEM || fill.len != item ||
+        (swap && swap != 2 && swap != 4 && swap != 8) || (swap && item % swap) || room < 0 ||
+        strlen(separator) >= sizeof plan->separator) {
+        PyErr_SetString(PyExc_ValueError, "an argument of the plan is not supported");
+        goto failed;
+    }
+    plan->ndim = (int)ndim;
+    if (integers(shape, plan->shape, plan->ndim) || integers(outer, plan->outer, plan->ndim) ||
+        integers(chunk, plan->chunk, plan->ndim))
+        goto failed;
+    plan->item = item, plan->swap = swap, plan->is_bool = is_bool;
+    memcpy(plan->fill, fill.buf, (size_t)item);
+    int64_t one = 1;
+    copy_box(1, &one, (char *)plan->stored_fill, &plan->item, (char *)plan->fill, &plan->item, item, swap);
+    plan->missing_is_error = missing_is_error, plan->write_empty = write_empty;
+    plan->follow_links = follow_links, plan->writable = writable;
+    plan->partial_limit = partial_limit;
+    if ((plan->nbytes = product(plan->ndim, plan->chunk, item)) < 0 ||
+        product(plan->ndim, plan->outer, item) < 0 || product(plan->ndim, plan->shape, 1) < 0)
+        goto failed;
+    for (int d = 0; d < plan->ndim; d++) {
+        plan->grid[d] = plan->outer[d] / plan->chunk[d];
+        if (plan->outer[d] % plan->chunk[d] || (index == Py_None && plan->grid[d] != 1)) {
+            PyErr_SetString(PyExc_ValueError, "the inner chunks do not divide the stored object");
+            goto failed;
+        }
+    }
+    if (index != Py_None) {
+        int64_t how[2];
+        if (integers(index, how, 2)) goto failed;
+        plan->sharded = 1;
+        plan->index_crc = how[0] != 0, plan->index_at_start = how[1] != 0;
+        plan->inner_count = product(plan->ndim, plan->grid, 1);
+        if (plan->inner_count > 1 << 20) {
+            PyErr_SetString(PyExc_ValueError, "too many inner chunks");
+            goto failed;
+        }
+        plan->index_size = 16 * plan->inner_count + (plan->index_crc ? 4 : 0);
+        plan->writable = 0;
+    }
+    if (read_chain(plan, codecs, sizes, room)) goto failed;
+    Py_INCREF(codecs);
+    owned->codecs = codecs;
+    strcpy(plan->separator, separator);
+    if (!(plan->prefix = strdup(prefix))) goto no_memory;
+    if (root != Py_None) {
+        PyObject *encoded = NULL;
+        if (!PyUnicode_FSConverter(root, &encoded)) goto failed;
+        plan->root = strdup(PyBytes_AsString(encoded));
+        Py_DECREF(encoded);
+        if (!plan->root) goto no_memory;
+    }
+    PyBuffer_Release(&fill);
+    return capsule;
+no_memory:
+    PyErr_NoMemory();
+failed:
+    PyBuffer_Release(&fill);
+    Py_DECREF(capsule);
+    return NULL;
+}
+
+/* --- calls --- */
+
+static int check_signals(void *context) {
+    PyThreadState **state = context;
+    PyEval_RestoreThread(*state);
+    int stop = PyErr_CheckSignals();
+    *state = PyEval_SaveThread();
+    return stop;
+}
+
+/* The numbers of `call`, as a list, and the result of the function; None if Python has to do all. */
+static PyObject *run(Call *call) {
+    PyThreadState *state = PyEval_SaveThread();
+    call->check = check_signals;
+    call->context = &state;
+    int failed = run_call(call);
+    PyEval_RestoreThread(state);
+    atomic_fetch_add(call->kind == WRITE_BOX ? &chunks_written : &chunks_read, call->done_count);
+    PyObject *result = NULL;
+    if (call->stopped || PyErr_Occurred()) {
+        /* The exception of the signal handler. */
+    } else if (failed) {
+        result = Py_NewRef(Py_None);
+    } else if ((result = PyList_New(call->left_count))) {
+        for (int64_t i = 0; i < call->left_count; i++) {
+            PyObject *number = PyLong_FromLongLong(call->left[i]);
+            if (!number || PyList_SetItem(result, i, number)) {
+                Py_DECREF(result);
+                result = NULL;
+                break;
+            }
+        }
+    }
+    free(call->left);
+    call->left = NULL;
+    return result;
+}
+
+/* The memory of an array whose box starts at `lo`; 0, or -1 with an error. */
+static int read_memory(Call *call, PyObject *lo, PyObject *array, Py_buffer *view, int64_t *lows,
+                       int64_t *shape, int64_t *strides, int writable) {
+    const Plan *plan = call->plan;
+    if (integers(lo, lows, plan->ndim)) return -1;
+    if (PyObject_GetBuffer(array, view, PyBUF_STRIDES | (writable ? PyBUF_WRITABLE : 0))) return -1;
+    if (view->ndim != plan->ndim || view->itemsize != plan->item) goto wrong;
+    for (int d = 0; d < plan->ndim; d++) {
+        shape[d] = view->shape[d], strides[d] = view->strides[d];
+        if (shape[d] < 1 || lows[d] < 0 || lows[d] > plan->shape[d] - shape[d]) goto wrong;
+    }
+    call->lo = lows, call->shape = shape, call->strides = strides, call->memory = view->buf;
+    return 0;
+wrong:
+    PyBuffer_Release(view);
+    PyErr_SetString(PyExc_ValueError, "the box is not within the array");
+    return -1;
+}
+
+static const Plan *plan_of(PyObject *capsule) {
+    OwnedPlan *owned = PyCapsule_GetPointer(capsule, PLAN_CAPSULE);
+    return owned ? &owned->plan : NULL;
+}
+
+PyDoc_STRVAR(read_box_doc,
+             "read_box(plan, lo, out, threads, values=None)\n--\n\n"
+             "Read the box at lo into an array; values are those of its stored objects, if in memory.\n"
+             "Return the numbers of stored objects that were not read, or None if none was.");
+
+static PyObject *read_box(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    if (count != 4 && count != 5) {
+        PyErr_SetString(PyExc_TypeError, "read_box takes 4 or 5 arguments");
+        return NULL;
+    }
+    Call call = {.plan = plan_of(args[0]), .kind = READ_BOX};
+    if (!call.plan) return NULL;
+    int64_t lows[MAX_DIMS], shape[MAX_DIMS], strides[MAX_DIMS];
+    Py_buffer view;
+    call.threads = (int)PyLong_AsLong(args[3]);
+    if (PyErr_Occurred() || read_memory(&call, args[1], args[2], &view, lows, shape, strides, 1))
+        return NULL;
+    PyObject *result = NULL;
+    PyObject *list = count == 5 && args[4] != Py_None ? args[4] : NULL;
+    if (!list && !call.plan->root) {
+        PyErr_SetString(PyExc_ValueError, "the plan has no directory");
+    } else if (!list) {
+        result = run(&call);
+    } else {
+        int64_t total = 1;
+        for (int d = 0; d < call.plan->ndim; d++)
+            total *= (lows[d] + shape[d] - 1) / call.plan->outer[d] - lows[d] / call.plan->outer[d] + 1;
+        Value *values = calloc((size_t)total + 1, sizeof *values);
+        Py_buffer *views = calloc((size_t)total + 1, sizeof *views);
+        Py_ssize_t found = 0;
+        if (!values || !views) {
+            PyErr_NoMemory();
+        } else if (!PyList_Check(list) || PyList_Size(list) != total) {
+            PyErr_SetString(PyExc_ValueError, "expected one value for each stored object");
+        } else {
+            for (; found < total; found++) {
+                PyObject *value = PyList_GetItem(list, found);
+                if (value == Py_None) continue;
+                if (PyObject_GetBuffer(value, &views[found], PyBUF_SIMPLE)) break;
+                /* Empty values have a pointer, too: a null one is missing. */
+                values[found].data = views[found].buf ? views[found].buf : (void *)values;
+                values[found].size = views[found].len;
+            }
+            if (found == total) {
+                call.values = values;
+                result = run(&call);
+            }
+        }
+        while (found-- > 0)
+            if (views[found].obj) PyBuffer_Release(&views[found]);
+        free(values);
+        free(views);
+    }
+    PyBuffer_Release(&view);
+    return result;
+}
+
+PyDoc_STRVAR(write_box_doc,
+             "write_box(plan, lo, values, threads)\n--\n\n"
+             "Write the complete chunks of the box at lo.  Return the numbers of chunks that were not\n"
+             "written, or None if none was.");
+
+static PyObject *write_box(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    if (count != 4) {
+        PyErr_SetString(PyExc_TypeError, "write_box takes 4 arguments");
+        return NULL;
+    }
+    Call call = {.plan = plan_of(args[0]), .kind = WRITE_BOX};
+    if (!call.plan) return NULL;
+    if (!call.plan->root || !call.plan->writable) {
+        PyErr_SetString(PyExc_ValueError, "the plan is not for writing");
+        return NULL;
+    }
+    int64_t lows[MAX_DIMS], shape[MAX_DIMS], strides[MAX_DIMS];
+    Py_buffer view;
+    call.threads = (int)PyLong_AsLong(args[3]);
+    if (PyErr_Occurred() || read_memory(&call, args[1], args[2], &view, lows, shape, strides, 0))
+        return NULL;
+    PyObject *result = run(&call);
+    PyBuffer_Release(&view);
+    return result;
+}
+
+static int by_chunk(const void *left, const void *right) {
+    const Point *a = left, *b = right;
+    if (a->chunk != b->chunk) return a->chunk < b->chunk ? -1 : 1;
+    if (a->inner != b->inner) return a->inner < b->inner ? -1 : 1;
+    return 0;
+}
+
+/* Find the chunk and the place of each point; -1 if one is outside of the array. */
+static int find_points(const Plan *plan, const Py_buffer *indices, int64_t count, Point *points) {
+    int sorted = 1;
+    for (int64_t i = 0; i < count; i++) {
+        Point point = {0, 0, 0, i};
+        for (int d = 0; d < plan->ndim; d++) {
+            int64_t at;
+            memcpy(&at, (const char *)indices[d].buf + i * indices[d].strides[0], sizeof at);
+            if (at < 0 || at >= plan->shape[d]) return -1;
+            int64_t objects = (plan->shape[d] + plan->outer[d] - 1) / plan->outer[d];
+            int64_t inside = at % plan->outer[d];
+            point.chunk = point.chunk * objects + at / plan->outer[d];
+            point.inner = point.inner * plan->grid[d] + inside / plan->chunk[d];
+            point.offset = point.offset * plan->chunk[d] + inside % plan->chunk[d];
+        }
+        points[i] = point;
+        if (i && by_chunk(&points[i - 1], &point) > 0) sorted = 0;
+    }
+    if (!sorted) qsort(points, (size_t)count, sizeof *points, by_chunk);
+    return 0;
+}
+
+PyDoc_STRVAR(read_points_doc,
+             "read_points(plan, indices, out, threads)\n--\n\n"
+             "Read single elements; indices are arrays of int64, one for each dimension.\n"
+             "Return the numbers of stored objects, in C order of the grid, that were not read, or None if\n"
+             "none was.");
+
+static PyObject *read_points(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    if (count != 4) {
+        PyErr_SetString(PyExc_TypeError, "read_points takes 4 arguments");
+        return NULL;
+    }
+    Call call = {.plan = plan_of(args[0]), .kind = READ_POINTS};
+    if (!call.plan) return NULL;
+    const Plan *plan = call.plan;
+    call.threads = (int)PyLong_AsLong(args[3]);
+    if (PyErr_Occurred()) return NULL;
+    Py_buffer view, indices[MAX_DIMS];
+    int found = 0;
+    PyObject *result = NULL;
+    Point *points = NULL;
+    if (!plan->root || !PyTuple_Check(args[1]) || PyTuple_Size(args[1]) != plan->ndim) {
+        PyErr_SetString(PyExc_ValueError, "the plan has no directory, or the indices do not fit");
+        return NULL;
+    }
+    if (PyObject_GetBuffer(args[2], &view, PyBUF_STRIDES | PyBUF_WRITABLE)) return NULL;
+    int64_t length = view.ndim == 1 ? view.shape[0] : -1, stride = view.ndim ? view.strides[0] : 0;
+    int good = length >= 0 && view.itemsize == plan->item;
+    for (; good && found < plan->ndim; found++) {
+        if (PyObject_GetBuffer(PyTuple_GetItem(args[1], found), &indices[found], PyBUF_STRIDES)) goto end;
+        const Py_buffer *it = &indices[found];
+        good = it->ndim == 1 && it->itemsize == 8 && it->shape[0] == length;
+    }
+    if (!good) {
+        PyErr_SetString(PyExc_ValueError, "the indices are not arrays of int64 of one length");
+        goto end;
+    }
+    points = malloc((size_t)(length + 1) * sizeof *points);
+    if (!points) {
+        PyErr_NoMemory();
+        goto end;
+    }
+    int outside;
+    Py_BEGIN_ALLOW_THREADS
+    outside = find_points(plan, indices, length, points);
+    Py_END_ALLOW_THREADS
+    if (outside) {
+        PyErr_SetString(PyExc_ValueError, "an index is not within the array");
+        goto end;
+    }
+    call.points = points, call.point_count = length;
+    call.memory = view.buf, call.strides = &stride;
+    result = run(&call);
+end:
+    free(points);
+    while (found-- > 0) PyBuffer_Release(&indices[found]);
+    PyBuffer_Release(&view);
+    return result;
+}
+
+/* --- codecs --- */
+
+static void free_codec(PyObject *capsule) { free(PyCapsule_GetPointer(capsule, ZARR_CODEC_CAPSULE)); }
+
+PyDoc_STRVAR(codec_doc,
+             "codec(name, parameters)\n--\n\n"
+             "Return the native form of a codec of zarr-codecs; None if it is not available.");
+
+static PyObject *codec_new(PyObject *module, PyObject *args) {
+    (void)module;
+    const char *name;
+    PyObject *parameters;
+    int64_t numbers[MAX_CODECS];
+    if (!PyArg_ParseTuple(args, "sO", &name, &parameters)) return NULL;
+    Py_ssize_t count = PyTuple_Check(parameters) ? PyTuple_Size(parameters) : -1;
+    if (count < 0 || count > MAX_CODECS) {
+        PyErr_SetString(PyExc_ValueError, "parameters must be a short tuple");
+        return NULL;
+    }
+    if (integers(parameters, numbers, (int)count)) return NULL;
+    zarr_codec *codec = built_in_codec(name, numbers, (int)count);
+    if (!codec) Py_RETURN_NONE;
+    PyObject *capsule = PyCapsule_New(codec, ZARR_CODEC_CAPSULE, free_codec);
+    if (!capsule) free(codec);
+    return capsule;
+}
+
+/* Run one function of a codec; None for "not done". */
+static PyObject *use_codec(PyObject *args, int decoding) {
+    PyObject *capsule;
+    Py_buffer data;
+    long long capacity = -1;
+    if (!PyArg_ParseTuple(args, decoding ? "Oy*L" : "Oy*", &capsule, &data, &capacity)) return NULL;
+    PyObject *result = NULL;
+    void *worker = NULL;
+    uint8_t *to = NULL;
+    const zarr_codec *codec = PyCapsule_GetPointer(capsule, ZARR_CODEC_CAPSULE);
+    if (!codec) goto end;
+    if (!decoding) capacity = codec->encode_bound(codec, data.len);
+    if (capacity < 0) {
+        result = Py_NewRef(Py_None);
+        goto end;
+    }
+    to = malloc((size_t)capacity + 1);
+    if (!to || (codec->worker_new && !(worker = codec->worker_new(codec)))) {
+        PyErr_NoMemory();
+        goto end;
+    }
+    int64_t size;
+    Py_BEGIN_ALLOW_THREADS
+    size = decoding ? codec->decode(codec, worker, data.buf, data.len, to, capacity)
+                    : codec->encode(codec, worker, data.buf, data.len, to, capacity);
+    Py_END_ALLOW_THREADS
+    if (size > capacity)
+        PyErr_SetString(PyExc_RuntimeError, "the codec wrote more bytes than there is room for");
+    else
+        result = size < 0 ? Py_NewRef(Py_None) : PyBytes_FromStringAndSize((char *)to, size);
+end:
+    if (worker) codec->worker_free(codec, worker);
+    free(to);
+    PyBuffer_Release(&data);
+    return result;
+}
+
+PyDoc_STRVAR(decode_doc, "decode(codec, data, capacity)\n--\n\n"
+                         "Decode with the native form alone; None if it leaves it to Python.");
+PyDoc_STRVAR(encode_doc, "encode(codec, data)\n--\n\n"
+                         "Encode with the native form alone; None if it leaves it to Python.");
+
+static PyObject *codec_decode(PyObject *module, PyObject *args) {
+    (void)module;
+    return use_codec(args, 1);
+}
+
+static PyObject *codec_encode(PyObject *module, PyObject *args) {
+    (void)module;
+    return use_codec(args, 0);
+}
+
+PyDoc_STRVAR(load_doc, "load_library(name, path)\n--\n\n"
+                       "Load the functions of a compression library from a file, or the linked ones if\n"
+                       "the path is empty.  Return why they are not used, or None.");
+
+static PyObject *library_load(PyObject *module, PyObject *args) {
+    (void)module;
+    const char *name;
+    PyObject *path = NULL;
+    if (!PyArg_ParseTuple(args, "sO&", &name, PyUnicode_FSConverter, &path)) return NULL;
+    const char *problem = load_library(name, PyBytes_AsString(path));
+    Py_DECREF(path);
+    if (!problem) Py_RETURN_NONE;
+    return PyUnicode_FromString(problem);
+}
+
+PyDoc_STRVAR(counts_doc, "counts()\n--\n\n"
+                         "Return how many stored objects this process read and wrote natively.");
+
+static PyObject *counts(PyObject *module, PyObject *unused) {
+    (void)module, (void)unused;
+    return Py_BuildValue("LL", (long long)atomic_load(&chunks_read),
+                         (long long)atomic_load(&chunks_written));
+}
+
+static PyMethodDef methods[] = {
+    {"plan", plan_new, METH_VARARGS, plan_doc},
+    {"read_box", (PyCFunction)(void (*)(void))read_box, METH_FASTCALL, read_box_doc},
+    {"write_box", (PyCFunction)(void (*)(void))write_box, METH_FASTCALL, write_box_doc},
+    {"read_points", (PyCFunction)(void (*)(void))read_points, METH_FASTCALL, read_points_doc},
+    {"codec", codec_new, METH_VARARGS, codec_doc},
+    {"decode", codec_decode, METH_VARARGS, decode_doc},
+    {"encode", codec_encode, METH_VARARGS, encode_doc},
+    {"load_library", library_load, METH_VARARGS, load_doc},
+    {"counts", counts, METH_NOARGS, counts_doc},
+    {NULL, NULL, 0, NULL},
+};
+
+static int execute(PyObject *module) {
+    const char *names = ""
+#ifdef HAVE_ZSTD
+                        " zstd"
+#endif
+#ifdef HAVE_BLOSC
+                        " blosc"
+#endif
+#ifdef HAVE_LZ4
+                        " lz4"
+#endif
+#ifdef HAVE_LIBDEFLATE
+                        " deflate"
+#endif
+#ifdef HAVE_ZLIB
+                        " zlib"
+#endif
+        ;
+    if (PyModule_AddStringConstant(module, "LINKED", names)) return -1;
+    return PyModule_AddIntConstant(module, "CODEC_ABI", ZARR_CODEC_ABI);
+}
+
+static PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, (void *)execute},
+    {0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "_native", "Batches of chunks, without Python's lock.", 0, methods, slots,
+    NULL, NULL, NULL,
+};
+
+PyMODINIT_FUNC PyInit__native(void) { return PyModuleDef_Init(&definition); }

@@ -1,0 +1,292 @@
+"""Plans: which arrays compiled code can process, and how.
+
+A plan is created only if everything that the metadata says is in the lists below.  Anything else
+is left to Python.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import fields
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from zarr_core.extension import (
+    BasicIndexer,
+    CoordinateIndexer,
+    NativePlan,
+    check_prefix,
+)
+from zarr_core.tools import available_threads
+
+from zarr_native import _native
+from zarr_native.codecs import class_name, native_form
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from zarr_core.tools import PreparedCodecChain, StoredArray
+
+    Array = np.ndarray[Any, Any]
+    Coordinates = Collection[tuple[int, ...]]
+
+# What a plan understands.  Names of the attributes and dimensions do not matter for elements.
+_MEMBERS = frozenset({
+    "shape", "data_type", "chunk_grid", "chunk_key_encoding", "codecs", "fill_value",
+    "storage_transformers", "dimension_names", "attributes", "additional_fields", "document",
+    "fill_value_undefined", "data_type_fallbacks", "chunk_memory_layout",
+})  # fmt: skip
+_GRIDS = {"zarr_core.chunk_grids.RegularGrid"}
+_KEY_ENCODINGS = {
+    "zarr_core.chunk_key_encodings.DefaultEncoding",
+    "zarr_core.chunk_key_encodings.V2Encoding",
+}
+_BYTES = "zarr_core.codecs.bytes.BytesCodec"
+_CRC32C = "zarr_codecs.crc32c.Crc32cCodec"
+_SHARDING = "zarr_sharding.codec.ShardingCodec"
+
+_MAX_ITEM = 256  # bytes, as in native.h
+_MAX_CODECS = 8
+_MAX_DIMS = 32
+_THREADS_NBYTES = 1 << 16  # smaller results do not need another thread
+_NO_LIMIT = (1 << 62) - 1
+_PLAIN_KEY = re.compile(r"[^\\\0]*").fullmatch
+
+
+def create_plan(array: StoredArray) -> NativePlan | str:
+    """Return the plan of an array, or the reason why compiled code cannot process it."""
+    if sys.byteorder != "little":
+        return "only machines with little-endian byte order are supported"
+    try:
+        return _plan(array)
+    except _NotSupportedError as error:
+        return str(error)
+    except (ValueError, OverflowError) as error:  # from the compiled code
+        return str(error)
+
+
+class _NotSupportedError(Exception):
+    """Something that compiled code does not do; the message says what."""
+
+
+def _require(condition: object, otherwise: str) -> None:
+    if not condition:
+        raise _NotSupportedError(otherwise)
+
+
+class Plan(NativePlan):
+    """The plan of an array."""
+
+    __slots__ = ("_chunks", "_in_memory", "_outer", "_plan", "_view", "_writes", "dtype")
+
+    def __init__(
+        self,
+        plan: Any,
+        dtype: np.dtype[Any],
+        outer: tuple[int, ...],
+        counts: tuple[int, ...],
+        *,
+        in_memory: bool,
+        writes: bool,
+    ) -> None:
+        self._plan = plan
+        self.dtype = dtype
+        # Elements without a number in the buffer protocol, such as times, as plain bytes.
+        self._view = (
+            None if dtype.isbuiltin == 1 and dtype.kind in "biufc" else f"V{dtype.itemsize}"
+        )
+        self._outer = outer
+        self._chunks = counts
+        self._in_memory = in_memory
+        self._writes = writes
+
+    def read(self, array: StoredArray, selection: Any, out: Array) -> Coordinates | None:
+        if out.dtype != self.dtype:
+            return None
+        if self._view is not None:
+            out = out.view(self._view)
+        threads = available_threads() if out.nbytes >= _THREADS_NBYTES else 1
+        if type(selection) is CoordinateIndexer:
+            if self._in_memory or not selection.index:
+                return None
+            left = _native.read_points(self._plan, selection.index, out, threads)
+            if left is None:
+                return None
+            return {tuple(map(int, np.unravel_index(it, self._chunks))) for it in left}
+        lo = _start(selection)
+        if lo is None:
+            return None
+        if self._in_memory:
+            keys = array.chunk_keys(self._ranges(lo, out.shape))
+            values: list[Any] = list(map(array.chunk_store.get, keys))
+            left = _native.read_box(self._plan, lo, out, threads, values)
+        else:
+            left = _native.read_box(self._plan, lo, out, threads)
+        return self._coordinates(left, lo, out.shape)
+
+    def write(self, array: StoredArray, selection: Any, value: Array) -> Coordinates | None:
+        lo = _start(selection)
+        if lo is None or not self._writes or array.read_only:
+            return None
+        if self._view is not None:
+            value = value.view(self._view)
+        threads = available_threads() if value.nbytes >= _THREADS_NBYTES else 1
+        left = _native.write_box(self._plan, lo, value, threads)
+        return self._coordinates(left, lo, value.shape)
+
+    def _ranges(self, lo: tuple[int, ...], shape: tuple[int, ...]) -> list[range]:
+        """The coordinates of the stored objects of a box along each dimension."""
+        return [
+            range(first // length, (first + count - 1) // length + 1)
+            for first, count, length in zip(lo, shape, self._outer, strict=True)
+        ]
+
+    def _coordinates(
+        self, numbers: list[int] | None, lo: tuple[int, ...], shape: tuple[int, ...]
+    ) -> Coordinates | None:
+        """The coordinates of stored objects by their numbers in a box."""
+        if not numbers:
+            return None if numbers is None else ()
+        ranges = self._ranges(lo, shape)
+        if len(numbers) == np.prod([len(it) for it in ranges]):
+            return set(product(*ranges))
+        table = np.unravel_index(numbers, [len(it) for it in ranges])
+        columns = [
+            (column + part.start).tolist() for column, part in zip(table, ranges, strict=True)
+        ]
+        return set(zip(*columns, strict=True))
+
+
+def _start(selection: Any) -> tuple[int, ...] | None:
+    """The first element of a box; None for a selection that is not a box."""
+    if type(selection) is not BasicIndexer:
+        return None
+    start = []
+    for part in selection.index:
+        if part.step != 1:
+            return None
+        start.append(part.start)
+    return tuple(start)
+
+
+def _plan(array: StoredArray) -> Plan:
+    metadata, resolved, codecs = array.metadata, array.resolved, array.codecs
+    # Private members are caches.
+    unknown = {it.name for it in fields(metadata) if it.name[0] != "_"} - _MEMBERS
+    _require(not unknown, f"unknown members of the metadata: {', '.join(sorted(unknown))}")
+    _require(not metadata.additional_fields, "the metadata has additional fields")
+    _require(not array.ignored_extensions, "an extension is ignored")
+    _require(not metadata.data_type_fallbacks, "the data type has fallbacks")
+    _require(metadata.chunk_memory_layout is None, "the metadata has a chunk memory layout")
+    _require(array.chunk_store is array.store, "the metadata has a storage transformer")
+    _require(0 < metadata.ndim <= _MAX_DIMS, "the number of dimensions is not supported")
+    _require(all(metadata.shape), "the array has no elements")
+    grid, encoding = class_name(resolved.grid), class_name(resolved.key_encoding)
+    _require(grid in _GRIDS and resolved.is_uniform, f"the chunk grid {grid} is not supported")
+    _require(encoding in _KEY_ENCODINGS, f"the chunk key encoding {encoding} is not supported")
+    affixes = resolved.affixes
+    _require(affixes is not None and len(affixes[1]) == 1, "the chunk keys are not supported")
+    assert affixes is not None
+    layout = array.chunk_store.file_layout()
+    in_memory = array.chunk_store.in_memory and array.chunk_store.max_concurrency is None
+    _require(
+        layout or in_memory, f"values of {type(array.chunk_store).__name__} are not local files"
+    )
+    prefix = array.prefix + affixes[0]
+    _require(_PLAIN_KEY(check_prefix(array.prefix)), "the path is not supported")
+
+    inner, index = codecs, None
+    if codecs.inner_codecs is not None:
+        inner, index = codecs.inner_codecs, _index(codecs)
+    _require(inner.inner_codecs is None, "shards within shards are not supported")
+    dtype, swap = _element(inner)
+    capsules, sizes = _chain(inner)
+    writes = layout is not None and layout.writable and index is None
+    plan = _native.plan(
+        metadata.shape,
+        codecs.decoded.shape,
+        inner.decoded.shape,
+        dtype.itemsize,
+        swap,
+        dtype.kind == "b",
+        resolved.fill_value.tobytes(),
+        array.missing_is_error,
+        codecs.decoded.write_empty_chunks,
+        capsules,
+        sizes,
+        inner.read_buffer_size,
+        index,
+        layout.directory if layout else None,
+        bool(layout and layout.follow_links),
+        writes,
+        prefix,
+        affixes[1],
+        # Of a larger chunk that is not compressed, Python reads only the wanted rows.
+        (inner.decoded.nbytes or 1) - 1 if inner.prefers_partial_decode else _NO_LIMIT,
+    )
+    counts = tuple(axis.count for axis in array.axes)
+    return Plan(plan, dtype, codecs.decoded.shape, counts, in_memory=layout is None, writes=writes)
+
+
+def _element(codecs: PreparedCodecChain) -> tuple[np.dtype[Any], int]:
+    """The dtype of the elements in memory, and how many bytes are reversed when they are stored."""
+    name = class_name(codecs.array_to_bytes)
+    _require(not codecs.array_to_array, f"{', '.join(codecs.names[:-1])}: array -> array codecs")
+    _require(name == _BYTES, f"the array -> bytes codec {name} is not supported")
+    dtype, stored = codecs.dtype, codecs.memory_dtype
+    _require(
+        stored is not None and not dtype.hasobject and dtype.kind != "T",
+        f"elements of data type {dtype} are not stored as their memory",
+    )
+    assert stored is not None
+    _require(
+        0 < dtype.itemsize <= _MAX_ITEM, f"elements of {dtype.itemsize} bytes are not supported"
+    )
+    if stored == dtype:
+        return dtype, 0
+    swap = dtype.itemsize // 2 if dtype.kind == "c" else dtype.itemsize
+    _require(
+        dtype.isbuiltin == 1
+        and dtype.kind in "iufc"
+        and swap in (2, 4, 8)
+        and stored == dtype.newbyteorder(),
+        f"the byte order of {dtype} is not reversed by compiled code",
+    )
+    return dtype, swap
+
+
+def _chain(codecs: PreparedCodecChain) -> tuple[tuple[Any, ...], tuple[int, ...]]:
+    """The native forms of the bytes -> bytes codecs, and the sizes before each and at the end."""
+    found = codecs.bytes_to_bytes
+    _require(len(found) <= _MAX_CODECS, f"more than {_MAX_CODECS} codecs")
+    size = codecs.decoded.nbytes
+    sizes = [size]
+    capsules = []
+    for codec in found:
+        capsule, reason = native_form(codec, size)
+        _require(capsule is not None, reason)
+        capsules.append(capsule)
+        size = None if size is None else codec.encoded_size(size)
+        sizes.append(size)
+    return tuple(capsules), tuple(-1 if it is None else it for it in sizes)
+
+
+def _index(codecs: PreparedCodecChain) -> tuple[bool, bool]:
+    """Whether the index of a shard has a checksum, and whether it is at the start."""
+    sharding = codecs.array_to_bytes
+    name = class_name(sharding)
+    _require(name == _SHARDING, f"the array -> bytes codec {name} is not supported")
+    _require(len(codecs.names) == 1, "codecs before or after the sharding codec")
+    index: Any = sharding.index_format(codecs.decoded)  # type: ignore[attr-defined]  # of _SHARDING
+    chain = index.chain
+    checksums = [class_name(codec) for codec in chain.bytes_to_bytes]
+    _require(
+        not chain.array_to_array
+        and class_name(chain.array_to_bytes) == _BYTES
+        and chain.memory_dtype == np.dtype("<u8")
+        and checksums in ([], [_CRC32C]),
+        f"the index codecs {', '.join(chain.names)} are not supported",
+    )
+    return bool(checksums), index.at_start

@@ -1,0 +1,13 @@
+"""zarr-compat issues the warnings of zarr-python; ``test_warnings.py`` tests them."""
+
+import pytest
+
+CLASSES = ("ZarrDeprecationWarning", "ZarrRuntimeWarning", "ZarrUserWarning")
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.path.parent.name == "zarr-compat" and item.path.name != "test_warnings.py":
+            for name in CLASSES:
+                mark = pytest.mark.filterwarnings(f"ignore::zarr_compat.errors.{name}")
+                item.add_marker(mark, append=False)

@@ -1,0 +1,200 @@
+"""Reading and writing arrays: the same elements with and without compiled code, and counted."""
+
+import itertools
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from zarr_native.executor import Executor
+
+SHAPE, CHUNKS, SHARDS = (23, 17), (4, 5), (8, 15)
+BIG = {"name": "bytes", "configuration": {"endian": "big"}}
+CHAINS = {
+    "none": [],
+    "zstd": ["zstd"],
+    "blosc": ["blosc"],
+    "lz4": ["numcodecs.lz4"],
+    "gzip": ["gzip"],
+    "zlib": ["numcodecs.zlib"],
+    "crc32c": ["crc32c"],
+    "all": ["numcodecs.shuffle", "zstd", "crc32c"],
+    "twice": ["blosc", "gzip", "numcodecs.zlib"],
+}
+TYPES = ["bool", "int8", "uint16", "float32", "float64", "complex64", "complex128", "r24"]
+
+
+def data_of(dtype, shape=SHAPE):
+    numbers = np.random.default_rng(0).integers(0, 2 if dtype == "bool" else 100, shape)
+    if dtype == "r24":
+        return np.frombuffer(numbers.astype("V3").tobytes(), "V3").reshape(shape)
+    return numbers.astype(dtype)
+
+
+def created(store, data, dtype, chain, shards=None, **options):
+    return zarr.create_array(
+        store, shape=data.shape, chunks=CHUNKS, shards=shards, dtype=dtype,
+        compressors=CHAINS[chain], **options,
+    )  # fmt: skip
+
+
+def in_python(store):
+    with zarr.config.set(native="off"):
+        return zarr.open_array(store)[...]
+
+
+@pytest.mark.parametrize("shards", [None, SHARDS], ids=["chunks", "shards"])
+@pytest.mark.parametrize("chain", CHAINS)
+def test_chains(tmp_path, counted, chain, shards):
+    data = data_of("float32")
+    array = created(tmp_path, data, "float32", chain, shards)
+    array[...] = data
+    objects = 6 * 4 if shards is None else 3 * 2
+    assert counted() == ((0, objects) if shards is None else (0, 0))
+    assert np.array_equal(in_python(tmp_path), data)
+    assert counted() == (0, 0)
+    assert np.array_equal(array[...], data)
+    assert counted() == (objects, 0)
+    memory = zarr.MemoryStore()
+    zarr.copy(array, memory)
+    copied = zarr.open_array(memory)
+    counted()
+    assert np.array_equal(copied[...], data)
+    assert counted() == (objects, 0)
+
+
+@pytest.mark.parametrize("shards", [None, SHARDS], ids=["chunks", "shards"])
+@pytest.mark.parametrize("endian", ["little", "big"])
+@pytest.mark.parametrize("dtype", TYPES)
+def test_data_types(tmp_path, counted, dtype, endian, shards):
+    data = data_of(dtype)
+    serializer = {"name": "bytes", "configuration": {"endian": endian}}
+    array = created(tmp_path, data, dtype, "zstd", shards, serializer=serializer)
+    array[...] = data
+    assert np.array_equal(in_python(tmp_path), data)
+    counted()
+    assert np.array_equal(array[...], data)
+    assert np.array_equal(array[3:, :9], data[3:, :9])
+    assert counted()[0] > 0
+
+
+def test_times_and_their_fill_value(tmp_path, counted):
+    data = np.arange(23).astype("datetime64[s]")
+    array = zarr.create_array(
+        tmp_path, shape=30, chunks=4, dtype=data.dtype, fill_value=np.datetime64("NaT")
+    )
+    array[:23] = data
+    counted()
+    assert np.array_equal(array[:20], data[:20])
+    assert np.isnat(array[24:]).all()
+    assert counted()[0] == 5 + 2
+
+
+@pytest.mark.parametrize("shards", [None, SHARDS], ids=["chunks", "shards"])
+@pytest.mark.parametrize("kind", ["memory", "local"])
+def test_missing_chunks_are_the_fill_value(tmp_path, counted, kind, shards):
+    store = tmp_path if kind == "local" else zarr.MemoryStore()
+    array = created(store, data_of("float32"), "float32", "zstd", shards, fill_value=-0.0)
+    array[:4, :5] = 7
+    counted()
+    found = array[...]
+    assert counted()[0] > 0
+    assert (found[:4, :5] == 7).all()
+    assert not found[4:].any()
+    assert np.signbit(found[4:]).all()
+
+
+box = st.tuples(
+    *[st.tuples(st.integers(0, n - 1), st.integers(1, n)).map(sorted) for n in SHAPE]
+).map(lambda pairs: tuple(slice(low, max(high, low + 1)) for low, high in pairs))
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    """Arrays with all combinations of store, shards and order of the result."""
+    found = {}
+    with zarr.override_extensions({"native": {"default": Executor}}):
+        for kind, shards, chain in itertools.product(
+            ["local", "memory"], [None, SHARDS], ["none", "all"]
+        ):
+            store = tmp_path_factory.mktemp("a") if kind == "local" else zarr.MemoryStore()
+            array = created(store, data_of("int32"), "int32", chain, shards, serializer=BIG)
+            array[...] = data_of("int32")
+            found[kind, shards, chain] = array
+    return found
+
+
+@settings(max_examples=60, deadline=None)
+@given(box=box, threads=st.sampled_from([1, 2, 5]), order=st.sampled_from("CF"))
+def test_boxes(stored, box, threads, order):
+    data = data_of("int32")
+    for array in stored.values():
+        with zarr.config.set(threads=threads):
+            out = np.zeros(data[box].shape, "int32", order=order)
+            array.get_basic_selection(box, out=out)
+            assert np.array_equal(out, data[box])
+            wide = np.zeros((*data[box].shape, 2), "int32")[..., 1]
+            array.get_basic_selection(box, out=wide)
+            assert np.array_equal(wide, data[box])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, SHAPE[0] - 1), st.integers(0, SHAPE[1] - 1)), min_size=1))
+def test_points(stored, points):
+    index = tuple(np.array(points).T)
+    for (kind, *_), array in stored.items():
+        before = zarr_counts()
+        assert np.array_equal(array.vindex[index], data_of("int32")[index])
+        if kind == "local" and len(points) > 1:
+            assert zarr_counts() > before
+
+
+def zarr_counts():
+    from zarr_native import processed_chunks
+
+    return processed_chunks()[0]
+
+
+@settings(max_examples=60, deadline=None)
+@given(box=box, order=st.sampled_from("CF"), chain=st.sampled_from(["none", "blosc"]))
+def test_writes_store_the_same_bytes(tmp_path_factory, box, order, chain):
+    values = np.asarray(data_of("uint16")[box], order=order)
+    found = []
+    for native in ("auto", "off"):
+        place = tmp_path_factory.mktemp("w")
+        with (
+            zarr.override_extensions({"native": {"default": Executor}}),
+            zarr.config.set(native=native),
+        ):
+            array = created(place, data_of("uint16"), "uint16", chain, serializer=BIG)
+            array[...] = 5
+            array[box] = values
+            array[:4, :5] = 0  # removes a chunk
+        found.append(
+            {str(it.relative_to(place)): it.read_bytes() for it in place.rglob("*") if it.is_file()}
+        )
+    assert found[0] == found[1]
+
+
+def test_complete_chunks_are_written_natively_and_others_in_python(tmp_path, counted):
+    array = created(tmp_path, data_of("int16"), "int16", "zstd")
+    array[...] = data_of("int16")
+    assert counted() == (0, 24)
+    array[1:23, 1:17] = data_of("int16")[1:23, 1:17]
+    assert counted()[1] == 5 * 3  # without the first row and column of chunks
+    assert np.array_equal(in_python(tmp_path), data_of("int16"))
+
+
+def test_large_chunks_by_several_threads(tmp_path, counted):
+    data = np.random.default_rng(0).integers(0, 99, (8, 300, 300))
+    for shards in (None, (4, 300, 300)):
+        place = tmp_path / str(shards)
+        array = zarr.create_array(
+            place, shape=data.shape, chunks=(1, 300, 300), shards=shards, dtype="int64"
+        )
+        with zarr.config.set(threads=3):
+            array[...] = data
+            counted()
+            assert np.array_equal(array[...], data)
+            assert counted()[0] == (8 if shards is None else 2)

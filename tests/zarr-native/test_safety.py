@@ -1,0 +1,248 @@
+"""Damage, links, interrupts, forks: the errors of Python, and nothing left behind."""
+
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from zarr_core.errors import ChunkDecodeError, MissingChunkError, StoreError, StoreReadError
+
+DATA = np.arange(400, dtype="int32").reshape(20, 20)
+
+
+def message_without(function, array):
+    with zarr.config.set(native="off"):
+        return error_of(function, zarr.open_array(array.store, mode="r+"))
+
+
+def error_of(function, array):
+    with pytest.raises((StoreError, ChunkDecodeError, MissingChunkError)) as caught:
+        function(array)
+    return type(caught.value), str(caught.value)
+
+
+def read(array):
+    return array[...]
+
+
+@pytest.mark.parametrize("shards", [None, 10])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda file: file.write_bytes(b""),
+        lambda file: file.write_bytes(file.read_bytes()[:-1]),
+        lambda file: file.write_bytes(file.read_bytes() + b"0"),
+        lambda file: file.write_bytes(b"\xff" * file.stat().st_size),
+        lambda file: (file.unlink(), file.mkdir()),
+        lambda file: (file.unlink(), os.mkfifo(file)),
+        lambda file: (file.unlink(), file.symlink_to("/etc/passwd")),
+        lambda file: (file.unlink(), file.symlink_to("missing")),
+    ],
+    ids=["empty", "cut", "longer", "other", "directory", "pipe", "link out", "broken link"],
+)
+def test_damage_is_reported_by_python(tmp_path, damage, shards):
+    array = zarr.create_array(tmp_path, data=DATA, chunks=5, shards=shards, compressors=["crc32c"])
+    damage(tmp_path / "c" / "1" / "0")
+    assert error_of(read, array) == message_without(read, array)
+    assert np.array_equal(array[:5], DATA[:5])  # the others can be read
+
+
+def test_missing_chunks_can_be_errors(tmp_path):
+    array = zarr.create_array(tmp_path, data=DATA, chunks=5, fill_value=1)
+    (tmp_path / "c" / "1" / "0").unlink()
+    with zarr.config.set(missing_chunks="error"):
+        strict = zarr.open_array(tmp_path)
+        assert error_of(read, strict)[0] is MissingChunkError
+    assert (array[5:10, :5] == 1).all()
+
+
+def test_links_within_the_store_are_followed_and_others_are_not(tmp_path, counted):
+    store = tmp_path / "a.zarr"
+    zarr.create_array(store, data=DATA, chunks=5)
+    outside = tmp_path / "outside"
+    (store / "c" / "1").rename(store / "moved")
+    (store / "c" / "1").symlink_to("../moved")
+    array = zarr.open_array(store)
+    counted()
+    assert np.array_equal(array[...], DATA)
+    assert counted()[0] == 16
+    (store / "c" / "2").rename(outside)
+    (store / "c" / "2").symlink_to(outside)
+    array = zarr.open_array(store, mode="r+")
+    assert error_of(read, array)[0] is StoreReadError
+    before = {it: it.read_bytes() for it in outside.iterdir()}
+    with pytest.raises(StoreError, match="leads out of the store"):
+        array[...] = DATA + 1
+    assert {it: it.read_bytes() for it in outside.iterdir()} == before
+    following = zarr.open_array(zarr.LocalStore(store, follow_links=True))
+    counted()
+    assert (following[10:15] == DATA[10:15]).all()
+    assert counted()[0] == 4
+
+
+def test_a_replaced_directory_is_noticed(tmp_path):
+    store = tmp_path / "a.zarr"
+    array = zarr.create_array(store, data=DATA, chunks=5)
+    assert array[0, 0] == 0
+    store.rename(tmp_path / "old")
+    other = zarr.create_array(store, data=DATA + 1, chunks=5)
+    assert np.array_equal(array[...], other[...])
+
+
+def test_no_descriptor_and_no_thread_remain(tmp_path):
+    array = zarr.create_array(tmp_path, shape=(64, 1 << 15), chunks=(1, 1 << 15), dtype="int64")
+    array[...] = 3
+    array[...] = np.random.default_rng(0).integers(0, 9, array.shape)
+    array[...]
+    before = sorted(os.listdir("/proc/self/fd")), os.listdir("/proc/self/task")
+    with zarr.config.set(threads=4):
+        for _ in range(3):
+            array[...] = array[...]
+    assert (sorted(os.listdir("/proc/self/fd")), os.listdir("/proc/self/task")) == before
+
+
+def test_failed_writes_leave_nothing(tmp_path):
+    if os.geteuid() == 0:
+        (tmp_path / "file").write_text("")  # a file where a directory should be
+        zarr.create_array(tmp_path / "a.zarr", shape=DATA.shape, chunks=5, dtype="int32")
+        (tmp_path / "a.zarr" / "c").write_text("")
+    else:
+        zarr.create_array(tmp_path / "a.zarr", shape=DATA.shape, chunks=5, dtype="int32")
+        (tmp_path / "a.zarr").chmod(0o500)
+    array = zarr.open_array(tmp_path / "a.zarr", mode="r+")
+    with pytest.raises(StoreError):
+        array[...] = DATA + 1
+    (tmp_path / "a.zarr").chmod(0o700)
+    assert not [it for it in tmp_path.rglob("*") if "zarr-partial" in it.name]
+
+
+def test_a_directory_at_the_place_of_a_chunk(tmp_path):
+    array = zarr.create_array(tmp_path, shape=DATA.shape, chunks=5, dtype="int32")
+    (tmp_path / "c" / "1" / "2").mkdir(parents=True)
+    with pytest.raises(StoreError, match="is a directory"):
+        array[...] = DATA + 1
+    assert not [it for it in tmp_path.rglob("*") if "zarr-partial" in it.name]
+    assert np.array_equal(array[10:], DATA[10:] + 1)
+
+
+def test_fsync_is_left_to_the_store(tmp_path, counted, monkeypatch):
+    synced = []
+    fsync = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda fd: (synced.append(fd), fsync(fd)))
+    array = zarr.create_array(zarr.LocalStore(tmp_path, fsync=True), shape=8, chunks=4)
+    synced.clear()
+    array[...] = np.arange(8)
+    assert synced
+    assert counted()[1] == 0
+    assert array[...].tolist() == list(range(8))
+    assert counted()[0] == 2
+
+
+def test_read_only_arrays_are_not_written(tmp_path):
+    zarr.create_array(tmp_path, data=DATA, chunks=5)
+    array = zarr.open_array(tmp_path, mode="r")
+    with pytest.raises(StoreError):
+        array[...] = DATA + 1
+    assert np.array_equal(array[...], DATA)
+
+
+def test_concurrent_calls(tmp_path):
+    array = zarr.create_array(tmp_path, data=DATA, chunks=5)
+    wrong = []
+
+    def work():
+        for _ in range(50):
+            array[...] = DATA
+            if not np.array_equal(array[...], DATA):
+                wrong.append(1)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    assert not [it for it in tmp_path.rglob("*") if "zarr-partial" in it.name]
+
+
+PROGRAM = """
+import os, signal, sys, threading, time
+import numpy as np, zarr_core as zarr
+from zarr_native.executor import Executor
+with zarr.override_extensions({"native": {"default": Executor}}):
+    array = zarr.open_array(sys.argv[1])
+    expected = array[...]
+    if sys.argv[2] == "fork":
+        child = os.fork()
+        good = np.array_equal(array[...], expected)
+        if not child:
+            os._exit(0 if good else 1)
+        assert good and os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        print("done")
+    else:
+        out = np.empty_like(expected)
+        threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+        start = time.perf_counter()
+        try:
+            for _ in range(200):
+                array.get_basic_selection(..., out=out)
+        except KeyboardInterrupt:
+            print("interrupted", time.perf_counter() - start)
+        assert np.array_equal(array[...], expected)
+"""
+
+
+@pytest.mark.parametrize("what", ["fork", "interrupt"])
+def test_in_another_process(tmp_path, what):
+    data = np.random.default_rng(0).integers(0, 99, (64, 1 << 16)).astype("int32")
+    zarr.create_array(tmp_path, data=data, chunks=(1, 1 << 16), compressors=["zstd"])
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(PROGRAM), tmp_path, what],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "ZARR_CORE_THREADS": "3"},
+    )
+    assert done.returncode == 0, done.stderr
+    if what == "fork":
+        assert done.stdout == "done\n"
+    else:
+        word, seconds = done.stdout.split()
+        assert word == "interrupted"
+        assert float(seconds) < 2  # 0.2 on an idle machine
+
+
+def test_arguments_of_the_compiled_code_are_checked(tmp_path):
+    from zarr_native import _native
+
+    array = zarr.create_array(tmp_path, data=DATA, chunks=5)
+    array[...]
+    plan = array.stored.native._plan
+    out = np.empty((5, 5), "int32")
+    for lo, wrong in (
+        ((16, 0), out),
+        ((-1, 0), out),
+        ((0,), out),
+        ((0, 0), np.empty((5, 5), "int16")),
+        ((0, 0), np.empty(5, "int32")),
+        ((0, 0), np.empty((21, 1), "int32")),
+        ((2**62, 0), out),
+    ):
+        with pytest.raises((ValueError, OverflowError)):
+            _native.read_box(plan, lo, wrong, 1)
+        with pytest.raises((ValueError, OverflowError)):
+            _native.write_box(plan, lo, wrong, 1)
+    with pytest.raises(ValueError, match="not within"):
+        _native.read_points(plan, (np.array([20]), np.array([0])), np.empty(1, "int32"), 1)
+    with pytest.raises(ValueError, match="of one length"):
+        _native.read_points(plan, (np.array([2]), np.array([0, 1])), np.empty(1, "int32"), 1)
+    with pytest.raises(ValueError, match="one value"):
+        _native.read_box(plan, (0, 0), out, 1, [])
+    frozen = out.copy()
+    frozen.flags.writeable = False
+    with pytest.raises((ValueError, BufferError)):
+        _native.read_box(plan, (0, 0), frozen, 1)
