@@ -68,8 +68,8 @@ def page_results(files: list[Path], date: str) -> dict[str, Any]:
         "corpus": {
             "version": corpus_version(corpus),
             "digest": corpus_digest(corpus),
-            "cases": len(corpus),
         },
+        "cases": list(by_id),
         "python": platform.python_version(),
         "machine": f"{platform.system()} {platform.machine()}",
         "runs": found,
@@ -111,7 +111,7 @@ def _run(run: ImplementationResults, cases: dict[str, Case]) -> dict[str, Any]:
             }
             for text in specifications()
         },
-        "grades": "".join(grades.values()),
+        "grades": "".join(grades.values()),  # in the order of the cases
         "failures": failures,
     }  # fmt: skip
 

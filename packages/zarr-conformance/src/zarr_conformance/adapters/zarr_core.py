@@ -25,7 +25,7 @@ from zarr_core.extension import (
 )
 from zarr_core.tools import create_extension
 
-from zarr_conformance.adapters.adapter import Adapter, as_elements, index, selected_shape
+from zarr_conformance.adapters.adapter import Adapter, as_elements, dtype_of, index, selected_shape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -175,14 +175,22 @@ def _create_array(request: Mapping[str, Any]) -> Any:
 def _version_2(document: Mapping[str, Any]) -> dict[str, Any]:
     separator = document.get("dimension_separator", ".")
     return {
-        "dtype": document["dtype"],
+        "dtype": dtype_of(document["dtype"]),
         "chunks": document["chunks"],
         "compressors": document["compressor"],
         "filters": document["filters"],
-        "fill_value": document["fill_value"],
+        "fill_value": _fill_value(document["fill_value"], np.dtype(dtype_of(document["dtype"]))),
         "order": document["order"],
         "chunk_key_encoding": {"name": "v2", "configuration": {"separator": separator}},
     }
+
+
+def _fill_value(value: Any, dtype: np.dtype[Any]) -> Any:
+    """Return the fill value of version 2 that a user would pass: bytes and records in base64."""
+    if not isinstance(value, str) or dtype.kind not in "SV":
+        return value
+    data = b64decode(value)
+    return data if dtype.fields is None else np.frombuffer(data, dtype)[0]
 
 
 def _draft(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -194,7 +202,7 @@ def _draft(document: Mapping[str, Any]) -> dict[str, Any]:
         "fill_value": document["fill_value"],
         "order": document["chunk_memory_layout"],
         "compressors": [
-            {"name": it["type"].split("/")[-2], "configuration": it["configuration"]}
+            {"id": it["type"].split("/")[-2], **it["configuration"]}
             for it in document.get("codecs", ())
         ],
         "storage_transformers": [

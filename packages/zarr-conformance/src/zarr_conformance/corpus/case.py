@@ -171,7 +171,7 @@ class Case:
     selection : tuple of (int, int, int), optional
         Start, stop and step along each dimension, for ``read`` and ``write``.
     document : JSON
-        The metadata to create, for ``create``.
+        The metadata to create, for ``create``; the arguments of ``write`` and ``resize``.
     calls : tuple of tuple, optional
         The calls for ``store``: each the name of an operation of the abstract store interface
         with its arguments; values in base64.

@@ -7,14 +7,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from zarr_conformance.corpus.case import Accept, Case, Node, Reject, Values
+from zarr_conformance.evaluation.difference import difference
+from zarr_conformance.evaluation.json_values import same
 from zarr_conformance.evaluation.response import Response, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from zarr_conformance.corpus.case import Expectation
 
-_WRITES = ("create", "write", "resize")
+_WRITES = ("create", "update", "write", "resize")
 _CRASHES = {
     "crash": "the process died",
     "timeout": "time limit exceeded",
@@ -121,12 +123,10 @@ def _differences(
         if response.values is None:
             unreported.append("values")
         elif not same_values(node.values, response.values):
-            yield f"values: {_first_difference(node.values.data, response.values)}"
-    if node.values is not None and case.operation in _WRITES and case.zarr_format == 3:
-        # If the case has the stored bytes they are compared below, for any codecs.
-        yield from _written_differences(
-            case, node.values.data, response, unreported if node.stored is None else []
-        )
+            yield f"values: {difference(node.values.data, response.values)}"
+    # If the case has the stored bytes they are compared below, for any codecs.
+    unknown = unreported if node.stored is None and node.values is not None else []
+    yield from _stored_problems(case, response.stored, unknown)
     for key, expected in (node.documents or {}).items():
         if key not in response.documents:
             yield f"{key} is missing after the operation"
@@ -135,35 +135,24 @@ def _differences(
         if key not in response.stored:
             yield f"{key} is missing after the operation"
         elif response.stored[key] != value:
-            yield f"{key}: {_first_difference(value, response.stored[key])}"
+            yield f"{key}: {difference(value, response.stored[key])}"
     for key in node.absent:
         if key in response.stored:
             yield f"{key} exists after the operation"
 
 
-def _written_differences(
-    case: Case, expected: bytes, response: Response, unreported: list[str]
+def _stored_problems(
+    case: Case, stored: Mapping[str, bytes], unreported: list[str]
 ) -> Iterator[str]:
-    """Yield differences of a written array, which the reference reader reads."""
+    """Yield what is wrong with the store after an operation that changes it."""
+    if case.operation not in _WRITES:
+        return
     try:
-        reader = import_module("zarr_conformance.evaluation.reference_reader")
-    except ModuleNotFoundError:  # of NumPy, which only this requires
+        judge = import_module("zarr_conformance.evaluation.stored_data.judge")
+    except ModuleNotFoundError:  # NumPy, which only this requires
         unreported.append("the written elements, for which zarr-conformance requires NumPy")
         return
-    key = f"{case.path}/zarr.json" if case.path else "zarr.json"
-    document = response.documents.get(key)
-    if not isinstance(document, dict):
-        yield f"{key} is missing after the operation"
-        return
-    try:
-        got = reader.read_elements(response.stored, case.path, document)
-    except reader.UnknownExtensionError:
-        unreported.append("the written elements")
-    except (reader.NotReadableError, LookupError, TypeError, ValueError) as error:
-        yield f"the written array cannot be read: {type(error).__name__}: {error}"
-    else:
-        if got != expected:
-            yield f"written elements: {_first_difference(expected, got)}"
+    yield from judge.stored_problems(case, stored, unreported)
 
 
 def _members(key: str, expected: Any, document: Any) -> Iterator[str]:
@@ -180,14 +169,6 @@ def _members(key: str, expected: Any, document: Any) -> Iterator[str]:
             yield f"{key}: {name} is {document[name]!r} instead of {value!r}"
 
 
-def _first_difference(expected: bytes, got: bytes) -> str:
-    if len(expected) != len(got):
-        return f"{len(got)} bytes instead of {len(expected)}"
-    first = next(n for n, pair in enumerate(zip(expected, got, strict=True)) if pair[0] != pair[1])
-    part = slice(first - first % 8, first - first % 8 + 8)
-    return f"{got[part].hex()} instead of {expected[part].hex()} from byte {part.start}"
-
-
 def same_values(expected: Values, got: bytes) -> bool:
     """Compare elements: bytes exactly, JSON by value."""
     if expected.kind == "raw" or got == expected.data:
@@ -200,18 +181,3 @@ def same_values(expected: Values, got: bytes) -> bool:
 
 def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
-
-
-def same(first: Any, second: Any) -> bool:
-    """Return whether two JSON values are equal.
-
-    1 and 1.0 are equal, as RFC 8259 has only one kind of number; true is not a number.
-    """
-    if isinstance(first, dict) and isinstance(second, dict):
-        return first.keys() == second.keys() and all(same(first[k], second[k]) for k in first)
-    if isinstance(first, list) and isinstance(second, list):
-        return len(first) == len(second) and all(map(same, first, second))
-    if isinstance(first, bool) or isinstance(second, bool):
-        return first is second
-    numbers = isinstance(first, int | float) and isinstance(second, int | float)
-    return (numbers or type(first) is type(second)) and bool(first == second)

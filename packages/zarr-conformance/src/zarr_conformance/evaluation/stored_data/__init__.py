@@ -1,0 +1,1 @@
+"""Judgement of written data by its bytes: strict readers that share no code with zarr-core."""

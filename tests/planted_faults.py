@@ -1,0 +1,190 @@
+"""Adapters with one planted fault each, and the search for a case that finds it.
+
+A fault changes what an implementation without it has read or written: the store before an
+operation (a reader that accepts too much), the store after an operation (a writer that writes
+something else), or the reported result.  The faults therefore do not depend on the code of the
+implementation, and each can be as narrow as the clause that it violates.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import warnings
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from zarr_conformance.adapters.zarr_core import ZarrCore
+from zarr_conformance.corpus.build import all_cases
+from zarr_conformance.corpus.case import Case, Reject
+from zarr_conformance.evaluation.evaluate import evaluate
+from zarr_conformance.evaluation.response import Response
+from zarr_conformance.plugin_cases import capabilities_of, run_case
+from zarr_conformance.runner.protocol import (
+    case_values,
+    create_request,
+    read_store,
+    write_store,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+WRITING = ("create", "update", "erase", "write", "resize", "store")
+READING = ("open", "read", "list", "validate")
+DOCUMENTS = ("zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata")
+
+CASES = tuple(all_cases())
+
+
+class Stored(dict):
+    """The values of a directory store by their keys, with what faults need."""
+
+    def documents(self, *names):
+        """Yield the keys and contents of the metadata documents with these names."""
+        for key in sorted(self):
+            if is_document(key) and key.rpartition("/")[2].endswith(names or (*DOCUMENTS, ".json")):
+                try:
+                    document = json.loads(self[key])
+                except ValueError:
+                    continue
+                if isinstance(document, dict):
+                    yield key, document
+
+    def put(self, key, document):
+        self[key] = json.dumps(document).encode()
+
+    def chunks(self):
+        return [key for key in sorted(self) if not is_document(key)]
+
+
+def is_document(key):
+    name = key.rpartition("/")[2]
+    return name in DOCUMENTS or name.endswith((".array.json", ".group.json", ".meta"))
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A planted fault.
+
+    Parameters
+    ----------
+    name : str
+        A unique name.
+    clause : str
+        What it violates, in words.
+    hint : str
+        A part of the ids of cases that are tried first.
+    before, after : callable, optional
+        Called with the store and the request; change the store before or after the operation.
+    result : callable, optional
+        Called with the result and the elements of an operation that reads; returns both.
+    operations : tuple of str
+        The operations that the fault affects.
+    """
+
+    name: str
+    clause: str
+    hint: str = ""
+    before: Callable[[Stored, Mapping[str, Any]], None] | None = None
+    after: Callable[[Stored, Mapping[str, Any]], None] | None = None
+    result: Callable[..., Any] | None = None
+    operations: tuple[str, ...] = READING
+
+
+@dataclass(frozen=True)
+class Written:
+    """A case that changes a store, with the store before and after the operation."""
+
+    case: Case
+    request: dict[str, Any]
+    stored: Stored
+
+
+@cache
+def written_cases():
+    """Run each case that changes a store and succeeds, once for all faults."""
+    adapter = ZarrCore()
+    found = []
+    for case in CASES:
+        if case.operation not in WRITING or case.operation == "store" or refuses(case):
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            store, values = Path(folder) / "store", Path(folder) / "values"
+            write_store(case, store)
+            if (elements := case_values(case)) is not None:
+                values.write_bytes(elements.data)
+            request = create_request(case, store, Path(folder) / "into", values)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                reply = adapter.respond({"id": 1, "operation": case.operation, **request})
+            if "result" in reply:
+                _, stored = read_store(store)
+                request["stored_before"] = Stored(case.store)
+                found.append(Written(case, request, Stored(stored)))
+    return tuple(found)
+
+
+class FaultyReader(ZarrCore):
+    """zarr-core with one fault in reading."""
+
+    def __init__(self, fault):
+        self.fault = fault
+
+    def _execute(self, request):
+        result = super()._execute(request)
+        if self.fault.result and request["operation"] in ("open", "list"):
+            result = self.fault.result(result, None)[0]
+        return result
+
+    def read(self, request):
+        told, elements = super().read(request)
+        return self.fault.result(told, elements) if self.fault.result else (told, elements)
+
+
+def found_by(fault):
+    """Return the id and the reason of the first case that finds a fault; None if it survives."""
+    return _found_in_writing(fault) if fault.after else _found_in_reading(fault)
+
+
+def _found_in_writing(fault):
+    written = [it for it in written_cases() if it.case.operation in fault.operations]
+    for it in sorted(written, key=lambda it: fault.hint not in it.case.id):
+        stored = Stored(it.stored)
+        fault.after(stored, it.request)
+        if stored == it.stored:
+            continue
+        documents = dict(stored.documents())
+        response = Response("result", documents=documents, stored=dict(stored))
+        verdict = evaluate(it.case, response)
+        if verdict.grade == "fail":
+            return it.case.id, verdict.reason
+    return None
+
+
+def _found_in_reading(fault):
+    adapter = FaultyReader(fault)
+    capabilities = capabilities_of(adapter)
+    mine = [case for case in CASES if case.operation in fault.operations]
+    for case in sorted(mine, key=lambda case: fault.hint not in case.id):
+        if fault.before:
+            store = Stored(case.store)
+            fault.before(store, {"path": case.path, "zarr_format": case.zarr_format})
+            if store == case.store:
+                continue
+            case = replace(case, store=dict(store))
+        verdict = run_case(case, adapter, capabilities).verdict
+        if verdict.grade in ("fail", "crash"):
+            return case.id, verdict.reason
+    return None
+
+
+def refuses(case):
+    return isinstance(case.expect, Reject)
+
+
+def duplicates(faults):
+    return [name for name, count in Counter(it.name for it in faults).items() if count > 1]
