@@ -109,6 +109,7 @@ def page(results: dict[str, Any], history: list[dict[str, Any]], exchange: dict[
         "version": results["corpus"]["version"],
         "environment": f"Python {results['python']}, {results['machine']}",
         "count": f"{len(cases):,}",
+        "judged": f"{len(results['cases']):,}",
         "names": ", ".join(full_name(it) for it in runs),
         "scores": _lines(_scores(runs)),
         "exchange": _lines(_exchange(exchange)),
