@@ -33,7 +33,6 @@ TOPICS = (
     "v3_data_types",
     "fill_value_rounding",
     "v3_chunks",
-    "v3_write",
     "v3_codecs",
     "v3_blosc",
     "v3_codec_chains",
