@@ -10,7 +10,6 @@ from typing import Any
 
 from zarr_conformance.baseline import BASELINE_VERSION
 from zarr_conformance.clauses.clause import Clause, clauses, specifications
-from zarr_conformance.corpus.archive import corpus_digest
 from zarr_conformance.corpus.build import all_cases
 from zarr_conformance.report.coverage import Coverage, coverage
 from zarr_conformance.report.summary import FAILURES, INVALID, STRENGTHS, strength
@@ -90,7 +89,7 @@ LEAST_OTHERS = 2
 """A finding is published only with the outcome of so many independent implementations."""
 
 
-def page(results: dict[str, Any], history: list[dict[str, Any]]) -> str:
+def page(results: dict[str, Any], history: list[dict[str, Any]], exchange: dict[str, Any]) -> str:
     """Return the text of the page.
 
     Parameters
@@ -99,19 +98,21 @@ def page(results: dict[str, Any], history: list[dict[str, Any]]) -> str:
         The contents of ``docs/conformance.json``.
     history : JSON
         The contents of ``docs/conformance-history.json``.
+    exchange : JSON
+        The contents of ``docs/conformance-exchange.json``.
     """
     runs = results["runs"]
     cases = {case.id: case for case in all_cases()}
-    grades = {
-        run["name"]: dict(zip(cases, run["grades"], strict=True)) for run in _same(results, cases)
-    }
+    grades = grades_by_case(results)
     parts = {
         "date": results["date"],
         "version": results["corpus"]["version"],
         "environment": f"Python {results['python']}, {results['machine']}",
-        "count": f"{results['corpus']['cases']:,}",
+        "count": f"{len(cases):,}",
+        "judged": f"{len(results['cases']):,}",
         "names": ", ".join(full_name(it) for it in runs),
         "scores": _lines(_scores(runs)),
+        "exchange": _lines(_exchange(exchange)),
         "history": _lines(_history(history)),
         "clauses": str(len(clauses())),
         "coverage": _lines(_coverage(coverage(cases.values()))),
@@ -126,11 +127,15 @@ def page(results: dict[str, Any], history: list[dict[str, Any]]) -> str:
     return text
 
 
-def _same(results: dict[str, Any], cases: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the runs; raise if they are of another corpus."""
-    if results["corpus"]["digest"] != corpus_digest(cases.values()):
-        raise SystemExit("docs/conformance.json is of another corpus: run make conformance")
-    return list(results["runs"])
+def grades_by_case(results: dict[str, Any]) -> dict[str, dict[str, str]]:
+    """Return the grades by the name of the implementation, then by the id of the case.
+
+    The corpus may have new cases since the results, which have no grades.
+    """
+    return {
+        run["name"]: dict(zip(results["cases"], run["grades"], strict=True))
+        for run in results["runs"]
+    }
 
 
 def full_name(run: dict[str, Any]) -> str:
@@ -188,6 +193,26 @@ def _passed(runs: list[dict[str, Any]]) -> list[list[str]]:
             cells.append("-" if found == ["0/0"] * len(found) else " · ".join(found))
         table.append([full_name(run), *cells])
     return table
+
+
+def _exchange(exchange: dict[str, Any]) -> list[list[str]]:
+    """Return a row for each writer that wrote arrays, and a column for each reader."""
+    found = {(it["writer"], it["reader"]): it["outcomes"] for it in exchange["pairs"]}
+    names = list(exchange["implementations"])
+    readers = [it for it in names if any(found[other, it].get("same") for other in names)]
+    table = [["written by", "arrays", *readers]]
+    for writer in names:
+        count = sum(found[writer, names[0]].values())
+        if count:
+            cells = [_exchanged(found[writer, reader]) for reader in readers]
+            table.append([f"{writer} {exchange['implementations'][writer]}", str(count), *cells])
+    return table
+
+
+def _exchanged(outcomes: dict[str, int]) -> str:
+    same = outcomes.get("same", 0)
+    bad = [f"**{outcomes[it]} {it}**" for it in ("wrong", "refused", "crash") if outcomes.get(it)]
+    return ", ".join([str(same), *bad]) if same or bad else "-"
 
 
 def _history(history: list[dict[str, Any]]) -> list[list[str]]:

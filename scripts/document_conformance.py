@@ -44,6 +44,7 @@ ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "docs" / "conformance.json"
 PAGE = ROOT / "docs" / "conformance.md"
 HISTORY = ROOT / "docs" / "conformance-history.json"
+EXCHANGE = ROOT / "docs" / "conformance-exchange.json"
 EXPECTED = ROOT / "packages" / "zarr-conformance" / "expected-failures"
 FAILED = ("fail", "crash")
 OUTCOMES = {
@@ -67,8 +68,8 @@ def page_results(files: list[Path], date: str) -> dict[str, Any]:
         "corpus": {
             "version": corpus_version(corpus),
             "digest": corpus_digest(corpus),
-            "cases": len(corpus),
         },
+        "cases": list(by_id),
         "python": platform.python_version(),
         "machine": f"{platform.system()} {platform.machine()}",
         "runs": found,
@@ -110,7 +111,7 @@ def _run(run: ImplementationResults, cases: dict[str, Case]) -> dict[str, Any]:
             }
             for text in specifications()
         },
-        "grades": "".join(grades.values()),
+        "grades": "".join(grades.values()),  # in the order of the cases
         "failures": failures,
     }  # fmt: skip
 
@@ -159,7 +160,8 @@ def main() -> int:
         history = [it for it in _history() if it["date"] != entry["date"]]
         HISTORY.write_text(json.dumps([*history, entry], indent=1) + "\n", "utf-8")
     results = json.loads(RESULTS.read_text("utf-8"))
-    written = {PAGE: conformance_page.page(results, _history())}
+    exchange = json.loads(EXCHANGE.read_text("utf-8"))
+    written = {PAGE: conformance_page.page(results, _history(), exchange)}
     for run in results["runs"]:
         name = conformance_page.full_name(run).replace(" ", "-").replace("/", "-")
         if run["failures"]:

@@ -20,6 +20,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 PEERS = Path(__file__).with_name("conformance_peers.toml")
 FOLDER = ROOT / ".venv-conformance"
+EXCHANGE = str(ROOT / "docs" / "conformance-exchange.json")
 
 
 def main() -> int:
@@ -27,9 +28,17 @@ def main() -> int:
     environments = tomllib.loads(PEERS.read_text("utf-8"))["environments"]
     FOLDER.mkdir(exist_ok=True)
     results = [run("zarr-core", ["zarr-core"], {})]
+    names = ["zarr-core"]
+    together: dict[str, str] = {}
     for name, environment in environments.items():
         variables = install(name, environment)
         results.append(run(name, environment["runs"], variables, environment.get("name")))
+        if "name" not in environment:  # another version of an implementation
+            names += environment["runs"]
+            together |= variables
+    words = [word for it in names for word in ("--impl", it)]
+    exchanged = [sys.executable, "-m", "zarr_conformance", "exchange", *words, "--json", EXCHANGE]
+    subprocess.run(exchanged, env=os.environ | together, check=False)
     files = [str(it) for it in results]
     script = str(ROOT / "scripts" / "document_conformance.py")
     return subprocess.run([sys.executable, script, "--keep", *files], check=False).returncode

@@ -118,7 +118,7 @@ def test_written_data_is_not_judged_without_numpy(bare, tmp_path):
     writer = CREDULOUS.replace('["open"]', '["write"]')
     (tmp_path / "writer.py").write_text(writer)
     adapter = shlex.join([sys.executable, "-S", "writer.py"])
-    only = ("--only", "v3-chunks/write/*", "--jobs", "1", "--verbose")
+    only = ("--only", "changes/write/chunks-*", "--jobs", "1", "--verbose")
     done = bare("-m", "zarr_conformance", "run", "--command", adapter, *only)
     assert "requires NumPy" in done.stdout, done.stdout + done.stderr
 

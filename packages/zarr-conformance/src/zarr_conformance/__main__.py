@@ -9,6 +9,7 @@ from pathlib import Path
 from zarr_conformance.errors import UsageError
 from zarr_conformance.report.commands import COMMANDS
 from zarr_conformance.runner.check_adapter import add_check_arguments, check_command
+from zarr_conformance.runner.exchange import add_exchange_arguments, exchange_command
 from zarr_conformance.runner.run_command import add_arguments, add_corpus, add_files, run_command
 from zarr_conformance.template import EXTENSION_POINTS, new_distribution
 
@@ -23,7 +24,13 @@ def main(arguments: list[str] | None = None) -> int:
     """
     parser = _parser()
     args = parser.parse_args(arguments)
-    commands = {"run": run_command, "check-adapter": check_command, "new": _new, **COMMANDS}
+    commands = {
+        "run": run_command,
+        "check-adapter": check_command,
+        "exchange": exchange_command,
+        "new": _new,
+        **COMMANDS,
+    }
     try:
         return commands[args.command_name](args)
     except UsageError as error:
@@ -43,6 +50,9 @@ def _parser() -> argparse.ArgumentParser:
 
     add_arguments(add("run", "test implementations"))
     add_check_arguments(add("check-adapter", "check whether an adapter follows the protocol"))
+    add_exchange_arguments(
+        add("exchange", "read with each implementation what each other one writes")
+    )
     add("implementations", "list the implementations that have adapters")
     built = add("build", "write the corpus to a directory or an archive")
     built.add_argument(

@@ -164,7 +164,7 @@ class Case:
     path : str
         The path of the node, without leading and trailing slashes.
     zarr_format : int
-        2, 3, or 0 for the draft; implementations without this format skip the case.
+        1, 2, 3, or 0 for the draft; implementations without this format skip the case.
     needs : tuple of str
         Required extensions beyond the core specification, such as ``codec:zstd``;
         implementations without them skip the case.
