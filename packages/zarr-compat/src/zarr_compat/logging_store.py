@@ -45,7 +45,7 @@ class LoggingStore(WrapperStore):
         self.counter: defaultdict[str, int] = defaultdict(int)
         self.log_level = log_level
         self.log_handler = log_handler
-        import logging  # takes 5 ms, and few programs use this store
+        import logging  # on first use: few programs need it
 
         self.logger = logging.getLogger(f"LoggingStore({store})")
         self.logger.setLevel(log_level)
