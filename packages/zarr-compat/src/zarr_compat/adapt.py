@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import zarr_core
-from zarr_core.extension import ZarrError
+from zarr_core.extension import StoreError, ZarrError
 from zarr_core.tools import allow_reserved_names
 
 from zarr_compat.arguments import accept_arguments
@@ -37,10 +37,20 @@ def unwrap(argument: Any) -> Any:
     if isinstance(argument, CoreStore):
         return argument.core
     if isinstance(argument, Store):
-        return ForeignStore(argument)
+        return _adapted_store(argument)
     if callable(argument) and not isinstance(argument, type):
         return adapt_callback(argument)
     return argument
+
+
+def _adapted_store(store: Store) -> zarr_core.Store:
+    """Return a store for the core: by an adapter for its class, such as Icechunk's, if there is one."""
+    if type(store).__module__.partition(".")[0] not in ("zarr", "zarr_compat"):
+        try:
+            return zarr_core.resolve_store_path(cast("Any", store))[0]
+        except (StoreError, TypeError, ValueError):  # no adapter
+            pass
+    return ForeignStore(store)
 
 
 def resolve_store(store_like: Any, path: str | None = None) -> tuple[Any, str | None, Store | None]:
