@@ -25,11 +25,7 @@ OTHER_TESTS := $(filter-out tests/zarr-core tests/zarr-core/%,$(TESTS))
 ONLY_CORE := $(and $(TESTS),$(if $(OTHER_TESTS),,yes))
 
 .PHONY: help demo test test-long pytest lint types format bench docs schemas packages wheels \
-<<<<<<< HEAD
-    corpus conformance old-writers release-check servers clean
-=======
-    sanitize old-writers release-check servers clean
->>>>>>> main
+    sanitize corpus conformance old-writers release-check servers clean
 
 help:
 	@echo "make demo         write real data with this library, read it with others, draw it"
@@ -44,12 +40,9 @@ help:
 	@echo "make format       format the code"
 	@echo "make bench        compare the speed with other libraries (BENCH='--quick' for less)"
 	@echo "make wheels       build wheels and source distributions of all packages in dist"
-<<<<<<< HEAD
+	@echo "make sanitize     tests and fuzzer of zarr-native with the sanitizers of the compiler"
 	@echo "make corpus       build the archive of the conformance corpus in dist"
 	@echo "make conformance  test all implementations, in pinned versions, and write docs/conformance.md"
-=======
-	@echo "make sanitize     tests and fuzzer of zarr-native with the sanitizers of the compiler"
->>>>>>> main
 	@echo "make release-check  check everything that a release needs, slow tests of packages included"
 	@echo "make docs         build the documentation in build/docs"
 	@echo "make schemas      publish the packages' JSON Schemas in schemas/"
@@ -97,14 +90,6 @@ docs: $(VENV)/.docs
 wheels: $(VENV)/.wheels
 	@$(BIN)/python scripts/build_wheels.py dist
 
-<<<<<<< HEAD
-corpus: $(VENV)/.packages
-	@mkdir -p dist
-	@$(BIN)/python -m zarr_conformance build dist/zarr-conformance-corpus-{version}.tar.gz
-
-conformance: $(VENV)/.packages
-	@$(BIN)/python scripts/run_conformance.py
-=======
 SANITIZED := $(CURDIR)/build/sanitized
 sanitize: $(VENV)/.test
 	@cd $(NATIVE) && ZARR_NATIVE_CFLAGS="-g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined \
@@ -114,7 +99,12 @@ sanitize: $(VENV)/.test
 	    ASAN_OPTIONS=detect_leaks=0 PYTHONPATH=$(SANITIZED); \
 	    $(BIN)/python scripts/fuzz_native.py --seconds 120 && \
 	    $(BIN)/python -m pytest -n 0 tests/zarr-native
->>>>>>> main
+corpus: $(VENV)/.packages
+	@mkdir -p dist
+	@$(BIN)/python -m zarr_conformance build dist/zarr-conformance-corpus-{version}.tar.gz
+
+conformance: $(VENV)/.packages
+	@$(BIN)/python scripts/run_conformance.py
 
 release-check: export ZARR_CORE_SLOW_TESTS = 1
 release-check: $(VENV)/.dev

@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 import tracemalloc
+import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,10 +35,10 @@ RATIO = 1.5
 _ROUNDS = 3
 _ENOUGH = 0.02
 """Seconds of one sample; faster operations are repeated."""
-_SLOW = 0.5
+_SLOW = 0.2
 """Seconds of one sample above which there are fewer rounds."""
-_LONGEST = 4.0
-"""Seconds after which a library does not get larger sizes."""
+_LONGEST = 1.5
+"""Expected seconds of one sample above which a library does not get a size."""
 
 
 @dataclass(slots=True)
@@ -86,7 +87,7 @@ def _clock(child: bool) -> float:
 def _sample(operation: Operation) -> float:
     """Return the processor seconds of one call."""
     calls, spent = 0, 0.0
-    until = time.perf_counter() + _ENOUGH * 10
+    until = time.perf_counter() + _ENOUGH * 5  # preparing may take longer than what is measured
     while not calls or (spent < _ENOUGH and time.perf_counter() < until):
         if operation.prepare is not None:
             operation.prepare()
@@ -113,6 +114,18 @@ def _peak(operation: Operation) -> int:
         tracemalloc.stop()
 
 
+def _expected(found: dict[int, float], size: int) -> float:
+    """Return the expected seconds for a size, from those of smaller sizes."""
+    known = sorted(found.items())[-2:]
+    if not known:
+        return 0.0
+    (last, seconds), slope = known[-1], 1.0
+    if len(known) > 1:
+        (less, before), _ = known
+        slope = max(0.0, math.log(seconds / before) / math.log(last / less))
+    return seconds * float(size / last) ** slope
+
+
 def measure(axis: Axis, directory: Path) -> Growth:
     """Measure one axis.
 
@@ -124,12 +137,15 @@ def measure(axis: Axis, directory: Path) -> Growth:
         An empty directory.
     """
     growth = Growth(axis)
-    slow: set[str] = set()
     for size in axis.sizes:
         place = directory / str(size)
         place.mkdir()
         operations = axis.make(size, place)
-        names = [name for name in operations if name not in slow]
+        names = [
+            name
+            for name in operations
+            if name == OURS or _expected(growth.seconds.get(name, {}), size) < _LONGEST
+        ]
         found: dict[str, list[float]] = {name: [] for name in names}
         # The first samples include imports and the start of threads; they count if they are slow.
         for name in names:
@@ -139,13 +155,9 @@ def measure(axis: Axis, directory: Path) -> Growth:
                 found[name].append(_sample(operations[name]))
         for name in names:
             growth.seconds.setdefault(name, {})[size] = min(found[name])
-            if min(found[name]) > _LONGEST / 10:
-                slow.add(name)
         if OURS in names and not operations[OURS].child:
             growth.peaks[size] = _peak(operations[OURS])
         shutil.rmtree(place, ignore_errors=True)
-        if OURS in slow and min(found[OURS]) > _LONGEST:
-            break
     return growth
 
 
@@ -203,6 +215,7 @@ def main() -> None:
     parser.add_argument("--markdown", metavar="FILE", type=Path, help="write the table there")
     parser.add_argument("--directory", type=Path, help="directory for arrays (temporary)")
     options = parser.parse_args()
+    warnings.simplefilter("ignore")  # of zarr-python, about consolidated metadata
     rows = [HEADING]
     start = time.perf_counter()
     for axis in AXES:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -269,6 +270,27 @@ def _consolidated(size: int, directory: Path) -> dict[str, Operation]:
     )
 
 
+@_axis("set an attribute of a member, consolidated", "arrays in the group", 10, 1e2, 1e3, 1e4)
+def _consolidated_attribute(size: int, directory: Path) -> dict[str, Operation]:
+    path = _group(directory, size)
+    zarr_core.consolidate_metadata(path)
+    count = 0
+
+    def change(array: Any) -> None:
+        nonlocal count
+        count += 1
+        array.attrs["count"] = count
+
+    def zarr(array: Any) -> None:
+        change(array)
+        _zarr().consolidate_metadata(path)  # otherwise it would be outdated
+
+    return _each(
+        _bind("zarr_core", lambda: zarr_core.open_consolidated(path, mode="r+")["a1"], change),
+        _bind(ZARR, lambda: _zarr().open_consolidated(path, mode="r+")["a1"], zarr),
+    )
+
+
 @_axis("create arrays", "arrays in the group", 1, 10, 1e2, 1e3)
 def _create(size: int, directory: Path) -> dict[str, Operation]:
     def prepare() -> None:
@@ -427,11 +449,23 @@ def _sorted(size: int, directory: Path) -> dict[str, Operation]:
     return _points(size, directory, np.sort(np.random.default_rng(0).integers(0, 10**7, size)))
 
 
+@_axis("read with a mask in 2 dimensions, half true", "elements", 1e4, 1e5, 1e6, 1e7)
+def _sparse_mask(size: int, directory: Path) -> dict[str, Operation]:
+    path = directory / "m"
+    shape = (math.isqrt(size), math.isqrt(size))
+    _array(path, shape, (250, 250))[...] = np.arange(math.prod(shape)).reshape(shape)
+    mask = np.random.default_rng(0).random(shape) < 0.5
+    return _masks(path, mask)
+
+
 @_axis("read with a mask, all true", "elements", 1e4, 1e5, 1e6, 1e7)
 def _mask(size: int, directory: Path) -> dict[str, Operation]:
     path = directory / "m"
     _array(path, size, min(size, 10**5))[...] = np.arange(size)
-    mask = np.ones(size, bool)
+    return _masks(path, np.ones(size, bool))
+
+
+def _masks(path: Path, mask: Any) -> dict[str, Operation]:
     return _each(
         _bind("zarr_core", lambda: zarr_core.open_array(path, mode="r"), lambda a: a.vindex[mask]),
         _bind(ZARR, lambda: _zarr().open_array(path, mode="r"), lambda a: a.vindex[mask]),
@@ -487,16 +521,38 @@ def _attributes_open(size: int, directory: Path) -> dict[str, Operation]:
 
 @_axis("set one attribute", "bytes of attributes", 1e3, 1e4, 1e5, 1e6)
 def _attributes_set(size: int, directory: Path) -> dict[str, Operation]:
+    path, other = _attributes(size, directory), directory / "other"
+    shutil.copytree(path, other)
+    count = 0
+
+    def change(array: Any) -> None:
+        nonlocal count
+        count += 1
+        array.attrs["count"] = count
+
+    return _each(
+        _bind("zarr_core", lambda: zarr_core.open_array(path, mode="r+"), change),
+        # zarr-python does not read what others have stored: with the same array, it would undo it.
+        _bind(ZARR, lambda: _zarr().open_array(other, mode="r+"), change),
+    )
+
+
+@_axis("open an array and set one attribute", "bytes of attributes", 1e3, 1e4, 1e5, 1e6)
+def _attributes_first(size: int, directory: Path) -> dict[str, Operation]:
     path = _attributes(size, directory)
-    array = zarr_core.open_array(path, mode="r+")
+    document = json.loads((path / "zarr.json").read_text())
+    count = 0
 
-    def ours() -> None:
-        array.attrs["one"] = 1
+    def prepare() -> None:  # other content each time, which no cache contains
+        nonlocal count
+        count += 1
+        document["attributes"]["count"] = count
+        (path / "zarr.json").write_text(json.dumps(document))
 
-    def zarr(a: Any) -> None:
-        a.attrs["one"] = 1
+    def change(module: Any) -> None:
+        module.open_array(path, mode="r+").attrs["one"] = 1
 
-    return _each(ours, _bind(ZARR, lambda: _zarr().open_array(path, mode="r+"), zarr))
+    return _each(lambda: change(zarr_core), lambda: change(_zarr()), prepare=prepare)
 
 
 @_axis("append one row each", "rows", 1, 10, 1e2, 1e3)
@@ -512,9 +568,18 @@ def _append(size: int, directory: Path) -> dict[str, Operation]:
             array.append(row)
         return None
 
+    def zarrista() -> None:  # neither atomic nor locked
+        array = _zarrista(path)
+        for number in range(size):
+            array = array.with_shape((number + 1, 100))
+            array.store_metadata()
+            array.store_array_subset((slice(number, number + 1), slice(0, 100)), row)
+
     return _each(
         lambda: run(zarr_core.open_array(path, mode="r+")),
         lambda: run(_zarr().open_array(path, mode="r+")),
+        None,
+        zarrista,
         prepare=prepare,
     )
 

@@ -11,7 +11,8 @@ import pytest
 
 NAMES = {
     "zarr_core": """
-        Array Attributes ChunkLayout Group Info LocalStore MemoryStore Progress Store StoreLike array array_from_metadata
+        Array Attributes ChunkLayout Group Info LocalStore MemoryStore PartialArrayMetadata Progress Store StoreLike
+        array array_from_metadata
         check_consolidated codec config consolidate_metadata convert copy copy_all copy_store create
         create_array create_group empty empty_like errors full full_like getsize group
         create_array create_group empty empty_like full full_like getsize group

@@ -57,6 +57,14 @@ def test_open_group_raises_for_arrays(group):
         group.require_array("x", shape=(11,))
 
 
+def test_other_arguments_are_ignored_if_the_array_exists(group):
+    array = group["x"]
+    assert zarr.open_array(group.store, path="x", mode="a", shape=(99,), dtype="u1") == array
+    assert zarr.open(group.store, path="x", mode="r+", shape=(99,), fill_value=7) == array
+    assert group.require_array("x", shape=array.shape, chunks=(1, 1), fill_value=7) == array
+    assert group.require_dataset("x", array.shape, dtype=array.dtype, compressors=None) == array
+
+
 def test_existing_nodes_raise_file_exists(group):
     with pytest.raises(FileExistsError) as caught:
         zarr.open_group(group.store, mode="w-")

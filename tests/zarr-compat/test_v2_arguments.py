@@ -120,3 +120,12 @@ def test_both_names_of_one_thing_are_rejected():
 def test_no_present_argument_has_an_older_name():
     for function in (zarr.open, zarr.open_array, zarr.open_group, zarr.create_array):
         assert V2_ARGUMENTS.isdisjoint(inspect.signature(function).parameters)
+
+
+def test_arguments_of_groups_and_trees():
+    group = zarr.group({})
+    group.create_array("g/x", shape=2)
+    assert [path for path, _ in group.arrays(recurse=True)] == ["g/x"]
+    assert [*group.array_keys(recurse=False)] == []
+    assert str(group.tree(expand=True)) == str(zarr.tree(group, expand=False, level=None))
+    assert not group["g/x"].is_view

@@ -20,7 +20,6 @@ REQUIRED = {
     "numcodecs.quantize": {"digits": 2, "dtype": "f8"},
     "numcodecs.vlen-array": {"dtype": "i4"},
     "reshape": {"shape": [[0]]},
-    "sharding_indexed": {"chunk_shape": (2,)},
     "transpose": {"order": (0,)},
     "v2.filters": {"dtype": "|O", "codecs": [{"id": "vlen-utf8"}]},
     "zfp": {"mode": "reversible"},

@@ -88,6 +88,23 @@ def test_members_of_a_group_are_rechecked_too(tmp_path):
     assert (found.shape, listed.shape, dict(group.attrs)) == ((7,), (7,), {"n": 1})
 
 
+def test_new_members_of_a_group_are_rechecked_too(tmp_path):
+    zarr.create_group(tmp_path / "g")
+    group = zarr.open_group(tmp_path / "g", recheck="always")
+    below = group.create_group("below")
+    created = [
+        below.create_array("a", shape=4),
+        below.create_dataset("b", shape=4),
+        below.zeros("c", shape=4),
+        group.require_group("below").require_array("d", shape=4),
+    ]
+    once = below.create_array("e", shape=4, recheck="open")
+    for array in zarr.open(tmp_path / "g/below").values():
+        array.resize(7)
+    assert [array.shape for array in created] == [(7,)] * 4
+    assert once.shape == (4,)
+
+
 def test_consolidated_metadata_of_another_writer_is_seen(tmp_path):
     writer = zarr.create_group(tmp_path / "g")
     writer.create_array("a", shape=4)

@@ -211,10 +211,13 @@ def test_requiring_members(root):
     assert root.require_array("v", data=np.arange(3.0))[...].tolist() == [0, 1, 2]
     assert root.require_array("v", data=np.zeros(3)) == root["v"]
     for arguments, message in (
-        ({"shape": 3, "dtype": "int32"}, "has dtype int16, not int32"),
-        ({"shape": 3, "dtype": "int8", "exact": True}, "has dtype int16"),
-        ({"shape": 4, "dtype": "int16"}, r"has shape \(3,\), not \(4,\)"),
-        ({"data": np.zeros(4)}, r"has shape \(3,\), not \(4,\)"),
+        ({"shape": 3, "dtype": "int32"}, '/data_type: is "int16", not "int32"'),
+        ({"shape": 3, "dtype": "int8", "exact": True}, '/data_type: is "int16", not "int8"'),
+        ({"shape": 4, "dtype": "int16"}, r"/shape: is \[3\], not \[4\]"),
+        ({"data": np.zeros(4)}, r"/shape: is \[3\], not \[4\]"),
+        ({"shape": 3, "chunks": 2}, r"/chunk_shape: is \[1\], not \[2\]"),
+        ({"shape": 3, "fill_value": 3}, "/fill_value: is 2, not 3"),
+        ({"metadata": {"fill_value": 3}}, "/fill_value: is 2, not 3"),
     ):
         with pytest.raises(NodeTypeError, match=message):
             root.require_array("y", **arguments)
@@ -355,3 +358,23 @@ def test_missing_members_are_reported_by_stores_that_cannot_list(root, monkeypat
     monkeypatch.setattr(type(root.store), "list_dir", list_dir)
     with pytest.raises(KeyError, match="no member 'x'$"):
         root["x"]
+
+
+def test_several_groups_are_created(root):
+    made = root.create_groups("n1", "n2/deep", attributes={"a": 1})
+    assert [group.path for group in made] == ["n1", "n2/deep"]
+    assert all(group.attrs == {"a": 1} for group in made)
+    with pytest.raises(NodeExistsError):
+        root.create_groups("n1")
+
+
+def test_keys_of_members_at_any_depth():
+    root = zarr.create_group()
+    root.create_array("a", shape=1)
+    root.create_array("g/h/b", shape=1)
+    assert [*root.array_keys()] == ["a"]
+    assert [*root.array_keys(None)] == ["a", "g/h/b"]
+    assert [*root.array_keys(max_depth=1)] == ["a"]
+    assert [*root.group_keys(None)] == ["g", "g/h"]
+    with pytest.raises(ValueError, match="depth"):
+        root.array_keys(-1)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from zarr_core import strictjson
 from zarr_core.errors import MetadataValidationError
 from zarr_core.metadata.encoded_members import EncodedMembers
+from zarr_core.metadata.group import GroupMetadata
 
 VALUES = st.recursive(
     st.none()
@@ -83,3 +84,61 @@ def test_threads_change_nodes_with_equal_documents(tmp_path):
     assert not failed
     for number, array in enumerate(arrays):
         assert zarr.open_array(array.store).attrs["n"] == [number, 199]
+
+
+def test_unchanged_members_keep_the_text_that_was_read():
+    text = b'{\n  "n": 1,\n  "attributes": {\n    "a": 1.50,\n    "b": [\n      2\n    ],\n    "c": {}\n  }\n}'
+    members = strictjson.loads(text)["attributes"]
+    texts = EncodedMembers.from_text(text, members, "attributes")
+    plain, found = texts.encode({**members, "b": 3}, "document")
+    assert found == b'{\n    "a": 1.50,\n    "b": 3,\n    "c": {}\n  }'
+    assert plain == {"a": 1.5, "b": 3, "c": {}}
+
+
+@given(OBJECTS, OBJECTS)
+def test_the_text_of_a_document_is_split_at_members(document, members):
+    document["attributes"] = members
+    text = strictjson.dumps(document)
+    texts = EncodedMembers.from_text(text, members, "attributes")
+    if members:
+        assert not texts.unknown(members)
+        assert texts.encode(members, "document")[1] in text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'{"attributes": {"a": 1, "b": 2}}',
+        b'{\n "attributes": {\n  "a": 1,\n  "b": 2\n }\n}',
+        b'{\n  "attributes": {\n    "a": 1, "b": 2\n  }\n}',
+        # A line that looks like the beginning of a member, but is in a value.
+        b'{\n  "attributes": {\n    "a": {"x": 1,\n    "b": 2},"b": 3\n  }\n}',
+        b'{\n  "attributes": {\n    "a": [{"x": 1,\n    "b": 2}],"b": 3\n  }\n}',
+        b'{\n  "attributes": {\n    "a": [{"x": 1,\n    "b": 2},{"b": 2}],"b": 3\n  }\n}',
+        b'{\n  "attributes": {\n    "a": {"x": "}",\n    "b": "{"},"b": 3\n  }\n}',
+        # The end of a value that looks like that of the object.
+        b'{\n  "attributes": {\n    "a": {"x": {\n  }\n}, "b": 2\n  }\n}',
+    ],
+)
+def test_other_layouts_are_not_split(text):
+    try:
+        members = strictjson.loads(text)["attributes"]
+    except zarr.errors.MetadataError:
+        members = {"a": {"x": {}}, "b": 2}
+    assert list(members) == ["a", "b"]
+    assert EncodedMembers.from_text(text, members, "attributes") is None
+
+
+def test_a_first_change_of_a_document_with_consolidated_metadata(tmp_path):
+    root = zarr.create_group(tmp_path, attributes={"text": "é" * 3000, "metadata": {"a": {"x": 1}}})
+    for name in "abc":
+        root.create_group(name, attributes={"text": name * 3000})
+    zarr.consolidate_metadata(tmp_path)
+    before = strictjson.loads((tmp_path / "zarr.json").read_bytes())
+    metadata = GroupMetadata.from_json(before).with_text((tmp_path / "zarr.json").read_bytes())
+    assert not metadata.consolidated.encoded.unknown(metadata.consolidated.entries)
+    data, stored = metadata.replace(attributes={**metadata.attributes, "new": 1}).to_stored()
+    before["attributes"]["new"] = 1
+    assert strictjson.identical(strictjson.loads(data), before)
+    assert data == strictjson.dumps(before)
+    assert strictjson.identical(stored.to_json(), before)

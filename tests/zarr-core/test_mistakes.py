@@ -47,7 +47,6 @@ def test_pairs_of_attributes_are_accepted():
 @pytest.mark.parametrize(
     ("options", "members"),
     [
-        ({"serializer": "sharding_indexed"}, ["0/configuration/chunk_shape"]),
         ({"compressors": ["conditional"]}, ["1/configuration/codecs"]),
         ({"filters": ["transpose"]}, ["0/configuration/order"]),
         (

@@ -232,17 +232,22 @@ def test_arguments_of_the_compiled_code_are_checked(tmp_path):
         ((0, 0), np.empty((21, 1), "int32")),
         ((2**62, 0), out),
     ):
+        index = tuple(slice(it, it + 1, 1) for it in lo)
         with pytest.raises((ValueError, OverflowError)):
-            _native.read_box(plan, lo, wrong, 1)
+            _native.read_box(plan, index, wrong, 1)
         with pytest.raises((ValueError, OverflowError)):
-            _native.write_box(plan, lo, wrong, 1)
+            _native.write_box(plan, index, wrong, 1)
+    assert _native.read_box(plan, (slice(0, 10, 2), slice(0, 5, 1)), out, 1) is None
+    box = (slice(0, 5, 1), slice(0, 5, 1))
+    with pytest.raises(TypeError):
+        _native.read_box(plan, (0, 0), out, 1)
     with pytest.raises(ValueError, match="not within"):
         _native.read_points(plan, (np.array([20]), np.array([0])), np.empty(1, "int32"), 1)
     with pytest.raises(ValueError, match="of one length"):
         _native.read_points(plan, (np.array([2]), np.array([0, 1])), np.empty(1, "int32"), 1)
     with pytest.raises(ValueError, match="one value"):
-        _native.read_box(plan, (0, 0), out, 1, [])
+        _native.read_box(plan, box, out, 1, [])
     frozen = out.copy()
     frozen.flags.writeable = False
     with pytest.raises((ValueError, BufferError)):
-        _native.read_box(plan, (0, 0), frozen, 1)
+        _native.read_box(plan, box, frozen, 1)

@@ -10,6 +10,7 @@ from importlib import resources
 import jsonschema
 import numpy as np
 import pytest
+import zarr_core
 from zarr_core.errors import (
     CodecChainError,
     ExtensionConfigurationError,
@@ -262,3 +263,49 @@ def test_zero_dimensional_shard(rep):
         )
     )
     assert codec.decode(data, decoded)[()] == 9
+
+
+# --- arguments of new arrays ---
+
+
+@pytest.mark.parametrize(
+    ("members", "chunk_shape", "codecs", "index"),
+    [
+        ({}, [4, 6], ["bytes"], ["bytes", "crc32c"]),
+        ({"chunk_shape": [2, 3]}, [2, 3], ["bytes"], ["bytes", "crc32c"]),
+        ({"codecs": ["gzip"]}, [4, 6], ["bytes", "gzip"], ["bytes", "crc32c"]),
+        (
+            {"codecs": [{"name": "transpose", "configuration": {"order": "F"}}, "gzip"]},
+            [4, 6], ["transpose", "bytes", "gzip"], ["bytes", "crc32c"],
+        ),
+        ({"index_codecs": ["crc32c"]}, [4, 6], ["bytes"], ["bytes", "crc32c"]),
+        (
+            {"codecs": [{"name": "sharding_indexed", "configuration": {"chunk_shape": [1, 1]}}]},
+            [4, 6], ["sharding_indexed"], ["bytes", "crc32c"],
+        ),
+    ],
+)  # fmt: skip
+def test_a_new_array_completes_the_configuration(members, chunk_shape, codecs, index):
+    serializer = {"name": "sharding_indexed", "configuration": members}
+    array = zarr_core.create_array(
+        shape=(8, 12), chunks=(4, 6), dtype="int16", serializer=serializer, compressors=None
+    )
+    (sharding,) = json.loads(bytes(array.store.get("zarr.json")))["codecs"]
+    found = sharding["configuration"]
+    names = {
+        key: [item if isinstance(item, str) else item["name"] for item in found[key]]
+        for key in ("codecs", "index_codecs")
+    }
+    assert found["chunk_shape"] == chunk_shape
+    assert names == {"codecs": codecs, "index_codecs": index}
+    array[...] = np.arange(96).reshape(8, 12)
+    again = zarr_core.open_array(array.store)
+    np.testing.assert_array_equal(again[...], np.arange(96).reshape(8, 12))
+
+
+def test_the_default_serializer_is_that_of_the_data_type():
+    array = zarr_core.create_array(
+        shape=4, chunks=2, dtype="string", serializer="sharding_indexed", compressors=None
+    )
+    assert array.serializer.to_configuration() == {}
+    assert array.metadata.codecs[0].configuration["codecs"][0]["name"] == "vlen-utf8"

@@ -71,6 +71,40 @@ def test_a_replaced_shard_is_read_again(store, sharded, proxy):
     assert np.array_equal(array[5], DATA[5] + 1)
 
 
+def test_a_checked_cache_in_memory_requests_only_versions(store, sharded, proxy):
+    array = zarr.open_array(LRUCacheStore(store, 10**8, check="generation"), mode="r")
+    assert np.array_equal(array[3:40:5, 7], DATA[3:40:5, 7])
+    methods(proxy)
+    assert np.array_equal(array[3:40:5, 7], DATA[3:40:5, 7])
+    assert set(methods(proxy)) == {"HEAD"}
+    sharded[...] = DATA + 1
+    assert np.array_equal(array[3:40:5, 7], DATA[3:40:5, 7] + 1)
+
+
+def test_metadata_is_rechecked_with_one_request(store, sharded, proxy):
+    array = zarr.open_array(store, mode="r", recheck="always")
+    assert array.shape == DATA.shape
+    methods(proxy)
+    assert array.shape == DATA.shape
+    assert methods(proxy) == ["HEAD"]
+    sharded.resize(70, 6000)
+    methods(proxy)
+    assert array.shape == (70, 6000)
+    assert sorted(methods(proxy)) == ["GET", "HEAD"]
+
+
+def test_an_archive_on_a_web_server_is_opened_by_a_url_pipeline(http_server, tmp_path):
+    archived(http_server.root / "without-suffix")
+    for pipeline in ("zip:plain", "zip:|zarr3:plain", "auto:plain"):
+        array = zarr.open(f"{http_server.url}/without-suffix|{pipeline}", "r")
+        assert np.array_equal(array[5], DATA[5])
+    archived(http_server.root / "with space")
+    assert zarr.open(f"{http_server.url}/with%20space|auto:plain", "r").shape == DATA.shape
+    zarr.create_array(http_server.root / "a", data=DATA[:2])
+    for name in ("a|auto:", "a/|auto:"):
+        assert zarr.open(f"{http_server.url}/{name}", "r").shape == (2, 6000)
+
+
 def test_a_cache_on_disk_requests_only_versions(store, sharded, proxy, tmp_path):
     def opened(check):
         cached = DiskCacheStore(store, tmp_path, None, check)

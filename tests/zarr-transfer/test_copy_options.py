@@ -126,3 +126,17 @@ def test_a_dry_run_of_a_conversion_says_what_prevents_it():
     source = zarr.create_array(data=[1, 300])
     with pytest.raises(ConversionError, match="cannot|not"):
         zarr.convert(source, zarr.MemoryStore(), dtype="string", dry_run=True)
+
+
+def test_arrays_with_missing_chunks_are_replaced(array):
+    source = zarr.create_group()
+    for name in ("whole", "part"):
+        source.create_array(name, data=np.arange(1, 5), chunks=2)
+    dest = zarr.copy(source, None)
+    dest["whole"][...] = 7
+    dest.store.erase("part/c/1")
+    zarr.copy_all(source, dest, if_exists="skip_initialized")
+    assert dest["whole"][...].tolist() == [7, 7, 7, 7]
+    assert dest["part"][...].tolist() == [1, 2, 3, 4]
+    with pytest.raises(NodeExistsError, match="overlap"):
+        zarr.copy(source["part"], source, "part", if_exists="skip_initialized")

@@ -107,10 +107,9 @@ class Npy(Format):
         return {**old, **members}
 
     def read(self, store: Store, path: str) -> Node | None:
-        value = store.get(_key(path))
-        return (
-            None if value is None else self._parsed(bytes(value), Location(store, key=_key(path)))
-        )
+        key = _key(path)
+        value = store.get(key)
+        return None if value is None else self._parsed(bytes(value), Location(store, key=key))
 
     def write(self, store: Store, path: str, metadata: Node) -> None:
         store.set(_key(path), strictjson.encode(self.to_json(metadata)))

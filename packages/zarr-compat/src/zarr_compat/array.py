@@ -71,6 +71,11 @@ class Array(Node[zarr_core.Array], wraps=zarr_core.Array):
         return ArrayConfig(order, stored.resolved.write_empty_chunks)
 
     @property
+    def is_view(self) -> bool:
+        """False: views of arrays are objects of another class."""
+        return False
+
+    @property
     def order(self) -> str:
         """The order of results in memory; in version 2, that of the elements of a chunk."""
         order: str = self.core.order if self.core.zarr_format == 2 else self.config.order

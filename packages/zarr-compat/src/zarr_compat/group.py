@@ -89,7 +89,7 @@ class Group(Node[zarr_core.Group], wraps=zarr_core.Group):
     def require_dataset(self, name: str, *arguments: Any, **options: Any) -> Any:
         """Return an array, and create it if it does not exist; deprecated by zarr-python."""
         _warn_deprecated("require_dataset", "require_array")
-        return adapt(self.core.require_dataset, self.store)(name, *arguments, **options)
+        return self.require_array(name, *arguments, **options)
 
     async def update_attributes_async(self, attributes: Mapping[str, Any]) -> Self:
         """Replace the attributes, as zarr-python does, and return the group."""
@@ -107,6 +107,16 @@ class Group(Node[zarr_core.Group], wraps=zarr_core.Group):
         core = self.core
         again = zarr_core.open_group(core.store, "a", path=core.path, zarr_format=core.zarr_format)
         return Group(again, self.store)
+
+    def require_array(self, name: str, shape: Any = None, **options: Any) -> Any:
+        """Return the array of a name, and create it if it does not exist.
+
+        As in zarr-python, only shape and dtype of an existing array are compared.
+        """
+        if name in self.core:
+            compared = ("dtype", "exact", "data")
+            options = {key: value for key, value in options.items() if key in compared}
+        return adapt(self.core.require_array, self.store)(name, shape, **options)
 
     @property
     def async_(self) -> AsyncGroup:

@@ -48,6 +48,8 @@ def open(store: Any = None, *, mode: Any = None, path: str | None = None, **opti
     **options
         Further arguments of :func:`zarr_core.open`.
     """
+    # As in zarr-python, arguments for a new array are ignored if the array exists.
+    options.setdefault("match", False)
     return _open(zarr_core.open, store, mode, path, options, NodeNotFoundError)
 
 
@@ -61,6 +63,7 @@ def open_array(
     ArrayNotFoundError
         If the array does not exist and ``shape`` is not passed.
     """
+    options.setdefault("match", False)
     return _open(zarr_core.open_array, store, mode, path, options, ArrayNotFoundError)
 
 

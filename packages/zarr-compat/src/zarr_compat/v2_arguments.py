@@ -81,6 +81,10 @@ def _write_empty_chunks(value: Any, _: dict[str, Any]) -> list[tuple[str, Any]]:
     return [] if value is None else [("config", {"write_empty_chunks": value})]
 
 
+def _recurse(value: Any, _: dict[str, Any]) -> list[tuple[str, Any]]:
+    return [("max_depth", None if value else 0)]
+
+
 def _recheck(value: Any, present: dict[str, Any]) -> list[tuple[str, Any]]:
     """Both arguments together have the meaning of one."""
     if value is None or value is True or present.get("recheck") == "always":
@@ -101,6 +105,7 @@ _TRANSLATED: dict[str, Translation] = {
     "compressor": _compressor,
     "dimension_separator": _renamed("chunk_key_encoding"),
     "object_codec": _object_codec,
+    "recurse": _recurse,
     "write_empty_chunks": _write_empty_chunks,
     "zarr_version": _renamed("zarr_format"),
 }
@@ -118,6 +123,7 @@ _WITHOUT_EFFECT: dict[str, tuple[tuple[Any, ...], str]] = {
         (),
         'pass compressors={"name": "gzip", "configuration": {"level": 5}}',
     ),
+    "expand": ((True, False), ""),
     "meta_array": ((), "results are NumPy arrays; copy them to another device afterwards"),
     "partial_decompress": ((True, False), ""),
 }

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.store import Store
     from zarr_core.normalize.chunk_layout import ChunkLayout
     from zarr_core.normalize.codecs import codec
+    from zarr_core.normalize.partial_metadata import PartialArrayMetadata
     from zarr_core.registry.extension_list import installed_extensions
     from zarr_core.registry.hooks import register_hooks, unregister_hooks
     from zarr_core.registry.scope import override_extensions
@@ -117,6 +118,7 @@ _MODULES = {
     "zarr_core.interfaces.store": ("Store",),
     "zarr_core.normalize.chunk_layout": ("ChunkLayout",),
     "zarr_core.normalize.codecs": ("codec",),
+    "zarr_core.normalize.partial_metadata": ("PartialArrayMetadata",),
     "zarr_core.registry.hooks": ("register_hooks", "unregister_hooks"),
     "zarr_core.registry.extension_list": ("installed_extensions",),
     "zarr_core.registry.scope": ("override_extensions",),
@@ -133,6 +135,7 @@ __all__ = [
     "Info",
     "LocalStore",
     "MemoryStore",
+    "PartialArrayMetadata",
     "Progress",
     "Store",
     "StoreLike",

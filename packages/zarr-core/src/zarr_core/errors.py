@@ -370,6 +370,33 @@ class NodeTypeError(NodeError, TypeError):
     """An array was found instead of a group, or a group instead of an array."""
 
 
+class MetadataMismatchError(NodeTypeError, ValueError):
+    """The metadata of an existing array are not as expected.
+
+    Parameters
+    ----------
+    location : Location or str
+        Store and path of the array.
+    problems : iterable of ValidationProblem
+        All differences, each with its JSON pointer: ``/shape: is [4], not [9]``.
+    """
+
+    def __init__(self, location: Location | str, problems: Iterable[ValidationProblem]) -> None:
+        problems = tuple(problems)
+        super().__init__(location)
+        self.args = (self.location, problems)
+        self.problems = problems
+
+    def _message(self) -> str:
+        count = len(self.problems)
+        first = (
+            f"{self.location}: the array exists, but {count} "
+            f"{'member of its metadata is' if count == 1 else 'members of its metadata are'} "
+            "not as expected; pass the values that it has, or open it without these arguments:"
+        )
+        return "\n  ".join([first, *problem_lines(self.problems)])
+
+
 class NodeNameError(NodeError, ValueError):
     """A node name or path is invalid (v3.1, "Node names")."""
 

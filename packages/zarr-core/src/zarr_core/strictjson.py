@@ -70,6 +70,7 @@ class NonFinite(float):
 
 # Types that plain() keeps; types that json.dumps() and encode() write in the same way.
 _KEPT = frozenset([str, int, bool, type(None), DecimalNumber, NonFinite])
+_KEPT_OR_FLOAT = _KEPT | {float}
 _SCALARS = frozenset([str, int, bool, type(None), float, NonFinite])
 
 
@@ -256,7 +257,15 @@ def _text_of(value: Any, quote: Callable[[str], str], line: str = "\n") -> str:
             escaped = quote is encode_basestring_ascii
             text = json.dumps(value, ensure_ascii=escaped, separators=(f",{inner}", ""))
             return f"[{inner}{text[1:-1]}{line}]"
-        items = [_text_of(item, quote, inner) for item in value]
+        # The two most frequent types without a call.
+        items = [
+            quote(item)
+            if type(item) is str
+            else int.__repr__(item)
+            if type(item) is int
+            else _text_of(item, quote, inner)
+            for item in value
+        ]
         return f"[{inner}{f',{inner}'.join(items)}{line}]"
     return _LITERALS[value] if kind is bool or value is None else json.dumps(value, indent=2)
 
@@ -453,7 +462,13 @@ def _plain(value: Any, pointer: str | None, depth: int, problems: list[Validatio
 def _are_plain(values: Collection[Any]) -> bool:
     """Whether values are scalars that need no conversion; a fast test, in C."""
     kinds = {*map(type, values)}
-    return kinds <= _KEPT or (kinds == {float} and all(map(math.isfinite, values)))
+    if float not in kinds:
+        return kinds <= _KEPT
+    if len(kinds) > 1:
+        if not kinds <= _KEPT_OR_FLOAT:
+            return False
+        values = [value for value in values if type(value) is float]
+    return all(map(math.isfinite, values))
 
 
 def _plain_object(

@@ -29,13 +29,15 @@ def plan(
 ) -> Any: ...
 def read_box(
     plan: Any,
-    lo: tuple[int, ...],
+    index: tuple[slice, ...],
     out: Any,
     threads: int,
     values: list[Any] | None = None,
     /,
 ) -> list[int] | None: ...
-def write_box(plan: Any, lo: tuple[int, ...], values: Any, threads: int, /) -> list[int] | None: ...
+def write_box(
+    plan: Any, index: tuple[slice, ...], values: Any, threads: int, /
+) -> list[int] | None: ...
 def read_points(
     plan: Any, indices: Sequence[Any], out: Any, threads: int, /
 ) -> list[int] | None: ...

@@ -103,53 +103,59 @@ class Plan(NativePlan):
         self._writes = writes
 
     def read(self, array: StoredArray, selection: Any, out: Array) -> Coordinates | None:
-        if out.dtype != self.dtype:
+        dtype = out.dtype
+        if dtype is not self.dtype and dtype != self.dtype:
             return None
         if self._view is not None:
             out = out.view(self._view)
         threads = available_threads() if out.nbytes >= _THREADS_NBYTES else 1
-        if type(selection) is CoordinateIndexer:
-            if self._in_memory or not selection.index:
-                return None
-            left = _native.read_points(self._plan, selection.index, out, threads)
-            if left is None:
-                return None
-            return {tuple(map(int, np.unravel_index(it, self._chunks))) for it in left}
-        lo = _start(selection)
-        if lo is None:
+        kind = type(selection)
+        if kind is BasicIndexer:
+            index = selection.index
+            if self._in_memory:
+                values = self._values(array, index, out.shape)
+                if values is None:
+                    return None
+                left = _native.read_box(self._plan, index, out, threads, values)
+            else:
+                left = _native.read_box(self._plan, index, out, threads)
+            return self._coordinates(left, index, out.shape) if left else left  # type: ignore[return-value]  # empty or None
+        if kind is not CoordinateIndexer or self._in_memory or not selection.index:
             return None
-        if self._in_memory:
-            keys = array.chunk_keys(self._ranges(lo, out.shape))
-            values: list[Any] = list(map(array.chunk_store.get, keys))
-            left = _native.read_box(self._plan, lo, out, threads, values)
-        else:
-            left = _native.read_box(self._plan, lo, out, threads)
-        return self._coordinates(left, lo, out.shape)
+        left = _native.read_points(self._plan, selection.index, out, threads)
+        if left is None:
+            return None
+        return {tuple(map(int, np.unravel_index(it, self._chunks))) for it in left}
 
     def write(self, array: StoredArray, selection: Any, value: Array) -> Coordinates | None:
-        lo = _start(selection)
-        if lo is None or not self._writes or array.read_only:
+        if type(selection) is not BasicIndexer or not self._writes or array.read_only:
             return None
         if self._view is not None:
             value = value.view(self._view)
         threads = available_threads() if value.nbytes >= _THREADS_NBYTES else 1
-        left = _native.write_box(self._plan, lo, value, threads)
-        return self._coordinates(left, lo, value.shape)
+        left = _native.write_box(self._plan, selection.index, value, threads)
+        return self._coordinates(left, selection.index, value.shape) if left else left  # type: ignore[return-value]  # empty or None
 
-    def _ranges(self, lo: tuple[int, ...], shape: tuple[int, ...]) -> list[range]:
+    def _values(
+        self, array: StoredArray, index: tuple[slice, ...], shape: tuple[int, ...]
+    ) -> list[Any] | None:
+        """The values of all stored objects of a box; None if it has a step."""
+        if any(part.step != 1 for part in index):
+            return None
+        return list(map(array.chunk_store.get, array.chunk_keys(self._ranges(index, shape))))
+
+    def _ranges(self, index: tuple[slice, ...], shape: tuple[int, ...]) -> list[range]:
         """The coordinates of the stored objects of a box along each dimension."""
         return [
-            range(first // length, (first + count - 1) // length + 1)
-            for first, count, length in zip(lo, shape, self._outer, strict=True)
+            range(part.start // length, (part.start + count - 1) // length + 1)
+            for part, count, length in zip(index, shape, self._outer, strict=True)
         ]
 
     def _coordinates(
-        self, numbers: list[int] | None, lo: tuple[int, ...], shape: tuple[int, ...]
-    ) -> Coordinates | None:
+        self, numbers: list[int], index: tuple[slice, ...], shape: tuple[int, ...]
+    ) -> Coordinates:
         """The coordinates of stored objects by their numbers in a box."""
-        if not numbers:
-            return None if numbers is None else ()
-        ranges = self._ranges(lo, shape)
+        ranges = self._ranges(index, shape)
         if len(numbers) == np.prod([len(it) for it in ranges]):
             return set(product(*ranges))
         table = np.unravel_index(numbers, [len(it) for it in ranges])
@@ -157,18 +163,6 @@ class Plan(NativePlan):
             (column + part.start).tolist() for column, part in zip(table, ranges, strict=True)
         ]
         return set(zip(*columns, strict=True))
-
-
-def _start(selection: Any) -> tuple[int, ...] | None:
-    """The first element of a box; None for a selection that is not a box."""
-    if type(selection) is not BasicIndexer:
-        return None
-    start = []
-    for part in selection.index:
-        if part.step != 1:
-            return None
-        start.append(part.start)
-    return tuple(start)
 
 
 def _plan(array: StoredArray) -> Plan:

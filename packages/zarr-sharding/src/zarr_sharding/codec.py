@@ -32,7 +32,7 @@ from zarr_core.tools import CodecChain
 
 from zarr_sharding.inner_chunks import GAP_BYTES
 from zarr_sharding.reader import read_part
-from zarr_sharding.shard import Shard, inner_grid, prepare_shard
+from zarr_sharding.shard import Shard, index_representation, inner_grid, prepare_shard
 from zarr_sharding.writer import change_shard, encode_shard
 
 if TYPE_CHECKING:
@@ -60,11 +60,13 @@ class ShardingCodec(PartialEncodeCodec, SubchunkCodec):
 
     Parameters
     ----------
-    chunk_shape : sequence of int
-        Shape of the inner chunks, in elements; must divide the shape of the shard.
+    chunk_shape : sequence of int, optional
+        Shape of the inner chunks, in elements; must divide the shape of the shard.  By default
+        that of the shard, which :meth:`resolve` sets.
     codecs : sequence of codecs
         Codecs of the inner chunks, each a codec, a definition, a name or JSON;
-        stored as a tuple of definitions.  ``bytes`` by default.
+        stored as a tuple of definitions.  ``bytes`` by default; :meth:`resolve` adds a missing
+        array -> bytes codec.
     index_codecs : sequence of codecs
         Codecs of the index.  ``bytes`` (little-endian) and ``crc32c`` by default.
     index_location : {"end", "start"}
@@ -82,7 +84,7 @@ class ShardingCodec(PartialEncodeCodec, SubchunkCodec):
     >>> codec = ShardingCodec((32, 32), ["bytes", "crc32c"])
     """
 
-    chunk_shape: Sequence[int]
+    chunk_shape: Sequence[int] | None = None
     codecs: CodecChain | Sequence[CodecLike] = ("bytes",)
     index_codecs: CodecChain | Sequence[CodecLike] = _INDEX_CODECS
     index_location: Literal["start", "end"] = "end"
@@ -93,16 +95,17 @@ class ShardingCodec(PartialEncodeCodec, SubchunkCodec):
     )
 
     def __post_init__(self) -> None:
-        shape = tuple(self.chunk_shape)
-        if any(isinstance(n, bool) or not hasattr(n, "__index__") or n < 1 for n in shape):
-            raise ValueError(f"chunk_shape must be integers of at least 1, not {shape}")
+        put = object.__setattr__
+        if self.chunk_shape is not None:
+            shape = tuple(self.chunk_shape)
+            if any(isinstance(n, bool) or not hasattr(n, "__index__") or n < 1 for n in shape):
+                raise ValueError(f"chunk_shape must be integers of at least 1, not {shape}")
+            put(self, "chunk_shape", tuple(n.__index__() for n in shape))
         if self.index_location not in ("start", "end"):
             raise ValueError(
                 f'index_location must be "start" or "end", not {self.index_location!r}'
             )
         inner, index = _chain(self.codecs), _chain(self.index_codecs)
-        put = object.__setattr__
-        put(self, "chunk_shape", tuple(n.__index__() for n in shape))
         put(self, "codecs", inner.to_definitions())
         put(self, "index_codecs", index.to_definitions())
         put(self, "_inner", inner)
@@ -117,16 +120,19 @@ class ShardingCodec(PartialEncodeCodec, SubchunkCodec):
             for member in ("codecs", "index_codecs")
             if member in configuration
         }
-        return cls(**{**configuration, **chains})
+        # Only the argument of a new array can omit them; resolve() adds the serializer.
+        return cls(**{"codecs": (), **configuration, **chains})
 
     def to_configuration(self) -> dict[str, JSON]:
         """Return the configuration; inner codecs keep the form in which they were read."""
-        return {
-            "chunk_shape": list(self.chunk_shape),
+        members: dict[str, JSON] = {
             "codecs": [it.to_json() for it in self._inner.to_definitions()],
             "index_codecs": [it.to_json() for it in self._index.to_definitions()],
             "index_location": self.index_location,
         }
+        if self.chunk_shape is None:
+            return members
+        return {"chunk_shape": list(self.chunk_shape), **members}
 
     @property
     def ignored(self) -> tuple[ExtensionDefinition, ...]:
@@ -139,11 +145,14 @@ class ShardingCodec(PartialEncodeCodec, SubchunkCodec):
         return self._inner.byte_order
 
     def resolve(self, decoded: ArrayRepresentation) -> Self:
-        """Fill in the parameters of the inner codecs that depend on the inner chunk."""
-        inner_grid(decoded.shape, tuple(self.chunk_shape))
-        shape = tuple(self.chunk_shape)
+        """Fill in the parameters that depend on the shard and on the inner chunk."""
+        shape = decoded.shape if self.chunk_shape is None else tuple(self.chunk_shape)
+        grid = inner_grid(decoded.shape, shape)
         inner = ArrayRepresentation(shape, decoded.data_type, decoded.fill_value)
-        return replace(self, codecs=self._inner.resolve(inner), index_codecs=self._index)
+        index = self._index.resolve(index_representation(grid))
+        return replace(
+            self, chunk_shape=shape, codecs=self._inner.resolve(inner), index_codecs=index
+        )
 
     def check(self, decoded: ArrayRepresentation) -> None:
         """Raise an error if the shape or the inner codecs are not supported.
@@ -209,9 +218,10 @@ class ShardingCodec(PartialEncodeCodec, SubchunkCodec):
     def _shard(self, decoded: ArrayRepresentation) -> Shard:
         shard = self._shards.get(decoded)
         if shard is None:
+            shape = decoded.shape if self.chunk_shape is None else tuple(self.chunk_shape)
             shard = self._shards[decoded] = prepare_shard(
                 decoded,
-                tuple(self.chunk_shape),
+                shape,
                 self._inner,
                 self._index,
                 self.index_location == "start",
@@ -242,7 +252,8 @@ def _chain(codecs: CodecChain | Iterable[CodecLike]) -> CodecChain:
         *(
             ExtensionDefinition.from_json(dict(it)) if isinstance(it, Mapping) else it
             for it in codecs
-        )
+        ),
+        complete=False,
     )
 
 

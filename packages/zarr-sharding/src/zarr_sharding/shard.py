@@ -269,19 +269,21 @@ def check_count(grid: tuple[int, ...]) -> None:
         )
 
 
+def index_representation(grid: tuple[int, ...]) -> ArrayRepresentation:
+    """Return the decoded representation of an index."""
+    # "The index is an array with 64-bit unsigned integers with a shape that matches
+    # the chunks per shard tuple with an appended dimension of size 2."
+    uint64 = create_extension("data_type", ExtensionDefinition("uint64"))
+    assert uint64 is not None  # a data type is never ignored
+    return ArrayRepresentation((*grid, 2), uint64, np.zeros((), np.uint64), write_empty_chunks=True)
+
+
 def index_format(grid: tuple[int, ...], codecs: CodecChain, at_start: bool) -> IndexFormat:
     """Return the format of an index with this shape and these codecs.
 
     Raises CodecChainError if the size of the encoded index depends on its content.
     """
-    # "The index is an array with 64-bit unsigned integers with a shape that matches
-    # the chunks per shard tuple with an appended dimension of size 2."
-    uint64 = create_extension("data_type", ExtensionDefinition("uint64"))
-    assert uint64 is not None  # a data type is never ignored
-    decoded = ArrayRepresentation(
-        (*grid, 2), uint64, np.zeros((), np.uint64), write_empty_chunks=True
-    )
-    chain = codecs.prepare(decoded)
+    chain = codecs.prepare(index_representation(grid))
     if chain.encoded_size is None:
         # "Codecs that produce variable-sized encoded representation, such as
         # compression codecs, MUST NOT be used for index codecs."

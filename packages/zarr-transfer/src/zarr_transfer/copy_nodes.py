@@ -91,9 +91,10 @@ def copy(
         group; otherwise empty, and the copy becomes the root.
     overwrite : bool
         Whether an existing node is removed first, with everything below it.
-    if_exists : {"raise", "replace", "skip"}
-        For existing nodes: raise an error; replace arrays, and keep other members of groups; or
-        keep arrays, and copy what is missing.
+    if_exists : {"raise", "replace", "skip", "skip_initialized"}
+        For existing nodes: raise an error; replace arrays, and keep other members of groups; keep
+        arrays, and copy what is missing; or keep arrays of which all chunks are stored, and
+        replace others.
     shallow : bool
         Copy the arrays directly below a group, and no groups.
     without_attrs : bool
@@ -170,7 +171,7 @@ def copy(
             raise NodeNameError("''", "the root has no name; pass dest_path")
     with opened_store(dest, dest_path) as (store, path):
         metadata = read_source(source)
-        replaces = overwrite or if_exists == "replace"
+        replaces = overwrite or if_exists in ("replace", "skip_initialized")
         if is_within_location(store, path, source.store, source.path) or (
             replaces and is_within_location(source.store, source.path, store, path)
         ):

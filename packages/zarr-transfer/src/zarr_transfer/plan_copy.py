@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from zarr_core import MemoryStore, empty_like
+from zarr_core import MemoryStore, array_from_metadata, empty_like
 from zarr_core.errors import MetadataError
 from zarr_core.extension import ArrayMetadata, GroupMetadata, StoreCapabilityError
 from zarr_core.tools import keep_nonfinite, occupied
@@ -64,7 +64,7 @@ def plan_copy(
             continue
         action = steps[owner].action
         # Unmanaged keys of an existing group are kept.
-        stays = action == "keep" or (action == "merge" and if_exists == "skip")
+        stays = action == "keep" or (action == "merge" and if_exists != "replace")
         if action == "skip" or (stays and target in there):
             continue
         pairs.append(KeyPair(key, target, not overwrite and target in there, owner))
@@ -161,4 +161,14 @@ def _action(
         implied = spec.dest.format_.implicit_groups and not found.attributes
         lacks = implied and bool(metadata.attributes)
         return "merge" if if_exists == "replace" or lacks else "keep"
+    if if_exists == "skip_initialized" and isinstance(found, ArrayMetadata):
+        return "skip" if _is_initialized(spec, target, found) else "replace"
     return "replace" if if_exists == "replace" else "skip"
+
+
+def _is_initialized(spec: CopySpec, path: str, metadata: ArrayMetadata) -> bool:
+    """Whether all chunks of an array in the destination are stored."""
+    array = array_from_metadata(
+        spec.dest.store, metadata, path=path, zarr_format=spec.dest.format_.name, read_only=True
+    )
+    return array.nchunks_initialized == array.nchunks

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from zarr_transfer.copy_executor import CopyExecutor
 
 Compare = Literal["content", "size"]
-IfExists = Literal["raise", "replace", "skip"]
+IfExists = Literal["raise", "replace", "skip", "skip_initialized"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +147,10 @@ class CopyOptions:
         return cls(**{name: arguments[name] for name in own}, layout=layout)
 
     def __post_init__(self) -> None:
-        check_word("if_exists", self.if_exists, ("raise", "replace", "skip"))
+        check_word("if_exists", self.if_exists, ("raise", "replace", "skip", "skip_initialized"))
         check_word("compare", self.compare, ("content", "size"))
         check_word("on_error", self.on_error, ("raise", "skip"))
-        if self.overwrite and self.if_exists == "skip":
+        if self.overwrite and self.if_exists in ("skip", "skip_initialized"):
             raise ValueError(
                 'overwrite=True removes what if_exists="skip" keeps; pass only one of them'
             )

@@ -49,6 +49,8 @@ class ArrayCheck:
         Keys of chunks outside the shape of the array, left from a larger shape.
     foreign : list of str
         Unmanaged keys below the array.
+    differences : list of str
+        Differences of the metadata from what is expected, each with its JSON pointer.
     """
 
     path: str
@@ -59,6 +61,7 @@ class ArrayCheck:
     damages: list[Damage] = field(default_factory=list)
     outside: list[str] = field(default_factory=list)
     foreign: list[str] = field(default_factory=list)
+    differences: list[str] = field(default_factory=list)
 
     @property
     def missing(self) -> int:

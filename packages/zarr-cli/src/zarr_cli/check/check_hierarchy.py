@@ -19,7 +19,7 @@ from zarr_cli.walk import Member, walk
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from zarr_core import Progress, Store
+    from zarr_core import PartialArrayMetadata, Progress, Store
 
 
 @dataclass(slots=True)
@@ -46,8 +46,10 @@ class Check:
 
     @property
     def is_sound(self) -> bool:
-        """Whether every node can be opened and every stored chunk can be read."""
-        return not self.unopened and not any(array.damages for array in self.arrays)
+        """Whether all nodes can be opened and all chunks be read, and metadata is as expected."""
+        return not self.unopened and not any(
+            array.damages or array.differences for array in self.arrays
+        )
 
     @property
     def is_complete(self) -> bool:
@@ -78,6 +80,7 @@ def check(
     path: str = "",
     zarr_format: int | str | None = None,
     progress: Callable[[Progress], object] | None = None,
+    like: PartialArrayMetadata | None = None,
 ) -> Check:
     """Read every chunk of an array, or of all arrays below a group.
 
@@ -91,6 +94,8 @@ def check(
         Check only this format.
     progress : callable, optional
         As for :func:`zarr_core.copy`.
+    like : PartialArrayMetadata, optional
+        What the metadata of each array is compared with.
 
     Raises
     ------
@@ -111,6 +116,8 @@ def check(
         for array in arrays:
             found = _new_result(array)
             result.arrays.append(found)
+            if like is not None:
+                found.differences += map(str, like.problems(array.metadata))
             keys = check_chunks(array if lists else require_chunks(array), found, reporter)
             if lists:
                 check_keys_of_array(array, format_, keys, found)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from zarr_core import PartialArrayMetadata
+from zarr_core.tools import strictjson
 
-from zarr_cli.errors import ProblemsFound
+from zarr_cli.errors import Failure, ProblemsFound
 from zarr_cli.humanize import pluralize
 from zarr_cli.location import Location, location_arguments
 from zarr_cli.output import json_option, print_json, print_styled
@@ -23,32 +26,51 @@ if TYPE_CHECKING:
 @click.option(
     "--strict", is_flag=True, help="Missing chunks and unmanaged keys also give status 1."
 )
+@click.option(
+    "--like",
+    "expected",
+    metavar="FILE.json",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Compare the metadata of each array with a part of a zarr.json.",
+)
 @progress_options
 @json_option
-def command(location: Location, strict: bool, progress: ProgressOutput, as_json: bool) -> None:
+def command(
+    location: Location,
+    strict: bool,
+    expected: Path | None,
+    progress: ProgressOutput,
+    as_json: bool,
+) -> None:
     r"""Read every chunk of a hierarchy and report damage.
 
     \b
     zarr-core check survey.zarr
     zarr-core check s3://bucket/field.zarr -q || echo damaged
+    zarr-core check survey.zarr/height --like height.json
 
     All stored chunks of an array, or of all arrays below a group, are read and decoded. This
     verifies checksums. The report lists chunks that are damaged or truncated, the number of
     missing chunks (which read as the fill value), unmanaged keys, chunks outside the shape of
     an array that has shrunk, and nodes that cannot be opened. Nothing is changed.
 
-    Exit status: 0 if everything can be read, 1 if not, 2 for a usage error.
+    --like also compares the metadata of each array with FILE.json, which has the members of a
+    zarr.json that are expected: {"data_type": "float32", "codecs": ["zstd"]}. For all formats,
+    they are those of version 3; see zarr_core.PartialArrayMetadata.
+
+    Exit status: 0 if everything can be read and is as expected, 1 if not, 2 for a usage error.
 
     The JSON document of --json has store, path, sound, complete, damaged, missing (numbers);
     arrays: a list of {path, unit, total, stored, missing, has_checksums, damages, outside,
-    foreign}, where each of damages is {key, chunk, kind, reason} and kind is checksum,
+    foreign, differences}, where each of damages is {key, chunk, kind, reason} and kind is checksum,
     damaged or unreadable; unopened: a list of {path, problem}; foreign: a list of unmanaged keys.
     """
     from zarr_cli.check import check
 
+    like = None if expected is None else _read(expected)
     store, path = location.locate()
     with progress.bar("check") as report:
-        result = check(store, path, location.zarr_format, report)
+        result = check(store, path, location.zarr_format, report, like)
     if as_json:
         print_json(result.to_json())
     elif not progress.quiet:
@@ -57,12 +79,21 @@ def command(location: Location, strict: bool, progress: ProgressOutput, as_json:
         raise ProblemsFound
 
 
+def _read(file: Path) -> PartialArrayMetadata:
+    document = strictjson.loads(file.read_bytes(), str(file))
+    if not isinstance(document, dict):
+        raise Failure(f"{file}: must be a JSON object with members of a zarr.json")
+    return PartialArrayMetadata.from_json(document, str(file))
+
+
 def _print(result: Check) -> None:
     for path, problem in result.unopened.items():
         print_styled([(path, "bold"), (f"  cannot be opened: {problem}", "red")], hanging=4)
     for array in result.arrays:
-        if array.damages or array.outside or array.foreign:
+        if array.damages or array.differences or array.outside or array.foreign:
             print_styled([(array.path, "bold")])
+        for difference in array.differences:
+            print_styled([("  differs   ", "red"), (difference, "")], hanging=12)
         for damage in array.damages:
             print_styled(
                 [(f"  {damage.kind:<10}", "red"), (damage.key, "cyan"), (f"  {damage.reason}", "")],
@@ -92,7 +123,11 @@ def _print_summary(result: Check) -> None:
     damaged = sum(len(array.damages) for array in result.arrays)
     arrays = pluralize(len(result.arrays), "array")
     verdict = ("sound", "bold green") if result.is_sound else ("not sound", "bold red")
-    print_styled([verdict, (f": {read or 'nothing'} read in {arrays}; {damaged} damaged", "")])
+    differ = sum(bool(array.differences) for array in result.arrays)
+    others = f"; {pluralize(differ, 'array')} not as expected" if differ else ""
+    print_styled(
+        [verdict, (f": {read or 'nothing'} read in {arrays}; {damaged} damaged{others}", "")]
+    )
     if missing:
         print_styled([(f"{missing} missing (read as the fill value)", "dim")])
     if unprotected := [it.path for it in result.arrays if it.stored and not it.has_checksums]:

@@ -164,14 +164,14 @@ class Case:
     path : str
         The path of the node, without leading and trailing slashes.
     zarr_format : int
-        2, 3, or 0 for the draft; implementations without this format skip the case.
+        1, 2, 3, or 0 for the draft; implementations without this format skip the case.
     needs : tuple of str
         Required extensions beyond the core specification, such as ``codec:zstd``;
         implementations without them skip the case.
     selection : tuple of (int, int, int), optional
         Start, stop and step along each dimension, for ``read`` and ``write``.
     document : JSON
-        The metadata to create, for ``create``; the arguments of ``write`` and ``resize``.
+        The metadata to create, for ``create``.
     calls : tuple of tuple, optional
         The calls for ``store``: each the name of an operation of the abstract store interface
         with its arguments; values in base64.

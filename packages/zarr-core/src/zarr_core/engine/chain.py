@@ -24,7 +24,7 @@ from zarr_core.interfaces.codec import (
 from zarr_core.location import NO_LOCATION, Location
 from zarr_core.registry.extension_names import name_of
 from zarr_core.registry.provider import is_fault
-from zarr_core.registry.resolve import create_extension, reason
+from zarr_core.registry.resolve import create_extension, must_be_complete, reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,7 +56,9 @@ class CodecChain:
         definitions : sequence of ExtensionDefinition
             The members of the list.
         location : Location
-            Location of the list, for messages.
+            Location of the list, for messages.  Without a store, the list is part of the
+            configuration of another codec; in an argument of a new array, such a list can omit the
+            array -> bytes codec (see :meth:`resolve`).
 
         Raises
         ------
@@ -70,16 +72,21 @@ class CodecChain:
             for number, definition in enumerate(definitions)
         )
         chain = cls(tuple(definitions), codecs)
-        chain._check_order(location)
+        complete = location.store is not None or must_be_complete()
+        chain._check_order(location, complete=complete)
         return chain
 
     @classmethod
     def of(
-        cls, *items: ExtensionDefinition | Codec | str, location: Location = NO_LOCATION
+        cls,
+        *items: ExtensionDefinition | Codec | str,
+        location: Location = NO_LOCATION,
+        complete: bool = True,
     ) -> CodecChain:
         """Create a chain for a new array, from definitions, names or codecs.
 
-        The constructors of the codecs and :meth:`resolve` complete the definitions.
+        The constructors of the codecs and :meth:`resolve` complete the definitions.  Without
+        ``complete``, the array -> bytes codec can be missing.
 
         Examples
         --------
@@ -95,7 +102,7 @@ class CodecChain:
             for number, (item, definition) in enumerate(zip(items, definitions, strict=True))
         )
         chain = cls(definitions, codecs)
-        chain._check_order(location)
+        chain._check_order(location, complete=complete)
         return chain
 
     @property
@@ -109,16 +116,29 @@ class CodecChain:
     @property
     def byte_order(self) -> Literal["little", "big"] | None:
         """The byte order of the stored elements, if the array -> bytes codec has one."""
-        return next(c.byte_order for c in self.codecs if isinstance(c, ArrayToBytesCodec))
+        return next((c.byte_order for c in self.codecs if isinstance(c, ArrayToBytesCodec)), None)
 
     def to_definitions(self) -> tuple[ExtensionDefinition, ...]:
         """The definitions for the metadata."""
         return self.definitions
 
     def resolve(self, decoded: ArrayRepresentation) -> CodecChain:
-        """The chain of a new array, completed with what depends on its decoded chunk."""
+        """The chain of a new array, completed with what depends on its decoded chunk.
+
+        A missing array -> bytes codec is the default serializer of the data type.
+        """
         definitions, codecs = [], []
-        for definition, codec in zip(self.definitions, self.codecs, strict=True):
+        items = [*zip(self.definitions, self.codecs, strict=True)]
+        if not any(isinstance(codec, ArrayToBytesCodec) for codec in self.codecs):
+            default = self._encoded(decoded).data_type.default_serializer()
+            compressors = (
+                number
+                for number, codec in enumerate(self.codecs)
+                if isinstance(codec, BytesToBytesCodec)
+            )
+            position = next(compressors, len(items))
+            items.insert(position, (default, create_extension("codec", default, complete=False)))
+        for definition, codec in items:
             resolved = codec
             if codec is not None:
                 name = definition.name
@@ -131,6 +151,13 @@ class CodecChain:
             definitions.append(definition)
             codecs.append(resolved)
         return CodecChain(tuple(definitions), tuple(codecs))
+
+    def _encoded(self, decoded: ArrayRepresentation) -> ArrayRepresentation:
+        """The result of the array -> array codecs."""
+        for definition, codec in zip(self.definitions, self.codecs, strict=True):
+            if isinstance(codec, ArrayToArrayCodec):
+                decoded = encoded_representation(codec, definition.name, decoded)
+        return decoded
 
     def after(self, definition: ExtensionDefinition, codec: ArrayToArrayCodec | None) -> CodecChain:
         """The chain with an additional first codec, array -> array; unchanged if it is None."""
@@ -167,12 +194,12 @@ class CodecChain:
             raise CodecChainError("a codec chain requires exactly one array -> bytes codec")
         return PreparedCodecChain(array_to_array, array_to_bytes, bytes_to_bytes, representations)
 
-    def _check_order(self, location: Location) -> None:
+    def _check_order(self, location: Location, *, complete: bool) -> None:
         order = {ArrayToArrayCodec: 0, ArrayToBytesCodec: 1, BytesToBytesCodec: 2}
         kinds = [
             rank for codec in self.codecs for kind, rank in order.items() if isinstance(codec, kind)
         ]
-        if kinds != sorted(kinds) or kinds.count(1) != 1:
+        if kinds != sorted(kinds) or kinds.count(1) > 1 or (complete and not kinds.count(1)):
             names = ", ".join(
                 f"{definition.name} ({_KIND_NAMES[rank]})"
                 for definition, rank in zip(

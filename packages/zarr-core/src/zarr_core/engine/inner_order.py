@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from zarr_core.engine.prepared_chain import PreparedCodecChain
 from zarr_core.interfaces.codec import SubchunkCodec
-
-if TYPE_CHECKING:
-    from zarr_core.engine.prepared_chain import PreparedCodecChain
 
 
 def inner_order(codecs: PreparedCodecChain) -> tuple[int, ...] | None:
@@ -34,5 +31,6 @@ def inner_order(codecs: PreparedCodecChain) -> tuple[int, ...] | None:
     order = tuple(length - 2 for length in probe.shape)
     if not isinstance(codecs.array_to_bytes, SubchunkCodec):
         return order
-    inner = inner_order(codecs.array_to_bytes.inner_codecs(decoded))
+    chain = codecs.array_to_bytes.inner_codecs(decoded)
+    inner = inner_order(chain) if isinstance(chain, PreparedCodecChain) else None
     return None if inner is None else tuple(order[dimension] for dimension in inner)

@@ -55,6 +55,8 @@ class StoredChunks(StoredNode[ArrayMetadata]):
         The consolidated metadata through which the array was reached.
     extensions : mapping, optional
         The extensions with which the array is opened; by default those of the current block.
+    fixed : bool
+        Whether the metadata are assumed: the stored ones are neither read nor written.
 
     Attributes
     ----------
@@ -106,6 +108,7 @@ class StoredChunks(StoredNode[ArrayMetadata]):
         result_order: Literal["C", "F"] | None = None,
         consolidated: ConsolidatedView | None = None,
         extensions: Extensions | None = None,
+        fixed: bool = False,
     ) -> None:
         self.store = store
         self.path = path
@@ -118,6 +121,7 @@ class StoredChunks(StoredNode[ArrayMetadata]):
         self.resolved = resolved
         self.missing_is_error = missing_is_error
         self.result_order = result_order
+        self.fixed = fixed
         self.axes = resolved.axes
         prefix = self.prefix = check_prefix(format_.chunk_prefix(path))
         # The first transformer is nearest to the array, the last to the store.
@@ -276,5 +280,5 @@ class StoredChunks(StoredNode[ArrayMetadata]):
             self.store, self.path, self.format, metadata, resolved,
             read_only=self.read_only, missing_is_error=self.missing_is_error,
             result_order=self.result_order, consolidated=self.consolidated,
-            extensions=self.extensions,
+            extensions=self.extensions, fixed=self.fixed,
         )  # fmt: skip

@@ -46,11 +46,14 @@ class StoredNode(ABC, Generic[M]):
     read_only : bool
         Whether the node was opened for reading only, its store is read-only, or extensions are
         ignored.
+    fixed : bool
+        Whether the metadata are assumed: the stored ones are neither read nor written.
     """
 
     __slots__ = (
         "consolidated",
         "extensions",
+        "fixed",
         "format",
         "ignored_extensions",
         "metadata",
@@ -67,6 +70,7 @@ class StoredNode(ABC, Generic[M]):
     extensions: Extensions
     ignored_extensions: tuple[ExtensionDefinition, ...]
     read_only: bool
+    fixed: bool
 
     @property
     def name(self) -> str:
@@ -90,6 +94,15 @@ class StoredNode(ABC, Generic[M]):
         else:
             reason = 'opened for reading only; open it with mode="r+"'
         raise StoreReadOnlyError(reason, self.location)
+
+    def check_not_fixed(self) -> None:
+        """Raise a StoreReadOnlyError if the stored metadata must not be accessed."""
+        if self.fixed:
+            reason = (
+                "the metadata of this array are assumed (fixed=True), and stored metadata are "
+                "neither read nor written; open the array with open_array to read or change them"
+            )
+            raise StoreReadOnlyError(reason, self.location)
 
     @abstractmethod
     def with_metadata(self, metadata: M) -> Self:
@@ -146,6 +159,7 @@ class StoredGroup(StoredNode[GroupMetadata]):
         self.metadata = metadata
         self.consolidated = consolidated
         self.ignored_extensions = ()
+        self.fixed = False
         self.read_only = read_only or store.read_only
         self.extensions = scope.current() if extensions is None else extensions
 

@@ -51,9 +51,12 @@ _EXTENSION_POINTS = (
     "storage_transformers",
 )
 
-_LARGE = 1 << 16
-_known: Cache[bytes, NodeMetadata] = Cache(1 << 20, largest=_LARGE)  # bytes of documents
-# The last large document that was written: the next change is usually of the same document.
+# Lengths of documents in bytes.
+_SPLIT = 1 << 12  # from here on, using the text of what did not change is faster
+_SMALL = 1 << 16
+_LARGEST = 1 << 25
+_known: Cache[bytes, NodeMetadata] = Cache(1 << 20, largest=_SMALL)
+# The last large document that was read or written: the next change is usually of the same one.
 _last_large: tuple[bytes, NodeMetadata] | None = None
 
 
@@ -75,14 +78,14 @@ class V3(Format):
         document = read_metadata(store, key)
         if document is None:
             return None
-        known = _known.get(document)
+        known = _known_metadata(document)
         if known is not None:
             return known
         location = Location(store, key=key)
         parsed = parse_stored(document, location)
         if has_version_uri(parsed):
             return None
-        return _known.keep(document, self.from_json(parsed, location), len(document))
+        return _remember(document, self.from_json(parsed, location))
 
     def from_json(self, document: JSON, location: Location) -> NodeMetadata:
         """Read a ``zarr.json``."""
@@ -136,11 +139,9 @@ class V3(Format):
             found = _known_metadata(data)
             if found is None:
                 found = self.from_json(parse_stored(data, location, quietly=True), location)
-            new = change(found)
-            encoded, changed = _understanding(
-                lambda understood: new.to_stored(understood=understood)
-            )
-            _remember(encoded, changed)
+            new = change(found.with_text(data) if len(data) >= _SPLIT else found)
+            encoded, stored = _understanding(lambda it: new.to_stored(understood=it))
+            changed = _remember(encoded, stored)
             return encoded
 
         store.update(key, change_document)
@@ -225,19 +226,20 @@ def _bytes(metadata: NodeMetadata) -> bytes:
 
 def _known_metadata(document: bytes) -> NodeMetadata | None:
     """The metadata of a document that was read or written before, if it is cached."""
-    if len(document) <= _LARGE:
+    if len(document) <= _SMALL:
         return _known.get(document)
     last = _last_large
     return last[1] if last is not None and last[0] == document else None
 
 
-def _remember(document: bytes, metadata: NodeMetadata) -> None:
-    """Cache the metadata of a document that was written."""
+def _remember(document: bytes, metadata: NodeMetadata) -> NodeMetadata:
+    """Cache the metadata of a document that was read or written, and return it."""
     global _last_large
-    if len(document) <= _LARGE:
-        _known.keep(document, metadata, len(document))
-    else:
+    if len(document) <= _SMALL:
+        return _known.keep(document, metadata, len(document))
+    if len(document) <= _LARGEST:
         _last_large = document, metadata
+    return metadata
 
 
 def _of_other_formats(metadata: ArrayMetadata) -> list[ValidationProblem]:

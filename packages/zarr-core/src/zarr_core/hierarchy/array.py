@@ -692,6 +692,7 @@ class Array(Node[ArrayMetadata]):
         """
         from zarr_core.hierarchy.resize import elements_to_append, grown
 
+        self.stored.check_not_fixed()
         values, axis = elements_to_append(self.stored, data, axis)
         # The elements are written before the metadata, so that readers see both.
         update_metadata(self, lambda metadata: grown(self.stored, metadata, values, axis))
@@ -732,6 +733,7 @@ class Array(Node[ArrayMetadata]):
 
         found = hashlib.new(hashname)
         stored = self.stored
+        stored.check_not_fixed()
         for coords in product(*map(range, self.cdata_shape)):
             found.update(stored.chunk_store.get(stored.chunk_key(coords)) or b"")
         for key in stored.format.documents(self.path):

@@ -11,6 +11,8 @@ from zarr_core.engine.stored_array import StoredArray
 from zarr_core.errors import SelectionError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from zarr_core.interfaces.data_type import DataType
 
 
@@ -81,6 +83,23 @@ def values_of(data: Any) -> Any:
     if hasattr(data, "chunks") and isinstance(getattr(data, "dtype", None), np.dtype):
         return data
     return plain(data)
+
+
+def described(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Arguments of a new array with the shape and dtype of ``data`` instead of the data.
+
+    Data without a dtype, such as lists, has none.
+    """
+    data = arguments.get("data")
+    if data is None:
+        return arguments
+    values = values_of(data)
+    of_data = {"shape": values.shape}
+    if hasattr(data, "dtype"):
+        of_data["dtype"] = dtype_of(values)
+    given = {name: value for name, value in arguments.items() if value is not None}
+    given.pop("data")
+    return of_data | given
 
 
 def as_assigned(values: Any, data: Any, data_type: DataType) -> Any:

@@ -18,9 +18,13 @@ from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.rollback import Rollback
 from zarr_core.hierarchy.store_path import resolve_store_path
 from zarr_core.metadata.group import GroupMetadata
-from zarr_core.normalize.array_metadata import NEW_ARRAY, NEW_GROUP, array_metadata, parse_shape
+from zarr_core.normalize.array_metadata import (
+    NEW_ARRAY,
+    NEW_GROUP,
+    new_array_metadata,
+    parse_shape,
+)
 from zarr_core.normalize.attributes import check_attributes
-from zarr_core.normalize.chunk_key_encodings import parse_chunk_key_encoding
 from zarr_core.registry.scope import override_extensions
 
 if TYPE_CHECKING:
@@ -32,7 +36,9 @@ if TYPE_CHECKING:
     from zarr_core.hierarchy.store_path import StoreLike
     from zarr_core.interfaces.format import Format, NodeMetadata
     from zarr_core.interfaces.store import Store
+    from zarr_core.metadata.array import ArrayMetadata
     from zarr_core.normalize.dimension_units import UnitLike
+    from zarr_core.normalize.partial_metadata import PartialArrayMetadata
 
 _MAX_NBYTES = 1 << 26  # read at once from a chunked array
 
@@ -63,6 +69,7 @@ def create_array(
     write_data: bool = True,
     synchronizer: Any = None,
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
+    metadata: Mapping[str, Any] | ArrayMetadata | PartialArrayMetadata | None = None,
     recheck: Recheck = "open",
 ) -> Array:
     """Create an array.
@@ -131,6 +138,9 @@ def create_array(
         ``zarr_stores.synchronizers``.
     extensions : mapping, optional
         Code for this array: ``{"codec": {"acme.xor": Xor}}``.
+    metadata : mapping, ArrayMetadata or PartialArrayMetadata, optional
+        A part of a ``zarr.json``, in the terms of version 3 for every format, as
+        :class:`zarr_core.PartialArrayMetadata` has it.  Other arguments add to it.
     recheck : {"open", "always"} or float
         When changes of the metadata by other writers are noticed; see :func:`zarr_core.open`.
 
@@ -138,6 +148,8 @@ def create_array(
     ------
     NodeExistsError
         If a node or another key exists at that path.
+    TypeError
+        If an argument contradicts ``metadata``; has all contradictions.
     MetadataValidationError
         If the arguments are inconsistent; contains all problems.
     ExtensionError
@@ -161,16 +173,13 @@ def create_array(
             if shape is not None and parse_shape(shape) != values.shape:
                 raise ValueError(f"shape {parse_shape(shape)} is not that of data, {values.shape}")
             shape = values.shape
-        if shape is None:
+        expected = None if metadata is None else _partial(metadata)
+        if shape is None and (expected is None or expected.shape is None):
             as_data = hasattr(store, "__array__") or isinstance(store, list | tuple)
             hint = ": the first argument is the location; pass elements as data=" if as_data else ""
             raise TypeError(f"a new array requires shape or data{hint}")
-        if dtype is None:
-            dtype = np.float64 if values is None else dtype_of(values)
-        if dimension_units is not None:
-            from zarr_core.normalize.dimension_units import with_units  # rarely used
-
-            attributes = with_units(attributes, dimension_units, len(parse_shape(shape)))
+        if dtype is None and values is not None and (expected is None or not expected.data_type):
+            dtype = dtype_of(values)
         settings = array_settings(config)
         if isinstance(store, str) and "|" in store:
             from zarr_core.hierarchy.url_pipeline import split_format  # rarely used
@@ -180,24 +189,20 @@ def create_array(
             store, path, storage_options=storage_options, synchronizer=synchronizer
         )
         format_ = format_of_new(place, below, _requested_format(store, zarr_format))
-        if (
-            isinstance(compressors, str)
-            and compressors == "auto"
-            and format_.compressors is not None
-        ):
-            compressors = format_.compressors
-        metadata = array_metadata(
-            parse_shape(shape), dtype, chunks=chunks, shards=shards, order=order, filters=filters,
-            serializer=serializer, compressors=compressors,
-            fill_value=None if fill_value is ... else fill_value, attributes=attributes,
-            chunk_key_encoding=parse_chunk_key_encoding(chunk_key_encoding, format_, NEW_ARRAY),
-            dimension_names=dimension_names, storage_transformers=storage_transformers,
-        )  # fmt: skip
-        if fill_value is None and format_.undefined_fill_values:
-            metadata = metadata.replace(fill_value_undefined=True)
-        metadata = format_.to_format(metadata, NEW_ARRAY)
+        arguments = {
+            "shape": shape, "dtype": dtype, "chunks": chunks, "shards": shards, "order": order,
+            "filters": filters, "serializer": serializer, "compressors": compressors,
+            "fill_value": fill_value, "attributes": attributes,
+            "dimension_units": dimension_units,
+            "chunk_key_encoding": chunk_key_encoding, "dimension_names": dimension_names,
+            "storage_transformers": storage_transformers,
+        }  # fmt: skip
+        if expected is None:
+            new = format_.to_format(new_array_metadata(format_, arguments), NEW_ARRAY)
+        else:
+            new = expected.complete(zarr_format=format_.name, **arguments)
         stored = stored_array(
-            place, below, format_, metadata, settings, consolidated=_consolidated_of(store)
+            place, below, format_, new, settings, consolidated=_consolidated_of(store)
         )
         stored.resolved.check_lengths(NEW_ARRAY)
         if values is not None and values is not data:
@@ -206,10 +211,16 @@ def create_array(
         if not overwrite:
             refuse_leftovers(stored)
         with Rollback() as rollback:
-            _place(store, place, below, format_, metadata, overwrite, rollback)
+            _place(store, place, below, format_, new, overwrite, rollback)
             if values is not None and write_data:
                 _write_values(array, values)
         return array if recheck == "open" else FreshArray(array.stored, age)
+
+
+def _partial(metadata: Any) -> PartialArrayMetadata:
+    from zarr_core.normalize.partial_metadata import as_partial  # seldom needed
+
+    return as_partial(metadata)
 
 
 def create_group(

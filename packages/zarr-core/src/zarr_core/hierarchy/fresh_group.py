@@ -54,6 +54,17 @@ class FreshGroup(Group):
             return FreshArray(found.stored, age)
         return FreshGroup(found.stored, age)
 
+    def create_group(self, name: str, **options: Any) -> FreshGroup:
+        """As of a Group; the new group rechecks its metadata."""
+        return FreshGroup(super().create_group(name, **options).stored, self.freshness.age)
+
+    def create_array(self, name: str, **options: Any) -> Array:
+        """As of a Group; the new array rechecks its metadata."""
+        created = super().create_array(name, **options)
+        return created if "recheck" in options else FreshArray(created.stored, self.freshness.age)
+
+    create = create_dataset = create_array
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Group) and same_location(self.freshness, other)
 

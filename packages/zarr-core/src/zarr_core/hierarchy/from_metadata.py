@@ -45,6 +45,7 @@ class ArraySettings(NamedTuple):
     write_empty_chunks: bool
     missing_is_error: bool
     result_order: Literal["C", "F"] | None
+    fixed: bool = False
 
 
 def array_settings(config: Mapping[str, Any] | None) -> ArraySettings:
@@ -82,13 +83,13 @@ def stored_array(
     consolidated: ConsolidatedView | None = None,
 ) -> StoredArray:
     """Create a stored array from its metadata; warn if its values may be wrong."""
-    write_empty_chunks, missing_is_error, result_order = settings
+    write_empty_chunks, missing_is_error, result_order, fixed = settings
     resolved = resolve_cached(metadata, store, path, write_empty_chunks)
     if resolved.may_be_misread:
         _warn_of_wrong_values(metadata, resolved, store, path)
     return StoredArray(
         store, path, format_, metadata, resolved, read_only=read_only, missing_is_error=missing_is_error,
-        result_order=result_order, consolidated=consolidated,
+        result_order=result_order, consolidated=consolidated, fixed=fixed,
     )  # fmt: skip
 
 
@@ -102,12 +103,14 @@ def stored_node(
     use_consolidated: bool | None = None,
     config: Mapping[str, Any] | None = None,
     consolidated: ConsolidatedView | None = None,
+    fixed: bool = False,
 ) -> StoredArray | StoredGroup:
     """Create a stored array or group from its metadata, and validate the metadata."""
     validate_node(store, path, metadata)
     if isinstance(metadata, ArrayMetadata):
+        settings = array_settings(config)
         return stored_array(
-            store, path, format_, metadata, array_settings(config),
+            store, path, format_, metadata, settings._replace(fixed=True) if fixed else settings,
             read_only=read_only, consolidated=consolidated,
         )  # fmt: skip
     if consolidated is None and (metadata.consolidated is not None or use_consolidated):
@@ -165,7 +168,7 @@ def pickled_state(stored: StoredNode[Any]) -> tuple[Any, ...]:
     document = stored.format.to_json(stored.metadata)
     return (
         stored.store, stored.path, stored.format.name, document, stored.read_only,
-        use_consolidated, config, stored.extensions,
+        use_consolidated, config, stored.extensions, stored.fixed,
     )  # fmt: skip
 
 
@@ -179,6 +182,7 @@ def reopen(
     use_consolidated: bool | None,
     config: Mapping[str, Any],
     extensions: Mapping[str, Mapping[str, Any]],
+    fixed: bool = False,
 ) -> N:
     """Create a node from its pickled state; does not access the store."""
     with override_extensions(extensions):
@@ -188,6 +192,7 @@ def reopen(
             stored_node(
                 store, path, format_, metadata,
                 read_only=read_only, use_consolidated=use_consolidated, config=config,
+                fixed=fixed,
             )
         )  # fmt: skip
 

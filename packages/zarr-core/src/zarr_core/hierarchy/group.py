@@ -6,8 +6,6 @@ from collections.abc import MutableMapping
 from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from zarr_core import names
 from zarr_core.engine.stored_array import StoredArray
 from zarr_core.errors import (
@@ -167,13 +165,17 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         """Paths and groups among the members; depth as for :meth:`members`."""
         return self._members_of(GroupMetadata, max_depth)
 
-    def array_keys(self) -> Iterator[str]:
-        """Names of the arrays; a node with damaged metadata is neither array nor group."""
-        return self._names_of(ArrayMetadata)
+    def array_keys(self, max_depth: int | None = 0) -> Iterator[str]:
+        """Paths of the arrays among the members; depth as for :meth:`members`.
 
-    def group_keys(self) -> Iterator[str]:
-        """Names of the groups; a node with damaged metadata is neither array nor group."""
-        return self._names_of(GroupMetadata)
+        A direct member with damaged metadata is neither array nor group; below them, it is an
+        error.
+        """
+        return self._names_of(ArrayMetadata, max_depth)
+
+    def group_keys(self, max_depth: int | None = 0) -> Iterator[str]:
+        """Paths of the groups among the members; as :meth:`array_keys`."""
+        return self._names_of(GroupMetadata, max_depth)
 
     def array_values(self) -> Iterator[Array]:
         """The arrays."""
@@ -240,6 +242,10 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
                 self, path=self._child(name), overwrite=overwrite, attributes=attributes,
                 zarr_format=self.stored.format.name,
             )  # fmt: skip
+
+    def create_groups(self, *names: str, **options: Any) -> tuple[Group, ...]:
+        """Create several groups; options as for :meth:`create_group`."""
+        return tuple(self.create_group(name, **options) for name in names)
 
     def create_array(self, name: str, **options: Any) -> Array:
         """Create an array below this group; see :func:`zarr_core.create_array`."""
@@ -330,16 +336,16 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         exact : bool
             Whether the dtype must be the same; otherwise ``dtype`` must cast safely to it.
         **options
-            Further arguments of :func:`zarr_core.create_array`.
+            Further arguments of :func:`zarr_core.create_array`, also ``metadata``.  An existing
+            array is compared with those that describe an array, as by :func:`zarr_core.open`.
 
         Raises
         ------
         NodeTypeError
-            If the node is a group, or has another shape or dtype.
+            If the node is a group.
+        MetadataMismatchError
+            If the array exists and is not as required; has all differences.
         """
-        from zarr_core.normalize.array_metadata import parse_shape
-        from zarr_core.normalize.data_types import parse_data_type
-
         data = options.get("data")
         if data is not None and (shape is None or dtype is None):
             values = values_of(data)
@@ -353,19 +359,16 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
                 found = self._stored_member(name)  # created concurrently
                 if found is None:
                     raise
-        location = found.stored.location
         if not isinstance(found, Array):
-            raise NodeTypeError(location, "is a group, not an array")
-        if shape is None:
+            raise NodeTypeError(found.stored.location, "is a group, not an array")
+        if shape is None and options.get("metadata") is None:
             raise TypeError("require_array requires shape or data")
-        if found.shape != (wanted := parse_shape(shape)):
-            raise NodeTypeError(location, f"has shape {found.shape}, not {wanted}")
-        if dtype is not None:
-            with override_extensions(self.stored.extensions):
-                wanted_dtype = parse_data_type(dtype)[0].numpy_dtype
-            fits = found.dtype == wanted_dtype if exact else np.can_cast(wanted_dtype, found.dtype)
-            if not fits:
-                raise NodeTypeError(location, f"has dtype {found.dtype}, not {wanted_dtype}")
+        from zarr_core.normalize.constraints import check_array
+
+        given = {**options, "shape": shape, "dtype": dtype}
+        metadata = given.pop("metadata", None)
+        given.pop("data", None)
+        check_array(found.stored, metadata, given, casts=not exact)
         return found
 
     require_dataset = require_array
@@ -506,7 +509,15 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         metadata = self.stored.format.read(self.store, path)
         return None if metadata is None else self._node(path, metadata)
 
-    def _names_of(self, kind: type[ArrayMetadata | GroupMetadata]) -> Iterator[str]:
+    def _names_of(
+        self, kind: type[ArrayMetadata | GroupMetadata], max_depth: int | None
+    ) -> Iterator[str]:
+        if max_depth != 0:
+            found = self._all(max_depth)
+            return (name for name, _, metadata in found if isinstance(metadata, kind))
+        return self._direct_names_of(kind)
+
+    def _direct_names_of(self, kind: type[ArrayMetadata | GroupMetadata]) -> Iterator[str]:
         for name in self:
             metadata = None
             with suppress(MetadataError):

@@ -137,6 +137,7 @@ class Node(Generic[M]):
             If it has become a node of the other type.
         """
         stored = self.stored
+        stored.check_not_fixed()
         with _exclusive(self):
             metadata = stored.format.read(stored.store, stored.path)
             if metadata is None:
@@ -178,6 +179,7 @@ def update_metadata(node: Node[M], change: Callable[[M], M]) -> None:
     """
     node.check_writable()
     stored = node.stored
+    stored.check_not_fixed()
 
     def checked(metadata: NodeMetadata) -> M:
         changed = change(_of_same_type(node, metadata))

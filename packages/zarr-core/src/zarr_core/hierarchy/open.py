@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,21 +16,26 @@ from zarr_core.errors import (
 from zarr_core.formats.detect import read_node
 from zarr_core.formats.lookup import format_named
 from zarr_core.hierarchy.array import Array
+from zarr_core.hierarchy.coerce import described
 from zarr_core.hierarchy.from_metadata import stored_node
 from zarr_core.hierarchy.group import Group
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.store_path import resolve_store_path
+from zarr_core.metadata.array import ArrayMetadata
+from zarr_core.metadata.group import GroupMetadata
 from zarr_core.registry.scope import override_extensions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Set
 
+    from zarr_core.engine.stored_node import StoredGroup
     from zarr_core.hierarchy.fresh_array import Recheck
     from zarr_core.hierarchy.store_path import StoreLike
     from zarr_core.interfaces.store import Store
-    from zarr_core.metadata.array import ArrayMetadata
+    from zarr_core.normalize.partial_metadata import PartialArrayMetadata
 
 Mode = Literal["r", "r+", "a", "w", "w-", "x"]
+_IS_GROUP = "is a group, not an array; open it with open_group"
 _MODES = ("r", "r+", "a", "w", "w-", "x")
 
 
@@ -44,6 +50,8 @@ def open(
     config: Mapping[str, Any] | None = None,
     synchronizer: Any = None,
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
+    metadata: Mapping[str, Any] | ArrayMetadata | PartialArrayMetadata | None = None,
+    match: bool = True,
     recheck: Recheck = "open",
     **create: Any,
 ) -> Array | Group:
@@ -72,14 +80,20 @@ def open(
         As for :func:`create_array`; also for all nodes below a group.
     extensions : mapping, optional
         Code for the node and its members: ``{"codec": {"acme.xor": Xor}}``.
+    metadata : mapping, ArrayMetadata or PartialArrayMetadata, optional
+        What is expected of an array, as a part of a ``zarr.json``.  An existing array is compared,
+        a new one is created with it.  See :class:`zarr_core.PartialArrayMetadata`.
+    match : bool
+        Whether an existing array must also be as ``**create`` describes it.  Only given arguments
+        are compared; ``"auto"`` is any value, and so is None, except no filters or compressors.
     recheck : {"open", "always"} or float
         When changes of the metadata by other writers are noticed: only when the node is opened
         (:meth:`Array.refresh` reads it again), before every use of the node, or if the last check
         is older than this number of seconds.  A check compares the generations of the metadata
-        documents in the store, without reading them.  Also for members that a group returns.
+        documents in the store, without reading them.  Also for members of a group.
     **create
-        For modes that create a node: arguments of :func:`create_array` if ``shape`` or ``data`` is
-        among them, else of :func:`create_group`.
+        For modes that create a node: arguments of :func:`create_array` if ``shape``, ``data`` or
+        ``metadata`` is given, else of :func:`create_group`.
 
     Raises
     ------
@@ -87,15 +101,19 @@ def open(
         If there is no node.
     NodeExistsError
         If a node exists and the mode is ``w-``.
+    MetadataMismatchError
+        If an array exists and is not as expected; has all differences.
+    NodeTypeError
+        If an array is expected and a group exists.
     StoreReadOnlyError
         If the mode requires writing and the store is read-only.
     MetadataError, ExtensionError
         If the metadata is invalid or names unknown extensions.
     """
-    kind = None if "shape" not in create and create.get("data") is None else Array
+    is_array = "shape" in create or create.get("data") is not None or metadata is not None
     return _open(
-        kind, store, mode, path, zarr_format, storage_options, use_consolidated, config,
-        synchronizer, extensions, create, recheck,
+        Array if is_array else None, store, mode, path, zarr_format, storage_options,
+        use_consolidated, config, synchronizer, extensions, create, recheck, metadata, match,
     )  # fmt: skip
 
 
@@ -109,6 +127,8 @@ def open_array(
     config: Mapping[str, Any] | None = None,
     synchronizer: Any = None,
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
+    metadata: Mapping[str, Any] | ArrayMetadata | PartialArrayMetadata | None = None,
+    match: bool = True,
     recheck: Recheck = "open",
     **create: Any,
 ) -> Array:
@@ -120,15 +140,15 @@ def open_array(
         If the node is a group.
     NodeNotFoundError
         If there is no node.
+    MetadataMismatchError
+        If the array exists and is not as expected; has all differences.
     """
     found = _open(
         Array, store, mode, path, zarr_format, storage_options, None, config, synchronizer,
-        extensions, create, recheck,
+        extensions, create, recheck, metadata, match,
     )  # fmt: skip
     if not isinstance(found, Array):
-        raise NodeTypeError(
-            found.stored.location, "is a group, not an array; open it with open_group"
-        )
+        raise NodeTypeError(found.stored.location, _IS_GROUP)
     return found
 
 
@@ -193,6 +213,8 @@ def _open(
     extensions: Mapping[str, Mapping[str, Any]] | None,
     create: dict[str, Any],
     recheck: Recheck,
+    metadata: Any = None,
+    match: bool = False,
 ) -> Array | Group:
     if recheck != "open":
         from zarr_core.hierarchy.fresh_array import max_age  # only for such nodes
@@ -201,17 +223,15 @@ def _open(
         age = max_age(recheck)
         node = _open(
             kind, place, mode, path, zarr_format, storage_options, use_consolidated, config,
-            synchronizer, extensions, create, "open",
+            synchronizer, extensions, create, "open", metadata, match,
         )  # fmt: skip
         return fresh(node, age)
     with override_extensions(extensions):
         if mode not in _MODES and mode is not None:
             raise ValueError(f"mode must be one of {', '.join(_MODES)}, not {mode!r}")
-        if create:  # arguments are checked also if no node is created
-            from zarr_core.hierarchy.create import create_array
-
-            if unknown := sorted(create.keys() - signature(create_array).parameters.keys()):
-                raise TypeError(f"no argument called {', '.join(unknown)}")
+        # Arguments are checked also if no node is created.
+        if create and (unknown := sorted(create.keys() - _parameters())):
+            raise TypeError(f"no argument called {', '.join(unknown)}")
         if isinstance(place, str) and "|" in place:
             from zarr_core.hierarchy.url_pipeline import split_format  # rarely used
 
@@ -225,9 +245,11 @@ def _open(
                 f'the store is read-only, and mode="{mode}" requires writing', store
             )
         if mode in ("w", "w-", "x"):
-            return _create(kind, store, below, zarr_format, config, create, overwrite=mode == "w")
+            return _create(
+                kind, store, below, zarr_format, config, metadata, create, overwrite=mode == "w"
+            )
         try:
-            format_, metadata = read_node(store, below, zarr_format)
+            format_, stored = read_node(store, below, zarr_format)
         except NodeNotFoundError as error:
             if mode != "a":
                 if place is None:
@@ -237,20 +259,32 @@ def _open(
                     raise NodeNotFoundError(error.location, reason) from None
                 raise
             try:
-                return _create(kind, store, below, zarr_format, config, create, overwrite=False)
+                return _create(
+                    kind, store, below, zarr_format, config, metadata, create, overwrite=False
+                )
             except NodeExistsError as error:
                 try:
-                    format_, metadata = read_node(store, below, zarr_format)
+                    format_, stored = read_node(store, below, zarr_format)
                 except NodeNotFoundError:
                     raise error from None  # something else exists at the path
         read_only = mode == "r" or store.read_only
         if mode is None and isinstance(place, Node):
             read_only = place.read_only
         found = stored_node(
-            store, below, format_, metadata,
+            store, below, format_, stored,
             read_only=read_only, use_consolidated=use_consolidated, config=config,
         )  # fmt: skip
+        if metadata is not None or (match and create):
+            _check(kind, found, metadata, create if match else {})
         return Array(found) if isinstance(found, StoredArray) else Group(found)
+
+
+@cache
+def _parameters() -> Set[str]:
+    """The names of the parameters of ``create_array``."""
+    from zarr_core.hierarchy.create import create_array  # slow to import
+
+    return signature(create_array).parameters.keys()
 
 
 def _create(
@@ -259,6 +293,7 @@ def _create(
     path: str,
     zarr_format: int | str | None,
     config: Mapping[str, Any] | None,
+    metadata: Any,
     create: dict[str, Any],
     *,
     overwrite: bool,
@@ -268,31 +303,50 @@ def _create(
     if kind is Array:
         return create_array(
             store, path=path, zarr_format=zarr_format, config=config, overwrite=overwrite,
-            **create,
+            metadata=metadata, **create,
         )  # fmt: skip
     return create_group(store, path=path, zarr_format=zarr_format, overwrite=overwrite, **create)
 
 
+def _check(
+    kind: type[Array | Group] | None,
+    found: StoredArray | StoredGroup,
+    metadata: Any,
+    create: Mapping[str, Any],
+) -> None:
+    """Compare an existing node with what is expected of an array."""
+    if isinstance(found, StoredArray):
+        from zarr_core.normalize.constraints import check_array  # seldom needed
+
+        check_array(found, metadata, described(create))
+    elif kind is Array:
+        raise NodeTypeError(found.location, _IS_GROUP)
+
+
 def array_from_metadata(
     store: StoreLike,
-    metadata: ArrayMetadata,
+    metadata: Mapping[str, Any] | ArrayMetadata | PartialArrayMetadata | None = None,
     *,
     path: str | None = None,
     zarr_format: int | str = 3,
     read_only: bool = False,
     config: Mapping[str, Any] | None = None,
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
+    fixed: bool = False,
+    **arguments: Any,
 ) -> Array:
     """Create an array object from metadata, without access to the store.
 
-    For example, to convert or repair arrays whose metadata is missing or wrong.
+    For example, to write chunks of one array in many processes that know its layout, or to convert
+    or repair arrays whose metadata is missing or wrong.
 
     Parameters
     ----------
     store : store-like
         Location of the chunks: a path, a URL, a store, a mapping, an array or group.
-    metadata : ArrayMetadata
-        The metadata; it is neither stored nor compared with stored metadata.
+    metadata : ArrayMetadata, PartialArrayMetadata or mapping, optional
+        The metadata; it is neither stored nor compared with stored metadata.  A part of a
+        ``zarr.json`` is completed as for a new array.
     path : str, optional
         Path of the array in the store.
     zarr_format : int or str
@@ -301,6 +355,11 @@ def array_from_metadata(
         Whether the array is read-only.
     config, extensions : mapping, optional
         As for :func:`zarr_core.open`.
+    fixed : bool
+        Whether the metadata never change: ``resize``, ``append``, ``refresh`` and changes of
+        attributes raise a StoreReadOnlyError.  Otherwise they read and change stored metadata.
+    **arguments
+        Further arguments of :func:`create_array` that describe an array, such as ``shape``.
 
     Raises
     ------
@@ -308,6 +367,12 @@ def array_from_metadata(
         If the metadata is invalid or names unknown extensions.
     NodeTypeError
         If it is the metadata of a group.
+    TypeError
+        If an argument contradicts the metadata, or there is no shape.
+
+    Warnings
+    --------
+    Elements are wrong, and writing damages data, if stored chunks have another layout.
     """
     with override_extensions(extensions):
         if isinstance(store, str) and "|" in store:
@@ -317,7 +382,14 @@ def array_from_metadata(
             zarr_format = zarr_format if named is None else named
         place, below = resolve_store_path(store, path, read_only=read_only)
         format_ = format_named(zarr_format)
-        found = stored_node(place, below, format_, metadata, read_only=read_only, config=config)
+        if arguments or not isinstance(metadata, ArrayMetadata | GroupMetadata):
+            from zarr_core.normalize.partial_metadata import as_partial  # seldom needed
+
+            partial = as_partial({} if metadata is None else metadata)
+            metadata = partial.complete(zarr_format=zarr_format, **arguments)
+        found = stored_node(
+            place, below, format_, metadata, read_only=read_only, config=config, fixed=fixed
+        )
         if not isinstance(found, StoredArray):
             raise NodeTypeError(found.location, "the metadata is that of a group")
         return Array(found)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
-from zarr_core.errors import StoreError
+from zarr_core.errors import StoreError, StoreReadError
 from zarr_core.formats.lookup import format_named
 from zarr_core.interfaces.byte_reader import ByteRange
 from zarr_core.location import Location
@@ -183,12 +183,15 @@ class _State:
         """The scheme of the container at the location, determined by its first bytes, or None."""
         if self.store is None and (local := self.local) is not None:
             return _container_of_file(local)
-        if self.store is None and self._slash() < 0:
-            return None  # a bucket or a server
+        if self.store is None and (self._slash() < 0 or self._without_query()[0].endswith("/")):
+            return None  # a bucket, a server, or a directory
         if self.store is not None and not self.path:
             return None
         store, key = self._value()
-        (start,) = store.get_partial_values([(key, ByteRange(0, _SIGNATURE_BYTES))])
+        try:
+            (start,) = store.get_partial_values([(key, ByteRange(0, _SIGNATURE_BYTES))])
+        except StoreReadError:  # of servers that show directories as pages
+            return None
         return None if start is None else _container(bytes(start))
 
     def _value(self) -> tuple[Store, str]:
@@ -200,17 +203,19 @@ class _State:
         slash = self._slash()
         if slash < 0:
             raise _error(self.text, f"{self.place!r} has no path of a file")
-        parent, query, rest = self._without_query()
-        store = self.open_place(parent[:slash] + query + rest, True, self.options)
-        return store, parent[slash + 1 :]
+        before, query, rest = self._without_query()
+        store = self.open_place(before[:slash] + query + rest, True, self.options)
+        key = before[slash + 1 :].rstrip("/")
+        if "%" in key and not store.exists(key):  # an escape in most URLs, but not in all
+            key = unquote(key)
+        return store, key
 
     def _without_query(self) -> tuple[str, str, str]:
-        before, query, rest = self.place.partition("?")
-        return before.rstrip("/"), query, rest
+        return self.place.partition("?")
 
     def _slash(self) -> int:
         """Position of the slash before the last part of the URL's path; -1 if it has no path."""
-        before = self._without_query()[0]
+        before = self._without_query()[0].rstrip("/")
         slash = before.rfind("/")
         return slash if slash > before.find("://") + 2 else -1
 

@@ -172,6 +172,17 @@ class ArrayMetadata:
         """
         return self.to_stored(location, understood)[0]
 
+    def with_text(self, text: bytes) -> ArrayMetadata:
+        """Metadata as read, with the text of the document, for :meth:`to_stored`."""
+        if self._texts is not None:
+            return self
+        attributes = EncodedMembers.from_text(text, self.attributes, "attributes")
+        if attributes is None:
+            return self
+        new = self.replace()
+        object.__setattr__(new, "_texts", _Texts({}, attributes))
+        return new
+
     def to_stored(
         self, location: Location | str = "new array metadata", understood: Collection[str] = ()
     ) -> tuple[bytes, ArrayMetadata]:
@@ -181,11 +192,13 @@ class ArrayMetadata:
         """
         old = self.document or {}
         fixed: dict[str, tuple[JSON, bytes]] = {}
-        if self._texts is None:
-            members, attribute_texts = self.to_json(), EncodedMembers(2)
-        else:
+        attribute_texts = EncodedMembers(2)
+        if self._texts is not None:
             fixed, attribute_texts = self._texts
+        if fixed:
             members = in_order_of(old, dict.fromkeys(fixed) | _varying_members(self))
+        else:
+            members = self.to_json()
         document = plain_members(members, {*fixed, "attributes"}, location)
         encoded: dict[str, bytes] = {}
         for name in members:
@@ -215,7 +228,7 @@ class _Texts(NamedTuple):
     """The text of a stored document."""
 
     fixed: dict[str, tuple[JSON, bytes]]
-    """JSON and text of the members that differ only between arrays with other extensions."""
+    """JSON and text of the members other than ``_VARYING``; empty if not known."""
     attributes: EncodedMembers
 
 

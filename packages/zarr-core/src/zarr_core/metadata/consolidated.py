@@ -8,7 +8,7 @@ zarr-python.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import strictjson
@@ -127,6 +127,13 @@ class ConsolidatedMetadata:
         return ConsolidatedMetadata(
             entries, {**envelope, "metadata": entries}, known
         ), joined_members(texts, 2)
+
+    def with_text(self, text: bytes, *path: str) -> ConsolidatedMetadata:
+        """Consolidated metadata as read, with the text of its document.
+
+        ``path`` has the names that lead to the entries.
+        """
+        return replace(self, encoded=EncodedMembers.from_text(text, self.entries, *path))
 
     def texts(self, level: int) -> EncodedMembers:
         """The text of entries that were written, at the nesting that a format has."""

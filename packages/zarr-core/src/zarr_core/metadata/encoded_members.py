@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import strictjson
@@ -33,6 +34,39 @@ class EncodedMembers:
     def __init__(self, level: int) -> None:
         self.level = level
         self._known: dict[str, tuple[JSON, bytes]] = {}
+
+    @classmethod
+    def from_text(
+        cls, text: bytes, members: Mapping[str, JSON], *path: str
+    ) -> EncodedMembers | None:
+        """Members that were read from a document, with their text in it.
+
+        ``path`` has the names that lead to the object.  None if the document is not indented by
+        two spaces, as most writers do.
+        """
+        start, stop = 0, len(text)
+        for level, name in enumerate(path, 1):
+            line = b"\n" + b"  " * level
+            marker = line + strictjson.encode(name) + b": {"
+            found = text.find(marker, start, stop)
+            start = found + len(marker)
+            stop = text.find(line + b"}", start, stop)
+            if found < 0 or stop < 0:
+                return None
+        between = b",\n" + b"  " * (len(path) + 1)
+        first, *others = text[start + len(between) - 1 : stop].split(between + b'"')
+        texts = [first, *(b'"' + other for other in others)]
+        # Only members may be separated: the brackets of a value would not fit those of an object.
+        try:
+            objects = json.loads(b"[{" + b"},{".join(texts) + b"}]")
+        except ValueError:
+            return None
+        if len(objects) != len(members) or [name for it in objects for name in it] != [*members]:
+            return None
+        new = cls(len(path) + 1)
+        entries = zip(members.values(), texts, strict=True)
+        new._known = dict(zip(members, entries, strict=True))
+        return new
 
     def encode(
         self, members: Mapping[str, JSON], location: Location | str, pointer: str = ""

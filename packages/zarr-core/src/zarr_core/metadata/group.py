@@ -78,6 +78,18 @@ class GroupMetadata:
         """
         return self.to_stored(location, understood)[0]
 
+    def with_text(self, text: bytes) -> GroupMetadata:
+        """Metadata as read, with the text of the document, for :meth:`to_stored`."""
+        if self._attribute_texts is not None:
+            return self
+        new = self.replace()
+        attributes = EncodedMembers.from_text(text, self.attributes, "attributes")
+        object.__setattr__(new, "_attribute_texts", attributes)
+        if self.consolidated is None:
+            return new
+        path = ("consolidated_metadata", "metadata")
+        return new.replace(consolidated=self.consolidated.with_text(text, *path))
+
     def to_stored(
         self, location: Location | str = "new group metadata", understood: Collection[str] = ()
     ) -> tuple[bytes, GroupMetadata]:

@@ -14,6 +14,7 @@ from zarr_core.location import Location
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.validation_problem import ValidationProblem
 from zarr_core.normalize.attributes import check_attributes
+from zarr_core.normalize.chunk_key_encodings import parse_chunk_key_encoding
 from zarr_core.normalize.chunk_shapes import chunk_and_shard_shape
 from zarr_core.normalize.codecs import (
     SHARDING,
@@ -35,10 +36,75 @@ if TYPE_CHECKING:
 
     from zarr_core.definition import JSON
     from zarr_core.interfaces.data_type import DataType
+    from zarr_core.interfaces.format import Format
     from zarr_core.normalize.chunk_shapes import Lengths
 
 NEW_ARRAY, NEW_GROUP = Location("new array"), Location("new group")
 """The location in errors."""
+
+
+DEFAULTS: Mapping[str, Any] = {
+    "shape": None,
+    "dtype": None,
+    "chunks": "auto",
+    "shards": None,
+    "order": "C",
+    "filters": "auto",
+    "serializer": "auto",
+    "compressors": "auto",
+    "fill_value": ...,
+    "attributes": None,
+    "dimension_units": None,
+    "chunk_key_encoding": None,
+    "dimension_names": None,
+    "storage_transformers": (),
+}
+"""The arguments of ``create_array`` that describe an array, except ``data``; their defaults."""
+
+
+def check_names(arguments: Mapping[str, Any]) -> None:
+    """Raise a TypeError if an argument is unknown."""
+    if unknown := arguments.keys() - DEFAULTS.keys():
+        raise TypeError(f"no argument called {', '.join(sorted(unknown))}")
+
+
+def new_array_metadata(
+    format_: Format,
+    arguments: Mapping[str, Any],
+    additional_fields: dict[str, JSON] | None = None,
+) -> ArrayMetadata:
+    """Return version 3 metadata of a new array, with the defaults of a format.
+
+    ``arguments`` are all of :data:`DEFAULTS`.
+
+    Raises
+    ------
+    TypeError
+        If there is no shape.
+    MetadataValidationError, ExtensionError, CodecChainError
+        As for :func:`zarr_core.create_array`.
+    """
+    given = dict(arguments)
+    shape, dtype, fill_value = (given.pop(name) for name in ("shape", "dtype", "fill_value"))
+    if shape is None:
+        raise TypeError("a new array requires shape or data")
+    if is_auto(given["compressors"]) and format_.compressors is not None:
+        given["compressors"] = format_.compressors
+    if (units := given.pop("dimension_units")) is not None:
+        from zarr_core.normalize.dimension_units import with_units  # rarely used
+
+        given["attributes"] = with_units(given["attributes"], units, len(parse_shape(shape)))
+    encoding = parse_chunk_key_encoding(given.pop("chunk_key_encoding"), format_, NEW_ARRAY)
+    made = array_metadata(
+        parse_shape(shape),
+        "float64" if dtype is None else dtype,
+        fill_value=None if fill_value is ... else fill_value,
+        chunk_key_encoding=encoding,
+        **given,
+    )
+    if fill_value is None and format_.undefined_fill_values:
+        made = made.replace(fill_value_undefined=True)
+    return made.replace(additional_fields=additional_fields) if additional_fields else made
 
 
 def array_metadata(
@@ -63,7 +129,7 @@ def array_metadata(
     """
     data_type, byte_order = parse_data_type(dtype)
     codecs = parse_codec_chain(
-        _add_transpose(order, filters, len(shape)), serializer, compressors, byte_order, data_type
+        add_transpose(order, filters, len(shape)), serializer, compressors, byte_order, data_type
     )
     shards, index_location = _parse_shards(shards)
     if isinstance(chunks, dict | ExtensionDefinition | ChunkGrid):
@@ -83,7 +149,7 @@ def array_metadata(
         chunk, shard = chunk_and_shard_shape(shape, item_size, chunks, shards)
         if shard is not None:
             codecs = sharded(chunk, codecs, index_location)
-        grid = _grid(chunk if shard is None else shard)
+        grid = grid_of(chunk if shard is None else shard)
     try:
         fill = data_type.default_fill_value() if fill_value is None else data_type.cast(fill_value)
     except (ValueError, TypeError, OverflowError) as error:
@@ -135,7 +201,7 @@ def _resolved(
     return chain.resolve(ArrayRepresentation(chunk, data_type, fill_value)).to_definitions()
 
 
-def _grid(lengths: Lengths) -> ExtensionDefinition:
+def grid_of(lengths: Lengths) -> ExtensionDefinition:
     """A regular grid, or one with chunks of different lengths."""
     shape: list[JSON] = [list(item) if isinstance(item, tuple) else item for item in lengths]
     if not any(isinstance(item, list) for item in shape):
@@ -160,7 +226,7 @@ def _parse_shards(shards: Any) -> tuple[Any, str]:
     return shards["shape"], shards.get("index_location", "end")
 
 
-def _add_transpose(order: Any, filters: Any, ndim: int) -> Any:
+def add_transpose(order: Any, filters: Any, ndim: int) -> Any:
     """The filters, after a transpose codec for an order of dimensions."""
     if isinstance(order, str):
         if order not in ("C", "F"):
@@ -171,7 +237,7 @@ def _add_transpose(order: Any, filters: Any, ndim: int) -> Any:
             return filters
         permutation = [*reversed(range(ndim))]
     else:
-        permutation = _permutation(order, ndim)
+        permutation = parse_permutation(order, ndim)
     definitions = [] if is_auto(filters) else parse_codecs(filters)
     if any(definition.name == TRANSPOSE.name for definition in definitions):
         raise CodecChainError(
@@ -184,7 +250,8 @@ def _add_transpose(order: Any, filters: Any, ndim: int) -> Any:
     return [ExtensionDefinition(TRANSPOSE.name, {"order": dimensions}), *definitions]
 
 
-def _permutation(order: Any, ndim: int) -> list[int]:
+def parse_permutation(order: Any, ndim: int) -> list[int]:
+    """A permutation of the dimensions; raises a ValueError for anything else."""
     try:
         items = [as_integer(item) for item in order]
     except TypeError:

@@ -60,7 +60,7 @@ def codec(name: str, /, **configuration: Any) -> ExtensionDefinition:
     >>> codec("bytes", endian="little").configuration
     {'endian': 'little'}
     """
-    members = {member: _to_json(value) for member, value in configuration.items()}
+    members = {member: configuration_to_json(value) for member, value in configuration.items()}
     try:
         document = plain(members, f"codec {name!r}", "/configuration")
     except MetadataValidationError as error:
@@ -71,7 +71,7 @@ def codec(name: str, /, **configuration: Any) -> ExtensionDefinition:
     return definition
 
 
-def _to_json(value: Any) -> Any:
+def configuration_to_json(value: Any) -> Any:
     """Convert a member of a configuration; extensions in it become their definitions."""
     if isinstance(value, Codec) or hasattr(value, "get_config"):
         return parse_codec(value).to_json()
@@ -80,9 +80,9 @@ def _to_json(value: Any) -> Any:
     if hasattr(value, "to_definition"):
         return value.to_definition().to_json()
     if isinstance(value, dict):
-        return {key: _to_json(item) for key, item in value.items()}
+        return {key: configuration_to_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_to_json(item) for item in value]
+        return [configuration_to_json(item) for item in value]
     return value
 
 

@@ -174,6 +174,11 @@ def create_extension(
     return made
 
 
+def must_be_complete() -> bool:
+    """False while an extension of :func:`create_extension` with ``complete=False`` is created."""
+    return _enclosing.get()[1]
+
+
 def require_extension(
     extension_point: str, definition: ExtensionDefinition, location: Location = NO_LOCATION
 ) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import Location, MetadataValidationError
-from zarr_core.tools import ConsolidatedMetadata, package_schema, strictjson
+from zarr_core.tools import ConsolidatedMetadata, keep_nonfinite, package_schema, strictjson
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -99,7 +99,9 @@ def encode_consolidated(
     members: Any = document
     texts = consolidated.texts(_LEVEL)
     new = texts.unknown(members["metadata"])
-    plain, encoded = texts.encode_within(members, "metadata", location)
+    # Other writers leave NaN tokens.
+    kept = members["metadata"] | {key: keep_nonfinite(value) for key, value in new.items()}
+    plain, encoded = texts.encode_within({**members, "metadata": kept}, "metadata", location)
     copies: Any = plain["metadata"]
     entries: dict[str, Any] = dict(consolidated.entries)
     for key in new:

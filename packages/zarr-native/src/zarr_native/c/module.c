@@ -223,11 +223,32 @@ static PyObject *run(Call *call) {
     return result;
 }
 
-/* The memory of an array whose box starts at `lo`; 0, or -1 with an error. */
-static int read_memory(Call *call, PyObject *lo, PyObject *array, Py_buffer *view, int64_t *lows,
+/* The start of each slice; 0, 1 if a step is not 1, or -1 with an error. */
+static int read_index(const Plan *plan, PyObject *index, int64_t *lows) {
+    if (!PyTuple_Check(index) || PyTuple_Size(index) != plan->ndim) {
+        PyErr_Format(PyExc_ValueError, "expected a tuple of %d slices", plan->ndim);
+        return -1;
+    }
+    for (int d = 0; d < plan->ndim; d++) {
+        PyObject *item = PyTuple_GetItem(index, d);
+        Py_ssize_t start, stop, step;
+        if (Py_TYPE(item) != &PySlice_Type) { /* PySlice_Unpack does not check it */
+            PyErr_SetString(PyExc_TypeError, "expected a tuple of slices");
+            return -1;
+        }
+        if (PySlice_Unpack(item, &start, &stop, &step)) return -1;
+        if (step != 1) return 1;
+        lows[d] = start;
+    }
+    return 0;
+}
+
+/* The memory of an array with the elements of a box; 0, 1 if it is not a box, or -1 with an error. */
+static int read_memory(Call *call, PyObject *index, PyObject *array, Py_buffer *view, int64_t *lows,
                        int64_t *shape, int64_t *strides, int writable) {
     const Plan *plan = call->plan;
-    if (integers(lo, lows, plan->ndim)) return -1;
+    int other = read_index(plan, index, lows);
+    if (other) return other;
     if (PyObject_GetBuffer(array, view, PyBUF_STRIDES | (writable ? PyBUF_WRITABLE : 0))) return -1;
     if (view->ndim != plan->ndim || view->itemsize != plan->item) goto wrong;
     for (int d = 0; d < plan->ndim; d++) {
@@ -248,9 +269,10 @@ static const Plan *plan_of(PyObject *capsule) {
 }
 
 PyDoc_STRVAR(read_box_doc,
-             "read_box(plan, lo, out, threads, values=None)\n--\n\n"
-             "Read the box at lo into an array; values are those of its stored objects, if in memory.\n"
-             "Return the numbers of stored objects that were not read, or None if none was.");
+             "read_box(plan, index, out, threads, values=None)\n--\n\n"
+             "Read the box of a tuple of slices into an array; values are those of its stored objects,\n"
+             "if in memory.  Return the numbers of stored objects that were not read, or None if none\n"
+             "was, as for slices with a step.");
 
 static PyObject *read_box(PyObject *module, PyObject *const *args, Py_ssize_t count) {
     (void)module;
@@ -263,8 +285,9 @@ static PyObject *read_box(PyObject *module, PyObject *const *args, Py_ssize_t co
     int64_t lows[MAX_DIMS], shape[MAX_DIMS], strides[MAX_DIMS];
     Py_buffer view;
     call.threads = (int)PyLong_AsLong(args[3]);
-    if (PyErr_Occurred() || read_memory(&call, args[1], args[2], &view, lows, shape, strides, 1))
-        return NULL;
+    if (PyErr_Occurred()) return NULL;
+    int other = read_memory(&call, args[1], args[2], &view, lows, shape, strides, 1);
+    if (other) return other < 0 ? NULL : Py_NewRef(Py_None);
     PyObject *result = NULL;
     PyObject *list = count == 5 && args[4] != Py_None ? args[4] : NULL;
     if (!list && !call.plan->root) {
@@ -306,9 +329,9 @@ static PyObject *read_box(PyObject *module, PyObject *const *args, Py_ssize_t co
 }
 
 PyDoc_STRVAR(write_box_doc,
-             "write_box(plan, lo, values, threads)\n--\n\n"
-             "Write the complete chunks of the box at lo.  Return the numbers of chunks that were not\n"
-             "written, or None if none was.");
+             "write_box(plan, index, values, threads)\n--\n\n"
+             "Write the complete chunks of the box of a tuple of slices.  Return the numbers of chunks\n"
+             "that were not written, or None if none was, as for slices with a step.");
 
 static PyObject *write_box(PyObject *module, PyObject *const *args, Py_ssize_t count) {
     (void)module;
@@ -325,8 +348,9 @@ static PyObject *write_box(PyObject *module, PyObject *const *args, Py_ssize_t c
     int64_t lows[MAX_DIMS], shape[MAX_DIMS], strides[MAX_DIMS];
     Py_buffer view;
     call.threads = (int)PyLong_AsLong(args[3]);
-    if (PyErr_Occurred() || read_memory(&call, args[1], args[2], &view, lows, shape, strides, 0))
-        return NULL;
+    if (PyErr_Occurred()) return NULL;
+    int other = read_memory(&call, args[1], args[2], &view, lows, shape, strides, 0);
+    if (other) return other < 0 ? NULL : Py_NewRef(Py_None);
     PyObject *result = run(&call);
     PyBuffer_Release(&view);
     return result;
