@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_conformance.corpus.case import Accept, Either
-from zarr_conformance.evaluation.difference import difference
+from zarr_conformance.evaluation.json_values import difference
 from zarr_conformance.evaluation.stored_data import draft, metadata, version_2, version_3
 from zarr_conformance.evaluation.stored_data.elements import split
 from zarr_conformance.evaluation.stored_data.errors import StoredDataError, UnknownExtensionError
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
     Stored = Mapping[str, bytes]
     Reader = Callable[[Stored, str, Mapping[str, Any]], bytes]
-
-JUDGED = ("create", "update", "write", "resize")
-"""The operations whose result is judged by the stored bytes."""
 
 _DOCUMENTS = ("zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata")
 _MOST_KEYS = 1 << 12  # chunks of a case
@@ -47,8 +44,6 @@ def stored_problems(case: Case, stored: Stored, unknown: list[str]) -> Iterator[
     str
         A problem in one sentence.
     """
-    if case.operation not in JUDGED:
-        return
     documents: dict[str, Any] = {}
     for key, value in stored.items():
         # Documents that were there before need not be valid.
