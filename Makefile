@@ -25,7 +25,7 @@ OTHER_TESTS := $(filter-out tests/zarr-core tests/zarr-core/%,$(TESTS))
 ONLY_CORE := $(and $(TESTS),$(if $(OTHER_TESTS),,yes))
 
 .PHONY: help demo test test-long pytest lint types format bench docs schemas packages wheels \
-    sanitize old-writers release-check servers downstream clean
+    sanitize corpus conformance old-writers release-check servers downstream clean
 
 help:
 	@echo "make demo         write real data with this library, read it with others, draw it"
@@ -42,6 +42,8 @@ help:
 	@echo "make bench        compare the speed with other libraries (BENCH='--quick' for less)"
 	@echo "make wheels       build wheels and source distributions of all packages in dist"
 	@echo "make sanitize     tests and fuzzer of zarr-native with the sanitizers of the compiler"
+	@echo "make corpus       build the archive of the conformance corpus in dist"
+	@echo "make conformance  test all implementations, in pinned versions, and write docs/conformance.md"
 	@echo "make release-check  check everything that a release needs, slow tests of packages included"
 	@echo "make docs         build the documentation in build/docs"
 	@echo "make schemas      publish the packages' JSON Schemas in schemas/"
@@ -98,6 +100,12 @@ sanitize: $(VENV)/.test
 	    ASAN_OPTIONS=detect_leaks=0 PYTHONPATH=$(SANITIZED); \
 	    $(BIN)/python scripts/fuzz_native.py --seconds 120 && \
 	    $(BIN)/python -m pytest -n 0 tests/zarr-native
+corpus: $(VENV)/.packages
+	@mkdir -p dist
+	@$(BIN)/python -m zarr_conformance build dist/zarr-conformance-corpus-{version}.tar.gz
+
+conformance: $(VENV)/.packages
+	@$(BIN)/python scripts/run_conformance.py
 
 release-check: export ZARR_CORE_SLOW_TESTS = 1
 release-check: $(VENV)/.dev

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from zarr_conformance.baseline import BASELINE_VERSION
 from zarr_conformance.clauses.clause import Clause, clauses, specifications
 from zarr_conformance.corpus.build import all_cases
 from zarr_conformance.report.coverage import Coverage, coverage
-from zarr_conformance.report.summary import STRENGTHS, strength
+from zarr_conformance.report.summary import FAILURES, INVALID, STRENGTHS, strength
 
 TEMPLATE = Path(__file__).with_name("conformance_page.md")
 FINDINGS = Path(__file__).with_name("conformance_findings.toml")
@@ -76,28 +78,47 @@ PROBE = (
 )  # fmt: skip
 """Frequent questions, each with the case that answers it."""
 
-_MARKS = {"pass": "yes", "fail": "**no**", "crash": "**crash**", "unsupported": "-"}
+_MARKS = {"p": "yes", "f": "**no**", "c": "**crash**", "u": "-"}
+_OUTCOMES = {"p": "passes", "f": "fails", "c": "crashes"}
 
 
-def page(results: dict[str, Any]) -> str:
+FAMILIES = dict.fromkeys(("zarr-python 3.1.6", "zarr-python-2", "zarrs-python"), "zarr-python")
+"""Implementations that are not independent of another one; zarrs-python shares its metadata."""
+
+LEAST_OTHERS = 2
+"""A finding is published only with the outcome of so many independent implementations."""
+
+
+def page(results: dict[str, Any], history: list[dict[str, Any]], exchange: dict[str, Any]) -> str:
     """Return the text of the page.
 
     Parameters
     ----------
     results : JSON
         The contents of ``docs/conformance.json``.
+    history : JSON
+        The contents of ``docs/conformance-history.json``.
+    exchange : JSON
+        The contents of ``docs/conformance-exchange.json``.
     """
     runs = results["runs"]
     cases = {case.id: case for case in all_cases()}
+    grades = grades_by_case(results)
     parts = {
         "date": results["date"],
-        "count": f"{results['cases']:,}",
-        "names": ", ".join(_full_name(it) for it in runs),
+        "version": results["corpus"]["version"],
+        "environment": f"Python {results['python']}, {results['machine']}",
+        "count": f"{len(cases):,}",
+        "judged": f"{len(results['cases']):,}",
+        "names": ", ".join(full_name(it) for it in runs),
+        "scores": _lines(_scores(runs)),
+        "exchange": _lines(_exchange(exchange)),
+        "history": _lines(_history(history)),
         "clauses": str(len(clauses())),
         "coverage": _lines(_coverage(coverage(cases.values()))),
         "passed": _lines(_passed(runs)),
-        "probe": _lines(_probe(runs)),
-        "findings": "\n\n".join(_findings(it, cases) for it in runs),
+        "probe": _lines(_probe(runs, grades)),
+        "findings": "\n\n".join(_findings(it, cases, grades) for it in runs),
         "gaps": _lines(_gaps(coverage(cases.values()))),
     }
     text = TEMPLATE.read_text("utf-8")
@@ -106,7 +127,19 @@ def page(results: dict[str, Any]) -> str:
     return text
 
 
-def _full_name(run: dict[str, Any]) -> str:
+def grades_by_case(results: dict[str, Any]) -> dict[str, dict[str, str]]:
+    """Return the grades by the name of the implementation, then by the id of the case.
+
+    The corpus may have new cases since the results, which have no grades.
+    """
+    return {
+        run["name"]: dict(zip(results["cases"], run["grades"], strict=True))
+        for run in results["runs"]
+    }
+
+
+def full_name(run: dict[str, Any]) -> str:
+    """Return the name of an implementation with its version."""
     name, version = run["name"], run["version"]
     return str(name) if name.endswith(version) else f"{name} {version}"
 
@@ -140,29 +173,89 @@ def _gaps(covered: dict[str, Coverage]) -> list[list[str]]:
     return [["clause", "text", "missing case"], *rows]
 
 
+def _scores(runs: list[dict[str, Any]]) -> list[list[str]]:
+    table = [["", "passed", "judged", "cases", *FAILURES.values()]]
+    for run in runs:
+        counts = [str(run["kinds"].get(kind, 0)) for kind in FAILURES]
+        table.append([full_name(run), *map(str, run["totals"]), *counts])
+    return table
+
+
 def _passed(runs: list[dict[str, Any]]) -> list[list[str]]:
-    table = [["", *SPECIFICATIONS, "cases that pass", "fail", "crash", "not supported"]]
+    table = [["", *SPECIFICATIONS]]
     for run in runs:
         cells = []
         for texts in SPECIFICATIONS.values():
             found = []
-            for group in STRENGTHS:
-                passed, tested = (sum(run["clauses"][it][group][n] for it in texts) for n in (0, 1))
-                found.append(f"{passed}/{tested}")
-            cells.append("-" if found == ["0/0"] * 3 else " · ".join(found))
-        grades: Counter[str] = Counter()
-        for it in run["cases"].values():
-            grades.update(it)
-        counts = [str(grades[it]) for it in ("pass", "fail", "crash", "unsupported")]
-        table.append([_full_name(run), *cells, *counts])
+            for group in (*STRENGTHS, INVALID):
+                passed, judged = (sum(run["clauses"][it][group][n] for it in texts) for n in (0, 1))
+                found.append(f"{passed}/{judged}")
+            cells.append("-" if found == ["0/0"] * len(found) else " · ".join(found))
+        table.append([full_name(run), *cells])
     return table
 
 
-def _probe(runs: list[dict[str, Any]]) -> list[list[str]]:
-    runs = [it for it in runs if set(it["probe"].values()) != {"unsupported"}]
+def _exchange(exchange: dict[str, Any]) -> list[list[str]]:
+    """Return a row for each writer that wrote arrays, and a column for each reader."""
+    found = {(it["writer"], it["reader"]): it["outcomes"] for it in exchange["pairs"]}
+    names = list(exchange["implementations"])
+    readers = [it for it in names if any(found[other, it].get("same") for other in names)]
+    table = [["written by", "arrays", *readers]]
+    for writer in names:
+        count = sum(found[writer, names[0]].values())
+        if count:
+            cells = [_exchanged(found[writer, reader]) for reader in readers]
+            table.append([f"{writer} {exchange['implementations'][writer]}", str(count), *cells])
+    return table
+
+
+def _exchanged(outcomes: dict[str, int]) -> str:
+    same = outcomes.get("same", 0)
+    bad = [f"**{outcomes[it]} {it}**" for it in ("wrong", "refused", "crash") if outcomes.get(it)]
+    return ", ".join([str(same), *bad]) if same or bad else "-"
+
+
+def _history(history: list[dict[str, Any]]) -> list[list[str]]:
+    names = list(dict.fromkeys(name for entry in history for name in entry["scores"]))
+    table = [["", *(f"{it['date']}, corpus {it['corpus']}" for it in history)]]
+    for name in names:
+        found = [entry["scores"].get(name) for entry in history]
+        cells = [f"{it['passed']} / {it['judged']} / {it['cases']}" if it else "" for it in found]
+        table.append([name, *cells])
+    return table
+
+
+def _probe(runs: list[dict[str, Any]], grades: dict[str, dict[str, str]]) -> list[list[str]]:
+    asked = [case for _, case in PROBE]
+    runs = [it for it in runs if {grades[it["name"]][case] for case in asked} != {"u"}]
     table = [["", *(it["name"] for it in runs)]]
-    table += [[question, *(_MARKS[it["probe"][case]] for it in runs)] for question, case in PROBE]
+    for question, case in PROBE:
+        table.append([question, *(_MARKS[grades[it["name"]][case]] for it in runs)])
     return table
+
+
+def expected_failures(run: dict[str, Any]) -> str:
+    """Return the failures of an implementation as a baseline, each with its reason."""
+    cases = {case.id: case for case in all_cases()}
+    reasons = tomllib.loads(FINDINGS.read_text("utf-8"))
+    texts = {
+        case: f"{outcome}: {reasons[clause.id][outcome]} ({clause.id})"
+        for (clause, outcome), names in kinds(run, cases).items()
+        for case in names
+    }
+    for case in run["failures"].get("unsupported", ()):
+        texts[case] = "not supported, although the specification recommends it"
+    name = run["name"].removesuffix(f" {run['version']}")
+    lines = [
+        f"# The expected failures of {full_name(run)}: zarr-conformance run --baseline <this file>",
+        "# Generated by scripts/document_conformance.py from docs/conformance.json; do not edit.",
+        "",
+        f"version = {BASELINE_VERSION}",
+        "",
+        f"[failures.{json.dumps(name)}]",
+    ]
+    lines += [f"{json.dumps(case)} = {json.dumps(texts[case])}" for case in sorted(texts)]
+    return "\n".join(lines) + "\n"
 
 
 def kinds(run: dict[str, Any], cases: dict[str, Any]) -> dict[tuple[Clause, str], list[str]]:
@@ -185,12 +278,26 @@ def kinds(run: dict[str, Any], cases: dict[str, Any]) -> dict[tuple[Clause, str]
     return found
 
 
-def _findings(run: dict[str, Any], cases: dict[str, Any]) -> str:
-    title = f"### {_full_name(run)}"
+def others(run: dict[str, Any], case: str, grades: dict[str, dict[str, str]]) -> dict[str, str]:
+    """Return the outcomes of a case with implementations that are independent of this one.
+
+    Of several implementations of a family, the first that was judged is named.
+    """
+    found: dict[str, tuple[str, str]] = {}
+    for name, theirs in grades.items():
+        family = FAMILIES.get(name, name)
+        if family != FAMILIES.get(run["name"], run["name"]) and theirs[case] in "pfc":
+            found.setdefault(family, (name, _OUTCOMES[theirs[case]]))
+    return dict(found.values())
+
+
+def _findings(run: dict[str, Any], cases: dict[str, Any], grades: dict[str, dict[str, str]]) -> str:
+    title = f"### {full_name(run)}"
     if not run["failures"]:
         return f"{title}\n\nNo failures."
     reasons = tomllib.loads(FINDINGS.read_text("utf-8"))
-    table = [["level", "section", "clause", "result and reason", "cases", "example"]]
+    table = [["binds", "clause", "result and reason", "cases", "example", "others"]]
+    unpublished = 0
     found = kinds(run, cases)
     for clause, outcome in sorted(
         found, key=lambda it: (it[0].specification, it[0].section, it[1])
@@ -200,14 +307,26 @@ def _findings(run: dict[str, Any], cases: dict[str, Any]) -> str:
             raise SystemExit(
                 f"{clause.id}, {outcome} ({names[0]}): add the reason to {FINDINGS.name}"
             )
-        example = f"`{names[0]}`"
+        compared = {it: others(run, it, grades) for it in names}
+        case = next((it for it in names if len(compared[it]) >= LEAST_OTHERS), None)
+        if case is None:
+            unpublished += len(names)
+            continue
+        example = f"`{case}`"
         if outcome != "accepted":
-            example += f": {_plain(run['failures'][outcome][names[0]])}"
+            example += f": {_plain(run['failures'][outcome][case])}"
+        defines = outcome == "accepted" and not clause.binds_reader
         why = f"*{outcome}*: {_plain(reasons[clause.id][outcome])}"
-        table.append(
-            [clause.level, clause.section, f"`{clause.id}`", why, str(len(names)), example]
+        level = "document" if defines else clause.level
+        sentence = f"`{clause.id}` ({source_link(clause)})"
+        outcomes = ", ".join(f"{name} {it}" for name, it in compared[case].items())
+        table.append([level, sentence, why, str(len(names)), example, outcomes])
+    text = f"{title}\n\n{_lines(table)}" if len(table) > 1 else title
+    if unpublished:
+        text += (
+            f"\n\n{unpublished} more cases fail for which the outcome of two other implementations "
+            "is not known, as they do not support the extension or the operation."
         )
-    text = f"{title}\n\n{_lines(table)}"
     if unsupported := run["failures"].get("unsupported"):
         topics = Counter(it.rpartition("/")[0] for it in unsupported)
         counted = ", ".join(f"`{it}` ({n})" for it, n in sorted(topics.items()))
@@ -216,6 +335,11 @@ def _findings(run: dict[str, Any], cases: dict[str, Any]) -> str:
             f"(number of cases): {counted}."
         )
     return text
+
+
+def source_link(clause: Clause) -> str:
+    """Return a link to the section in the text of the pinned commit."""
+    return f"[{_plain(clause.section)}]({specifications()[clause.specification].link(clause)})"
 
 
 def _strongest(case: Any) -> Clause:

@@ -3,8 +3,10 @@
     zarr-conformance run --impl all --json results.json
     python scripts/document_conformance.py --keep results.json
 
-store the results for the page in ``docs/conformance.json``. Without arguments, the script writes
-the page from this file. With ``--check``, it checks that the page is up to date.
+store the results for the page in ``docs/conformance.json``, and the scores in
+``docs/conformance-history.json``. Without arguments, the script writes the page and the expected
+failures of each implementation from these files. With ``--check``, it checks that they are up to
+date. ``make conformance`` does all of this, with pinned versions.
 """
 
 from __future__ import annotations
@@ -12,86 +14,135 @@ from __future__ import annotations
 import argparse
 import datetime
 import json
+import platform
 import sys
-from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import conformance_page
 from zarr_conformance.clauses.clause import clauses, specifications
+from zarr_conformance.corpus.archive import corpus_digest, corpus_version
 from zarr_conformance.corpus.build import all_cases
 from zarr_conformance.corpus.case import Reject
 from zarr_conformance.report.files import read_results
-from zarr_conformance.report.results import corpus_digest
-from zarr_conformance.report.summary import STRENGTHS, failed_clauses, strength
+from zarr_conformance.report.summary import (
+    INVALID,
+    STRENGTHS,
+    failed_clauses,
+    failure_kind,
+    strength,
+    summary,
+    violations,
+)
 from zarr_conformance.report.text import truncate
+
+if TYPE_CHECKING:
+    from zarr_conformance.corpus.case import Case
+    from zarr_conformance.report.results import ImplementationResults
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "docs" / "conformance.json"
 PAGE = ROOT / "docs" / "conformance.md"
+HISTORY = ROOT / "docs" / "conformance-history.json"
+EXCHANGE = ROOT / "docs" / "conformance-exchange.json"
+EXPECTED = ROOT / "packages" / "zarr-conformance" / "expected-failures"
 FAILED = ("fail", "crash")
+OUTCOMES = {
+    "wrong": "wrong",
+    "refuses": "rejected",
+    "accepts": "accepted",
+    "crash": "crash",
+    "resources": "crash",
+}
+"""What the findings call the kinds of failures."""
 
 
 def page_results(files: list[Path], date: str) -> dict[str, Any]:
     """Return the results for the page, from files with one or more runs."""
     corpus = list(all_cases())
     by_id = {case.id: case for case in corpus}
-    runs = [_run(run, by_id) for run in read_results(files, corpus)]
-    runs.sort(key=lambda it: conformance_page.ORDER.index(it["name"]))
-    return {"date": date, "corpus": corpus_digest(corpus), "cases": len(corpus), "runs": runs}
-
-
-def _run(run: Any, cases: dict[str, Any]) -> dict[str, Any]:
-    """Return the results of one implementation: numbers by specification, failures with reasons."""
-    tested: dict[str, set[str]] = {}
-    broken: dict[str, set[str]] = {}
-    grades: dict[str, Counter[str]] = {}
-    failures: dict[str, dict[str, str]] = {}
-    for result in run.results:
-        case = cases[result.case]
-        text = result.case.split("/")[0]
-        grades.setdefault(text, Counter())[result.grade] += 1
-        if result.grade == "unsupported":
-            continue
-        for name in case.clauses:
-            tested.setdefault(clauses()[name].specification, set()).add(name)
-        if result.grade in FAILED:
-            failed = failed_clauses(result, case)
-            for name in failed:
-                broken.setdefault(clauses()[name].specification, set()).add(name)
-            kind = "unsupported" if failed != case.clauses else _outcome(result, case)
-            reason = " ".join(result.reason.split())
-            failures.setdefault(kind, {})[result.case] = truncate(reason, 84)
-    numbers = {
-        text: {
-            group: [len(_of(tested, text, group) - broken.get(text, set())),
-                    len(_of(tested, text, group))]
-            for group in STRENGTHS
-        }
-        for text in specifications()
-    }  # fmt: skip
-    shown = {it for row in conformance_page.PROBE for it in row[1:] if it in cases}
+    found = [_run(run, by_id) for run in read_results(files, corpus)]
+    found.sort(key=lambda it: conformance_page.ORDER.index(it["name"]))
     return {
-        "name": run.name,
-        "version": run.version,
-        "clauses": numbers,
-        "cases": {text: dict(sorted(found.items())) for text, found in grades.items()},
-        "probe": {it.case: it.grade for it in run.results if it.case in shown},
-        "failures": failures,
+        "date": date,
+        "corpus": {
+            "version": corpus_version(corpus),
+            "digest": corpus_digest(corpus),
+        },
+        "cases": list(by_id),
+        "python": platform.python_version(),
+        "machine": f"{platform.system()} {platform.machine()}",
+        "runs": found,
     }
 
 
-def _outcome(result: Any, case: Any) -> str:
-    """Return the kind of failure."""
-    if result.grade == "crash":
-        return "crash"
-    if isinstance(case.expect, Reject):
-        return "accepted"
-    return "rejected" if result.observed.get("outcome") == "error" else "wrong"
+def _run(run: ImplementationResults, cases: dict[str, Case]) -> dict[str, Any]:
+    """Return the results of one implementation: numbers by specification, failures with reasons."""
+    judged: dict[str, set[tuple[str, str]]] = {}
+    broken: dict[str, set[tuple[str, str]]] = {}
+    grades = dict.fromkeys(cases, ".")
+    failures: dict[str, dict[str, str]] = {}
+    for result in run.results:
+        case = cases[result.case]
+        grades[result.case] = result.grade[0]
+        if result.grade == "unsupported":
+            continue
+        for name in case.clauses:
+            judged.setdefault(_text(name), set()).add((_group(name, case), name))
+        if result.grade in FAILED:
+            for group, name in violations(result, case):
+                judged.setdefault(_text(name), set()).add((group, name))
+                broken.setdefault(_text(name), set()).add((group, name))
+            missing = failed_clauses(result, case) != case.clauses
+            kind = "unsupported" if missing else OUTCOMES[failure_kind(result, case)]
+            reason = " ".join(result.reason.split())
+            failures.setdefault(kind, {})[result.case] = truncate(reason, 84)
+    totals = summary(run, cases)
+    return {
+        "name": run.name,
+        "version": run.version,
+        "totals": [totals.passed, totals.judged, totals.cases],
+        "kinds": dict(totals.failures),
+        "clauses": {
+            text: {
+                group: [len(_of(judged, text, group) - _of(broken, text, group)),
+                        len(_of(judged, text, group))]
+                for group in (*STRENGTHS, INVALID)
+            }
+            for text in specifications()
+        },
+        "grades": "".join(grades.values()),  # in the order of the cases
+        "failures": failures,
+    }  # fmt: skip
 
 
-def _of(found: dict[str, set[str]], text: str, group: str) -> set[str]:
-    return {it for it in found.get(text, ()) if strength(clauses()[it].level) == group}
+def history_entry(results: dict[str, Any]) -> dict[str, Any]:
+    """Return the scores of results for ``docs/conformance-history.json``."""
+    return {
+        "date": results["date"],
+        "corpus": results["corpus"]["version"],
+        "scores": {
+            conformance_page.full_name(run): dict(
+                zip(("passed", "judged", "cases"), run["totals"], strict=True), **run["kinds"]
+            )
+            for run in results["runs"]
+        },
+    }
+
+
+def _text(clause: str) -> str:
+    return clauses()[clause].specification
+
+
+def _group(name: str, case: Case) -> str:
+    """Return the group of a clause for a case, as `violations` does."""
+    clause = clauses()[name]
+    defines = isinstance(case.expect, Reject) and not clause.binds_reader
+    return INVALID if defines else strength(clause.level)
+
+
+def _of(found: dict[str, set[tuple[str, str]]], text: str, group: str) -> set[str]:
+    return {name for kind, name in found.get(text, ()) if kind == group}
 
 
 def main() -> int:
@@ -105,14 +156,33 @@ def main() -> int:
     if args.keep:
         results = page_results(args.keep, datetime.date.today().isoformat())
         RESULTS.write_text(json.dumps(results, indent=0, ensure_ascii=False) + "\n", "utf-8")
-    text = conformance_page.page(json.loads(RESULTS.read_text("utf-8")))
+        entry = history_entry(results)
+        history = [it for it in _history() if it["date"] != entry["date"]]
+        HISTORY.write_text(json.dumps([*history, entry], indent=1) + "\n", "utf-8")
+    results = json.loads(RESULTS.read_text("utf-8"))
+    exchange = json.loads(EXCHANGE.read_text("utf-8"))
+    written = {PAGE: conformance_page.page(results, _history(), exchange)}
+    for run in results["runs"]:
+        name = conformance_page.full_name(run).replace(" ", "-").replace("/", "-")
+        if run["failures"]:
+            written[EXPECTED / f"{name}.toml"] = conformance_page.expected_failures(run)
     if not args.check:
-        PAGE.write_text(text, "utf-8")
-    elif not PAGE.exists() or PAGE.read_text("utf-8") != text:
-        print(f"{PAGE.relative_to(ROOT)} is not up to date with docs/conformance.json.")
+        for old in EXPECTED.glob("*.toml"):
+            old.unlink()
+        for file, text in written.items():
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(text, "utf-8")
+        return 0
+    others = [it for it in EXPECTED.glob("*.toml") if it not in written]
+    stale = [it for it, text in written.items() if not it.exists() or it.read_text("utf-8") != text]
+    for file in (*stale, *others):
+        print(f"{file.relative_to(ROOT)} is not up to date with docs/conformance.json.")
         print("Run: python scripts/document_conformance.py")
-        return 1
-    return 0
+    return 1 if stale or others else 0
+
+
+def _history() -> list[dict[str, Any]]:
+    return list(json.loads(HISTORY.read_text("utf-8"))) if HISTORY.exists() else []
 
 
 if __name__ == "__main__":

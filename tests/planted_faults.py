@@ -24,10 +24,10 @@ from zarr_conformance.evaluation.evaluate import evaluate
 from zarr_conformance.evaluation.response import Response
 from zarr_conformance.plugin_cases import capabilities_of, run_case
 from zarr_conformance.runner.protocol import (
-    case_values,
     create_request,
     read_store,
     write_store,
+    written_values,
 )
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def written_cases():
         with tempfile.TemporaryDirectory() as folder:
             store, values = Path(folder) / "store", Path(folder) / "values"
             write_store(case, store)
-            if (elements := case_values(case)) is not None:
+            if (elements := written_values(case)) is not None:
                 values.write_bytes(elements.data)
             request = create_request(case, store, Path(folder) / "into", values)
             with warnings.catch_warnings():

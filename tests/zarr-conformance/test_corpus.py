@@ -5,10 +5,11 @@ import json
 import re
 
 import pytest
+from zarr_conformance.checksum import checksum
 from zarr_conformance.clauses.clause import clauses, parse_specification, specifications
 from zarr_conformance.corpus.build import all_cases, build
 from zarr_conformance.corpus.case import CATEGORIES, Reject
-from zarr_conformance.corpus.encode import checksum, shard
+from zarr_conformance.corpus.encode import shard
 from zarr_conformance.report.coverage import coverage
 
 # The draft requires a form of extensions, but no such extension exists.
@@ -19,6 +20,15 @@ WITHOUT_POSITIVE_CASE = {
     "v3-draft.layout-extension-object",
     "v3-draft.transformer-required",
 }
+
+
+HEAD = f"""title = "t"
+url = "u"
+repository = "o/r"
+commit = "{"a" * 40}"
+[sections]
+"s" = "docs/index.rst#L3"
+"""
 
 
 def test_cases_refer_to_clauses():
@@ -38,8 +48,8 @@ def test_categories_of_expected_errors():
 def test_build_is_reproducible(tmp_path):
     count = build(tmp_path / "a")
     assert build(tmp_path / "b") == count > 0
-    first = (tmp_path / "a" / "manifest.json").read_bytes()
-    assert first == (tmp_path / "b" / "manifest.json").read_bytes()
+    first = (tmp_path / "a" / "cases.json").read_bytes()
+    assert first == (tmp_path / "b" / "cases.json").read_bytes()
     assert len(json.loads(first)["cases"]) == count
     compared = filecmp.dircmp(tmp_path / "a", tmp_path / "b")
     assert compared.left_only == compared.right_only == []
@@ -70,7 +80,24 @@ def test_shard_with_one_inner_chunk():
 )
 def test_invalid_clauses_raise(entry, message):
     with pytest.raises(ValueError, match=message):
-        parse_specification("spec", f'title = "t"\nurl = "u"\n[[clause]]\nsection = "s"\n{entry}\n')
+        parse_specification("spec", f'{HEAD}[[clause]]\nsection = "s"\n{entry}\n')
+
+
+@pytest.mark.parametrize(
+    ("head", "message"),
+    [
+        (HEAD.replace("a" * 40, "main"), "commit must be 40 hexadecimal digits"),
+        (HEAD.replace('"s" =', '"other" ='), "no place for the section 's'"),
+    ],
+)
+def test_texts_are_pinned(head, message):
+    clause = '[[clause]]\nid = "spec.a"\nsection = "s"\nlevel = "must"\ntext = "It is."\n'
+    found = parse_specification("spec", HEAD + clause)
+    assert found.link(found.clauses[0]) == (
+        f"https://github.com/o/r/blob/{'a' * 40}/docs/index.rst?plain=1#L3"
+    )
+    with pytest.raises(ValueError, match=message):
+        parse_specification("spec", head + clause)
 
 
 def test_specifications_have_clauses():

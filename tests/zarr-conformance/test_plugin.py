@@ -72,6 +72,26 @@ def test_unsupported_cases_are_skipped(tests):
     assert "does not support list" in str(done.stdout)
 
 
+def test_an_adapter_that_supports_nothing_fails(tests, pytester):
+    pytester.makepyfile(
+        nothing="""
+from zarr_conformance.adapters.zarr_core import ZarrCore
+
+class Nothing(ZarrCore):
+    def open(self, request):
+        raise self._unsupported(request)
+
+    read = open
+"""
+    )
+    done = tests(
+        "--zarr-conformance", "nothing:Nothing", "--zarr-conformance-only", "v3-core/array/p*"
+    )
+    assert done.ret == 1
+    counted(done, failed=1)
+    assert "accepts no valid data" in str(done.stdout)
+
+
 def test_clauses_are_markers_and_keywords(tests):
     by_mark = tests(*OURS, *ONLY, "-m", "clause(id='v3-core.array.shape')")
     counted(by_mark, deselected=1)

@@ -5,8 +5,9 @@ from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
+from zarr_conformance.corpus.archive import corpus_digest
 from zarr_conformance.corpus.build import all_cases
-from zarr_conformance.corpus.case import Accept, Case, Node
+from zarr_conformance.corpus.case import Accept, Case, Node, Reject
 from zarr_conformance.evaluation.response import Response, Verdict
 from zarr_conformance.report.badge import badge
 from zarr_conformance.report.coverage import coverage
@@ -17,16 +18,22 @@ from zarr_conformance.report.results import (
     Result,
     ResultsError,
     collect_results,
-    corpus_digest,
     from_json,
     to_json,
     with_unique_name,
 )
-from zarr_conformance.report.summary import summary, summary_line
+from zarr_conformance.report.summary import (
+    FAILURES,
+    failure_kind,
+    summary,
+    summary_line,
+    violations,
+)
 from zarr_conformance.report.text import pretty_json, printable, truncate
 from zarr_conformance.runner.run import Outcome, Run
 
-CORPUS = list(all_cases())[:40]
+FIRST = list(all_cases())[:400]
+CORPUS = FIRST[:30] + [it for it in FIRST[30:] if isinstance(it.expect, Accept)][:10]
 CASES = {case.id: case for case in CORPUS}
 HOSTILE = "\x1b[31m\x00\ud800]]></failure><&\"' \u202e\ufffe"
 
@@ -123,16 +130,67 @@ def test_names_are_made_unique():
 
 
 def test_summary_line():
-    assert summary_line(some(), CASES) == f"some 1.2: {len(CORPUS)} of {len(CORPUS)} pass (100 %)"
+    assert summary_line(some(), CASES) == (
+        "some 1.2: 40 passed of 40 judged of 40 cases (100 % of those judged)"
+    )
     run = some(fail=1, crash=1, unsupported=4)
     told = summary(run, CASES)
     wrong = {name for case in CORPUS[:2] for name in case.clauses}
     assert {it for group in told.failing.values() for it in group} == wrong
-    musts = len(told.failing["must"])
     assert summary_line(run, CASES).startswith(
-        f"some 1.2: 34 of 36 pass (94 %), {musts} musts fail"
+        "some 1.2: 34 passed of 36 judged of 40 cases (94 % of those judged); "
+        "wrong data: 1, crash or hang: 1; 12 musts"
     )
-    assert summary_line(run, CASES).endswith(", 1 crash; 4 not supported")
+    assert (told.coverage, told.percent) == (90, 94)
+
+
+def result_of(case, grade="fail", **seen):
+    return Result(case.id, grade, observed=seen)
+
+
+def test_kinds_of_failures():
+    accept, reject = (
+        next(it for it in CORPUS if isinstance(it.expect, kind)) for kind in (Accept, Reject)
+    )
+    found = {
+        "wrong": failure_kind(result_of(accept, outcome="result"), accept),
+        "refuses": failure_kind(result_of(accept, outcome="error"), accept),
+        "accepts": failure_kind(result_of(reject, outcome="result"), reject),
+        "crash": failure_kind(result_of(reject, "crash", outcome="timeout"), reject),
+        "resources": failure_kind(result_of(accept, "crash", outcome="memory"), accept),
+    }
+    assert list(found) == list(found.values()) == list(FAILURES)
+
+
+def test_a_must_requires_a_text_that_binds_the_reader():
+    """Accepting an invalid document violates only clauses that require an error."""
+    defined, required = (
+        next(it for it in all_cases() if clause in it.clauses and isinstance(it.expect, Reject))
+        for clause in ("v3-core.array.shape", "v3-core.extensions.unknown-group")
+    )
+    accepted = violations(result_of(defined, outcome="result"), defined)
+    assert {group for group, _ in accepted} == {"invalid"}
+    accepted = violations(result_of(required, outcome="result"), required)
+    assert ("must", "v3-core.extensions.unknown-group") in accepted
+    crashed = violations(result_of(defined, "crash", outcome="crash"), defined)
+    assert {group for group, _ in crashed} == {"must"}
+
+
+def test_a_run_that_accepts_nothing():
+    """Errors and unsupported operations are not conformance."""
+    results = [
+        Result(it.id, "pass" if isinstance(it.expect, Reject) else "unsupported") for it in CORPUS
+    ]
+    run = replace(some(), results=tuple(results))
+    told = summary(run, CASES)
+    assert told.accepts_nothing
+    assert told.percent == 100
+    assert "accepts no valid data" in summary_line(run, CASES)
+    assert "#b3382c" in badge(run, CASES)
+    suite = ElementTree.fromstring(junit([run], CASES).encode())[0]
+    assert suite.get("failures") == "1"
+    assert suite[-1].get("name") == "accepts-valid-data"
+    assert not summary(some(), CASES).accepts_nothing
 
 
 def test_percentage_is_rounded_down():
@@ -168,7 +226,12 @@ def test_junit():
 
 @pytest.mark.parametrize(
     ("grades", "state"),
-    [({}, "100 %"), ({"fail": 1}, "97 %, "), ({"unsupported": 40}, "no supported cases")],
+    [
+        ({}, "40 / 40 judged / 40"),
+        ({"fail": 1}, "39 / 40 judged / 40"),
+        ({"unsupported": 40}, "0 / 0 judged / 40, accepts no valid data"),
+        ({"unsupported": 30}, "10 / 10 judged / 40"),  # neutral: too few are judged
+    ],
 )
 def test_badge(grades, state):
     drawn = badge(some(HOSTILE, **grades), CASES)

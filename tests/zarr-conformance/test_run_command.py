@@ -11,6 +11,7 @@ import pytest
 from zarr_conformance.__main__ import main
 from zarr_conformance.clauses.clause import clauses
 from zarr_conformance.corpus.build import all_cases
+from zarr_conformance.report.summary import NOTHING_ACCEPTED
 from zarr_conformance.report.terminal import show_case
 from zarr_conformance.runner.case_filter import select_cases
 from zarr_conformance.runner.progress import Progress
@@ -39,16 +40,35 @@ def test_zarr_core_passes(capsys):
     assert main(["run", "--impl", "zarr-core", *ONLY]) == 0
     told, errors = capsys.readouterr()
     assert told.startswith("zarr-core 0.1.0: ")
-    assert told.rstrip().endswith("pass (100 %)")
+    assert told.rstrip().endswith("(100 % of those judged)")
     assert errors == ""
 
 
 def test_failures_are_printed(credulous, capsys):
     assert main(credulous) == 1
     line, *failures = capsys.readouterr().out.splitlines()
-    assert line.startswith("credulous 1.0: 0 of ")
-    assert "must" in line
+    assert line.startswith("credulous 1.0: 0 passed of ")
+    assert "; accepts invalid data: " in line
     assert "  v3-core/group/zarr-format-2: accepted; expected an error (metadata)" in failures
+
+
+def test_a_run_that_accepts_nothing_fails(tmp_path, capsys):
+    """An adapter that supports nothing has no failures, but does not conform either."""
+    script = tmp_path / "nothing.py"
+    error = '"error": {"category": "unsupported", "type": "No", "message": "no"}'
+    script.write_text(
+        CREDULOUS.replace(
+            "    print(",
+            f"    told = {{{error}}} if 'path' in asked else {{'result': told}}\n    print(",
+        ).replace('"result": told}', "**told}")
+    )
+    badge = tmp_path / "badge.svg"
+    run = ["run", "--command", shlex.join([sys.executable, str(script)]), "--badge", str(badge)]
+    assert main([*run, "--only", "v3-core/group/*"]) == 1
+    line, *others = capsys.readouterr().out.splitlines()
+    assert line.startswith("credulous 1.0: 0 passed of 0 judged of ")
+    assert others == [f"  {NOTHING_ACCEPTED}"]
+    assert "accepts no valid data" in badge.read_text()
 
 
 def test_baseline(credulous, tmp_path, capsys):
@@ -111,11 +131,15 @@ def test_corpus_option(credulous, tmp_path, capsys):
     assert main(["build", str(folder)]) == 0
     assert f"cases in {folder}" in capsys.readouterr().out
     assert main([*credulous, "--corpus", str(folder)]) == 1
-    manifest = json.loads((folder / "manifest.json").read_text())
-    manifest["cases"].pop()
-    (folder / "manifest.json").write_text(json.dumps(manifest))
+    own = capsys.readouterr().out
+    archive = tmp_path / "corpus-{version}.tar.gz"
+    assert main(["build", str(archive)]) == 0
+    archive = next(tmp_path.glob("corpus-0.1.0+*.tar.gz"))
+    assert main([*credulous, "--corpus", str(archive)]) == 1
+    assert capsys.readouterr().out.endswith(own)
+    (folder / "stores/v3-core/group/zarr-format-2/zarr.json").write_text("{}")
     assert main([*credulous, "--corpus", str(folder)]) == 2
-    assert "another version" in capsys.readouterr().err
+    assert "the digest of v3-core/group/zarr-format-2 does not match" in capsys.readouterr().err
     assert main(["build", str(folder)]) == 2
 
 

@@ -12,7 +12,10 @@ from zarr_native.executor import Executor
 
 @pytest.fixture(autouse=True)
 def executor():
-    with zarr.override_extensions({"native": {"default": Executor}}):
+    with (
+        zarr.config.set(native="auto"),  # also where the environment switches it off
+        zarr.override_extensions({"native": {"default": Executor}}),
+    ):
         yield
 
 

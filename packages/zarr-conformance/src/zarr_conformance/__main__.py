@@ -8,7 +8,9 @@ from pathlib import Path
 
 from zarr_conformance.errors import UsageError
 from zarr_conformance.report.commands import COMMANDS
-from zarr_conformance.runner.run_command import add_arguments, add_files, run_command
+from zarr_conformance.runner.check_adapter import add_check_arguments, check_command
+from zarr_conformance.runner.exchange import add_exchange_arguments, exchange_command
+from zarr_conformance.runner.run_command import add_arguments, add_corpus, add_files, run_command
 from zarr_conformance.template import EXTENSION_POINTS, new_distribution
 
 
@@ -22,7 +24,13 @@ def main(arguments: list[str] | None = None) -> int:
     """
     parser = _parser()
     args = parser.parse_args(arguments)
-    commands = {"run": run_command, "new": _new, **COMMANDS}
+    commands = {
+        "run": run_command,
+        "check-adapter": check_command,
+        "exchange": exchange_command,
+        "new": _new,
+        **COMMANDS,
+    }
     try:
         return commands[args.command_name](args)
     except UsageError as error:
@@ -41,8 +49,17 @@ def _parser() -> argparse.ArgumentParser:
         return commands.add_parser(name, help=help_, description=f"{help_[0].upper()}{help_[1:]}.")
 
     add_arguments(add("run", "test implementations"))
+    add_check_arguments(add("check-adapter", "check whether an adapter follows the protocol"))
+    add_exchange_arguments(
+        add("exchange", "read with each implementation what each other one writes")
+    )
     add("implementations", "list the implementations that have adapters")
-    add("build", "write the corpus to a folder").add_argument("folder", type=Path)
+    built = add("build", "write the corpus to a directory or an archive")
+    built.add_argument(
+        "place",
+        type=Path,
+        help="a directory, or a name that ends in .tar.gz and may contain {version}",
+    )
     show = add("show", "show a case")
     show.add_argument("case", help="its id or a part of it")
     show.add_argument("--store", type=Path, metavar="DIR", help="write its store to this directory")
@@ -53,6 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     report = add("report", "create a report from the results of several runs")
     report.add_argument("results", type=Path, nargs="+", help="files written by run --json")
+    add_corpus(report)
     add_files(report)
     new = add("new", "create a distribution for an extension")
     new.add_argument(

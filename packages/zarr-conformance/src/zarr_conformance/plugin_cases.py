@@ -14,17 +14,18 @@ import pytest
 from zarr_conformance.baseline import BaselineError, read_baseline
 from zarr_conformance.clauses.clause import clauses
 from zarr_conformance.corpus.build import all_cases
+from zarr_conformance.corpus.case import Accept
 from zarr_conformance.evaluation.evaluate import evaluate
-from zarr_conformance.report.summary import strength_of
+from zarr_conformance.report.summary import NOTHING_ACCEPTED, strength_of
 from zarr_conformance.report.terminal import show_case
 from zarr_conformance.report.text import printable
 from zarr_conformance.runner.case_filter import select_cases
 from zarr_conformance.runner.extension_support import ExtensionSupport
 from zarr_conformance.runner.protocol import (
-    case_values,
     create_request,
     parse_response,
     write_store,
+    written_values,
 )
 from zarr_conformance.runner.run import Outcome, unsupported_outcome
 
@@ -102,6 +103,36 @@ class Corpus(pytest.Collector):
             if case.id in self.known:
                 item.add_marker(pytest.mark.xfail(reason=self.known[case.id], strict=True))
             yield item
+        acceptable = [case for case in self.cases if isinstance(case.expect, Accept)]
+        if acceptable:
+            last = AcceptsItem.from_parent(self, name="accepts-valid-data")
+            last.cases, last.adapter, last.capabilities = acceptable, self.adapter, capabilities
+            last.add_marker(pytest.mark.zarr_conformance)
+            yield last
+
+
+class AcceptsItem(pytest.Item):
+    """Whether any case that must succeed does; otherwise, errors prove nothing."""
+
+    cases: list[Case]
+    adapter: Any
+    capabilities: dict[str, Any]
+
+    def runtest(self) -> None:
+        """Run cases until one passes."""
+        outcomes = (run_case(it, self.adapter, self.capabilities) for it in self.cases)
+        if not any(it.verdict.grade == "pass" for it in outcomes):
+            raise CaseFailedError(NOTHING_ACCEPTED)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """Return the reason."""
+        if isinstance(excinfo.value, CaseFailedError):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        """Return the location; there is no source line."""
+        return Path("zarr-conformance"), None, self.name
 
 
 class CaseItem(pytest.Item):
@@ -161,7 +192,7 @@ def run_case(
     with tempfile.TemporaryDirectory(prefix="conformance-") as folder:
         store, into, values = (Path(folder) / it for it in ("store", "read", "values"))
         write_store(case, store)
-        if (elements := case_values(case)) is not None:
+        if (elements := written_values(case)) is not None:
             values.write_bytes(elements.data)
         request = create_request(case, store, into, values)
         start = time.perf_counter()

@@ -6,14 +6,11 @@ Each line of the input is a request, each line of the output a response, as JSON
     {"id": 2, "operation": "read", "zarr_format": 3, "store": "/a/directory", "path": "a/b",
      "into": "/a/file", "selection": [[0, 4, 1]]}
 
-``open``, ``validate`` and ``list`` have no ``into``; ``update`` has ``attributes`` to set; ``create`` has a
-``document`` (of format 2: ``.zarray``, with ``attributes`` if any) and, if elements are to be
-written, their file ``values``, of ``kind`` raw or json; ``write`` has a ``selection`` and a
-``document`` with ``elements`` in base64; ``resize`` has a ``document`` with ``shape``; ``store`` has ``calls``, each an operation of
-the abstract store interface with its arguments.  Responses::
+docs/writing-an-adapter.md describes all operations, schemas/conformance/protocol.json their form.
+Responses::
 
-    {"id": 1, "result": {"implementation": "zarr-core", "version": "0.1", "formats": [2, 3],
-                         "operations": ["open", "read", "list", "update", "create"]}}
+    {"id": 1, "result": {"protocol": 1, "implementation": "zarr-core", "version": "0.1",
+                         "formats": [2, 3], "operations": ["open", "read", "list"]}}
     {"id": 2, "result": {"node_type": "array", "shape": [4], "kind": "raw"}}
     {"id": 2, "error": {"category": "metadata", "type": "ValueError", "message": "..."}}
 
@@ -48,6 +45,10 @@ _FEW_BITS = {
     "float6_e2m3fn": 6,
     "float6_e3m2fn": 6,
 }
+
+
+PROTOCOL = 1
+"""The version of the protocol."""
 
 
 class UnsupportedError(Exception):
@@ -93,12 +94,12 @@ class Adapter(ABC):
         """Create an array with ``request["document"]``, and write the elements, if any."""
         raise self._unsupported(request)
 
-    def write(self, request: Mapping[str, Any], values: bytes) -> None:
-        """Open an array and write elements, in the form of ``create``, to the selection."""
+    def write(self, request: Mapping[str, Any], values: Any) -> None:
+        """Write elements to ``request["selection"]`` of an array."""
         raise self._unsupported(request)
 
     def resize(self, request: Mapping[str, Any]) -> None:
-        """Open an array and change its shape to that of ``request["document"]``."""
+        """Change the shape of an array to ``request["shape"]``."""
         raise self._unsupported(request)
 
     def erase(self, request: Mapping[str, Any]) -> None:
@@ -124,7 +125,12 @@ class Adapter(ABC):
         os.dup2(2, 1)
         for line in sys.stdin:
             request = json.loads(line)
-            replies.write(f"{json.dumps(self.respond(request))}\n")
+            response = self.respond(request)
+            try:
+                text = json.dumps(response)
+            except (RecursionError, TypeError, ValueError) as error:  # deeply nested attributes
+                text = json.dumps({"id": request["id"], "error": self._error(error)})
+            replies.write(f"{text}\n")
             replies.flush()
 
     def respond(self, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -134,17 +140,20 @@ class Adapter(ABC):
         except (KeyboardInterrupt, SystemExit):
             raise
         except BaseException as error:  # panics of other languages are not of type Exception
-            details = {
-                "category": self.category(error),
-                "type": type(error).__name__,
-                "message": str(error)[:2000],
-            }
-            return {"id": request["id"], "error": details}
+            return {"id": request["id"], "error": self._error(error)}
+
+    def _error(self, error: BaseException) -> dict[str, str]:
+        return {
+            "category": self.category(error),
+            "type": type(error).__name__,
+            "message": str(error)[:2000],
+        }
 
     def _execute(self, request: Mapping[str, Any]) -> dict[str, Any]:
         operation = request["operation"]
         if operation == "capabilities":
             return {
+                "protocol": PROTOCOL,
                 "implementation": self.implementation,
                 "version": self.version(),
                 "formats": list(self.formats),
@@ -153,7 +162,9 @@ class Adapter(ABC):
         if operation == "validate":
             problems = self.validate(request)
             return {"valid": not problems, "problems": problems}
-        if operation == "read":
+        if operation == "resolve":
+            request = {**request, "path": request["spelling"]}
+        if operation in ("read", "resolve"):
             description, elements = self.read(request)
             data, kind = as_bytes(elements)
             Path(request["into"]).write_bytes(data)
@@ -165,18 +176,19 @@ class Adapter(ABC):
             self.create(request, None if file is None else Path(file).read_bytes())
             return {}
         if operation == "write":
-            self.write(request, base64.b64decode(request["document"]["elements"]))
+            self.write(request, Path(request["values"]).read_bytes())
             return {}
         if operation == "store":
             return {"results": [self.call(request, *call) for call in request["calls"]]}
-        work: Callable[[Mapping[str, Any]], dict[str, Any] | None]
-        work = {
+        known: dict[str, Callable[[Mapping[str, Any]], dict[str, Any] | None]] = {
             "open": self.open,
             "update": self.update,
             "resize": self.resize,
             "erase": self.erase,
-        }[operation]
-        return work(request) or {}
+        }
+        if operation not in known:
+            raise self._unsupported(request)
+        return known[operation](request) or {}
 
 
 def index(request: Mapping[str, Any]) -> Any:
@@ -185,9 +197,9 @@ def index(request: Mapping[str, Any]) -> Any:
     return ... if selection is None else tuple(slice(*part) for part in selection)
 
 
-def selected_shape(request: Mapping[str, Any]) -> tuple[int, ...]:
-    """Return the shape of the selection of ``write``, whose steps are positive."""
-    return tuple(-((start - stop) // step) for start, stop, step in request["selection"])
+def selected_shape(request: Mapping[str, Any]) -> list[int]:
+    """Return the shape of the requested selection."""
+    return [len(range(*part)) for part in request["selection"]]
 
 
 def dtype_of(dtype: Any) -> Any:
@@ -203,7 +215,7 @@ def as_elements(values: bytes, request: Mapping[str, Any], dtype: Any, shape: An
         little = np.frombuffer(values, dtype.newbyteorder("<"))
         return little.astype(dtype).reshape(tuple(shape))
     flat = json.loads(values)
-    named = str(request["document"].get("data_type", ""))
+    named = str(request.get("document", {}).get("data_type", ""))
     if dtype.kind == "O" and "bytes" in named:
         flat = [base64.b64decode(it) for it in flat]
     elements = np.empty(len(flat), dtype)

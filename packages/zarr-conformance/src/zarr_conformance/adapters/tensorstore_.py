@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_conformance.adapters.adapter import Adapter, UnsupportedError, as_elements, index
+from zarr_conformance.adapters.adapter import (
+    Adapter,
+    UnsupportedError,
+    as_elements,
+    index,
+    selected_shape,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,7 +41,7 @@ class TensorStore(Adapter):
 
     implementation = "tensorstore"
     formats = (2, 3)
-    operations = ("open", "read", "create")
+    operations = ("open", "read", "create", "write", "resize")
 
     def version(self) -> str:
         return version("tensorstore")
@@ -63,6 +69,15 @@ class TensorStore(Adapter):
         if values is not None:
             # Raw bits have an additional dimension for their bytes.
             array.write(as_elements(values, request, array.dtype.numpy_dtype, array.shape)).result()
+
+    def write(self, request: Mapping[str, Any], values: Any) -> None:
+        array = _open(request)
+        kind = array.dtype.numpy_dtype
+        part = as_elements(values, request, kind, selected_shape(request))
+        array[index(request)].write(part).result()
+
+    def resize(self, request: Mapping[str, Any]) -> None:
+        _open(request).resize(exclusive_max=request["shape"]).result()
 
     def category(self, error: BaseException) -> str:
         """Return the category by the status at the start of the message, then by its text."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from zarr_conformance.adapters.adapter import Adapter, index
+from zarr_conformance.adapters.adapter import Adapter, as_elements, index, selected_shape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +22,7 @@ class Z5Py(Adapter):
 
     implementation = "z5py"
     formats = (3,)
-    operations = ("open", "read", "list", "update")
+    operations = ("open", "read", "list", "update", "write")
 
     def version(self) -> str:
         return str(z5py.__version__)
@@ -45,6 +45,10 @@ class Z5Py(Adapter):
 
     def update(self, request: Mapping[str, Any]) -> None:
         _node(request, "r+").attrs.update(request["attributes"])
+
+    def write(self, request: Mapping[str, Any], values: Any) -> None:
+        array = _node(request, "r+")
+        array[index(request)] = as_elements(values, request, array.dtype, selected_shape(request))
 
     def category(self, error: BaseException) -> str:
         message = str(error)

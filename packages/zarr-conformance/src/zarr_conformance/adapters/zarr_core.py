@@ -39,8 +39,8 @@ class ZarrCore(Adapter):
     implementation = "zarr-core"
     formats = (0, 1, 2, 3)
     operations = (
-        *("open", "validate", "read", "list", "update", "create", "write", "resize", "erase"),
-        "store",
+        *("open", "validate", "read", "resolve", "list", "update"),
+        *("create", "write", "resize", "erase", "store"),
     )
 
     def version(self) -> str:
@@ -84,14 +84,12 @@ class ZarrCore(Adapter):
             return
         array[...] = as_elements(values, request, array.dtype, array.shape)
 
-    def write(self, request: Mapping[str, Any], values: bytes) -> None:
+    def write(self, request: Mapping[str, Any], values: Any) -> None:
         array: Any = _open(request, "r+")
-        little = np.frombuffer(values, array.dtype.newbyteorder("<"))
-        array[index(request)] = little.reshape(selected_shape(request))
+        array[index(request)] = as_elements(values, request, array.dtype, selected_shape(request))
 
     def resize(self, request: Mapping[str, Any]) -> None:
-        array: Any = _open(request, "r+")
-        array.resize(request["document"]["shape"])
+        _open(request, "r+").resize(request["shape"])
 
     def erase(self, request: Mapping[str, Any]) -> None:
         del zarr_core.open_group(request["store"], mode="r+")[request["path"]]

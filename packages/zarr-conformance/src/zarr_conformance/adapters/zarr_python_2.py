@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_conformance.adapters.adapter import Adapter, as_elements, dtype_of, index
+from zarr_conformance.adapters.adapter import (
+    Adapter,
+    as_elements,
+    dtype_of,
+    index,
+    selected_shape,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +29,7 @@ class ZarrPython2(Adapter):
 
     implementation = "zarr-python 2"
     formats = (2,)
-    operations = ("open", "read", "list", "update", "create")
+    operations = ("open", "read", "resolve", "list", "update", "create", "write", "resize")
 
     def version(self) -> str:
         return str(zarr.__version__)
@@ -73,6 +79,13 @@ class ZarrPython2(Adapter):
             array.attrs.update(attributes)
         if values is not None:
             array[...] = as_elements(values, request, array.dtype, array.shape)
+
+    def write(self, request: Mapping[str, Any], values: Any) -> None:
+        array = _open(request, "r+")
+        array[index(request)] = as_elements(values, request, array.dtype, selected_shape(request))
+
+    def resize(self, request: Mapping[str, Any]) -> None:
+        _open(request, "r+").resize(*request["shape"])
 
     def category(self, error: BaseException) -> str:
         kind = type(error).__name__

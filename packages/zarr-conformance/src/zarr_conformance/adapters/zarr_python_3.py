@@ -15,6 +15,7 @@ from zarr_conformance.adapters.adapter import (
     as_elements,
     dtype_of,
     index,
+    selected_shape,
 )
 
 if TYPE_CHECKING:
@@ -31,7 +32,9 @@ class ZarrPython3(Adapter):
 
     implementation = "zarr-python"
     formats = (2, 3)
-    operations = ("open", "read", "list", "update", "create", "erase")
+    operations = (
+        *("open", "read", "resolve", "list", "update", "create", "write", "resize", "erase"),
+    )
 
     def version(self) -> str:
         return str(zarr.__version__)
@@ -79,6 +82,13 @@ class ZarrPython3(Adapter):
         )
         if values is not None:
             array[...] = as_elements(values, request, array.dtype, array.shape)
+
+    def write(self, request: Mapping[str, Any], values: Any) -> None:
+        array = _open(request, "r+")
+        array[index(request)] = as_elements(values, request, array.dtype, selected_shape(request))
+
+    def resize(self, request: Mapping[str, Any]) -> None:
+        _open(request, "r+").resize(tuple(request["shape"]))
 
     def erase(self, request: Mapping[str, Any]) -> None:
         group = zarr.open_group(request["store"], mode="r+", zarr_format=request["zarr_format"])

@@ -26,7 +26,7 @@ class Zarrista(Adapter):
 
     implementation = "zarrista"
     formats = (2, 3)
-    operations = ("open", "read", "list", "update", "create")
+    operations = ("open", "read", "resolve", "list", "update", "create", "write")
 
     def version(self) -> str:
         return str(zarrista.__version__)
@@ -71,6 +71,13 @@ class Zarrista(Adapter):
         parts = [it.encode() if isinstance(it, str) else it for it in elements]
         offsets = [0, *itertools.accumulate(map(len, parts))]
         array.store_array_subset(..., zarrista.ArrayBytes(b"".join(parts), offsets=offsets))
+
+    def write(self, request: Mapping[str, Any], values: Any) -> None:
+        array = zarrista.Array.open(*_place(request))
+        if any(step != 1 for _, _, step in request["selection"]):
+            raise UnsupportedError("steps are not supported")
+        part: Any = tuple(slice(*it) for it in request["selection"])
+        array.store_array_subset(part, zarrista.ArrayBytes(values))
 
     def category(self, error: BaseException) -> str:
         """Return the category by the message; classes of errors only identify the operation."""

@@ -130,24 +130,43 @@ async function create(request) {
   return {};
 }
 
+async function write(request) {
+  const array = await opened(request);
+  const { data: sample } = await array.getChunk(array.shape.map(() => 0));
+  const shape = request.selection.map(([start, stop, step]) => Math.max(0, Math.ceil((stop - start) / step)));
+  const data = new sample.constructor(shape.reduce((a, b) => a * b, 1));
+  const stride = shape.map((_, n) => shape.slice(n + 1).reduce((a, b) => a * b, 1));
+  const bytes = readFileSync(request.values);
+  if (request.kind === "json") JSON.parse(bytes).forEach((it, n) => (data[n] = it));
+  else Buffer.from(data.buffer, data.byteOffset ?? 0, data.byteLength).set(bytes);
+  const part = request.selection.map((it) => zarr.slice(...it));
+  await zarr.set(array, part, shape.length ? { data, shape, stride } : scalar(data));
+  return {};
+}
+
 const scalar = (data) => (data.get ? data.get(0) : data[0]);
 
 const WORK = {
   capabilities: async () => ({
+    protocol: 1,
     implementation: "zarrita.js",
     version: about.version,
     formats: [2, 3],
-    operations: ["open", "read", "create"],
+    operations: ["open", "read", "create", "write"],
   }),
   open: async (request) => describe(await opened(request), request),
   read,
   create,
+  write,
 };
 
 for await (const line of createInterface({ input: process.stdin })) {
   const request = JSON.parse(line);
   let response;
   try {
+    if (!(request.operation in WORK)) {
+      throw Object.assign(new Error(`no operation ${request.operation}`), { name: "UnsupportedError" });
+    }
     response = json({ id: request.id, result: await WORK[request.operation](request) });
   } catch (error) {
     const details = {

@@ -7,12 +7,16 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 LEVELS = ("must", "must not", "should", "should not", "may")
 """The key words of RFC 2119, strongest first."""
 
 _ID = re.compile(r"[a-z0-9]+(?:[-.][a-z0-9]+)*\Z").match
+_COMMIT = re.compile(r"[0-9a-f]{40}\Z").match
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,10 @@ class Clause:
         listed, but not tested.
     negative : bool
         Whether the clause excludes something, so that it needs a case that must fail.
+    binds_reader : bool
+        Whether the text requires readers to raise an error for what the clause excludes.  If not,
+        the text only says that such a document is invalid, and a reader that accepts it violates
+        no requirement.
     """
 
     id: str
@@ -45,16 +53,39 @@ class Clause:
     text: str
     tested: bool = True
     negative: bool = False
+    binds_reader: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Specification:
-    """A specification with its clauses."""
+    """A specification with its clauses.
+
+    Parameters
+    ----------
+    name, title : str
+        The name of its TOML file, and its title.
+    url : str
+        The address of the current text.
+    clauses : tuple of Clause
+        Its clauses.
+    repository, commit : str
+        The repository on GitHub and the commit of the text with which the clauses were compared.
+    sections : mapping of str to str
+        The file and the line of each section in that commit: ``docs/index.rst#L12``.
+    """
 
     name: str
     title: str
     url: str
     clauses: tuple[Clause, ...]
+    repository: str
+    commit: str
+    sections: Mapping[str, str]
+
+    def link(self, clause: Clause) -> str:
+        """Return the address of the section of a clause, in the text of the commit."""
+        path, _, line = self.sections[clause.section].partition("#")
+        return f"https://github.com/{self.repository}/blob/{self.commit}/{path}?plain=1#{line}"
 
 
 @cache
@@ -88,7 +119,8 @@ def parse_specification(name: str, text: str) -> Specification:
     name : str
         The name of the specification, the prefix of all ids.
     text : str
-        TOML: ``title``, ``url``, then ``[[clause]]`` tables.
+        TOML: ``title``, ``url``, ``repository``, ``commit``, the table ``[sections]``, then
+        ``[[clause]]`` tables.
 
     Raises
     ------
@@ -104,7 +136,12 @@ def parse_specification(name: str, text: str) -> Specification:
             raise ValueError(f"{name}.toml: duplicate id {clause.id}")
         seen.add(clause.id)
         found.append(clause)
-    return Specification(name, content.pop("title"), content.pop("url"), tuple(found))
+    known = {it: content.pop(it) for it in ("title", "url", "repository", "commit", "sections")}
+    if not _COMMIT(known["commit"]):
+        raise ValueError(f"{name}.toml: commit must be 40 hexadecimal digits")
+    if without := {it.section for it in found} - known["sections"].keys():
+        raise ValueError(f"{name}.toml: no place for the section {min(without)!r} in [sections]")
+    return Specification(name, clauses=tuple(found), **known)
 
 
 def _validate(name: str, entry: dict[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,17 @@ if TYPE_CHECKING:
 JSON: TypeAlias = Any
 
 Operation: TypeAlias = Literal[
-    "open", "validate", "read", "list", "update", "create", "write", "resize", "erase", "store"
+    "open",
+    "validate",
+    "read",
+    "list",
+    "update",
+    "create",
+    "write",
+    "resize",
+    "resolve",
+    "erase",
+    "store",
 ]
 """The operation that an implementation performs.
 
@@ -28,10 +38,11 @@ Operation: TypeAlias = Literal[
 ``create``
     Create the node with the metadata ``document`` and write the elements, if any.
 ``write``
-    Open the array and write ``elements`` of the ``document`` (in base64; the format of
-    `Values`) to ``selection``.
+    Open the array and write ``elements`` to ``selection``.
 ``resize``
-    Open the array and change its shape to ``shape`` of the ``document``.
+    Change the shape of the array to ``shape``.
+``resolve``
+    Open the array whose path a user writes as ``spelling``, and read its elements.
 ``erase``
     Delete the node and everything below it.
 ``store``
@@ -153,17 +164,23 @@ class Case:
     path : str
         The path of the node, without leading and trailing slashes.
     zarr_format : int
-        2, 3, or 0 for the draft; implementations without this format skip the case.
+        1, 2, 3, or 0 for the draft; implementations without this format skip the case.
     needs : tuple of str
         Required extensions beyond the core specification, such as ``codec:zstd``;
         implementations without them skip the case.
     selection : tuple of (int, int, int), optional
         Start, stop and step along each dimension, for ``read`` and ``write``.
     document : JSON
-        The metadata to create, for ``create``; the arguments of ``write`` and ``resize``.
+        The metadata to create, for ``create``.
     calls : tuple of tuple, optional
         The calls for ``store``: each the name of an operation of the abstract store interface
         with its arguments; values in base64.
+    elements : Values, optional
+        The elements to write to the selection, for ``write``; the result has those of the array.
+    shape : tuple of int, optional
+        The new shape, for ``resize``.
+    spelling : str
+        The path as a user writes it, for ``resolve``: with slashes or backslashes anywhere.
     """
 
     id: str
@@ -178,3 +195,6 @@ class Case:
     selection: tuple[tuple[int, int, int], ...] | None = None
     document: JSON = None
     calls: tuple[tuple[JSON, ...], ...] = ()
+    elements: Values | None = None
+    shape: tuple[int, ...] | None = None
+    spelling: str = ""

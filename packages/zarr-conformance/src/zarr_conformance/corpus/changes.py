@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from itertools import product
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -240,7 +239,7 @@ def _writes(name: str, layout: _Layout) -> Iterator[Case]:
             layout.zarr_format,
             layout.needs,
             selection,
-            {"elements": base64.b64encode(raw(part)).decode()},
+            elements=Values(raw(part)),
         )
 
 
@@ -274,8 +273,7 @@ def _resizes(name: str, layout: _Layout) -> Iterator[Case]:
                 "a",
                 layout.zarr_format,
                 layout.needs,
-                None,
-                {"shape": list(shape)},
+                shape=shape,
             )
 
 

@@ -230,6 +230,10 @@ def _invalid_fills() -> Iterator[Case]:
         )
 
 
+_CALENDAR = {"Y": "year", "M": "month", "W": "week", "D": "day"}
+"""Names of the units in ids, which are lower-case."""
+
+
 def _times() -> Iterator[Case]:
     uri = f"{DATA_TYPES}/datetime/1.0"
     needs = ("data_type:datetime",)
@@ -239,7 +243,7 @@ def _times() -> Iterator[Case]:
         where = "datetime" if letter == "M" else "timedelta"
         for unit in units:
             yield _case(
-                f"{where}/{unit if unit != 'M' else 'month'}",
+                f"{where}/{_CALENDAR.get(unit, unit)}",
                 clause,
                 f"A {where} counts units of {unit}.",
                 Accept(_values(steps)),

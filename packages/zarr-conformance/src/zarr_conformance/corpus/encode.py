@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zarr_conformance.checksum import checksum
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -58,26 +60,6 @@ def gzip(data: bytes, level: int = 5, seconds: int = 0) -> bytes:
 def crc32c(data: bytes) -> bytes:
     """Encode with the ``crc32c`` codec: the data followed by their checksum."""
     return data + struct.pack("<I", checksum(data))
-
-
-def checksum(data: bytes) -> int:
-    """Return the CRC-32C (RFC 3720, appendix B.4)."""
-    value = 0xFFFFFFFF
-    for byte in data:
-        value = _TABLE[(value ^ byte) & 0xFF] ^ (value >> 8)
-    return value ^ 0xFFFFFFFF
-
-
-def _table() -> list[int]:
-    entries = []
-    for number in range(256):
-        for _ in range(8):
-            number = number >> 1 ^ (0x82F63B78 if number & 1 else 0)
-        entries.append(number)
-    return entries
-
-
-_TABLE = _table()
 
 
 def shard(

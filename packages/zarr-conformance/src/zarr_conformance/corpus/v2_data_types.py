@@ -131,7 +131,8 @@ def _needed(dtype: Any) -> tuple[str, ...]:
 
 def _slug(name: str) -> str:
     """Return a data type as a part of a case id."""
-    words = {"<": "little-", ">": "big-", "|": "", "[": "-", "]": ""}
+    words = {"<": "little-", ">": "big-", "|": "", "[": "-", "]": "", "D": "day"}
+    words |= {"M": "datetime", "S": "bytes", "U": "unicode", "V": "void"}
     return "".join(words.get(letter, letter) for letter in name)
 
 

@@ -183,14 +183,16 @@ def _paths() -> Iterator[Case]:
         ("collapse", "foo///bar", "paths.collapse"),
         ("all", "\\/foo\\\\/bar/", "paths.backslash"),
     ):
+        resolved = path != "foo/bar"
         yield _case(
             f"paths/{kind}",
             (clause, "paths.prefix"),
             f"{path!r} is normalized to foo/bar.",
             right,
             tree,
-            "read",
-            path,
+            "resolve" if resolved else "read",
+            "foo/bar",
+            spelling=path if resolved else "",
         )
     yield _case(
         "paths/dots-in-names",

@@ -52,7 +52,7 @@ def created(
 ) -> Case:
     """Return a case that creates an array and writes all elements."""
     return Case(
-        f"v2/written/{name}",
+        f"v2/written/{_lower_case(name)}",
         tuple(f"v2.{it}" for it in clauses),
         summary,
         "create",
@@ -81,6 +81,13 @@ def _numbers() -> Iterator[tuple[str, list[Fill]]]:
         # Version 2 has no hexadecimal fill values.
         fills = [it for it in float_fills(f"float{8 * size}") if it.kind != "hex"]
         yield f"{order}f{size}", fills
+
+
+def _lower_case(name: str) -> str:
+    """Return a part of an id with words instead of capital letters of data types and units."""
+    name = name.replace("M8", "datetime8")
+    words = {"D": "day", "M": "month", "S": "bytes", "U": "unicode", "V": "void", "W": "week"}
+    return "".join((words | {"Y": "year"}).get(letter, letter) for letter in name)
 
 
 def _slug(dtype: str) -> str:

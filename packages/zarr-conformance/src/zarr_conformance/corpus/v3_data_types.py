@@ -73,7 +73,7 @@ def cases() -> Iterator[Case]:
     yield from _raw()
     for name in ("int31", "uint24", "float80", "float128", "complex256", "i4", "<i4", "Int32"):
         yield Case(
-            f"v3-data-types/unknown/{name.replace('<', 'lt-')}",
+            f"v3-data-types/unknown/{name.replace('<', 'lt-').replace('Int', 'capital-int')}",
             ("v3-core.extensions.unknown-array",),
             f"{name} is not a data type.",
             "open",
@@ -346,7 +346,7 @@ def _raw() -> Iterator[Case]:
             )
     for name in ("r", "r0", "r7", "r12", "r-8", "r08", "r8.0", "R8"):
         yield Case(
-            f"v3-data-types/raw/no-{name}",
+            f"v3-data-types/raw/no-{name.replace('R', 'capital-r')}",
             ("v3-core.data-types.raw-multiple", "v3-core.data-types.raw", "v3-data-types.raw"),
             f"{name!r} is not r followed by a multiple of 8.",
             "open",

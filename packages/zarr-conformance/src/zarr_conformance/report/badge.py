@@ -1,4 +1,4 @@
-"""An SVG badge with the percentage of cases that pass."""
+"""An SVG badge: how many cases pass, were judged, and exist."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from zarr_conformance.report.results import ImplementationResults
 
 _COLOURS = ((100, "#2a7d3f"), (95, "#4c7a1e"), (80, "#8a6a00"), (0, "#b3382c"))
+_NEUTRAL = "#5a6270"
+_LEAST_COVERAGE = 50
+"""The percentage of cases that must be judged for the colour to rate the implementation."""
 
 # Widths of characters in a common sans-serif font of 11 pixels; others are as wide as "a".
 _WIDE, _NARROW = frozenset("mwMWQGO%@"), frozenset("iljtfrI1.,:;' |!()[]-")
@@ -35,11 +38,13 @@ def badge(
         The text on the left.
     """
     totals = summary(run, cases)
-    musts = len(totals.failing["must"])
-    state = f"{totals.percent} %" + (f", {musts} musts fail" if musts else "")
-    if not totals.supported:
-        state = "no supported cases"
+    state = f"{totals.passed} / {totals.judged} judged / {totals.cases}"
     colour = next(it for least, it in _COLOURS if totals.percent >= least)
+    if totals.accepts_nothing:
+        state += ", accepts no valid data"
+        colour = _COLOURS[-1][1]
+    elif totals.percent >= _COLOURS[-2][0] and totals.coverage < _LEAST_COVERAGE:
+        colour = _NEUTRAL
     left, right = _width(label), _width(state)
     title = quoteattr(printable(f"{run.name} {run.version}: {label}, {state}"))
     texts = "".join(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from zarr_conformance.adapters.implementations import BUNDLED_ADAPTERS
 from zarr_conformance.clauses.clause import specifications
+from zarr_conformance.corpus.archive import corpus_version
 from zarr_conformance.corpus.build import all_cases, build
 from zarr_conformance.errors import UsageError
 from zarr_conformance.report.files import Files, read_results, write_files
@@ -14,6 +15,7 @@ from zarr_conformance.report.terminal import show_case, show_clauses, show_missi
 from zarr_conformance.report.text import printable
 from zarr_conformance.runner.case_filter import select_cases
 from zarr_conformance.runner.protocol import write_store
+from zarr_conformance.runner.run_command import read_cases
 
 if TYPE_CHECKING:
     import argparse
@@ -24,10 +26,14 @@ _LISTED = 50
 
 def _build(args: argparse.Namespace) -> int:
     try:
-        count = build(args.folder)
+        place = args.place
+        if "{version}" in place.name:
+            name = place.name.replace("{version}", corpus_version(all_cases()))
+            place = place.with_name(name)
+        count = build(place)
     except OSError as error:
         raise UsageError(str(error)) from error
-    print(f"{count} cases in {args.folder}")
+    print(f"{count} cases in {place}")
     return 0
 
 
@@ -68,7 +74,7 @@ def _implementations(_: argparse.Namespace) -> int:
 
 
 def _report(args: argparse.Namespace) -> int:
-    corpus = list(all_cases())
+    corpus = read_cases(args.corpus)
     by_id = {case.id: case for case in corpus}
     runs = read_results(args.results, corpus)
     for run in runs:

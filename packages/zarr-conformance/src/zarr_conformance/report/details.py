@@ -6,8 +6,7 @@ import json
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from zarr_conformance.corpus.build import as_json
-from zarr_conformance.corpus.encode import document
+from zarr_conformance.corpus.archive import as_json
 from zarr_conformance.report.results import head
 from zarr_conformance.report.summary import strength_of
 from zarr_conformance.report.text import pretty_json, truncate
@@ -16,7 +15,7 @@ from zarr_conformance.runner.protocol import case_values
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from zarr_conformance.corpus.case import Case
+    from zarr_conformance.corpus.case import Case, Values
 
 _LONGEST = 4000
 
@@ -50,15 +49,23 @@ def details(case: Case) -> dict[str, Any]:
             result["texts"][key] = truncate(text, _LONGEST)
     if case.selection is not None:
         result["selection"] = [list(part) for part in case.selection]
-    for name in ("document", "calls"):
-        if name in entry:
-            result["document"] = truncate(pretty_json(entry[name]), _LONGEST)
+    shown: dict[str, Any] = {
+        name: entry[name] for name in ("calls", "shape", "spelling") if name in entry
+    }
+    if case.elements is not None:
+        shown["elements"] = _text_or_head(case.elements)
+    if "document" in entry or shown:
+        request = entry.get("document", shown)
+        result["document"] = truncate(pretty_json(request), _LONGEST)
     if (values := case_values(case)) is not None:
         expect.pop("values")
-        as_text = values.kind == "json"
-        result["values"] = {"text": values.data.decode()} if as_text else head(values.data)
+        result["values"] = _text_or_head(values)
     result["expect"] = truncate(pretty_json(expect), _LONGEST) if expect else ""
     return result
+
+
+def _text_or_head(values: Values) -> dict[str, Any]:
+    return {"text": values.data.decode()} if values.kind == "json" else head(values.data)
 
 
 def rerun_command(case: str, name: str, adapter: Sequence[str] = ()) -> str:
@@ -85,7 +92,9 @@ def _text(key: str, value: bytes) -> str | None:
     try:
         text = value.decode()
         read = json.loads(text)
-        if document(read) != value:  # duplicate members, white space, forms of numbers
+        if (
+            json.dumps(read, ensure_ascii=False, indent=1).encode() != value
+        ):  # duplicate members, white space, forms of numbers
             return text
         return pretty_json(read)
     except UnicodeDecodeError:

@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, Any
 from zarr_conformance.clauses.clause import specifications
 from zarr_conformance.report.coverage import coverage
 from zarr_conformance.report.details import details, rerun_command
-from zarr_conformance.report.summary import strength, summary, summary_line
+from zarr_conformance.report.summary import (
+    FAILURES,
+    clauses_text,
+    strength,
+    summary,
+    summary_line,
+)
 from zarr_conformance.report.text import printable
 
 if TYPE_CHECKING:
@@ -75,6 +81,8 @@ def page_data(runs: Iterable[ImplementationResults], corpus: Sequence[Case]) -> 
                         "level": clause.level,
                         "strength": strength(clause.level),
                         "text": clause.text,
+                        "link": text.link(clause),
+                        "binds": clause.binds_reader,
                         "tested": clause.tested,
                         "negative": clause.negative,
                         "cases": [
@@ -122,10 +130,14 @@ def _run(
         "seconds": run.seconds,
         "again": rerun_command("@CASE@", run.name, run.command),
         "grades": dict(totals.grades),
-        "supported": totals.supported,
+        "passed": totals.passed,
+        "judged": totals.judged,
+        "total": totals.cases,
         "percent": totals.percent,
         "known": totals.known,
-        "failing": {group: len(it) for group, it in totals.failing.items()},
+        "acceptsNothing": totals.accepts_nothing,
+        "failures": {FAILURES[kind]: number for kind, number in totals.failures.items()},
+        "violated": clauses_text(totals.failing),
         "results": results,
     }
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as Xml
 
 from zarr_conformance.report.details import rerun_command
+from zarr_conformance.report.summary import NOTHING_ACCEPTED, summary
 from zarr_conformance.report.text import printable
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ def junit(runs: Iterable[ImplementationResults], cases: Mapping[str, Case]) -> s
     """Return results as JUnit XML: a suite for each implementation, a test for each case.
 
     Failed cases are failures, crashes are errors; cases that are not supported or in a
-    baseline are skipped.
+    baseline are skipped.  An implementation that accepts no valid data has one more failure.
 
     Parameters
     ----------
@@ -49,8 +50,15 @@ def junit(runs: Iterable[ImplementationResults], cases: Mapping[str, Case]) -> s
             found[kind] += 1
             if kind:
                 _add_message(Xml.SubElement(test, kind), result, case, run.name)
+        totals = summary(run, cases)
+        if totals.accepts_nothing:
+            found["failure"] += 1
+            test = Xml.SubElement(
+                suite, "testcase", classname=printable(run.name), name="accepts-valid-data"
+            )
+            Xml.SubElement(test, "failure", type="fail", message=NOTHING_ACCEPTED)
         suite.attrib |= {
-            "tests": str(len(run.results)),
+            "tests": str(len(run.results) + totals.accepts_nothing),
             "failures": str(found["failure"]),
             "errors": str(found["error"]),
             "skipped": str(found["skipped"]),

@@ -67,16 +67,15 @@ function cards() {
       piece.style.flex = `${count} 0 0`;
       if (count) bar.append(piece);
     }
-    const failing = LEVELS.filter((it) => run.failing[it]).map((it) => `${run.failing[it]} ${it}${run.failing[it] > 1 ? "s" : ""}`);
+    const failures = Object.entries(run.failures).map(([kind, count]) => `${kind}: ${count}`);
     const line = make("p");
-    if (failing.length) line.append(make("b", {}, `${failing.join(", ")} fail`));
-    else line.append("no clause fails");
-    if (grades.crash) line.append(` · ${grades.crash} crash`);
+    if (run.acceptsNothing) line.append(make("b", {}, "accepts no valid data"), " · ");
+    line.append(failures.length ? make("b", {}, failures.join(", ")) : "no case fails");
+    if (run.violated) line.append(` · ${run.violated}`);
     if (run.known) line.append(` · ${run.known} known`);
-    if (grades.unsupported) line.append(` · ${grades.unsupported} not supported`);
     at("implementations").append(make("article", { class: "card" },
       make("h2", {}, run.name, " ", make("span", {}, run.version)),
-      make("div", { class: "percent" }, `${run.percent} % `, make("small", {}, `${grades.pass || 0} of ${run.supported}`)),
+      make("div", { class: "percent" }, `${run.passed} `, make("small", {}, `passed of ${run.judged} judged of ${run.total} cases, ${run.percent} % of those judged`)),
       bar, line));
   }
   at("summary").className = "script";
@@ -227,18 +226,28 @@ function recall() {
   const run = data.runs.findIndex((it) => it.name === state.get("implementation"));
   filter();
   if (entry && run >= 0) open(entry, run);
+  recallCase(state);
+}
+
+// A permalink: #case=<id>, with or without an implementation.
+function recallCase(state) {
+  const number = data.cases.findIndex((it) => it.id === state.get("case"));
+  if (number < 0 || !data.runs.length) return;
+  const run = data.runs.findIndex((it) => it.name === state.get("implementation"));
+  const entry = rows.find((it) => it.clause.cases.includes(number));
+  if (entry) open(entry, Math.max(0, run), number);
 }
 
 // --- the drawer ---
 
-function open(entry, run) {
+function open(entry, run, wanted = null) {
   const drawer = at("drawer");
   shown = { entry, run };
   const clause = entry.clause;
   const state = entry.states[run];
   const chosen = data.runs[run];
   const step = (title, sign, act) => make("button", { type: "button", title, "aria-label": title, onclick: act }, sign);
-  const cases = clause.cases.filter((it) => chosen.results[it] != null);
+  const cases = clause.cases.filter((it) => chosen.results[it] != null || it === wanted);
   const order = ["crash", "fail", "known", "unsupported", "pass"];
   cases.sort((a, b) => order.indexOf(gradeOf(chosen.results[a])) - order.indexOf(gradeOf(chosen.results[b])));
   const wrong = state.counts.fail + state.counts.crash + state.counts.known;
@@ -246,12 +255,15 @@ function open(entry, run) {
     make("div", { class: "top" },
       make("nav", {}, step("previous failure (p)", "↑", () => next(-1)), step("next failure (n)", "↓", () => next(1)), step("close", "✕", () => drawer.close())),
       make("h2", { id: "drawer-title", tabindex: -1, autofocus: true }, make("span", { class: `level ${clause.strength}` }, clause.level), clause.text),
-      make("p", {}, make("span", { class: "id" }, clause.id), ` · ${entry.text.title}, “${clause.section}”`),
+      make("p", {}, make("span", { class: "id" }, clause.id), ` · ${entry.text.title}, `,
+        make("a", { href: /^https:/.test(clause.link) ? clause.link : null, rel: "noreferrer" }, `“${clause.section}”`),
+        clause.negative ? (clause.binds ? " · requires readers to raise an error" : " · defines valid data") : ""),
       make("p", {}, make("b", {}, `${chosen.name} ${chosen.version}: `), wrong ? `${wrong} of ${cases.length} cases ${wrong > 1 ? "fail" : "fails"}` : `${state.counts.pass} of ${cases.length} cases pass`, state.counts.unsupported ? `, ${state.counts.unsupported} not supported` : "")),
-    make("div", { class: "cases" }, ...cases.map((it, n) => caseView(it, run, n === 0 && (wrong > 0 || cases.length === 1))),
+    make("div", { class: "cases" }, ...cases.map((it, n) => caseView(it, run, wanted === null ? n === 0 && (wrong > 0 || cases.length === 1) : it === wanted)),
       cases.length === 0 && make("p", {}, clause.cases.length ? "No case of this clause was run." : "This clause has no cases.")));
   if (!drawer.open) drawer.showModal();
   drawer.scrollTop = 0;
+  if (wanted !== null) drawer.querySelector("details.case[open]")?.scrollIntoView();
   remember();
 }
 
@@ -259,7 +271,8 @@ function caseView(number, run, opened) {
   const details = data.cases[number];
   const grade = gradeOf(data.runs[run].results[number]);
   const view = make("details", { class: "case", open: opened, "data-case": details.id }, make("summary", {},
-    make("b", { class: grade, title: WORDS[grade] }, SIGNS[grade]), make("span", { class: "id" }, details.id), make("span", { class: "description" }, details.summary)));
+    make("b", { class: grade, title: WORDS[grade] }, SIGNS[grade]), make("span", { class: "id" }, details.id), make("span", { class: "description" }, details.summary),
+    make("a", { class: "permalink", title: "permalink", "aria-label": `permalink of ${details.id}`, href: `#case=${details.id}&implementation=${encodeURIComponent(data.runs[run].name)}` }, "#")));
   const fill = () => { if (view.open && !view.querySelector(".body")) view.append(caseBody(number, run)); };
   view.addEventListener("toggle", fill);
   fill();
@@ -287,7 +300,7 @@ function hex(value) {
 
 function caseBody(number, run) {
   const it = data.cases[number];
-  const result = data.runs[run].results[number];
+  const result = data.runs[run].results[number] ?? {};
   const seen = (result !== 1 && result.observed) || {};
   const body = make("div", { class: "body" });
   if (result.reason && result.grade !== "pass") body.append(make("p", { class: result.grade === "unsupported" || result.known ? "reason light" : "reason" }, result.reason));
@@ -405,6 +418,7 @@ async function start() {
   });
   at("drawer").addEventListener("click", (event) => { if (event.target === at("drawer")) at("drawer").close(); });
   document.addEventListener("keydown", pressed);
+  addEventListener("hashchange", () => recallCase(new URLSearchParams(location.hash.slice(1))));
   new ResizeObserver(([it]) => document.documentElement.style.setProperty("--top", `${it.target.offsetHeight}px`)).observe(at("filters"));
   recall();
   document.documentElement.dataset.ready = "yes";

@@ -21,16 +21,14 @@ store, if it is not as expected).  Readers ignore unknown members.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from dataclasses import dataclass, field, replace
 from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
-from zarr_conformance.corpus.build import as_json
+from zarr_conformance.corpus.archive import corpus_digest
 from zarr_conformance.report.text import truncate
-from zarr_conformance.runner.protocol import case_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -117,18 +115,6 @@ def with_unique_name(
     numbered = (f"{run.name} {run.version} #{number}" for number in count(2))
     names = chain((run.name, f"{run.name} {run.version}"), numbered)
     return replace(run, name=next(it for it in names if it not in taken))
-
-
-def corpus_digest(cases: Iterable[Case]) -> str:
-    """Return a digest of the corpus, which identifies its version."""
-    hashed = hashlib.sha256()
-    for case in cases:
-        elements = case_values(case)
-        hashed.update(json.dumps(as_json(case)).encode())
-        for key, value in case.store.items():
-            hashed.update(f"\n{key!r} {len(value)} ".encode() + value)
-        hashed.update(b"\n" + (elements.data if elements is not None else b""))
-    return hashed.hexdigest()
 
 
 def to_json(runs: Iterable[ImplementationResults], cases: Sequence[Case]) -> dict[str, Any]:

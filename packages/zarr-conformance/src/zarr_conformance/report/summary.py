@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from zarr_conformance.clauses.clause import clauses
+from zarr_conformance.corpus.case import Accept, Reject
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,6 +17,21 @@ if TYPE_CHECKING:
 
 STRENGTHS = ("must", "should", "may")
 """The levels of clauses, without negation."""
+
+INVALID = "invalid"
+"""The group of clauses that define valid documents, but do not require readers to reject others."""
+
+FAILURES = {
+    "wrong": "wrong data",
+    "refuses": "refuses valid data",
+    "accepts": "accepts invalid data",
+    "crash": "crash or hang",
+    "resources": "exceeds the memory limit",
+}
+"""The kinds of failures, most severe first."""
+
+NOTHING_ACCEPTED = "accepts no valid data: every case that must succeed is an error or unsupported"
+"""Why a run without any accepted data fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,23 +44,56 @@ class Summary:
         The number of cases by grade.
     known : int
         The number of failures in the baseline.
+    failures : mapping of str to int
+        The number of failed cases by their kind, in the order of `FAILURES`, without zeros.
     failing : mapping of str to tuple of str
-        The clauses with failed cases, by strength.
+        The clauses with failed cases, by strength.  Clauses that only define valid documents are
+        in the group ``invalid`` if the implementation accepts documents that violate them.
+    accepted : int
+        The number of passed cases in which the implementation returned a result, not an error.
+    acceptable : int
+        The number of cases that were run and must succeed.
     """
 
     grades: Mapping[str, int]
     known: int
+    failures: Mapping[str, int]
     failing: Mapping[str, tuple[str, ...]]
+    accepted: int
+    acceptable: int
 
     @property
-    def supported(self) -> int:
-        """The number of cases that are supported."""
-        return sum(self.grades.values()) - self.grades.get("unsupported", 0)
+    def passed(self) -> int:
+        """The number of cases that pass."""
+        return self.grades.get("pass", 0)
+
+    @property
+    def judged(self) -> int:
+        """The number of cases that pass or fail; others are not supported."""
+        return self.cases - self.grades.get("unsupported", 0)
+
+    @property
+    def cases(self) -> int:
+        """The number of all cases that were run."""
+        return sum(self.grades.values())
 
     @property
     def percent(self) -> int:
-        """The percentage of supported cases that pass, rounded down."""
-        return 100 * self.grades.get("pass", 0) // self.supported if self.supported else 0
+        """The percentage of judged cases that pass, rounded down."""
+        return 100 * self.passed // self.judged if self.judged else 0
+
+    @property
+    def coverage(self) -> int:
+        """The percentage of all cases that were judged, rounded down."""
+        return 100 * self.judged // self.cases if self.cases else 0
+
+    @property
+    def accepts_nothing(self) -> bool:
+        """Whether no valid data was accepted.
+
+        Errors for invalid data prove nothing if every other response is an error, too.
+        """
+        return bool(self.acceptable) and not self.accepted
 
 
 def strength(level: str) -> str:
@@ -69,22 +118,58 @@ def summary(run: ImplementationResults, cases: Mapping[str, Case]) -> Summary:
         By id.
     """
     wrong = [it for it in run.results if it.grade in ("fail", "crash")]
-    violated = {name for it in wrong for name in failed_clauses(it, cases[it.case])}
+    kinds = Counter(failure_kind(it, cases[it.case]) for it in wrong)
+    violated = {group for it in wrong for group in violations(it, cases[it.case])}
     return Summary(
         Counter(it.grade for it in run.results),
         sum(1 for it in wrong if it.known),
+        {kind: kinds[kind] for kind in FAILURES if kinds[kind]},
         {
-            group: tuple(
-                name for name, it in clauses().items()
-                if name in violated and strength(it.level) == group
-            )
-            for group in STRENGTHS
+            group: tuple(name for name in clauses() if (group, name) in violated)
+            for group in (*STRENGTHS, INVALID)
         },
-    )  # fmt: skip
+        sum(1 for it in run.results if _is_accepted(it, cases[it.case])),
+        sum(1 for it in run.results if isinstance(cases[it.case].expect, Accept)),
+    )
+
+
+def failure_kind(result: Result, case: Case) -> str:
+    """Return the kind of a failure, a key of `FAILURES`.
+
+    Parameters
+    ----------
+    result : Result
+        A result with the grade ``fail`` or ``crash``.
+    case : Case
+        Its case.
+    """
+    if result.grade == "crash":
+        return "resources" if result.observed.get("outcome") == "memory" else "crash"
+    if isinstance(case.expect, Reject):
+        return "accepts"
+    refused = result.observed.get("outcome") == "error" or case.operation == "validate"
+    return "refuses" if refused else "wrong"
+
+
+def violations(result: Result, case: Case) -> tuple[tuple[str, str], ...]:
+    """Return the clauses that a failed case violates, each as a group and an id.
+
+    The group is the strength of the clause.  If invalid data were accepted, it is `INVALID` for
+    clauses that do not require readers to reject them.
+    """
+    kind = failure_kind(result, case)
+    if kind == "resources":
+        return ()  # no specification limits the memory of an implementation
+    accepts = kind == "accepts"
+    found = ((clauses()[name], name) for name in failed_clauses(result, case))
+    return tuple(
+        (INVALID if accepts and not clause.binds_reader else strength(clause.level), name)
+        for clause, name in found
+    )
 
 
 def failed_clauses(result: Result, case: Case) -> tuple[str, ...]:
-    """Return the clauses that a failed case violates.
+    """Return the clauses of a failed case.
 
     Implementations should support the data types and codecs of the core specification.  An
     implementation that does not support one violates only that clause.
@@ -95,18 +180,36 @@ def failed_clauses(result: Result, case: Case) -> tuple[str, ...]:
     return tuple(it for it in case.clauses if strength(clauses()[it].level) == "should")
 
 
+def _is_accepted(result: Result, case: Case) -> bool:
+    if result.grade != "pass" or isinstance(case.expect, Reject):
+        return False
+    return result.observed.get("outcome") != "error"
+
+
 def summary_line(run: ImplementationResults, cases: Mapping[str, Case]) -> str:
-    """Return the totals as one line."""
+    """Return the totals as one line: coverage, then kinds of failures, then violated clauses."""
     totals = summary(run, cases)
-    parts = [f"{totals.grades.get('pass', 0)} of {totals.supported} pass ({totals.percent} %)"]
-    for group, broken in totals.failing.items():
-        if broken:
-            parts.append(f"{len(broken)} {group}{'s' if len(broken) > 1 else ''} fail")
-    if crashes := totals.grades.get("crash"):
-        parts.append(f"{crashes} crash")
-    if totals.known:
-        parts.append(f"{totals.known} known")
-    text = f"{run.name} {run.version}: {', '.join(parts)}"
-    if unsupported := totals.grades.get("unsupported"):
-        text += f"; {unsupported} not supported"
-    return text
+    text = (
+        f"{run.name} {run.version}: {totals.passed} passed of {totals.judged} judged "
+        f"of {totals.cases} cases ({totals.percent} % of those judged)"
+    )
+    if totals.accepts_nothing:
+        text += "; accepts no valid data"
+    if totals.failures:
+        text += f"; {', '.join(f'{FAILURES[kind]}: {n}' for kind, n in totals.failures.items())}"
+    if broken := clauses_text(totals.failing):
+        text += f"; {broken}"
+    return f"{text}; {totals.known} known" if totals.known else text
+
+
+def clauses_text(failing: Mapping[str, tuple[str, ...]]) -> str:
+    """Return the numbers of violated clauses: ``2 musts and 1 may violated, ...``."""
+    broken = [
+        f"{len(failing[group])} {group}{'s' if len(failing[group]) > 1 else ''}"
+        for group in STRENGTHS
+        if failing[group]
+    ]
+    parts = [f"{' and '.join(broken)} violated"] if broken else []
+    if count := len(failing[INVALID]):
+        parts.append(f"{count} definition{'s' if count > 1 else ''} of valid data not checked")
+    return ", ".join(parts)

@@ -34,6 +34,7 @@ def _case(case: dict[str, Any]) -> Iterator[str]:
         clause = clauses()[name]
         yield f"  {name}  ({clause.level}; {clause.section})"
         yield f"    {clause.text}"
+        yield f"    {specifications()[clause.specification].link(clause)}"
     yield "\nrequest"
     path = case["path"] or "the root"
     yield f"  {case['operation']} {path} of a store of format {case['zarr_format']}"

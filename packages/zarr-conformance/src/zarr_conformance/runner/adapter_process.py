@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import queue
-import resource
 import signal
 import subprocess
 import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,8 @@ LONGEST_LINE = 16 << 20
 
 _POLL_SECONDS = 0.05  # between two checks of the memory of the program
 _MAX_STDERR = 1200  # bytes of standard error in messages
-_PAGE = os.sysconf("SC_PAGE_SIZE")
+_POSIX = os.name == "posix"
+_NEW_PROCESS_GROUP = 0x200  # CREATE_NEW_PROCESS_GROUP, which subprocess has on Windows only
 
 
 class AdapterDiedError(Exception):
@@ -94,7 +95,8 @@ class AdapterProcess:
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=errors,
-                    start_new_session=True,
+                    start_new_session=_POSIX,
+                    creationflags=0 if _POSIX else _NEW_PROCESS_GROUP,
                     env=os.environ | dict(environment or {}),
                 )
             except OSError as error:
@@ -179,7 +181,7 @@ class AdapterProcess:
         self.close()
         code = self._process.returncode
         if code < 0:
-            how = f"killed by {signal.Signals(-code).name}"
+            how = f"killed by {_signal_name(-code)}"
         elif code:
             how = f"exit status {code}"
         return AdapterDiedError(how + self._last_stderr())
@@ -198,9 +200,12 @@ class AdapterProcess:
         return f"; stderr: {text}" if text else ""
 
     def close(self) -> None:
-        """Kill the program and its children."""
+        """Kill the program and, if the system has process groups, its children."""
         with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+            if _POSIX:
+                os.killpg(self._process.pid, signal.SIGKILL)
+            else:
+                self._process.kill()
         self._process.wait()
         while self._reader.is_alive():  # it may be blocked by unread lines
             with suppress(queue.Empty):
@@ -227,8 +232,19 @@ def _parse(line: bytes, number: int) -> dict[str, Any] | None:
     return dict(response) if is_valid else None
 
 
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # a real-time signal
+        return f"signal {number}"
+
+
 def _disable_core_dumps(process: int) -> None:
-    """Disable core dumps of the process."""
+    """Disable core dumps of the process, on systems that permit it for another process."""
+    try:
+        resource: Any = import_module("resource")
+    except ImportError:  # on Windows
+        return
     if hasattr(resource, "prlimit"):
         with suppress(OSError):
             resource.prlimit(process, resource.RLIMIT_CORE, (0, 0))
@@ -243,4 +259,4 @@ def _resident(leader: int) -> int:
             fields = (folder / "stat").read_bytes().rpartition(b")")[2].split()
             if int(fields[3]) == leader:
                 pages += int(fields[21])
-    return pages * _PAGE
+    return pages * os.sysconf("SC_PAGE_SIZE") if pages else 0

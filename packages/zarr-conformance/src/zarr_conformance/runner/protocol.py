@@ -14,8 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+PROTOCOL = 1
+"""The version of the protocol; adapters that return none have version 1."""
+
 CHANGES = ("update", "create", "write", "resize", "erase", "store")
 """Operations that change a store; they get a copy."""
+
+READS = ("read", "resolve")
+"""Operations that return elements."""
 
 _DOCUMENTS = (".zarray", ".zgroup", ".zattrs", ".zmetadata")
 _LARGEST = 64 << 20  # bytes of a file that are read; no case is that large
@@ -30,8 +36,13 @@ def write_store(case: Case, store: Path) -> None:
         file.write_bytes(value)
 
 
+def written_values(case: Case) -> Values | None:
+    """Return the elements that a case writes, if any."""
+    return case.elements if case.operation == "write" else case_values(case)
+
+
 def case_values(case: Case) -> Values | None:
-    """Return the elements that a case reads or writes, if any."""
+    """Return the elements that a case reads, or all elements after it wrote, if any."""
     return case.expect.node.values if isinstance(case.expect, Accept | Either) else None
 
 
@@ -54,23 +65,23 @@ def create_request(case: Case, store: Path, into: Path, values: Path) -> dict[st
         "store": str(store),
         "path": case.path,
     }
-    if case.operation == "read":
+    if case.operation in READS:
         request["into"] = str(into)
+    if case.operation in ("read", "write"):
         request["selection"] = case.selection
+    if case.operation == "resolve":
+        request["spelling"] = case.spelling
+    if case.operation == "resize":
+        request["shape"] = case.shape
     if case.operation == "update":
         request["attributes"] = {"harness": 1}
     if case.operation == "store":
         request["calls"] = [list(call) for call in case.calls]
-    if case.operation == "write":
-        request["selection"] = case.selection
-        request["document"] = case.document
-    if case.operation == "resize":
-        request["document"] = case.document
     if case.operation == "create":
         request["document"] = case.document
-        if (elements := case_values(case)) is not None:
-            request["values"] = str(values)
-            request["kind"] = elements.kind
+    if case.operation in ("create", "write") and (elements := written_values(case)) is not None:
+        request["values"] = str(values)
+        request["kind"] = elements.kind
     return request
 
 

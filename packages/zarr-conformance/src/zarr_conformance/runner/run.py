@@ -20,7 +20,13 @@ from zarr_conformance.runner.adapter_process import (
     Limits,
 )
 from zarr_conformance.runner.extension_support import ExtensionSupport
-from zarr_conformance.runner.protocol import CHANGES, create_request, parse_response, recreate_store
+from zarr_conformance.runner.protocol import (
+    CHANGES,
+    PROTOCOL,
+    create_request,
+    parse_response,
+    recreate_store,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -155,6 +161,10 @@ def unsupported_outcome(case: Case, capabilities: dict[str, Any]) -> Outcome | N
         reason = f"does not support format {case.zarr_format}"
     else:
         return None
+    return _unsupported(case, reason)
+
+
+def _unsupported(case: Case, reason: str) -> Outcome:
     response = Response("error", category="unsupported", message=reason)
     return Outcome(case, response, Verdict("unsupported", reason))
 
@@ -191,6 +201,11 @@ class _Worker:
         ):
             process.close()
             raise AdapterDiedError(f"invalid capabilities: {response}")
+        if (spoken := found.get("protocol", PROTOCOL)) != PROTOCOL:
+            process.close()
+            raise AdapterDiedError(
+                f"it has version {spoken!r} of the protocol, but this zarr-conformance has {PROTOCOL}"
+            )
         self._process = process
         return dict(found)
 
@@ -206,6 +221,10 @@ class _Worker:
         if changes:
             recreate_store(case, store)
         before = _file_states(original)
+        if {os.path.relpath(it[0], original).replace(os.sep, "/") for it in before} != {
+            *case.store
+        }:
+            return _unsupported(case, "the file system cannot hold the keys of its store")
         response = self._request(case, store, into)
         if self._extensions is None:
             self._extensions = ExtensionSupport(self._run_reading, capabilities)
@@ -223,7 +242,8 @@ class _Worker:
         return self._request(case, store, self._folder / "values")
 
     def _request(self, case: Case, store: Path, into: Path) -> Response:
-        request = create_request(case, store, into, self._corpus / "values" / case.id)
+        folder = "input" if case.operation == "write" else "values"
+        request = create_request(case, store, into, self._corpus / folder / case.id)
         start = time.perf_counter()
         try:
             if self._process is None:

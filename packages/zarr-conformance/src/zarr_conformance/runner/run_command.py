@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import sys
@@ -13,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_conformance.adapters.implementations import BUNDLED_ADAPTERS
 from zarr_conformance.baseline import BaselineError, compare, read_baseline, write_baseline
-from zarr_conformance.corpus.build import all_cases, as_json, build
+from zarr_conformance.corpus.archive import CorpusError, read_corpus, write_folder
+from zarr_conformance.corpus.build import all_cases
 from zarr_conformance.errors import UsageError
 from zarr_conformance.report.files import Files, write_files
 from zarr_conformance.report.results import ImplementationResults, collect_results, with_unique_name
-from zarr_conformance.report.summary import summary_line
+from zarr_conformance.report.summary import NOTHING_ACCEPTED, summary, summary_line
 from zarr_conformance.report.text import printable, truncate
 from zarr_conformance.runner.adapter_process import (
     AdapterDiedError,
@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--command", action="append", default=[], metavar="PROGRAM",
         help="the command of an adapter, as one argument: 'node my-adapter.mjs'",
     )  # fmt: skip
-    add("--corpus", type=Path, metavar="DIR", help="use a folder written by the command build")
+    add_corpus(parser)
     add("--jobs", type=int, default=_processors(), metavar="N", help="number of adapter processes (%(default)s)")  # fmt: skip
     add(
         "--only", action="append", default=[], metavar="TEXT",
@@ -70,6 +70,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_files(parser)
 
 
+def add_corpus(parser: argparse.ArgumentParser) -> None:
+    """Add the argument for the corpus."""
+    parser.add_argument(
+        "--corpus", type=Path, metavar="PATH",
+        help="a directory or archive that the command build wrote; default: the own corpus",
+    )  # fmt: skip
+
+
 def add_files(parser: argparse.ArgumentParser) -> None:
     """Add the arguments for output files."""
     for name, what in Files.KINDS.items():
@@ -82,10 +90,10 @@ def run_command(args: argparse.Namespace) -> int:
     Returns
     -------
     int
-        0 if the results match the baseline; 1 for new failures, or baseline entries that no
-        longer fail; 2 if an implementation could not be tested.
+        0 if the results match the baseline; 1 for new failures, for baseline entries that no
+        longer fail, or if no valid data is accepted; 2 if an implementation could not be tested.
     """
-    corpus = list(all_cases())
+    corpus = read_cases(args.corpus)
     by_id = {case.id: case for case in corpus}
     cases = select_cases(corpus, args.only)
     files = Files.from_arguments(args)
@@ -98,7 +106,8 @@ def run_command(args: argparse.Namespace) -> int:
     runs: list[ImplementationResults] = []
     status = 2 if missing else 0
     with tempfile.TemporaryDirectory(prefix="conformance-") as folder:
-        place = _corpus(args.corpus, corpus, cases, Path(folder) / "corpus")
+        place = Path(folder) / "corpus"
+        write_folder(place, cases)
         for implementation in implementations:
             done = _test(implementation, place, cases, args.jobs, limits)
             if done is None:
@@ -110,7 +119,10 @@ def run_command(args: argparse.Namespace) -> int:
             _print_failures(compared.run, args.verbose)
             for case in compared.repaired:
                 print(printable(f"  {case}: no longer fails; remove it from {args.baseline}"))
-            if compared.new or compared.repaired:
+            nothing = summary(compared.run, by_id).accepts_nothing
+            if nothing:
+                print(f"  {NOTHING_ACCEPTED}")
+            if compared.new or compared.repaired or nothing:
                 status = max(status, 1)
     write_files(files, runs, corpus)
     if args.write_baseline is not None:
@@ -183,20 +195,20 @@ def _baseline(file: Path | None, required: bool = True) -> Any:
         raise UsageError(f"{file}: {error}") from error
 
 
-def _corpus(given: Path | None, corpus: Sequence[Case], cases: Sequence[Case], new: Path) -> Path:
-    """Return the folder of the corpus: an existing one, or a new one."""
-    if given is None:
-        build(new, cases)
-        return new
+def read_cases(place: Path | None) -> list[Case]:
+    """Return the cases of a corpus: of a directory or an archive, or the own ones.
+
+    Raises
+    ------
+    UsageError
+        If it is not a corpus.
+    """
+    if place is None:
+        return list(all_cases())
     try:
-        listed = json.loads((given / "manifest.json").read_text("utf-8"))["cases"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UsageError(f"{given} is not a corpus: {type(error).__name__}: {error}") from error
-    if listed != json.loads(json.dumps([as_json(case) for case in corpus])):
-        raise UsageError(
-            f"{given} is of another version; create one with: zarr-conformance build DIR"
-        )
-    return given
+        return list(read_corpus(place).cases)
+    except CorpusError as error:
+        raise UsageError(str(error)) from error
 
 
 def _processors() -> int:

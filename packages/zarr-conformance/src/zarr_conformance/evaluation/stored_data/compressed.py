@@ -9,7 +9,7 @@ import zlib
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from zarr_conformance.corpus.encode import checksum
+from zarr_conformance.checksum import checksum
 from zarr_conformance.evaluation.stored_data.errors import StoredDataError
 
 if TYPE_CHECKING:

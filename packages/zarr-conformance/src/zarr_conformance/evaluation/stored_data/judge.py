@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_conformance.corpus.case import Accept, Either
+from zarr_conformance.evaluation.difference import difference
 from zarr_conformance.evaluation.stored_data import draft, metadata, version_2, version_3
 from zarr_conformance.evaluation.stored_data.elements import split
 from zarr_conformance.evaluation.stored_data.errors import StoredDataError, UnknownExtensionError
@@ -87,15 +88,6 @@ def _elements(
     found = read(stored, prefix, document)
     if values is not None and found != values.data:
         yield f"written elements: {difference(values.data, found)}"
-
-
-def difference(expected: bytes, got: bytes) -> str:
-    """Return the first difference between two values."""
-    if len(expected) != len(got):
-        return f"{len(got)} bytes instead of {len(expected)}"
-    first = next(n for n, pair in enumerate(zip(expected, got, strict=True)) if pair[0] != pair[1])
-    part = slice(first - first % 8, first - first % 8 + 8)
-    return f"{got[part].hex()} instead of {expected[part].hex()} from byte {part.start}"
 
 
 def _unexpected_keys(
