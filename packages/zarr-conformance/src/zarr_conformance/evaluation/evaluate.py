@@ -7,7 +7,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from zarr_conformance.corpus.case import Accept, Case, Node, Reject, Values
-from zarr_conformance.evaluation.json_values import difference, same
+from zarr_conformance.evaluation.difference import difference
+from zarr_conformance.evaluation.json_values import same
 from zarr_conformance.evaluation.response import Response, Verdict
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_conformance.corpus.case import Accept, Either
-from zarr_conformance.evaluation.json_values import difference
+from zarr_conformance.evaluation.difference import difference
 from zarr_conformance.evaluation.stored_data import draft, metadata, version_2, version_3
 from zarr_conformance.evaluation.stored_data.elements import split
 from zarr_conformance.evaluation.stored_data.errors import StoredDataError, UnknownExtensionError
