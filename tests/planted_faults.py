@@ -49,7 +49,7 @@ class Stored(dict):
             if is_document(key) and key.rpartition("/")[2].endswith(names or (*DOCUMENTS, ".json")):
                 try:
                     document = json.loads(self[key])
-                except ValueError:
+                except (ValueError, RecursionError):
                     continue
                 if isinstance(document, dict):
                     yield key, document

@@ -1,8 +1,11 @@
-"""The corpus finds faults that are planted in what an implementation writes."""
+"""The corpus finds faults that are planted in what an implementation reads and writes."""
 
 import pytest
 from planted_faults import duplicates, found_by
-from writer_faults import FAULTS
+from reader_faults import FAULTS as READER_FAULTS
+from writer_faults import FAULTS as WRITER_FAULTS
+
+FAULTS = [*WRITER_FAULTS, *READER_FAULTS]
 
 SURVIVORS = {
     # v3.1, "Resizing": data outside of a smaller shape "will be shown by default" if the array

@@ -563,6 +563,15 @@ def _attributes() -> Iterator[Case]:
                 Accept(),
                 document=metadata(attributes={"it": value, "other": [value]}),
             )
+        for node, metadata in (("array", array), ("group", group)):
+            yield Case(
+                f"v3-core/attributes/{kind}-{node}",
+                (f"v3-core.{node}.attributes-any",),
+                "Attribute values are read exactly.",
+                "open",
+                Accept(Node(attributes={"it": value})),
+                {"zarr.json": document(metadata(attributes={"it": value}))},
+            )
         yield Case(
             f"v3-core/written/attributes/{kind}-kept",
             ("v3-core.array.attributes-any",),
