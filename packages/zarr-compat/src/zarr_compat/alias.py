@@ -117,7 +117,9 @@ def install_as_zarr(*, distribution: bool = False) -> InstalledModules:
         sys.meta_path.insert(0, installed)
     if distribution:
         installed.is_distribution = installed.directory is None
-    import_module("zarr")
+    # At once: other import hooks, such as that of pytest, would find the files of zarr-python.
+    for name in (*MODULES, *EXTENDED_MODULES):
+        import_module(name)
     return InstalledModules()
 
 
