@@ -25,7 +25,7 @@ OTHER_TESTS := $(filter-out tests/zarr-core tests/zarr-core/%,$(TESTS))
 ONLY_CORE := $(and $(TESTS),$(if $(OTHER_TESTS),,yes))
 
 .PHONY: help demo test test-long pytest lint types format bench docs schemas packages wheels \
-    sanitize corpus conformance old-writers release-check servers clean
+    sanitize corpus conformance old-writers release-check servers downstream clean
 
 help:
 	@echo "make demo         write real data with this library, read it with others, draw it"
@@ -35,6 +35,7 @@ help:
 	@echo "make servers      install the servers and the browser that tests use: with pip and npm in"
 	@echo "                  .servers, the rest with apt if this runs as root"
 	@echo "make old-writers  install the libraries that wrote older formats (part of make test)"
+	@echo "make downstream   run the tests of packages that use zarr-python with both libraries"
 	@echo "make lint         style and imports only"
 	@echo "make types        types only"
 	@echo "make format       format the code"
@@ -119,6 +120,10 @@ old-writers: $(VENV)/.python
 
 servers: $(VENV)/.python
 	@$(BIN)/python scripts/install_servers.py
+
+# In a Python environment of its own, .venv-downstream.
+downstream: $(VENV)/.python
+	@$(BIN)/python scripts/downstream.py
 
 clean:
 	rm -rf .servers .venv .venv-* demo-output build dist .coverage .coverage.* \

@@ -144,7 +144,9 @@ def measure(axis: Axis, directory: Path) -> Growth:
         names = [
             name
             for name in operations
-            if name == OURS or _expected(growth.seconds.get(name, {}), size) < _LONGEST
+            if name == OURS
+            or operations[name].child  # mostly the time of its start
+            or _expected(growth.seconds.get(name, {}), size) < _LONGEST
         ]
         found: dict[str, list[float]] = {name: [] for name in names}
         # The first samples include imports and the start of threads; they count if they are slow.

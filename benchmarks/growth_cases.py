@@ -547,7 +547,7 @@ def _attributes_first(size: int, directory: Path) -> dict[str, Operation]:
         nonlocal count
         count += 1
         document["attributes"]["count"] = count
-        (path / "zarr.json").write_text(json.dumps(document))
+        (path / "zarr.json").write_text(json.dumps(document, indent=2))
 
     def change(module: Any) -> None:
         module.open_array(path, mode="r+").attrs["one"] = 1
@@ -615,7 +615,8 @@ def _copy(size: int, directory: Path) -> dict[str, Operation]:
     def prepare() -> None:
         shutil.rmtree(directory / "copy", ignore_errors=True)
 
-    return _each(lambda: zarr_core.copy(path, directory / "copy"), prepare=prepare)
+    source = zarr_core.open_array(path, mode="r")
+    return _each(lambda: zarr_core.copy(source, directory / "copy"), prepare=prepare)
 
 
 @_axis("read strings", "strings", 1e3, 1e4, 1e5, 1e6)

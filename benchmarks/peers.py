@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from benchmarks.cases import Case
 
 OURS = "zarr-core"
+PYTHON = "zarr-core-python"
+"""This library without compiled code, if zarr-native is installed; not a peer."""
+OWN = frozenset({OURS, PYTHON})
 BASELINE = "zarr"
 
 
@@ -45,18 +48,22 @@ class Library(Protocol):
 
 
 class ZarrCore:
-    """This library."""
+    """This library, with compiled code if zarr-native is installed, or without."""
 
-    name = OURS
     atomic = True
 
-    def __init__(self) -> None:
-        from zarr_core import MemoryStore, open_array
+    def __init__(self, name: str, native: str) -> None:
+        from zarr_core import MemoryStore, config, open_array
 
+        self.name = name
+        self._native = native
+        self._config = config
         self._open = open_array
         self._memory = MemoryStore
 
     def lacks(self, case: Case) -> str | None:
+        if self.name == PYTHON and case.operation == "open":
+            return "opens arrays in the same way"
         return None
 
     def memory(self, values: Mapping[str, bytes]) -> Any:
@@ -66,7 +73,9 @@ class ZarrCore:
         return store
 
     def active(self) -> AbstractContextManager[object]:
-        return contextlib.nullcontext()
+        if self._native == "auto":  # the default; a change would discard caches
+            return contextlib.nullcontext()
+        return self._config.set(native=self._native)
 
     def open(self, place: Any) -> Any:
         return self._open(place, mode="r+")
@@ -215,9 +224,16 @@ class TensorStore:
         return array.vindex[coordinates].read().result()
 
 
+def _without_native() -> ZarrCore:
+    import zarr_native._native  # noqa: F401 - without it, both would be the same
+
+    return ZarrCore(PYTHON, "off")
+
+
 _CORE = "zarr.core.codec_pipeline."
 LIBRARIES: dict[str, Callable[[], Library]] = {
-    OURS: ZarrCore,
+    OURS: lambda: ZarrCore(OURS, "auto"),
+    PYTHON: lambda: _without_native(),
     BASELINE: lambda: ZarrPython(BASELINE, _CORE + "BatchedCodecPipeline"),
     "zarr-fused": lambda: ZarrPython("zarr-fused", _CORE + "FusedCodecPipeline"),
     "zarr-zarrs": lambda: ZarrPython("zarr-zarrs", "zarrs.ZarrsCodecPipeline"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.peers import BASELINE, OURS
+from benchmarks.peers import BASELINE, OURS, OWN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,7 +76,7 @@ def _ours(result: Result, atomic: frozenset[str]) -> Row:
     row.append(
         _ratio(result.ratio(OURS, BASELINE), limits.to_zarr) if BASELINE in result.samples else "-"
     )
-    peaks = {name: peak for name, peak in result.peaks.items() if name != OURS}
+    peaks = {name: peak for name, peak in result.peaks.items() if name not in OWN}
     row.append(f"{result.peaks[OURS] / 2**20:.0f}" if OURS in result.peaks else "")
     row.append(
         f"{min(peaks.values()) / 2**20:.0f}..{max(peaks.values()) / 2**20:.0f}" if peaks else ""
@@ -86,7 +86,9 @@ def _ours(result: Result, atomic: frozenset[str]) -> Row:
 
 def fastest(result: Result, among: frozenset[str] | None = None) -> str | None:
     """Return the peer with the largest ratio of our time to theirs."""
-    peers = [name for name in result.samples if name != OURS and (among is None or name in among)]
+    peers = [
+        name for name in result.samples if name not in OWN and (among is None or name in among)
+    ]
     if OURS not in result.samples or not peers:
         return None
     return max(peers, key=lambda name: result.ratio(OURS, name))

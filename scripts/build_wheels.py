@@ -51,7 +51,8 @@ def build_compiled(package: Path, folder: Path) -> None:
         shutil.copytree(package, copy, ignore=shutil.ignore_patterns("build", "*.egg-info", "*.so"))
         program = (
             "import sys; from setuptools import build_meta as back_end\n"
-            "back_end.build_sdist(sys.argv[1]); back_end.build_wheel(sys.argv[1])"
+            "folder = sys.argv[1]\n"  # setuptools changes the arguments
+            "back_end.build_sdist(folder); back_end.build_wheel(folder)"
         )
         run("-c", program, str(folder), cwd=copy)
 

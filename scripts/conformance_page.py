@@ -115,6 +115,7 @@ def page(results: dict[str, Any], history: list[dict[str, Any]], exchange: dict[
         "exchange": _lines(_exchange(exchange)),
         "history": _lines(_history(history)),
         "clauses": str(len(clauses())),
+        "texts": str(len(specifications())),
         "coverage": _lines(_coverage(coverage(cases.values()))),
         "passed": _lines(_passed(runs)),
         "probe": _lines(_probe(runs, grades)),

@@ -33,6 +33,8 @@ CHUNKS = {
     "Regular grid": "docs/v3/chunk-grids/regular-grid/index.rst",
 }
 FILES = {
+    "v1": "docs/v1/v1.0.rst",
+    "v3-stores": "docs/v3/stores/filesystem/index.rst",
     "v2": "docs/v2/v2.0.rst",
     "v3-core": "docs/v3/core/index.rst",
     "v3-data-types": "docs/v3/data-types/index.rst",

@@ -27,6 +27,16 @@ PLUGINS = (
     "zarr_stores",
 )
 
+RARE = {
+    "zarr_core.engine.inner_order",
+    "zarr_core.hierarchy.fresh_array",
+    "zarr_core.hierarchy.fresh_group",
+    "zarr_core.hierarchy.url_pipeline",
+    "zarr_core.normalize.chunk_layout",
+    "zarr_core.normalize.dimension_units",
+}
+"""Modules of features that most arrays do not use."""
+
 PROGRAM = """
 import sys
 import numpy
@@ -71,12 +81,16 @@ def test_importing_needs_no_numpy():
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
+def test_rare_features_exist():
+    assert loaded("\n".join(f"import {name}" for name in RARE)) >= RARE
+
+
 @pytest.mark.parametrize("store", ["zarr_core.MemoryStore()", "place"])
 def test_an_array_without_plugins_imports_none(store, tmp_path):
     program = f"place = {str(tmp_path / 'a')!r}" + FIRST_ARRAY.format(store=store)
     modules = loaded(program)
     # Opening the first node searches for hooks once, without importing plugins.
-    assert not modules & HEAVY
+    assert not modules & (HEAVY | RARE)
     assert not {name for name in modules if name.startswith(PLUGINS)}
 
 

@@ -35,10 +35,10 @@ IMPORTED_BY = {
         "zarr_stores.sftp_link",
         "zarr_xarray.lazy",
     },
-    "fsspec": {"zarr_stores.fsspec_location"},
+    "fsspec": {"zarr_compat.storage", "zarr_stores.fsspec_location"},
     "h5py": {"zarr_import._h5py"},
     "icechunk": {"zarr_bridge.icechunk"},
-    "logging": {"zarr_stores.log"},
+    "logging": {"zarr_compat.logging_store", "zarr_stores.log"},
     "multiprocessing": set(),
 }
 # Imported within functions, on first use.

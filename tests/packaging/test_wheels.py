@@ -1,5 +1,6 @@
 """The contents of the wheels, and the core alone in an empty environment."""
 
+import re
 import subprocess
 from zipfile import ZipFile
 
@@ -94,6 +95,9 @@ def test_a_wheel_has_what_the_sources_have(wheels, package):
     with ZipFile(wheels[name]) as wheel:
         packed = set(wheel.namelist())
     information = {entry for entry in packed if ".dist-info/" in entry}
+    if (package / "setup.py").exists():  # its C sources are compiled, perhaps also in this folder
+        expected = {it for it in expected if not re.search(r"/c/|\.egg-info/|\.so$", it)}
+        packed = {it for it in packed if not it.endswith(".so")}
     assert packed - information == expected
     assert any(entry.endswith("LICENSE") for entry in information)
 

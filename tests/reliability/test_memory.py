@@ -81,7 +81,7 @@ LAYOUTS = {
     "zstd": 3 * CHUNK,
     "gzip": 3 * CHUNK,
     "transposed": 3 * CHUNK,
-    "big endian": 2 * CHUNK,
+    "big endian": 3 * CHUNK,  # swapped by compiled code, in memory that Python cannot reuse
     "shard": 2 * SHARD,
     "shard raw": 2 * SHARD,
     "shard of small": 2 * SHARD,

@@ -313,6 +313,24 @@ def test_an_order_beside_a_transpose_is_rejected(order):
         zarr.create_array(shape=(4, 6, 8), order=order, filters=transpose(1, 2, 0))
 
 
+def test_an_order_beside_a_transpose_within_shards_is_rejected():
+    inner = {"chunk_shape": [4, 4], "codecs": [transpose(1, 0).to_json(), "bytes"]}
+    sharding = {"name": "sharding_indexed", "configuration": inner}
+    options = {"shape": (12, 8), "chunks": (12, 8), "serializer": sharding, "compressors": None}
+    with pytest.raises(
+        CodecChainError, match=r"in the order \(0, 1\), which contradicts order='F'"
+    ):
+        zarr.create_array(order="F", **options)
+    assert zarr.create_array(**options).inner_order == (1, 0)
+
+
+def test_orders_of_few_dimensions():
+    for order in ("C", "F", ()):
+        assert zarr.create_array(shape=(), order=order).inner_order == ()
+    for order in ("C", "F", (0,)):
+        assert zarr.create_array(shape=4, order=order).inner_order == (0,)
+
+
 @pytest.mark.parametrize("order", ["K", (1, 0), (0, 1, 1), (1, 2, 3), 2, (0.0, 1.0, 2.0), "FCA"])
 def test_an_order_that_is_not_a_permutation_is_rejected(order):
     with pytest.raises(ValueError, match="order must be"):

@@ -198,6 +198,8 @@ def test_metadata_is_compared_also_without_match(place):
         ({"dtype": ">i4"}, ["/codecs/0/configuration/endian"]),
         ({"fill_value": 0}, []),
         ({"fill_value": 1}, ["/fill_value"]),
+        ({"fill_value": np.nan}, ["/fill_value"]),
+        ({"fill_value": 1 << 40, "shape": 5}, ["/shape", "/fill_value"]),
         ({"chunks": zarr.ChunkLayout(shape=2)}, ["/chunk_grid/configuration/chunk_shape"]),
         ({"chunks": zarr.ChunkLayout(shape=2, soft=True)}, []),
         ({"chunks": zarr.ChunkLayout(elements=2)}, []),

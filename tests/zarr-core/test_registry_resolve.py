@@ -61,7 +61,7 @@ def test_unknown_name_is_ignored_only_if_permitted(kind):
     assert caught.value.extension_point == kind
     assert caught.value.location == "store /a at /x/0"
     optional = define("acme.unheard", optional=True)
-    if kind in ("codec", "storage_transformer", "extension", "display"):
+    if kind in ("codec", "storage_transformer", "extension", "display", "native"):
         assert resolve.create_extension(kind, optional) is None
         assert resolve.resolve(kind, optional) is None
     else:

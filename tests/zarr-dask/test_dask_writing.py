@@ -12,7 +12,7 @@ from counting_store import CountingStore
 from dask.delayed import Delayed
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from zarr_core.errors import NodeExistsError
+from zarr_core.errors import MetadataMismatchError, NodeExistsError
 from zarr_core.extension import StoreError, StoreReadOnlyError
 from zarr_dask.alignment import align_blocks, check_alignment
 from zarr_dask.block_lengths import edges_of
@@ -123,6 +123,19 @@ def test_regions(tmp_path):
     expected = np.zeros_like(VALUES)
     expected[20:60, 30:] = expected[60:, 30:] = VALUES[20:60, 30:]
     assert np.array_equal(array, expected)
+
+
+def test_an_existing_array_is_compared_with_metadata(tmp_path):
+    array = zarr.create_array(tmp_path, shape=100, chunks=10, dtype="i4")
+    part = da.ones(20, chunks=10, dtype="i4")
+    expected = {"data_type": "int32", "codecs": ["zstd"]}
+    for place in (tmp_path, array):
+        zarr_dask.to_zarr(part, place, region=slice(20, 40), metadata=expected)
+        with pytest.raises(MetadataMismatchError, match="/data_type"):
+            zarr_dask.to_zarr(part, place, region=slice(20, 40), metadata={"data_type": "int8"})
+    assert array[...].sum() == 20
+    with pytest.raises(MetadataMismatchError, match="/shape"):
+        zarr_dask.from_zarr(tmp_path, metadata={"shape": [99]})
 
 
 def test_regions_must_be_aligned():

@@ -205,7 +205,7 @@ def test_in_another_process(tmp_path, what):
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "ZARR_CORE_THREADS": "3"},
+        env={**os.environ, "ZARR_CORE_THREADS": "3", "ZARR_CORE_NATIVE": "require"},
     )
     assert done.returncode == 0, done.stderr
     if what == "fork":

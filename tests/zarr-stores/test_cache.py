@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from counting_store import CountingStore
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from zarr_core.extension import ByteRange, StoreError, ValueReplacedError
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
@@ -445,3 +447,40 @@ def test_copies_of_stores_share_an_empty_copy_of_the_pool(tmp_path):
     assert first.cache_info().misses == 1
     with pytest.raises(StoreError, match="negative"):
         CachePool(-1)
+
+
+KEYS = st.sampled_from(["a", "b/c"])
+CHANGES = st.one_of(
+    st.tuples(st.just("set"), KEYS, st.binary(min_size=1, max_size=40)),
+    st.tuples(st.just("erase"), KEYS, st.just(b"")),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    kind=st.sampled_from(["server", "memory"]),
+    max_bytes=st.sampled_from([0, 30, 1000]),
+    steps=st.lists(st.tuples(st.integers(0, 2), CHANGES, KEYS, st.integers(0, 30)), max_size=12),
+)
+def test_checked_caches_always_return_the_current_value(kind, max_bytes, steps):
+    inner = Versioned(MemoryStore()) if kind == "server" else MemoryStore()
+    pool = CachePool(max_bytes)
+    caches = [LRUCacheStore(inner, pool, check="generation") for _ in range(2)]
+    writers = [*caches, inner]  # others change the store directly
+    expected = {}
+    for writer, (change, key, value), read, start in steps:
+        if change == "set":
+            writers[writer].set(key, value)
+            expected[key] = value
+        else:
+            writers[writer].erase(key)
+            expected.pop(key, None)
+        for cache in caches:
+            whole = cache.get(read)
+            assert (None if whole is None else bytes(whole)) == expected.get(read)
+            (part,) = cache.get_partial_values([(read, ByteRange(start, 5))])
+            want = expected.get(read)
+            assert (part if want is None else bytes(part)) == (
+                None if want is None else want[start : start + 5]
+            )
+    assert pool.nbytes <= max_bytes

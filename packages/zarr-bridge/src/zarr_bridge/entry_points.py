@@ -7,7 +7,8 @@ metadata, as zarr-python requires for codecs and chunk key encodings.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import sys
+from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import Provider
 from zarr_core.tools import installed_entry_points
@@ -15,6 +16,8 @@ from zarr_core.tools import installed_entry_points
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_REGISTRY = "zarr.registry:get_codec_class"
+_REGISTERED_ADAPTER = "zarr_bridge.codecs:adapt_registered"
 _MANY_CODECS = "zarr.codecs."
 _ADAPTERS = {
     "zarr.codecs": ("codec", "zarr_bridge.codecs:adapt"),
@@ -34,3 +37,22 @@ def providers() -> Iterator[Provider]:
         if group in _ADAPTERS:
             extension_point, adapter = _ADAPTERS[group]
             yield Provider(extension_point, name, target, distribution, version, adapter)
+
+
+def registered() -> Iterator[Provider]:
+    """Yield codec classes that programs registered with ``zarr.registry.register_codec``.
+
+    Not those of zarr-python and of this distribution.
+    """
+    registry = sys.modules.get("zarr.registry")  # if it is not imported, nothing is registered
+    # No public function of zarr-python lists them.
+    classes: dict[str, Any] = vars(registry).get("__codec_registries", {}) if registry else {}
+    for name, candidates in dict(classes).items():
+        for cls in dict(candidates).values():
+            distribution = cls.__module__.partition(".")[0]
+            if distribution not in ("zarr", "zarr_bridge"):
+                yield Provider("codec", name, _REGISTRY, distribution, "", _REGISTERED_ADAPTER)
+                break  # zarr-python chooses among several
+
+
+providers.registered = registered  # type: ignore[attr-defined]  # called by the registry of the core

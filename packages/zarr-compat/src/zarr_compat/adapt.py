@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import zarr_core
-from zarr_core.extension import ZarrError
+from zarr_core.extension import StoreError, ZarrError
 from zarr_core.tools import allow_reserved_names
 
 from zarr_compat.arguments import accept_arguments
 from zarr_compat.core_store import CoreStore
 from zarr_compat.errors import NodeNotFoundError, translate_error
 from zarr_compat.foreign import ForeignStore
-from zarr_compat.storage import StorePath
+from zarr_compat.storage import FsspecStore, StorePath
 from zarr_compat.store import Store
 from zarr_compat.wrapper import Wrapper
 
@@ -37,10 +37,20 @@ def unwrap(argument: Any) -> Any:
     if isinstance(argument, CoreStore):
         return argument.core
     if isinstance(argument, Store):
-        return ForeignStore(argument)
+        return _adapted_store(argument)
     if callable(argument) and not isinstance(argument, type):
         return adapt_callback(argument)
     return argument
+
+
+def _adapted_store(store: Store) -> zarr_core.Store:
+    """Return a store for the core: by an adapter for its class, such as Icechunk's, if there is one."""
+    if type(store).__module__.partition(".")[0] not in ("zarr", "zarr_compat"):
+        try:
+            return zarr_core.resolve_store_path(cast("Any", store))[0]
+        except (StoreError, TypeError, ValueError):  # no adapter
+            pass
+    return ForeignStore(store)
 
 
 def resolve_store(store_like: Any, path: str | None = None) -> tuple[Any, str | None, Store | None]:
@@ -49,6 +59,10 @@ def resolve_store(store_like: Any, path: str | None = None) -> tuple[Any, str | 
         parts = (store_like.path, path or "")
         path = "/".join(part.strip("/") for part in parts if part.strip("/"))
         store_like = store_like.store
+    if isinstance(store_like, str) and store_like.startswith("memory://"):
+        store_like = f"fsspec+{store_like}"  # in zarr-python, URLs are those of fsspec
+    if type(store_like).__name__ == "FSMap":
+        store_like = FsspecStore.from_mapper(store_like)
     if isinstance(store_like, Store):
         return unwrap(store_like), path, store_like
     user_store = getattr(store_like, "user_store", None)

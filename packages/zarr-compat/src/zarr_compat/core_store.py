@@ -114,7 +114,7 @@ class CoreStore(Store):
 
     def __reduce__(self) -> tuple[Any, ...]:
         attributes = {
-            key: vars(self)[key] for key in ("root", "path", "store") if key in vars(self)
+            key: vars(self)[key] for key in ("root", "path", "store", "fs") if key in vars(self)
         }
         return _unpickled, (self.core, type(self), attributes)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from zarr_compat.storage import WrapperStore
 
 if TYPE_CHECKING:
+    import logging
     from collections.abc import AsyncIterator, Iterable
     from typing import Self
 
@@ -45,6 +45,8 @@ class LoggingStore(WrapperStore):
         self.counter: defaultdict[str, int] = defaultdict(int)
         self.log_level = log_level
         self.log_handler = log_handler
+        import logging  # on first use: few programs need it
+
         self.logger = logging.getLogger(f"LoggingStore({store})")
         self.logger.setLevel(log_level)
         if not self.logger.hasHandlers():

@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import zarr_core
+from zarr_core.extension import StoreReadOnlyError
 
 from zarr_compat.adapt import adapt, resolve_store
 from zarr_compat.arguments import settings_of_array
@@ -168,6 +169,8 @@ def _open(
     if mode == "a":
         try:
             return call("r+", **options)
+        except StoreReadOnlyError:  # zarr-python raises at the first change
+            return call("r", **options)
         except NodeNotFoundError:
             creates = function is not zarr_core.open_array or {"shape", "data"} & options.keys()
             if not creates:

@@ -141,6 +141,9 @@ class FsspecStore(CoreStore):
     """
 
     def __init__(self, fs: Any, read_only: bool = False, path: str = "/", **_: Any) -> None:
+        self.fs = fs
+        """The file system."""
+        self.path = path
         mapper = fs.get_mapper(path)
         super().__init__(
             zarr_core.resolve_store_path(mapper, read_only=read_only)[0],
@@ -161,6 +164,8 @@ class FsspecStore(CoreStore):
         **_: Any,
     ) -> FsspecStore:
         """Return the store for a URL of fsspec."""
+        from fsspec.core import url_to_fs  # type: ignore[import-untyped]  # optional, untyped
+
         text = os.fspath(url)
         name = text if "::" in text else f"fsspec+{text if '://' in text else f'file://{text}'}"
         options = dict(storage_options or {})
@@ -172,6 +177,8 @@ class FsspecStore(CoreStore):
 
         found = object.__new__(cls)
         CoreStore.__init__(found, reopen(read_only), reopen)
+        fs, path = url_to_fs(text, **options)
+        vars(found).update(fs=fs, path=path)
         return found
 
     @classmethod

@@ -79,7 +79,7 @@ class Workers(CopyExecutor):
         self,
         source: Array,
         dest: Array,
-        there: frozenset[Coordinates],
+        existing: frozenset[Coordinates],
         done: Callable[[int], object],
     ) -> None:
         """Copy all elements of an array to another, in one or two stages.
@@ -96,7 +96,7 @@ class Workers(CopyExecutor):
             source, dest, self.max_memory, between=supports_intermediate(source, store)
         )
         if plan.between is None:
-            self._move(source, dest, plan.stages[0], there, done)
+            self._move(source, dest, plan.stages[0], existing, done)
             return
         middle = IntermediateArray.open_or_create(source, dest, plan.between, self.temp_store)
         # Each stage is half of the work.
@@ -107,7 +107,7 @@ class Workers(CopyExecutor):
             self._move(source, middle.array, plan.stages[0], middle.stored_chunks(), half)
             middle.mark_complete()
         half = HalfCounter(done, source.size % 2)
-        self._move(middle.array, dest, plan.stages[1], there, half)
+        self._move(middle.array, dest, plan.stages[1], existing, half)
         middle.remove()
 
     def _move(
@@ -115,7 +115,7 @@ class Workers(CopyExecutor):
         source: Array,
         dest: Array,
         stage: RechunkStage,
-        there: frozenset[Coordinates],
+        existing: frozenset[Coordinates],
         done: Callable[[int], object],
     ) -> None:
         counted = 0
@@ -127,7 +127,7 @@ class Workers(CopyExecutor):
 
         def left() -> Iterator[Region]:
             for task in regions_of(stage, source, only_stored=keeps_missing_chunks(source, dest)):
-                if there and all(at in there for at in product(*stage.objects_in(task))):
+                if existing and all(at in existing for at in product(*stage.objects_in(task))):
                     count(task)
                 else:
                     yield task

@@ -79,7 +79,8 @@ def to_zarr(
         The scheduler of Dask for this call; by default the configured one.
     **options
         Further arguments of :func:`zarr_core.create_array`, such as ``compressors``,
-        ``dimension_names``, ``zarr_format``.
+        ``dimension_names``, ``zarr_format``.  For an existing array, only ``metadata``, with which
+        it is compared.
 
     Returns
     -------
@@ -108,6 +109,7 @@ def to_zarr(
     if any(isnan(length) for lengths in blocks.chunks for length in lengths):
         raise ValueError("the lengths of some blocks are unknown; call x.compute_chunk_sizes()")
     is_new = region is None and not (isinstance(store, Array) and path is None)
+    metadata = None if is_new else options.pop("metadata", None)
     if not is_new and (options or overwrite or chunks is not None or shards is not None):
         given = sorted(options) or ["overwrite, chunks, shards"]
         raise TypeError(f"{', '.join(given)}: only supported for new arrays, but the array exists")
@@ -115,10 +117,13 @@ def to_zarr(
         options |= _layout(blocks, chunks, shards)
         options |= {"shape": blocks.shape, "dtype": options.get("dtype", blocks.dtype)}
         array = _draft(options)
-    elif isinstance(store, Array) and path is None:
+    elif isinstance(store, Array) and path is None and metadata is None:
         array = store
     else:
-        array = open_array(store, "r+", path=path, storage_options=storage_options)
+        array = open_array(
+            store, None if isinstance(store, Array) else "r+", path=path,
+            storage_options=storage_options, metadata=metadata,
+        )  # fmt: skip
     if array.read_only:
         raise StoreReadOnlyError('opened for reading only; open it with mode="r+"', repr(array))
     where = normalize_region(region, array.shape, blocks.shape)

@@ -10,7 +10,8 @@ import re
 import sys
 from dataclasses import fields
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from zarr_core.extension import (
@@ -50,7 +51,7 @@ _SHARDING = "zarr_sharding.codec.ShardingCodec"
 _MAX_ITEM = 256  # bytes, as in native.h
 _MAX_CODECS = 8
 _MAX_DIMS = 32
-_THREADS_NBYTES = 1 << 16  # smaller results do not need another thread
+_THREADS_NBYTES = 1 << 16  # results up to this size, or of one chunk, do not need another thread
 _NO_LIMIT = (1 << 62) - 1
 _PLAIN_KEY = re.compile(r"[^\\\0]*").fullmatch
 
@@ -79,7 +80,16 @@ def _require(condition: object, otherwise: str) -> None:
 class Plan(NativePlan):
     """The plan of an array."""
 
-    __slots__ = ("_chunks", "_in_memory", "_outer", "_plan", "_view", "_writes", "dtype")
+    __slots__ = (
+        "_chunks",
+        "_in_memory",
+        "_one_thread",
+        "_outer",
+        "_plan",
+        "_view",
+        "_writes",
+        "dtype",
+    )
 
     def __init__(
         self,
@@ -87,6 +97,7 @@ class Plan(NativePlan):
         dtype: np.dtype[Any],
         outer: tuple[int, ...],
         counts: tuple[int, ...],
+        nbytes: int,
         *,
         in_memory: bool,
         writes: bool,
@@ -101,6 +112,7 @@ class Plan(NativePlan):
         self._chunks = counts
         self._in_memory = in_memory
         self._writes = writes
+        self._one_thread = max(nbytes, _THREADS_NBYTES)
 
     def read(self, array: StoredArray, selection: Any, out: Array) -> Coordinates | None:
         dtype = out.dtype
@@ -108,7 +120,7 @@ class Plan(NativePlan):
             return None
         if self._view is not None:
             out = out.view(self._view)
-        threads = available_threads() if out.nbytes >= _THREADS_NBYTES else 1
+        threads = available_threads() if out.nbytes > self._one_thread else 1
         kind = type(selection)
         if kind is BasicIndexer:
             index = selection.index
@@ -132,7 +144,7 @@ class Plan(NativePlan):
             return None
         if self._view is not None:
             value = value.view(self._view)
-        threads = available_threads() if value.nbytes >= _THREADS_NBYTES else 1
+        threads = available_threads() if value.nbytes > self._one_thread else 1
         left = _native.write_box(self._plan, selection.index, value, threads)
         return self._coordinates(left, selection.index, value.shape) if left else left  # type: ignore[return-value]  # empty or None
 
@@ -165,16 +177,71 @@ class Plan(NativePlan):
         return set(zip(*columns, strict=True))
 
 
+class _Shared(NamedTuple):
+    """What arrays with the same resolved metadata share; the tuples are arguments of a plan."""
+
+    dtype: np.dtype[Any]
+    prefix: str
+    counts: tuple[int, ...]
+    nbytes: int
+    shapes_and_elements: tuple[Any, ...]
+    chain: tuple[Any, ...]
+    shard_index: tuple[bool, bool] | None
+    separator_and_limit: tuple[Any, ...]
+
+
+# Opening an array is fast, so the checks must not be repeated for each.
+_shared: WeakKeyDictionary[Any, _Shared | str] = WeakKeyDictionary()
+
+
 def _plan(array: StoredArray) -> Plan:
+    _require(not array.metadata.additional_fields, "the metadata has additional fields")
+    _require(array.chunk_store is array.store, "the metadata has a storage transformer")
+    shared = _shared.get(array.resolved)
+    if shared is None:
+        try:
+            shared = _share(array)
+        except _NotSupportedError as error:
+            shared = str(error)
+        _shared[array.resolved] = shared
+    if isinstance(shared, str):
+        raise _NotSupportedError(shared)
+    store = array.chunk_store
+    layout = store.file_layout()
+    in_memory = store.in_memory and store.max_concurrency is None
+    _require(layout or in_memory, f"values of {type(store).__name__} are not local files")
+    _require(_PLAIN_KEY(check_prefix(array.prefix)), "the path is not supported")
+    writes = layout is not None and layout.writable and shared.shard_index is None
+    arguments: tuple[Any, ...] = (
+        *shared.shapes_and_elements,
+        array.missing_is_error,
+        *shared.chain,
+        shared.shard_index,
+        layout.directory if layout else None,
+        bool(layout and layout.follow_links),
+        writes,
+        array.prefix + shared.prefix,
+        *shared.separator_and_limit,
+    )
+    return Plan(
+        _native.plan(*arguments),
+        shared.dtype,
+        shared.shapes_and_elements[1],
+        shared.counts,
+        shared.nbytes,
+        in_memory=layout is None,
+        writes=writes,
+    )
+
+
+def _share(array: StoredArray) -> _Shared:
     metadata, resolved, codecs = array.metadata, array.resolved, array.codecs
     # Private members are caches.
     unknown = {it.name for it in fields(metadata) if it.name[0] != "_"} - _MEMBERS
     _require(not unknown, f"unknown members of the metadata: {', '.join(sorted(unknown))}")
-    _require(not metadata.additional_fields, "the metadata has additional fields")
-    _require(not array.ignored_extensions, "an extension is ignored")
+    _require(not resolved.ignored, "an extension is ignored")
     _require(not metadata.data_type_fallbacks, "the data type has fallbacks")
     _require(metadata.chunk_memory_layout is None, "the metadata has a chunk memory layout")
-    _require(array.chunk_store is array.store, "the metadata has a storage transformer")
     _require(0 < metadata.ndim <= _MAX_DIMS, "the number of dimensions is not supported")
     _require(all(metadata.shape), "the array has no elements")
     grid, encoding = class_name(resolved.grid), class_name(resolved.key_encoding)
@@ -183,45 +250,32 @@ def _plan(array: StoredArray) -> Plan:
     affixes = resolved.affixes
     _require(affixes is not None and len(affixes[1]) == 1, "the chunk keys are not supported")
     assert affixes is not None
-    layout = array.chunk_store.file_layout()
-    in_memory = array.chunk_store.in_memory and array.chunk_store.max_concurrency is None
-    _require(
-        layout or in_memory, f"values of {type(array.chunk_store).__name__} are not local files"
-    )
-    prefix = array.prefix + affixes[0]
-    _require(_PLAIN_KEY(check_prefix(array.prefix)), "the path is not supported")
-
     inner, index = codecs, None
     if codecs.inner_codecs is not None:
         inner, index = codecs.inner_codecs, _index(codecs)
     _require(inner.inner_codecs is None, "shards within shards are not supported")
     dtype, swap = _element(inner)
     capsules, sizes = _chain(inner)
-    writes = layout is not None and layout.writable and index is None
-    plan = _native.plan(
-        metadata.shape,
-        codecs.decoded.shape,
-        inner.decoded.shape,
-        dtype.itemsize,
-        swap,
-        dtype.kind == "b",
-        resolved.fill_value.tobytes(),
-        array.missing_is_error,
-        codecs.decoded.write_empty_chunks,
-        capsules,
-        sizes,
-        inner.read_buffer_size,
+    nbytes = inner.decoded.nbytes or 1
+    return _Shared(
+        dtype,
+        affixes[0],
+        tuple(axis.count for axis in resolved.axes),
+        nbytes,
+        (
+            metadata.shape,
+            codecs.decoded.shape,
+            inner.decoded.shape,
+            dtype.itemsize,
+            swap,
+            dtype.kind == "b",
+            resolved.fill_value.tobytes(),
+        ),
+        (codecs.decoded.write_empty_chunks, capsules, sizes, inner.read_buffer_size),
         index,
-        layout.directory if layout else None,
-        bool(layout and layout.follow_links),
-        writes,
-        prefix,
-        affixes[1],
         # Of a larger chunk that is not compressed, Python reads only the wanted rows.
-        (inner.decoded.nbytes or 1) - 1 if inner.prefers_partial_decode else _NO_LIMIT,
+        (affixes[1], nbytes - 1 if inner.prefers_partial_decode else _NO_LIMIT),
     )
-    counts = tuple(axis.count for axis in array.axes)
-    return Plan(plan, dtype, codecs.decoded.shape, counts, in_memory=layout is None, writes=writes)
 
 
 def _element(codecs: PreparedCodecChain) -> tuple[np.dtype[Any], int]:

@@ -66,9 +66,9 @@ def copy_elements(
     """
     if executor is not None and old.dtype == new.dtype:
         checkpoint = Checkpoint(old, new)
-        there = resumed_chunks(checkpoint, new)
+        existing = resumed_chunks(checkpoint, new)
         reporter.begin(path, old.size, "elements")
-        executor.copy_elements(old, new, there, reporter.advance)
+        executor.copy_elements(old, new, existing, reporter.advance)
         reporter.end()
         return checkpoint
     plan = plan_rechunk(old, new, memory or Memory())
@@ -93,9 +93,9 @@ def copy_elements(
         for number in range(first, len(stages)):
             stage = stages[number]
             copier = RegionCopier(stage.old, stage.new, verify=verify)
-            there = _stored(stage) if resumes else frozenset()
+            existing = _stored(stage) if resumes else frozenset()
             for done, region in journal.left(number, _regions(stage)):
-                if not (done or _is_stored(stage, region, there)):
+                if not (done or _is_stored(stage, region, existing)):
                     copier.copy(region)
                     journal.done(region, write=not few)
                 reporter.advance(region.size)
@@ -144,9 +144,9 @@ def _stored(stage: _Stage) -> frozenset[Coordinates]:
     return frozenset(at for at, _ in stage.new.stored_chunks())
 
 
-def _is_stored(stage: _Stage, region: Region, there: frozenset[Coordinates]) -> bool:
+def _is_stored(stage: _Stage, region: Region, existing: frozenset[Coordinates]) -> bool:
     """Whether all chunks of a region are stored."""
-    return bool(there) and all(at in there for at in product(*stage.plan.objects_in(region)))
+    return bool(existing) and all(at in existing for at in product(*stage.plan.objects_in(region)))
 
 
 class RegionCopier:

@@ -21,7 +21,7 @@ class KeyPair(NamedTuple):
     """The source key."""
     target: str
     """The destination key."""
-    there: bool = False
+    exists: bool = False
     """Whether the destination key may exist; an equal value is kept."""
     owner: int = -1
     """Number of the node that the key belongs to."""
@@ -69,7 +69,7 @@ class CopyExecutor(ABC):
         self,
         source: Array,
         dest: Array,
-        there: frozenset[tuple[int, ...]],
+        existing: frozenset[tuple[int, ...]],
         done: Callable[[int], object],
     ) -> None:
         """Copy all elements of an array to another of the same shape.
@@ -79,7 +79,7 @@ class CopyExecutor(ABC):
         source, dest : Array
             The source and the destination, whose metadata may not be stored yet.  Both can be
             pickled if their stores can.
-        there : frozenset of tuple of int
+        existing : frozenset of tuple of int
             Coordinates of chunks of the destination that an interrupted copy has completed.
         done : callable
             Must be called in the calling thread with the number of elements that were copied.

@@ -108,14 +108,14 @@ def copy_store(
             refuse_misspelt(source, from_store, from_path, "there is nothing to copy")
         targets = _targets(filter(_chosen(excludes, includes, flags), keys), from_path, to_path)
         _refuse_overlap(from_store, from_path, to_store, to_path, targets)
-        there = _there(to_store, to_path, set(targets.values()))
-        if there and if_exists == "raise":
+        existing = _existing_keys(to_store, to_path, set(targets.values()))
+        if existing and if_exists == "raise":
             raise NodeExistsError(
-                f"{to_store} {min(there)!r}",
+                f"{to_store} {min(existing)!r}",
                 'exists already; see if_exists="replace", "skip" and "update"',
             )
-        kept = there if if_exists == "skip" else set()
-        maybe = there if if_exists == "update" else set()
+        kept = existing if if_exists == "skip" else set()
+        maybe = existing if if_exists == "update" else set()
         todo = [
             KeyPair(key, target, target in maybe)
             for key, target in targets.items()
@@ -181,13 +181,13 @@ def rename(
         if not keys:
             raise NodeNotFoundError(Location(place, old), "there is nothing to rename")
         targets = _targets(keys, old, new)
-        there = _there(place, new, set(targets.values()))
+        existing = _existing_keys(place, new, set(targets.values()))
         pairs = [KeyPair(*pair) for pair in targets.items()]
-        if not all_same(place, place, (pair for pair in pairs if pair.target in there)):
+        if not all_same(place, place, (pair for pair in pairs if pair.target in existing)):
             raise NodeExistsError(location, "other values exist at the new path; remove them first")
-        if old and new and not there and place.move_prefix(_prefix(old), _prefix(new)):
+        if old and new and not existing and place.move_prefix(_prefix(old), _prefix(new)):
             return
-        todo = [pair for pair in pairs if pair.target not in there]
+        todo = [pair for pair in pairs if pair.target not in existing]
         order = _order(store)
         _copy(place, place, new, todo, order, "content", progress, "rename again")
         erase_documents(place, keys, order)
@@ -261,7 +261,7 @@ def _refuse_overlap(
         )
 
 
-def _there(store: Store, path: str, keys: set[str]) -> set[str]:
+def _existing_keys(store: Store, path: str, keys: set[str]) -> set[str]:
     """Return the keys that exist below a path."""
     if store.supports_listing:
         return keys.intersection(store.list_prefix(_prefix(path)))

@@ -118,8 +118,8 @@ def write_region(task: Region, source: Array, dest: Array, values: NDArray) -> N
     if task.stored is None:
         dest.set_basic_selection(task.box, values)
         return
-    cuts, there = edges_of(dest), edges_of(source)
-    boxes = (common(box_at(there, chunk), task.box) for chunk in task.stored)
+    cuts, source_edges = edges_of(dest), edges_of(source)
+    boxes = (common(box_at(source_edges, chunk), task.box) for chunk in task.stored)
     objects = {at for box in boxes for at in product(*reached(cuts, box))}
 
     def part(at: Coordinates) -> None:

@@ -81,19 +81,19 @@ class KeyCopier:
 
     def _move(self, pair: KeyPair, hold: Reservation) -> int | None:
         """Copy one value; return its length, or None if nothing was copied."""
-        if pair.there and self._compare == "size":
+        if pair.exists and self._compare == "size":
             size = self._source.getsize(pair.source)
             if size is not None and size == self._dest.getsize(pair.target):
                 hold(0)
                 return None
         value = self._source.get(pair.source)
         if value is None:  # removed since it was listed
-            if pair.there:
+            if pair.exists:
                 self._dest.erase(pair.target)
             hold(0)
             return None
         hold(len(value))
-        if pair.there and self._compare == "content" and holds(self._dest, pair.target, value):
+        if pair.exists and self._compare == "content" and holds(self._dest, pair.target, value):
             return None
         self._dest.set(pair.target, value)
         return len(value)

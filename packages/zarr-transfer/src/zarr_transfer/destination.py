@@ -22,12 +22,12 @@ def existing_keys(spec: CopySpec, tops: list[str]) -> set[str]:
     if not store.supports_listing:
         return set()
     prefixes: list[str] = []
-    beside: list[str] = []  # metadata outside the prefixes
+    outside: list[str] = []  # metadata outside the prefixes
     for target in map(spec.target, tops):
         own = tuple(format_.prefixes(target))
         prefixes += own
-        beside += (key for key in format_.documents(target) if not key.startswith(own))
-    found = present_keys(store, beside)
+        outside += (key for key in format_.documents(target) if not key.startswith(own))
+    found = present_keys(store, outside)
     listed = concurrent_map(
         prefixes, lambda prefix: list(store.list_prefix(prefix)), store.max_concurrency
     )

@@ -89,10 +89,10 @@ def move(
     store, path = resolve_store_path(dest, dest_path)
     format_ = dest.stored.format if isinstance(dest, Node) else None
     spec = spec_of(source, store, path, format_, {})
-    there = move_node(spec, progress)
+    created = move_node(spec, progress)
     source.stored.record(removed=[source.path])
     if isinstance(dest, Node):
-        dest.stored.record(removed=[path], changed=there)
+        dest.stored.record(removed=[path], changed=created)
     return open_node(
         store,
         "r+",
@@ -135,14 +135,14 @@ def move_node(
     metadata = format_.read(spec.source.store, spec.source.path)
     if is_within_location(spec.dest.store, spec.dest.path, spec.source.store, spec.source.path):
         raise NodeExistsError(location, f"is within the node to move, {'/' + spec.source.path!r}")
-    there = format_.read(spec.dest.store, spec.dest.path)
+    existing = format_.read(spec.dest.store, spec.dest.path)
     left = _keys(spec)
     is_document = KeyOrder([format_]).is_document
     if metadata is None or not any(is_document(key) for key, _ in left):
         # An interrupted move may have copied everything and removed a part.
-        if there is not None and left and _are_copied(spec, left):
+        if existing is not None and left and _are_copied(spec, left):
             erase_node(format_, spec.source.store, spec.source.path)
-            return [path for path, _ in nodes_of(spec.reversed(), there)]
+            return [path for path, _ in nodes_of(spec.reversed(), existing)]
         if metadata is None:
             raise NodeNotFoundError(
                 Location(spec.source.store, spec.source.path), "no node to move"
@@ -150,8 +150,8 @@ def move_node(
     nodes = nodes_of(spec, metadata)
     made: list[str] = []
     with ProgressReporter(progress, 2) as reporter, Rollback() as rollback:
-        if there is None or not _was_copied(spec, left):
-            if there and any(map(spec.dest.store.exists, format_.documents(spec.dest.path))):
+        if existing is None or not _was_copied(spec, left):
+            if existing and any(map(spec.dest.store.exists, format_.documents(spec.dest.path))):
                 raise occupied(spec.dest.store, spec.dest.path)
             options = CopyOptions()
             plan = plan_copy(spec, nodes, options)

@@ -166,8 +166,8 @@ class CopyPlan:
         return max((step.cost for step in self.steps), key=_COSTS.index, default="nothing")
 
     def __str__(self) -> str:
-        beside = "in place, " if self.in_place else ""
-        lines = [f"{self.source} -> {beside}{self.dest}"]
+        how = "in place, " if self.in_place else ""
+        lines = [f"{self.source} -> {how}{self.dest}"]
         rows = [("path", "kind", "cost", "chunks", "bytes"), *map(_row, self.steps)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         for row, below in zip(rows, [[], *map(_remarks, self.steps)], strict=True):

@@ -15,7 +15,7 @@ from zarr_transfer.destination import existing_keys, existing_nodes
 from zarr_transfer.memory import Memory, plan_rechunk
 from zarr_transfer.plan import CopyPlan, CopyStep, same_metadata
 from zarr_transfer.source_keys import KeyOwners, other_keys, top_level
-from zarr_transfer.unmanaged import check_keys_there
+from zarr_transfer.unmanaged import check_existing_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,8 +46,8 @@ def plan_copy(
     if_exists, overwrite = options.if_exists, options.overwrite
     arrays_only = options.is_partial
     tops = top_level(path for path, _ in nodes)
-    there = existing_keys(spec, tops)
-    steps = tuple(_steps(spec, nodes, if_exists, overwrite, set(tops), there))
+    existing = existing_keys(spec, tops)
+    steps = tuple(_steps(spec, nodes, if_exists, overwrite, set(tops), existing))
     if any(step.action == "replace" for step in steps) and not spec.dest.store.supports_erasing:
         raise StoreCapabilityError(
             "the store cannot remove keys, so nodes cannot be replaced; copy to another location",
@@ -65,11 +65,11 @@ def plan_copy(
         action = steps[owner].action
         # Unmanaged keys of an existing group are kept.
         stays = action == "keep" or (action == "merge" and if_exists != "replace")
-        if action == "skip" or (stays and target in there):
+        if action == "skip" or (stays and target in existing):
             continue
-        pairs.append(KeyPair(key, target, not overwrite and target in there, owner))
+        pairs.append(KeyPair(key, target, not overwrite and target in existing, owner))
     if not overwrite:
-        check_keys_there(spec, steps, pairs, there)
+        check_existing_keys(spec, steps, pairs, existing)
     return CopyPlan(spec, steps, pairs)
 
 
@@ -79,14 +79,14 @@ def _steps(
     if_exists: IfExists,
     overwrite: bool,
     tops: set[str],
-    there: set[str],
+    existing: set[str],
 ) -> Iterator[CopyStep]:
     if overwrite:
         for path, metadata in nodes:
-            used = path in tops and (not spec.dest.store.supports_listing or bool(there))
+            used = path in tops and (not spec.dest.store.supports_listing or bool(existing))
             yield _step(spec, path, metadata, "replace" if used else "copy")
         return
-    present = existing_nodes(spec, nodes, there)
+    present = existing_nodes(spec, nodes, existing)
     left: tuple[str, ...] = ()
     for path, metadata in nodes:
         target = spec.target(path)

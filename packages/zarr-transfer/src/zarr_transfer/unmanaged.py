@@ -61,12 +61,12 @@ def _chunk_test(spec: CopySpec, path: str, metadata: NodeMetadata) -> Callable[[
     )
 
 
-def check_keys_there(
-    spec: CopySpec, steps: Sequence[CopyStep], pairs: list[KeyPair], there: set[str]
+def check_existing_keys(
+    spec: CopySpec, steps: Sequence[CopyStep], pairs: list[KeyPair], existing: set[str]
 ) -> None:
     """Raise an error if there are keys that would be read as chunks of a copied array."""
     arrays = [spec.dest.at(step.path) for step in steps if step.action == "copy" and step.is_array]
-    unmanaged = there.difference(pair.target for pair in pairs)
+    unmanaged = existing.difference(pair.target for pair in pairs)
     unmanaged.difference_update(
         key for step in steps for key in spec.dest.format_.documents(spec.dest.at(step.path))
     )

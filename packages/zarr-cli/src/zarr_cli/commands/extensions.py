@@ -117,7 +117,7 @@ def _print(lines: Lines, conflicts: set[tuple[str, str]]) -> None:
             )
             if extension_point == "native" and line.wins and line.loads:
                 for name, state in _native_parts(line.name).items():
-                    print_styled([(f"    {name:<{width}}", ""), (f"{state}", "dim")])
+                    print_styled([(f"    {name}  ", ""), (state, "dim")])
     for extension_point, name in sorted(conflicts):
         choices = [
             line.choice

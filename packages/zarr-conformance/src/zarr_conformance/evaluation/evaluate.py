@@ -12,11 +12,13 @@ from zarr_conformance.evaluation.json_values import same
 from zarr_conformance.evaluation.response import Response, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
     from zarr_conformance.corpus.case import Expectation
 
-_WRITES = ("create", "update", "write", "resize")
+JUDGED = ("create", "update", "write", "resize")
+"""The operations whose result is judged by the stored bytes."""
+
 _CRASHES = {
     "crash": "the process died",
     "timeout": "time limit exceeded",
@@ -124,9 +126,7 @@ def _differences(
             unreported.append("values")
         elif not same_values(node.values, response.values):
             yield f"values: {difference(node.values.data, response.values)}"
-    # If the case has the stored bytes they are compared below, for any codecs.
-    unknown = unreported if node.stored is None and node.values is not None else []
-    yield from _stored_problems(case, response.stored, unknown)
+    yield from _stored_problems(case, node, response, unreported)
     for key, expected in (node.documents or {}).items():
         if key not in response.documents:
             yield f"{key} is missing after the operation"
@@ -142,17 +142,23 @@ def _differences(
 
 
 def _stored_problems(
-    case: Case, stored: Mapping[str, bytes], unreported: list[str]
+    case: Case, node: Node, response: Response, unreported: list[str]
 ) -> Iterator[str]:
-    """Yield what is wrong with the store after an operation that changes it."""
-    if case.operation not in _WRITES:
+    """Yield what is wrong with the store after an operation."""
+    if case.operation not in JUDGED:
         return
     try:
         judge = import_module("zarr_conformance.evaluation.stored_data.judge")
-    except ModuleNotFoundError:  # NumPy, which only this requires
-        unreported.append("the written elements, for which zarr-conformance requires NumPy")
+    except ModuleNotFoundError:  # of NumPy, which only this requires
+        unreported.append("the written data, for which zarr-conformance requires NumPy")
         return
-    yield from judge.stored_problems(case, stored, unreported)
+    unknown: list[str] = []
+    yield from judge.stored_problems(case, response.stored, unknown)
+    # A created array may be compared with stored bytes, for any codecs; after other operations,
+    # these are only the keys that must not change.
+    compared = case.operation == "create" and node.stored is not None
+    if node.values is not None and not compared:
+        unreported += unknown
 
 
 def _members(key: str, expected: Any, document: Any) -> Iterator[str]:

@@ -54,7 +54,7 @@ _EXTENSION_POINTS = (
 # Lengths of documents in bytes.
 _SPLIT = 1 << 12  # from here on, using the text of what did not change is faster
 _SMALL = 1 << 16
-_LARGEST = 1 << 25
+_MOST_READ = 1 << 23  # of a document that is only read, as its metadata takes ten times as much
 _known: Cache[bytes, NodeMetadata] = Cache(1 << 20, largest=_SMALL)
 # The last large document that was read or written: the next change is usually of the same one.
 _last_large: tuple[bytes, NodeMetadata] | None = None
@@ -85,7 +85,8 @@ class V3(Format):
         parsed = parse_stored(document, location)
         if has_version_uri(parsed):
             return None
-        return _remember(document, self.from_json(parsed, location))
+        metadata = self.from_json(parsed, location)
+        return _remember(document, metadata) if len(document) <= _MOST_READ else metadata
 
     def from_json(self, document: JSON, location: Location) -> NodeMetadata:
         """Read a ``zarr.json``."""
@@ -237,8 +238,7 @@ def _remember(document: bytes, metadata: NodeMetadata) -> NodeMetadata:
     global _last_large
     if len(document) <= _SMALL:
         return _known.keep(document, metadata, len(document))
-    if len(document) <= _LARGEST:
-        _last_large = document, metadata
+    _last_large = document, metadata
     return metadata
 
 

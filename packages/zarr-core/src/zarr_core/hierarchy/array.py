@@ -692,10 +692,11 @@ class Array(Node[ArrayMetadata]):
         """
         from zarr_core.hierarchy.resize import elements_to_append, grown
 
-        self.stored.check_not_fixed()
-        values, axis = elements_to_append(self.stored, data, axis)
+        stored = self.stored  # once: no other request during the update of the metadata
+        stored.check_not_fixed()
+        values, axis = elements_to_append(stored, data, axis)
         # The elements are written before the metadata, so that readers see both.
-        update_metadata(self, lambda metadata: grown(self.stored, metadata, values, axis))
+        update_metadata(self, lambda metadata: grown(stored, metadata, values, axis))
         return self.shape
 
     # --- views ---

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_core.engine.stored_node import StoredGroup
+from zarr_core.errors import CodecChainError
 from zarr_core.formats.detect import format_of_new
 from zarr_core.hierarchy.array import Array
 from zarr_core.hierarchy.coerce import as_assigned, dtype_of, values_of
@@ -22,6 +23,7 @@ from zarr_core.normalize.array_metadata import (
     NEW_ARRAY,
     NEW_GROUP,
     new_array_metadata,
+    parse_order,
     parse_shape,
 )
 from zarr_core.normalize.attributes import check_attributes
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from zarr_core.engine.consolidated_view import ConsolidatedView
+    from zarr_core.engine.stored_array import StoredArray
     from zarr_core.hierarchy.fresh_array import Recheck
     from zarr_core.hierarchy.store_path import StoreLike
     from zarr_core.interfaces.format import Format, NodeMetadata
@@ -204,6 +207,8 @@ def create_array(
         stored = stored_array(
             place, below, format_, new, settings, consolidated=_consolidated_of(store)
         )
+        if not (isinstance(order, str) and order == "C"):
+            _check_order(stored, order)
         stored.resolved.check_lengths(NEW_ARRAY)
         if values is not None and values is not data:
             values = as_assigned(values, data, stored.resolved.data_type)
@@ -256,6 +261,18 @@ def create_group(
         _place(store, place, below, format_, metadata, overwrite, rollback)
     consolidated = _consolidated_of(store)
     return Group(StoredGroup(place, below, format_, metadata, consolidated=consolidated))
+
+
+def _check_order(stored: StoredArray, order: str | Sequence[int]) -> None:
+    """Raise a CodecChainError if codecs within another codec change the order of dimensions."""
+    from zarr_core.engine.inner_order import inner_order  # only for such arrays
+
+    found = inner_order(stored.codecs)
+    if found is not None and [*found] != parse_order(order, len(found)):
+        raise CodecChainError(
+            f"{NEW_ARRAY.at('/codecs')}: the codecs store the dimensions in the order {found}, which "
+            f"contradicts order={order!r}; leave out order, or the transpose in the serializer"
+        )
 
 
 def _consolidated_of(store: StoreLike) -> ConsolidatedView | None:

@@ -182,7 +182,7 @@ def update_metadata(node: Node[M], change: Callable[[M], M]) -> None:
     stored.check_not_fixed()
 
     def checked(metadata: NodeMetadata) -> M:
-        changed = change(_of_same_type(node, metadata))
+        changed = change(_of_same_type(stored, metadata))
         validate_node(stored.store, stored.path, changed)
         return changed
 
@@ -198,10 +198,11 @@ def _exclusive(node: Node[Any]) -> AbstractContextManager[None]:
 
 
 def _replace_metadata(node: Node[M], metadata: NodeMetadata) -> None:
-    node.stored = node.stored.with_metadata(_of_same_type(node, metadata))
+    stored = node.stored
+    node.stored = stored.with_metadata(_of_same_type(stored, metadata))
 
 
-def _of_same_type(node: Node[M], metadata: NodeMetadata) -> M:
-    if not isinstance(metadata, type(node.stored.metadata)):
-        raise NodeTypeError(node.stored.location, "has become a node of the other type")
+def _of_same_type(stored: StoredNode[M], metadata: NodeMetadata) -> M:
+    if not isinstance(metadata, type(stored.metadata)):
+        raise NodeTypeError(stored.location, "has become a node of the other type")
     return metadata

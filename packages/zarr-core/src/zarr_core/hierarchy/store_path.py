@@ -131,7 +131,9 @@ def _synchronised(store: Store, synchronizer: Any) -> Store:
     if not hasattr(synchronizer, "wrap"):
         raise TypeError(
             f"a {type(synchronizer).__name__} is not a synchronizer: it has no method wrap(store); "
-            "zarr_stores.synchronizers has ThreadSynchronizer and ProcessSynchronizer"
+            "zarr_stores.synchronizers has ThreadSynchronizer and ProcessSynchronizer; for an object "
+            "with a lock for each key, open SynchronizedStore(store, synchronizer) of "
+            "zarr_stores.synchronized_store"
         )
     wrapped: Store = synchronizer.wrap(store)
     return wrapped

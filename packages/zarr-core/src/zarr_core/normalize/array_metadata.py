@@ -228,21 +228,15 @@ def _parse_shards(shards: Any) -> tuple[Any, str]:
 
 def add_transpose(order: Any, filters: Any, ndim: int) -> Any:
     """The filters, after a transpose codec for an order of dimensions."""
-    if isinstance(order, str):
-        if order not in ("C", "F"):
-            raise ValueError(
-                f'order must be "C", "F" or a permutation of the dimensions, not {order!r}'
-            )
-        if order == "C" or ndim < 2:
-            return filters
-        permutation = [*reversed(range(ndim))]
-    else:
-        permutation = parse_permutation(order, ndim)
+    permutation = parse_order(order, ndim)
+    is_default = isinstance(order, str) and permutation == [*range(ndim)]
+    if is_default:  # another transpose is permitted
+        return filters
     definitions = [] if is_auto(filters) else parse_codecs(filters)
     if any(definition.name == TRANSPOSE.name for definition in definitions):
         raise CodecChainError(
-            f"{NEW_ARRAY.at('/codecs')}: order={order!r} adds a {TRANSPOSE.name} codec, but filters already "
-            "contains one; remove one of them"
+            f"{NEW_ARRAY.at('/codecs')}: order={order!r} adds a {TRANSPOSE.name} codec, but filters "
+            "already contains one; remove one of them"
         )
     if permutation == [*range(ndim)]:
         return filters
@@ -250,18 +244,23 @@ def add_transpose(order: Any, filters: Any, ndim: int) -> Any:
     return [ExtensionDefinition(TRANSPOSE.name, {"order": dimensions}), *definitions]
 
 
-def parse_permutation(order: Any, ndim: int) -> list[int]:
-    """A permutation of the dimensions; raises a ValueError for anything else."""
+def parse_order(order: Any, ndim: int) -> list[int]:
+    """The dimensions in the order in which a chunk stores them, from ``"C"``, ``"F"`` or a permutation.
+
+    Raises a ValueError for anything else.
+    """
+    if isinstance(order, str) and order in ("C", "F"):
+        return [*range(ndim)] if order == "C" else [*reversed(range(ndim))]
     try:
         items = [as_integer(item) for item in order]
+        if sorted(items) == [*range(ndim)]:
+            return items
     except TypeError:
-        items = []
-    if sorted(items) != [*range(ndim)]:
-        raise ValueError(
-            f'order must be "C", "F" or a permutation of the {ndim} dimensions '
-            f"{(*range(ndim),)}, not {order!r}"
-        )
-    return items
+        pass
+    raise ValueError(
+        f'order must be "C", "F" or a permutation of the {ndim} dimensions {(*range(ndim),)}, not '
+        f"{order!r}"
+    )
 
 
 def parse_shape(shape: int | Sequence[int]) -> tuple[int, ...]:

@@ -26,7 +26,7 @@ from zarr_core.normalize.array_metadata import (
     check_names,
     grid_of,
     new_array_metadata,
-    parse_permutation,
+    parse_order,
     parse_shape,
 )
 from zarr_core.normalize.attributes import check_attributes
@@ -337,12 +337,7 @@ def expected_metadata(
         if data_type.numpy_dtype.kind != "O" or stored.numpy_dtype.kind not in "OT":
             members["data_type"] = data_type.to_definition()
     if given.get("fill_value", ...) is not ...:
-        try:
-            value = data_type.cast(given["fill_value"])
-        except (ValueError, TypeError, OverflowError) as error:
-            problem = ValidationProblem("/fill_value", str(error))
-            raise MetadataValidationError("fill_value", [problem]) from error
-        members["fill_value"] = data_type.fill_value_to_json(value)
+        members["fill_value"] = _fill_value_json(given["fill_value"], data_type, "dtype" in given)
     attributes = given.get("attributes", {})
     if "dimension_units" in given:
         from zarr_core.normalize.dimension_units import with_units  # rarely used
@@ -366,6 +361,19 @@ def expected_metadata(
         )
     members.update(_expected_codecs(given, metadata, format_, shape, byte_order))
     return PartialArrayMetadata(**members)
+
+
+def _fill_value_json(value: Any, data_type: DataType, is_given: bool) -> JSON:
+    """The JSON form of a fill value; for a stored data type that cannot have it, as a float64."""
+    try:
+        return data_type.fill_value_to_json(data_type.cast(value))
+    except (ValueError, TypeError, OverflowError) as error:
+        if not is_given:
+            with suppress(ValueError, TypeError, OverflowError):
+                number = parse_data_type("float64")[0]
+                return number.fill_value_to_json(number.cast(value))
+        problem = ValidationProblem("/fill_value", str(error))
+        raise MetadataValidationError("fill_value", [problem]) from error
 
 
 def _expected_codecs(
@@ -465,7 +473,7 @@ def _expected_chain(
     lists = [[item for _, item in items] for items in stages(codecs)]
     ndim, order = metadata.ndim, given.get("order")
     stored_order = inner_order(resolve_cached(metadata, "array metadata", "").codecs)
-    determined = order is not None and _permutation(order, ndim) != stored_order
+    determined = order is not None and tuple(parse_order(order, ndim)) != stored_order
     if determined:
         lists[0] = [item for item in lists[0] if item.name != TRANSPOSE.name]
     if not is_auto(given.get("filters", "auto")):
@@ -483,9 +491,3 @@ def _expected_chain(
     if not is_auto(given.get("compressors", "auto")):
         lists[2], determined = parse_codecs(given["compressors"]), True
     return [item for items in lists for item in items] if determined else None
-
-
-def _permutation(order: Any, ndim: int) -> tuple[int, ...]:
-    if isinstance(order, str) and order in ("C", "F"):
-        return tuple(range(ndim) if order == "C" else reversed(range(ndim)))
-    return tuple(parse_permutation(order, ndim))

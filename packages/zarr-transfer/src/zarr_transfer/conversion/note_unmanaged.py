@@ -30,7 +30,7 @@ def note_unmanaged(spec: CopySpec, steps: Sequence[CopyStep]) -> Iterator[CopySt
     A node of another format is not a member of the group.  In place, nodes of the destination's
     format are ignored.
     """
-    source, dest, beside = spec.source, spec.dest, spec.in_place
+    source, dest, in_place = spec.source, spec.dest, spec.in_place
     if not source.store.supports_listing:
         yield from steps
         return
@@ -40,7 +40,7 @@ def note_unmanaged(spec: CopySpec, steps: Sequence[CopyStep]) -> Iterator[CopySt
     others = list(formats_without(source.format_.name))
     for step in steps:
         if not isinstance(step.source_metadata, GroupMetadata):
-            keys = [] if beside else _keys_beside_chunks(source, step)
+            keys = [] if in_place else _keys_beside_chunks(source, step)
             yield _noted(step, keys)
             continue
         keys, members = _unmanaged(source, step.path, children.get(step.path, set()), others)
@@ -49,9 +49,9 @@ def note_unmanaged(spec: CopySpec, steps: Sequence[CopyStep]) -> Iterator[CopySt
             found = next((it for it in others if source.has(it, path)), None)
             if found is None:
                 keys.append(key)
-            elif not (beside and dest.has(dest.format_, path)):
+            elif not (in_place and dest.has(dest.format_, path)):
                 foreign.append(_foreign(source, found, path))
-        yield _noted(step, [] if beside else keys)
+        yield _noted(step, [] if in_place else keys)
         yield from foreign
 
 

@@ -93,8 +93,8 @@ def locate(
     if dest is not None or dest_path is not None:
         to_store, to_path = resolve_store_path(from_store if dest is None else dest, dest_path)
     to = NodeLocation(to_store, to_path, format_named(zarr_format))
-    beside = to.store == from_store and to.path == from_path
-    avoid = to.format_.name if beside and source_format is None else None
+    in_place = to.store == from_store and to.path == from_path
+    avoid = to.format_.name if in_place and source_format is None else None
     format_, root = _source(from_store, from_path, source_format, avoid)
     if to.format_.is_reserved(to_path.rpartition("/")[2]) and not to.has(to.format_):
         check_reserved_names(to.format_, [to_path], from_path.split("/"))
@@ -239,11 +239,11 @@ def _compare_with_destination(
     spec: CopySpec, step: CopyStep, overwrite: bool, roots: dict[str, bytes]
 ) -> CopyStep:
     """Return the step after comparing it with the destination."""
-    dest, beside = spec.dest, spec.in_place
+    dest, in_place = spec.dest, spec.in_place
     format_, at = dest.format_, dest.at(step.path)
-    if beside and (problem := _not_beside(spec, step)):
+    if in_place and (problem := _not_beside(spec, step)):
         return replace(step, problems=(problem,))
-    if beside and spec.same_format:
+    if in_place and spec.same_format:
         return replace(step, cost="nothing", notes=())
     assert step.metadata is not None
     try:
@@ -253,27 +253,27 @@ def _compare_with_destination(
     except ZarrError as error:
         return replace(step, problems=problems_of(error))
     try:
-        there = dest.read(step.path)
+        existing = dest.read(step.path)
     except MetadataError as error:
         message = f"the node at the destination cannot be read: {error}"
         return step if overwrite else replace(step, problems=(ValidationProblem("", message),))
-    if there is None:
+    if existing is None:
         # Two formats may use the same key for metadata.
         main = format_.documents(at)[0]
-        if dest.store.exists(main) and (beside or not overwrite):
+        if dest.store.exists(main) and (in_place or not overwrite):
             message = f"{main!r} exists and is not a metadata document of {format_.name}"
             return replace(step, problems=(ValidationProblem("", f"{message}; use another dest"),))
         return step
     if overwrite:
         return step
-    if same_metadata(format_, there, step.metadata):
+    if same_metadata(format_, existing, step.metadata):
         return replace(step, cost="nothing", chunks=0, nbytes=0)
-    if isinstance(there, GroupMetadata) and there.consolidated is not None:
-        bare = there.replace(consolidated=None, document=None)
+    if isinstance(existing, GroupMetadata) and existing.consolidated is not None:
+        bare = existing.replace(consolidated=None, document=None)
         if same_metadata(format_, bare, step.metadata.replace(document=None)):
             note = "consolidated metadata is unchanged; consolidate again"
             return replace(step, cost="nothing", notes=(*step.notes, note))
-    if isinstance(step.metadata, GroupMetadata) and is_bare(there):
+    if isinstance(step.metadata, GroupMetadata) and is_bare(existing):
         return step
     message = "another node exists at the destination; pass overwrite=True to remove it first"
     return replace(step, problems=(ValidationProblem("", message),))
@@ -369,9 +369,9 @@ def _unknown_names(
     for what, given in (("chunks", requested.chunks), ("shards", requested.shards)):
         for name in given if is_by_name(given) else ():
             if name not in known:
-                there = ", ".join(sorted(map(repr, known - {None}))) or "none"
+                names = ", ".join(sorted(map(repr, known - {None}))) or "none"
                 yield ValidationProblem(
-                    "", f"{what}: no dimension has the name {name!r}; existing names: {there}"
+                    "", f"{what}: no dimension has the name {name!r}; existing names: {names}"
                 )
 
 

@@ -106,8 +106,8 @@ def _documents_of_others(side: NodeLocation, paths: list[str]) -> dict[str, list
 def _documents(format_: Format, side: NodeLocation, path: str) -> Iterator[str]:
     at = side.at(path)
     try:
-        there = format_.read(side.store, at) is not None
+        exists = format_.read(side.store, at) is not None
     except (MetadataError, ZarrError):
-        there = False  # unreadable metadata does not count
-    if there:
+        exists = False  # unreadable metadata does not count
+    if exists:
         yield from filter(side.store.exists, format_.documents(at))

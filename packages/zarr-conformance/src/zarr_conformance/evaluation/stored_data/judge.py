@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     Stored = Mapping[str, bytes]
     Reader = Callable[[Stored, str, Mapping[str, Any]], bytes]
 
-JUDGED = ("create", "update", "write", "resize")
-"""The operations whose result is judged by the stored bytes."""
-
 _DOCUMENTS = ("zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata")
 _MOST_KEYS = 1 << 12  # chunks of a case
 
@@ -47,8 +44,6 @@ def stored_problems(case: Case, stored: Stored, unknown: list[str]) -> Iterator[
     str
         A problem in one sentence.
     """
-    if case.operation not in JUDGED:
-        return
     documents: dict[str, Any] = {}
     for key, value in stored.items():
         # Documents that were there before need not be valid.

@@ -1,0 +1,166 @@
+"""Run the tests of packages that use zarr-python with zarr-python and with zarr-compat.
+
+``make downstream`` installs the packages in ``.venv-downstream``, runs their tests with both
+libraries, and prints the numbers of passed tests and every test that passes with zarr-python only.
+``DOWNSTREAM="kerchunk zarr"`` selects packages.  Few packages install their tests: the others are
+in a checkout of their repository, in a directory of the name of the package below
+``DOWNSTREAM_TESTS``.  Packages without tests are listed as such.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+ROOT = Path(__file__).resolve().parents[1]
+VENV = ROOT / ".venv-downstream"
+PYTHON = VENV / "bin" / "python"
+SECONDS = 1800
+
+
+@dataclass(frozen=True)
+class Suite:
+    """The tests of one package.
+
+    Parameters
+    ----------
+    name : str
+        The package, and the directory of its checkout.
+    requires : tuple of str
+        Requirements for pip, in the versions that were compared.
+    tests : tuple of str
+        Arguments of pytest: files in the checkout, or installed modules after ``--pyargs``.
+    private_names : bool
+        Whether the tests import private names of zarr-python.
+    """
+
+    name: str
+    requires: tuple[str, ...]
+    tests: tuple[str, ...]
+    private_names: bool = False
+
+
+_COMMON = (
+    "zarr==3.1.6", "pytest", "pytest-asyncio", "pytest-timeout", "hypothesis", "fsspec", "obstore",
+    "universal-pathlib", "msgpack", "aiohttp", "requests", "dask", "h5py", "h5netcdf", "scipy",
+    "jsonschema", "pluggy", "importlib-metadata", "ml_dtypes", "fasteners", "hatchling", "editables",
+)  # fmt: skip
+
+SUITES = (
+    Suite(
+        "zarr", (),
+        (
+            "tests/test_indexing.py", "tests/test_api.py", "tests/test_array.py",
+            "tests/test_group.py", "tests/test_codecs",
+        ),
+        private_names=True,
+    ),
+    Suite(
+        "anndata",
+        ("anndata==0.13.4", "filelock", "pyarrow", "boltons", "joblib", "pytest-mock", "scikit-learn"),
+        ("--import-mode=importlib", "tests/test_readwrite.py", "tests/test_io_elementwise.py", "-k", "zarr"),
+    ),
+    Suite(
+        "xarray", ("xarray==2026.9.0",),
+        ("--pyargs", "xarray.tests.test_backends", "-k", "Zarr or zarr"),
+    ),
+    Suite("virtualizarr", ("virtualizarr==2.8.0", "netCDF4"), ("--pyargs", "virtualizarr.tests.test_writers")),
+    Suite(
+        "kerchunk", ("kerchunk==0.2.10", "s3fs", "hdf5plugin", "netCDF4"),
+        ("tests", "--ignore=tests/test_grib.py", "--ignore=tests/test__grib_idx.py"),
+    ),
+    Suite("ome-zarr", ("ome-zarr==0.21.0",), ("tests/test_writer.py", "tests/test_io.py")),
+    Suite("tifffile", ("tifffile==2026.11.8",), ("tests", "-k", "zarr")),
+    Suite("icechunk", ("icechunk==2.3.0",), ("tests/test_xarray.py", "tests/test_store.py")),
+    Suite("spatialdata", ("spatialdata==0.8.0",), ("tests/io/test_readwrite.py",)),
+    Suite("bio2zarr", ("bio2zarr==0.2.1",), ("tests/test_core.py",)),
+)  # fmt: skip
+
+
+def install(suites: tuple[Suite, ...]) -> None:
+    """Install the packages, and the distributions of this repository."""
+    if not PYTHON.exists():
+        subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
+    pip = [str(PYTHON), "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
+    required = [item for suite in suites for item in suite.requires]
+    subprocess.run([*pip, *_COMMON, *required], check=True)
+    ours = [f"--editable={path}" for path in sorted((ROOT / "packages").glob("zarr-*"))]
+    subprocess.run([*pip, "--no-deps", "--no-build-isolation", *ours], check=True)
+
+
+def directory_of(suite: Suite) -> Path | None:
+    """Return the directory in which to run the tests, or None if there are none."""
+    if "--pyargs" in suite.tests:
+        return ROOT
+    checkouts = os.environ.get("DOWNSTREAM_TESTS")
+    found = Path(checkouts, suite.name) if checkouts else None
+    return found if found is not None and found.is_dir() else None
+
+
+def run(suite: Suite, directory: Path, compat: bool) -> dict[str, str]:
+    """Run the tests and return the outcome of each: passed, failed or skipped."""
+    with tempfile.TemporaryDirectory() as scratch:
+        report = Path(scratch, "report.xml")
+        configuration = Path(scratch, "pytest.ini")
+        configuration.write_text("[pytest]\nasyncio_mode = auto\n")
+        environment = os.environ | {
+            "PYTHONPATH": str(ROOT / "scripts"),
+            "DOWNSTREAM_COMPAT": "1" * compat,
+            "DOWNSTREAM_PRIVATE_NAMES": "1" * suite.private_names,
+        }
+        command = [
+            str(PYTHON), "-m", "pytest", "-q", "-p", "downstream_plugin", "-p", "no:cacheprovider",
+            "-c", str(configuration), f"--rootdir={directory}", "--timeout=60", f"--junitxml={report}",
+            "--tb=no", "--disable-warnings", *suite.tests,
+        ]  # fmt: skip
+        subprocess.run(
+            command, cwd=directory, env=environment, check=False, timeout=SECONDS,
+            stdout=subprocess.DEVNULL,
+        )  # fmt: skip
+        return outcomes(ElementTree.parse(report).getroot()) if report.exists() else {}
+
+
+def outcomes(report: ElementTree.Element) -> dict[str, str]:
+    """Return the outcome of each test in a JUnit report."""
+    found = {}
+    for case in report.iter("testcase"):
+        tags = {child.tag for child in case}
+        outcome = (
+            "failed"
+            if tags & {"failure", "error"}
+            else "skipped"
+            if "skipped" in tags
+            else "passed"
+        )
+        found[f"{case.get('classname')}::{case.get('name')}"] = outcome
+    return found
+
+
+def main() -> None:
+    """Print the table, and the tests that pass with zarr-python only."""
+    names = os.environ.get("DOWNSTREAM", "").split()
+    suites = tuple(suite for suite in SUITES if not names or suite.name in names)
+    install(suites)
+    print("| package | passed here | passed with zarr-python | fail here only |")
+    print("|---|---|---|---|")
+    differences = []
+    for suite in suites:
+        directory = directory_of(suite)
+        if directory is None:
+            print(f"| {suite.name} | tests not found | | |", flush=True)
+            continue
+        ours, theirs = run(suite, directory, True), run(suite, directory, False)
+        passed = [sum(item == "passed" for item in each.values()) for each in (ours, theirs)]
+        worse = [test for test, item in theirs.items() if item == "passed" != ours.get(test)]
+        print(f"| {suite.name} | {passed[0]} | {passed[1]} | {len(worse)} |", flush=True)
+        differences += [f"{suite.name}: {test}" for test in worse]
+    print("", *differences, sep="\n")
+
+
+if __name__ == "__main__":
+    main()

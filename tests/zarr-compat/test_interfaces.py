@@ -1,0 +1,171 @@
+"""Programs whose classes derive from those of zarr-python, run with this library as ``zarr``."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("zarr", reason="the classes that describe arrays are those of zarr-python")
+
+
+def run(code, cwd):
+    """Run a program with zarr-core as ``zarr`` in a process of its own."""
+    run = subprocess.run(
+        [sys.executable, "-c", f"import zarr_compat; zarr_compat.install_as_zarr()\n{code}"],
+        cwd=cwd, env=dict(os.environ), capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr[-3000:]
+    return run.stdout.strip()
+
+
+MODULES = [
+    "zarr.abc.codec",
+    "zarr.abc.store",
+    "zarr.registry",
+    "zarr.core.array",
+    "zarr.core.group",
+    "zarr.core.common",
+    "zarr.core.array_spec",
+    "zarr.core.buffer.cpu",
+    "zarr.core.chunk_grids",
+    "zarr.core.metadata.v2",
+    "zarr.core.metadata.v3",
+    "zarr.core.indexing",
+    "zarr.core.dtype",
+    "zarr.core.sync",
+    "zarr.core.sync_group",
+    "zarr.codecs.blosc",
+    "zarr.codecs.sharding",
+    "zarr.api.asynchronous",
+    "zarr.errors",
+    "zarr.types",
+    "zarr.storage._common",
+    "zarr.testing.store",
+]
+
+
+def test_modules_that_programs_import(tmp_path):
+    run(
+        "import importlib\nfor name in " + repr(MODULES) + ": importlib.import_module(name)",
+        tmp_path,
+    )
+
+
+def test_reading_and_writing_do_not_run_zarr_python(tmp_path):
+    code = """
+import sys, zarr
+array = zarr.create_array("a.zarr", data=[1, 2, 3])
+assert array[:].tolist() == [1, 2, 3]
+used = {name: sys.modules[name].__spec__.origin for name in sys.modules if name.startswith("zarr.")}
+print(sorted(name for name, file in used.items() if file and (
+    name.startswith(("zarr.core.array", "zarr.core.group", "zarr.api", "zarr.storage"))
+    and name != "zarr.core.array_spec")))
+"""
+    assert run(code, tmp_path) == "[]"
+
+
+def test_metadata_is_of_the_class_of_zarr_python(tmp_path):
+    code = """
+import zarr
+from zarr.core.metadata import ArrayV2Metadata, ArrayV3Metadata
+from zarr.codecs import BloscCodec
+new = zarr.create_array({}, shape=4, dtype="f4", compressors=BloscCodec())
+old = zarr.create_array({}, shape=4, dtype="f4", zarr_format=2)
+assert type(new.metadata) is ArrayV3Metadata and type(old.metadata) is ArrayV2Metadata
+assert isinstance(new.compressors[0], BloscCodec) and new.compressors[0].shuffle
+print(new.metadata.data_type.to_native_dtype(), old.metadata.chunks)
+"""
+    assert run(code, tmp_path) == "float32 (4,)"
+
+
+def test_codec_of_a_program_encodes_chunks(tmp_path):
+    pytest.importorskip("zarr_bridge")
+    code = """
+from dataclasses import dataclass
+import numpy as np, zarr
+from zarr.abc.codec import BytesBytesCodec
+from zarr.registry import register_codec
+
+@dataclass(frozen=True)
+class Inverted(BytesBytesCodec):
+    is_fixed_size = True
+    @classmethod
+    def from_dict(cls, data): return cls()
+    def to_dict(self): return {"name": "program.inverted", "configuration": {}}
+    def compute_encoded_size(self, size, spec): return size
+    async def _encode_single(self, chunk, spec):
+        return spec.prototype.buffer.from_array_like(~chunk.as_numpy_array())
+    _decode_single = _encode_single
+
+register_codec("program.inverted", Inverted)
+store = zarr.storage.MemoryStore()
+zarr.create_array(store, data=np.arange(3, dtype="u1"), compressors=Inverted())
+print(zarr.open_array(store)[:].tolist(), store.core.get("c/0").hex())
+"""
+    assert run(code, tmp_path) == "[0, 1, 2] fffefd"
+
+
+def test_store_of_a_program_is_opened_and_read(tmp_path):
+    code = """
+import zarr
+class Wrapped(zarr.storage.WrapperStore[zarr.storage.MemoryStore]): pass
+class Counted(zarr.storage.LoggingStore): pass
+inner = zarr.storage.MemoryStore()
+zarr.create_array(inner, name="a", data=[1, 2])
+store = Counted(Wrapped(inner), log_level="ERROR")
+assert zarr.open_group(store, mode="r")["a"][:].tolist() == [1, 2]
+print(store.counter["get"] > 1, store.counter["set"])
+"""
+    assert run(code, tmp_path) == "True 0"
+
+
+def test_methods_of_classes_and_coroutines(tmp_path):
+    code = """
+import asyncio, zarr
+from zarr.storage import StorePath
+store = zarr.storage.MemoryStore()
+group = zarr.Group.from_store(store)
+array = group.create_array("a", data=[[1, 2], [3, 4]])
+assert zarr.Array.get_basic_selection(array, 0).tolist() == [1, 2]
+async def read():
+    opened = await zarr.AsyncArray.open(StorePath(store, "a"))
+    like = await zarr.api.asynchronous.zeros_like(zarr.Array(opened))
+    names = [name async for name in (await zarr.AsyncGroup.open(StorePath(store))).keys()]
+    return (await opened.getitem(1)).tolist(), like.shape, names
+print(asyncio.run(read()), zarr.Array[int] is not None)
+"""
+    assert run(code, tmp_path) == "([3, 4], (2, 2), ['a']) True"
+
+
+def test_distribution_is_found_on_request(tmp_path):
+    code = """
+import sys, importlib.metadata as metadata
+from importlib.machinery import PathFinder
+zarr_compat.install_as_zarr(distribution=True)
+print(int(metadata.version("zarr").split(".")[0]) >= 3)
+"""
+    assert run(code, tmp_path) == "True"
+
+
+def test_programs_read_what_others_wrote(tmp_path):
+    """The real zarr-python and TensorStore read the arrays."""
+    code = """
+import numpy as np, zarr
+group = zarr.open_group("a.zarr", mode="w", attributes={"k": 1})
+group.create_array("x", data=np.arange(12).reshape(3, 4), chunks=(2, 2), shards=(4, 4))
+zarr.consolidate_metadata("a.zarr")
+"""
+    run("import warnings; warnings.simplefilter('ignore')\n" + code, tmp_path)
+    import numpy as np
+    import zarr
+
+    group = zarr.open_group(tmp_path / "a.zarr", mode="r")
+    assert group.attrs["k"] == 1
+    assert group.metadata.consolidated_metadata is not None
+    np.testing.assert_array_equal(group["x"][:], np.arange(12).reshape(3, 4))
+    tensorstore = pytest.importorskip("tensorstore")
+    spec = {"driver": "zarr3", "kvstore": f"file://{tmp_path}/a.zarr/x"}
+    np.testing.assert_array_equal(
+        tensorstore.open(spec).result().read().result(), np.arange(12).reshape(3, 4)
+    )
