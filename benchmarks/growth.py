@@ -123,7 +123,8 @@ def _expected(found: dict[int, float], size: int) -> float:
     if len(known) > 1:
         (less, before), _ = known
         slope = max(0.0, math.log(seconds / before) / math.log(last / less))
-    return seconds * float(size / last) ** slope
+    growth: float = (size / last) ** slope
+    return seconds * growth
 
 
 def measure(axis: Axis, directory: Path) -> Growth:
