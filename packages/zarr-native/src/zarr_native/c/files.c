@@ -141,11 +141,11 @@ static int create_directories(const Plan *plan, int root, const char *path, size
         char name[MAX_KEY];
         memcpy(name, path + start, end - start);
         name[end - start] = 0;
-        int failed = mkdirat(directory, name, 0777) && errno != EEXIST ? 1 : errno == EEXIST ? 2 : 0;
+        int created = !mkdirat(directory, name, 0777);
+        int exists = !created && errno == EEXIST;
         close(directory);
-        errno = 0;
-        if (failed == 1) return -1;
-        if (!failed) ends[count++] = end;
+        if (!created && !exists) return -1;
+        if (created) ends[count++] = end;
         start = end + 1;
     }
     return count;
