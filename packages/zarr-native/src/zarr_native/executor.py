@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from zarr_core.extension import NativeExecutor
@@ -12,24 +14,34 @@ if TYPE_CHECKING:
     from zarr_core.extension import NativePlan
     from zarr_core.tools import StoredArray
 
-_MODULE = "zarr_native._native"
+
+@cache
+def _problem() -> str:
+    """Why the compiled module cannot be used; empty if it can.
+
+    The modules that need it are imported afterwards: in other threads, a module whose import fails
+    is visible without its names.
+    """
+    try:
+        import_module("zarr_native._native")
+    except ImportError as error:
+        return str(error)
+    return ""
 
 
 class Executor(NativeExecutor):
     """Processes chunks in a local directory or in memory by compiled code."""
 
     def plan(self, array: StoredArray) -> NativePlan | str:
-        try:
-            from zarr_native.plan import create_plan  # loads the compiled module
-        except ImportError as error:
-            if error.name != _MODULE and "cannot import name '_native'" not in str(error):
-                raise
-            return f"zarr-native was installed without its compiled module ({error})"
+        if problem := _problem():
+            return f"zarr-native was installed without its compiled module ({problem})"
+        from zarr_native.plan import create_plan  # only now, see _problem
+
         return create_plan(array)
 
     def describe(self) -> Mapping[str, str]:
-        try:
-            from zarr_native.libraries import origins  # loads the compiled module
-        except ImportError as error:
-            return {"compiled module": f"missing ({error})"}
+        if problem := _problem():
+            return {"compiled module": f"missing ({problem})"}
+        from zarr_native.libraries import origins  # only now, see _problem
+
         return origins()
