@@ -46,6 +46,12 @@ def make(layout):
 
 @pytest.mark.parametrize("layout", ["v3", "v2", "sharded"])
 def test_sizes_match_rechunked_arrays(run, layout):
+    # Compiled code may use another version of a library than the codecs that are measured.
+    with zarr.config.set(native="off"):
+        check_sizes(run, layout)
+
+
+def check_sizes(run, layout):
     make(layout)
     found = bench(run, "a.zarr")
     assert found["sample"] == {"chunks": 1, "nbytes": 80_000}
