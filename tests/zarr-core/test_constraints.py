@@ -3,7 +3,6 @@
 import pickle
 import subprocess
 import sys
-import time
 
 import numcodecs
 import numpy as np
@@ -351,28 +350,33 @@ def test_opening_without_expectations_does_not_import_comparisons():
         assert f"normalize.{module}" not in run.stdout
 
 
-def test_expectations_cost_at_most_20_microseconds():
+def test_constraints_add_few_calls_to_an_open():
+    """Calls of functions, because times depend on the machine; a call takes about 0.1 us."""
     store = zarr.create_array(shape=(40, 40), chunks=10, dtype="i4", compressors="gzip").store
     members = {"shape": [40, 40], "data_type": "int32", "codecs": ["gzip"], "fill_value": 0}
-    partial = PartialArrayMetadata.from_json(members)
-    calls = {
-        "plain": {},
-        "metadata": {"metadata": members},
-        "partial": {"metadata": partial},
-        "match": {"shape": (40, 40), "dtype": "i4", "chunks": (10, 10), "compressors": "gzip"},
-    }
-    best = dict.fromkeys(calls, float("inf"))
-    for _ in range(40):  # interleaved; the minimum does not depend on other processes
-        for name, arguments in calls.items():
-            before = time.process_time_ns()
-            for _ in range(50):
+
+    def count(**arguments):
+        calls = 0
+
+        def profile(frame, event, argument):
+            nonlocal calls
+            calls += event in ("call", "c_call")
+
+        for _ in range(2):  # the first one fills caches
+            calls = 0
+            before = sys.getprofile()
+            sys.setprofile(profile)
+            try:
                 zarr.open_array(store, **arguments)
-            best[name] = min(best[name], (time.process_time_ns() - before) / 50)
-        if all(took - best["plain"] <= 20_000 for took in best.values()):
-            break
-    assert {name: took - best["plain"] <= 20_000 for name, took in best.items()} == dict.fromkeys(
-        calls, True
-    ), best
+            finally:
+                sys.setprofile(before)
+        return calls
+
+    plain = count()
+    assert count(metadata=members) <= plain + 60
+    assert count(metadata=PartialArrayMetadata.from_json(members)) <= plain + 60
+    match = {"shape": (40, 40), "dtype": "i4", "chunks": (10, 10), "compressors": "gzip"}
+    assert count(**match) <= plain + 60
 
 
 # --- assumed metadata ---

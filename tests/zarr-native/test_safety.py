@@ -170,7 +170,7 @@ def test_concurrent_calls(tmp_path):
 
 
 PROGRAM = """
-import os, signal, sys, threading, time
+import os, signal, sys, threading
 import numpy as np, zarr_core as zarr
 from zarr_native.executor import Executor
 with zarr.override_extensions({"native": {"default": Executor}}):
@@ -187,12 +187,11 @@ with zarr.override_extensions({"native": {"default": Executor}}):
         out = np.empty_like(expected)
         signal.signal(signal.SIGINT, signal.default_int_handler)  # background processes ignore it
         threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
-        start = time.perf_counter()
         try:
             for _ in range(200):
                 array.get_basic_selection(..., out=out)
         except KeyboardInterrupt:
-            print("interrupted", time.perf_counter() - start)
+            print("interrupted")
         assert np.array_equal(array[...], expected)
 """
 
@@ -212,9 +211,7 @@ def test_in_another_process(tmp_path, what):
     if what == "fork":
         assert done.stdout == "done\n"
     else:
-        word, seconds = done.stdout.split()
-        assert word == "interrupted"
-        assert float(seconds) < 2  # 0.2 on an idle machine
+        assert done.stdout == "interrupted\n"  # within a read, long before the last of them
 
 
 def test_arguments_of_the_compiled_code_are_checked(tmp_path):
