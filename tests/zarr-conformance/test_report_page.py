@@ -276,5 +276,10 @@ def test_page_fits_its_width(width, browser, page):
     browser.tell("Emulation.setDeviceMetricsOverride", width=width, height=800,
                  deviceScaleFactor=1, mobile=False)  # fmt: skip
     browser.show(page.as_uri())
-    assert browser.run("document.documentElement.scrollWidth - innerWidth") <= 0
+    too_wide = browser.run(
+        "[...document.querySelectorAll('body *')]"
+        ".filter(it => it.getBoundingClientRect().right > innerWidth + 1)"
+        ".map(it => `${it.tagName}#${it.id}.${it.className}`).slice(0, 9).join(' ')"
+    )
+    assert browser.run("document.documentElement.scrollWidth - innerWidth") <= 0, too_wide
     browser.tell("Emulation.clearDeviceMetricsOverride")

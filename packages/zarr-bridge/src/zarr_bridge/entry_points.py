@@ -45,8 +45,12 @@ def registered() -> Iterator[Provider]:
     Not those of zarr-python and of this distribution.
     """
     registry = sys.modules.get("zarr.registry")  # if it is not imported, nothing is registered
-    # No public function of zarr-python lists them.
-    classes: dict[str, Any] = vars(registry).get("__codec_registries", {}) if registry else {}
+    # No public function of zarr-python lists them; the name of the table depends on the release.
+    names = vars(registry) if registry else {}
+    classes: dict[str, Any] = {
+        **names.get("__codec_registries", {}),
+        **names.get("_codec_registries", {}),
+    }
     for name, candidates in dict(classes).items():
         for cls in dict(candidates).values():
             distribution = cls.__module__.partition(".")[0]
