@@ -1,4 +1,4 @@
-"""Batches of chunks in compiled code, for zarr-core; nobody must have it."""
+"""Batches of chunks in compiled code: an optional executor for zarr-core."""
 
 from __future__ import annotations
 
