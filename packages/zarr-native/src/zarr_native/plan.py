@@ -211,7 +211,7 @@ def _plan(array: StoredArray) -> Plan:
     in_memory = store.in_memory and store.max_concurrency is None
     _require(layout or in_memory, f"values of {type(store).__name__} are not local files")
     _require(_PLAIN_KEY(check_prefix(array.prefix)), "the path is not supported")
-    writes = layout is not None and layout.writable and shared.shard_index is None
+    writes = layout is not None and layout.writable
     arguments: tuple[Any, ...] = (
         *shared.shapes_and_elements,
         array.missing_is_error,

@@ -22,10 +22,14 @@
 #define CHECK_NS 50000000         /* between two checks for signals */
 #define GAP (1 << 14)             /* bytes that are read rather than skipped */
 #define GROUP_BYTES (1 << 19)     /* encoded bytes that are read at once */
+#define GROUP_DECODED (1 << 22)   /* decoded bytes of a group, between which interrupts are noticed */
 #define MAX_THREADS 64
+#define EMPTY_CHUNK (-2)          /* size of a chunk that is not stored */
 
 typedef struct {
-    int64_t offset, size, inner, first; /* first: of the points of this inner chunk */
+    int64_t offset, size; /* stored bytes; WRITE_BOX: decoded ones, then the encoded size */
+    int64_t inner;
+    int64_t first; /* of the points of this inner chunk */
 } Item;
 
 typedef struct Shard Shard;
@@ -37,6 +41,7 @@ struct Shard {
     Item *items;
     int64_t *groups; /* first items; one more than groups */
     int64_t group_count, next, pending;
+    Value *encoded; /* WRITE_BOX: the encoded bytes of each group */
     int failed;
     int64_t first, last; /* points */
     Shard *link;
@@ -94,7 +99,6 @@ typedef struct {
     char *memory;
     int64_t skip;   /* bytes of the chunk before the part */
     int whole;      /* the part is the chunk */
-    int complete;   /* ... or as much of it as the array contains */
     int contiguous; /* the part is contiguous in the memory */
 } Part;
 
@@ -103,17 +107,14 @@ static void find_part(const Call *call, const int64_t *origin, Part *part) {
     c_strides(plan->ndim, plan->chunk, plan->item, part->strides);
     part->memory = call->memory;
     part->skip = 0;
-    part->whole = part->complete = 1;
+    part->whole = 1;
     for (int d = 0; d < plan->ndim; d++) {
         int64_t start = origin[d], stop = start + plan->chunk[d], end = call->lo[d] + call->shape[d];
         int64_t low = start > call->lo[d] ? start : call->lo[d], high = stop < end ? stop : end;
         part->shape[d] = high - low;
         part->memory += (low - call->lo[d]) * call->strides[d];
         part->skip += (low - start) * part->strides[d];
-        if (low != start || high != stop) {
-            part->whole = 0;
-            if (low != start || high != plan->shape[d]) part->complete = 0;
-        }
+        if (low != start || high != stop) part->whole = 0;
     }
     part->contiguous = is_contiguous(plan->ndim, part->shape, call->strides, plan->item);
 }
@@ -262,6 +263,9 @@ static void inner_origin(const Plan *plan, const int64_t *shard, int64_t inner, 
 
 static void free_shard(Shard *shard) {
     if (shard->file >= 0) close(shard->file);
+    for (int64_t i = 0; shard->encoded && i < shard->group_count; i++)
+        free((void *)shard->encoded[i].data);
+    free(shard->encoded);
     free(shard->items);
     free(shard->groups);
     free(shard);
@@ -299,7 +303,8 @@ static int note_inner(Job *job, Shard *shard, const uint8_t *index, int64_t inne
     return 0;
 }
 
-/* Note all inner chunks of the box, or of the points; returns their number, or -1. */
+/* Note all inner chunks of the box, or of the points; returns their number, or -1.  The index is null
+ * for a shard that is written. */
 static int64_t note_items(Job *job, Shard *shard, const uint8_t *index, int64_t low, int64_t high) {
     const Plan *plan = job->plan;
     const Call *call = job->call;
@@ -327,7 +332,12 @@ static int64_t note_items(Job *job, Shard *shard, const uint8_t *index, int64_t 
     for (;;) {
         int64_t inner = 0;
         for (int d = 0; d < plan->ndim; d++) inner = inner * plan->grid[d] + at[d];
-        if (note_inner(job, shard, index, inner, low, high, 0, &count)) return -1;
+        if (!index) {
+            shard->items[count] = (Item){count * plan->nbytes, plan->nbytes, inner, 0};
+            count++;
+        } else if (note_inner(job, shard, index, inner, low, high, 0, &count)) {
+            return -1;
+        }
         int d = plan->ndim - 1;
         while (d >= 0 && ++at[d] == to[d]) at[d] = from[d], d--;
         if (d < 0) return count;
@@ -335,8 +345,8 @@ static int64_t note_items(Job *job, Shard *shard, const uint8_t *index, int64_t 
 }
 
 /* Divide the inner chunks into groups of neighbours; -1 if there is not enough memory. */
-static int group_items(Shard *shard, int64_t count, int threads) {
-    int64_t bytes = 0;
+static int group_items(const Plan *plan, Shard *shard, int64_t count, int threads) {
+    int64_t bytes = 0, longest = GROUP_DECODED / plan->nbytes;
     int sorted = 1;
     for (int64_t i = 0; i < count; i++) {
         bytes += shard->items[i].size;
@@ -349,15 +359,15 @@ static int group_items(Shard *shard, int64_t count, int threads) {
     int64_t most = bytes / (4 * threads);
     if (most < 1 << 16) most = 1 << 16;
     if (most > GROUP_BYTES || threads == 1) most = GROUP_BYTES;
-    int64_t start = 0, stop = 0;
+    int64_t start = 0, stop = 0, first = 0;
     for (int64_t i = 0; i < count; i++) {
         const Item *item = &shard->items[i];
         int64_t end = item->offset + item->size;
-        if (i && item->offset - stop <= GAP && end - start <= most) {
+        if (i && item->offset - stop <= GAP && end - start <= most && i - first < longest) {
             if (end > stop) stop = end;
             continue;
         }
-        shard->groups[shard->group_count++] = i;
+        shard->groups[shard->group_count++] = first = i;
         start = item->offset, stop = end;
     }
     shard->groups[shard->group_count] = count;
@@ -432,7 +442,7 @@ static Shard *open_shard(Job *job, Worker *worker, int64_t number, const int64_t
         *done = 1;
         goto failed;
     }
-    if (group_items(shard, count, call->threads)) goto failed;
+    if (group_items(plan, shard, count, call->threads)) goto failed;
     shard->pending = shard->group_count;
     return shard;
 failed:
@@ -476,39 +486,149 @@ static int read_group(Job *job, Worker *worker, const Shard *shard, int64_t grou
     return 0;
 }
 
-/* --- writing a chunk --- */
+/* --- writing --- */
+
+/* Whether the box contains a stored object, or as much of it as the array contains. */
+static int is_complete(const Call *call, const int64_t *at) {
+    const Plan *plan = call->plan;
+    for (int d = 0; d < plan->ndim; d++) {
+        int64_t start = at[d] * plan->outer[d], stop = plan->shape[d];
+        if (stop - start > plan->outer[d]) stop = start + plan->outer[d];
+        if (start < call->lo[d] || stop > call->lo[d] + call->shape[d]) return 0;
+    }
+    return 1;
+}
+
+/* Encode a chunk; its size in *encoded, EMPTY_CHUNK if it is not stored, or -1 if Python has to.
+ * The elements are copied, if necessary, to `memory`, or to memory of the worker if it is null. */
+static int64_t encode_chunk(const Call *call, Worker *worker, const int64_t *origin, uint8_t *memory,
+                            const uint8_t **encoded) {
+    const Plan *plan = call->plan;
+    Part part;
+    find_part(call, origin, &part);
+    const uint8_t *data = (const uint8_t *)part.memory;
+    if (!part.whole || !part.contiguous || plan->swap) {
+        if (!memory && !(memory = worker_buffer(worker, DECODED, plan->nbytes))) return -1;
+        if (!part.whole)
+            fill_box(plan->ndim, plan->chunk, (char *)memory, part.strides, plan->stored_fill,
+                     plan->item);
+        copy_box(plan->ndim, part.shape, (char *)memory, part.strides, part.memory, call->strides,
+                 plan->item, plan->swap);
+        data = memory;
+    }
+    if (plan->is_bool && !are_bools(data, plan->nbytes)) return -1;
+    if (!plan->write_empty && is_filled(data, plan->nbytes, plan->stored_fill, plan->item))
+        return EMPTY_CHUNK;
+    if (plan->chain.count) return chain_encode(&plan->chain, worker, data, encoded);
+    *encoded = data;
+    return plan->nbytes;
+}
 
 static int write_one(Job *job, Worker *worker, const int64_t *at) {
-    const Call *call = job->call;
     const Plan *plan = job->plan;
     int64_t origin[MAX_DIMS];
     char key[MAX_KEY];
-    Part part;
+    if (!is_complete(job->call, at) || plan_key(plan, at, key) < 0) return -1;
     for (int d = 0; d < plan->ndim; d++) origin[d] = at[d] * plan->chunk[d];
-    find_part(call, origin, &part);
-    if (!part.complete || plan_key(plan, at, key) < 0) return -1;
-    const uint8_t *data = (const uint8_t *)part.memory;
-    if (!part.whole || !part.contiguous || plan->swap) {
-        uint8_t *buffer = worker_buffer(worker, DECODED, plan->nbytes);
-        if (!buffer) return -1;
-        if (!part.whole)
-            fill_box(plan->ndim, plan->chunk, (char *)buffer, part.strides, plan->stored_fill,
-                     plan->item);
-        copy_box(plan->ndim, part.shape, (char *)buffer, part.strides, part.memory, call->strides,
-                 plan->item, plan->swap);
-        data = buffer;
-    }
-    if (plan->is_bool && !are_bools(data, plan->nbytes)) return -1;
+    Value value;
+    value.size = encode_chunk(job->call, worker, origin, NULL, &value.data);
     /* Removing a value, and perhaps its directories, is left to Python. */
-    if (!plan->write_empty && is_filled(data, plan->nbytes, plan->stored_fill, plan->item))
-        return is_missing(plan, job->root, key) ? 0 : -1;
-    const uint8_t *encoded;
-    int64_t size = plan->nbytes;
-    if (!plan->chain.count)
-        encoded = data;
-    else if ((size = chain_encode(&plan->chain, worker, data, &encoded)) < 0)
-        return -1;
-    return replace_value(plan, job->root, worker, key, encoded, size);
+    if (value.size == EMPTY_CHUNK) return is_missing(plan, job->root, key) ? 0 : -1;
+    return value.size < 0 ? -1 : replace_value(plan, job->root, worker, key, &value, 1);
+}
+
+/* Prepare the groups of a shard that is written completely; null if Python has to write it.  Inner
+ * chunks beyond the array are not stored. */
+static Shard *new_shard(Job *job, int64_t number, const int64_t *at) {
+    const Plan *plan = job->plan;
+    if (!is_complete(job->call, at)) return NULL;
+    Shard *shard = calloc(1, sizeof *shard);
+    if (!shard) return NULL;
+    shard->number = number, shard->file = -1;
+    for (int d = 0; d < plan->ndim; d++) shard->origin[d] = at[d] * plan->outer[d];
+    int64_t count = note_items(job, shard, NULL, 0, 0);
+    if (count > 0 && !group_items(plan, shard, count, job->call->threads) &&
+        (shard->encoded = calloc((size_t)shard->group_count, sizeof *shard->encoded))) {
+        shard->pending = shard->group_count;
+        return shard;
+    }
+    free_shard(shard);
+    return NULL;
+}
+
+/* Encode one group; 0, or -1 if Python has to write the shard. */
+static int encode_group(Job *job, Worker *worker, Shard *shard, int64_t group) {
+    const Plan *plan = job->plan;
+    const Chain *chain = &plan->chain;
+    int64_t from = shard->groups[group], to = shard->groups[group + 1], used = 0;
+    /* For compressed chunks less than the bound, which is too much for most. */
+    int64_t bound = chain->bound[chain->count];
+    int64_t room = bound;
+    if (chain->fixed[chain->count] && __builtin_mul_overflow(to - from, bound, &room)) return -1;
+    uint8_t *bytes = malloc((size_t)(room ? room : 1));
+    if (!bytes) return -1;
+    for (int64_t i = from; i < to; i++) {
+        Item *item = &shard->items[i];
+        int64_t origin[MAX_DIMS];
+        const uint8_t *encoded;
+        inner_origin(plan, shard->origin, item->inner, origin);
+        item->size = encode_chunk(job->call, worker, origin, chain->count ? NULL : bytes + used, &encoded);
+        if (item->size == EMPTY_CHUNK) continue;
+        if (item->size < 0) goto failed;
+        if (item->size > room - used) {
+            int64_t more = 2 * room > used + item->size ? 2 * room : used + item->size;
+            uint8_t *moved = realloc(bytes, (size_t)more);
+            if (!moved) goto failed;
+            bytes = moved, room = more;
+        }
+        if (encoded != bytes + used) memcpy(bytes + used, encoded, (size_t)item->size);
+        used += item->size;
+    }
+    shard->encoded[group] = (Value){bytes, used};
+    return 0;
+failed:
+    free(bytes);
+    return -1;
+}
+
+static void put_little_endian(uint8_t *bytes, uint64_t value, int count) {
+    for (int i = 0; i < count; i++) bytes[i] = (uint8_t)(value >> 8 * i);
+}
+
+/* Store a shard of which all groups are encoded; 0, or -1 if Python has to write it. */
+static int store_shard(Job *job, Worker *worker, const Shard *shard) {
+    const Plan *plan = job->plan;
+    int64_t at[MAX_DIMS], offset = plan->index_at_start ? plan->index_size : 0;
+    char key[MAX_KEY];
+    int is_empty = 1;
+    for (int d = 0; d < plan->ndim; d++) at[d] = shard->origin[d] / plan->outer[d];
+    if (plan_key(plan, at, key) < 0) return -1;
+    uint8_t *index = worker_buffer(worker, DECODED, plan->index_size);
+    Value *pieces = malloc((size_t)(shard->group_count + 1) * sizeof *pieces);
+    int result = -1;
+    if (!index || !pieces) goto end;
+    memset(index, 0xff, (size_t)plan->index_size); /* EMPTY */
+    for (int64_t i = 0; i < shard->groups[shard->group_count]; i++) {
+        const Item *item = &shard->items[i];
+        if (item->size == EMPTY_CHUNK) continue;
+        put_little_endian(index + 16 * item->inner, (uint64_t)offset, 8);
+        put_little_endian(index + 16 * item->inner + 8, (uint64_t)item->size, 8);
+        offset += item->size;
+        is_empty = 0;
+    }
+    if (is_empty) {
+        result = is_missing(plan, job->root, key) ? 0 : -1;
+        goto end;
+    }
+    int64_t size = 16 * plan->inner_count;
+    if (plan->index_crc) put_little_endian(index + size, crc32c(index, size), 4);
+    memcpy(pieces + plan->index_at_start, shard->encoded,
+           (size_t)shard->group_count * sizeof *pieces);
+    pieces[plan->index_at_start ? 0 : shard->group_count] = (Value){index, plan->index_size};
+    result = replace_value(plan, job->root, worker, key, pieces, shard->group_count + 1);
+end:
+    free(pieces);
+    return result;
 }
 
 /* --- threads --- */
@@ -528,10 +648,19 @@ static int do_task(Job *job, Worker *worker) {
         if (shard->next == shard->group_count) job->shards = shard->link;
         int failed = shard->failed;
         pthread_mutex_unlock(&job->lock);
-        if (!failed) failed = read_group(job, worker, shard, group);
+        int writing = job->call->kind == WRITE_BOX;
+        if (!failed)
+            failed = writing ? encode_group(job, worker, shard, group)
+                             : read_group(job, worker, shard, group);
         pthread_mutex_lock(&job->lock);
         if (failed) shard->failed = 1;
         if (!--shard->pending) {
+            if (writing && !shard->failed) {
+                pthread_mutex_unlock(&job->lock);
+                failed = store_shard(job, worker, shard);
+                pthread_mutex_lock(&job->lock);
+                if (failed) shard->failed = 1;
+            }
             if (shard->failed)
                 leave(job, shard->number);
             else
@@ -557,7 +686,9 @@ static int do_task(Job *job, Worker *worker) {
         coordinates(job, number, at);
     }
     int done = 0;
-    if (job->call->kind == WRITE_BOX)
+    if (job->call->kind == WRITE_BOX && plan->sharded)
+        shard = new_shard(job, number, at);
+    else if (job->call->kind == WRITE_BOX)
         done = !write_one(job, worker, at);
     else if (!plan->sharded)
         done = !read_one(job, worker, number, at, points, last - first);

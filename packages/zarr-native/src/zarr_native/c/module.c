@@ -161,7 +161,6 @@ static PyObject *plan_new(PyObject *module, PyObject *args) {
             goto failed;
         }
         plan->index_size = 16 * plan->inner_count + (plan->index_crc ? 4 : 0);
-        plan->writable = 0;
     }
     if (read_chain(plan, codecs, sizes, room)) goto failed;
     Py_INCREF(codecs);

@@ -95,24 +95,24 @@ int64_t chain_encode(const Chain *chain, Worker *worker, const uint8_t *src, con
 
 /* --- files.c --- */
 
+typedef struct {
+    const uint8_t *data; /* null if the chunk is missing */
+    int64_t size;
+} Value;
+
 int open_root(const char *path);
 /* Open a file below a directory; no link leads out of it.  Returns -errno on failure. */
 int open_beneath(int root, const char *path, int flags, int follow_links);
 /* The length of an open regular file, or -1. */
 int64_t file_size(int descriptor);
 int read_fully(int descriptor, uint8_t *buffer, int64_t size, int64_t offset);
-/* Replace a value as LocalStore does; 0, or -1 with nothing changed. */
-int replace_value(const Plan *plan, int root, Worker *worker, const char *key, const uint8_t *data,
-                  int64_t size);
+/* Replace a value as LocalStore does, by the bytes of all pieces; 0, or -1 with nothing changed. */
+int replace_value(const Plan *plan, int root, Worker *worker, const char *key, const Value *pieces,
+                  int64_t count);
 /* Whether a value is certainly missing. */
 int is_missing(const Plan *plan, int root, const char *key);
 
 /* --- jobs.c: one call --- */
-
-typedef struct {
-    const uint8_t *data; /* null if the chunk is missing */
-    int64_t size;
-} Value;
 
 typedef enum { READ_BOX, WRITE_BOX, READ_POINTS } Kind;
 
