@@ -235,7 +235,23 @@ def test_arguments_of_the_compiled_code_are_checked(tmp_path):
             _native.read_box(plan, index, wrong, 1)
         with pytest.raises((ValueError, OverflowError)):
             _native.write_box(plan, index, wrong, 1)
-    assert _native.read_box(plan, (slice(0, 10, 2), slice(0, 5, 1)), out, 1) is None
+    every_second = (slice(0, 10, 2), slice(0, 5, 1))
+    assert _native.read_box(plan, every_second, out, 1) == []
+    assert np.array_equal(out, DATA[every_second])
+    for index in (
+        (slice(0, 25, 5), slice(0, 5, 1)),
+        (slice(0, 10, -1), slice(0, 5, 1)),
+        (np.array([0, 1, 2, 3, 20]), slice(0, 5, 1)),
+        (np.array([0, 1, 2, 3, -1]), slice(0, 5, 1)),
+        (np.array([0, 1, 2, 3]), slice(0, 5, 1)),
+        (np.array([0, 1, 2, 3, 4], "int32"), slice(0, 5, 1)),
+        (np.zeros((5, 1), "int64"), slice(0, 5, 1)),
+    ):
+        with pytest.raises(ValueError, match=r"selection|int64"):
+            _native.read_box(plan, index, out, 1)
+    for index in (every_second, (np.arange(5), slice(0, 5, 1))):
+        with pytest.raises((ValueError, TypeError)):
+            _native.write_box(plan, index, out, 1)
     box = (slice(0, 5, 1), slice(0, 5, 1))
     with pytest.raises(TypeError):
         _native.read_box(plan, (0, 0), out, 1)
@@ -245,6 +261,11 @@ def test_arguments_of_the_compiled_code_are_checked(tmp_path):
         _native.read_points(plan, (np.array([2]), np.array([0, 1])), np.empty(1, "int32"), 1)
     with pytest.raises(ValueError, match="one value"):
         _native.read_box(plan, box, out, 1, [])
+    points = (np.array([2, 12]), np.array([0, 1]))
+    with pytest.raises(ValueError, match="one value"):
+        _native.read_points(plan, points, np.empty(2, "int32"), 1, [None])
+    with pytest.raises(TypeError):
+        _native.read_points(plan, points, np.empty(2, "int32"), 1, [None, 3])
     frozen = out.copy()
     frozen.flags.writeable = False
     with pytest.raises((ValueError, BufferError)):

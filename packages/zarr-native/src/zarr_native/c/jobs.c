@@ -51,7 +51,6 @@ struct Job {
     Call *call;
     const Plan *plan;
     int root;
-    int64_t first[MAX_DIMS], count[MAX_DIMS]; /* stored objects of the box */
     int64_t total, next;
     int64_t *starts; /* READ_POINTS: the first point of each stored object */
     int opening;     /* threads that may still add groups */
@@ -84,39 +83,134 @@ static void leave(Job *job, int64_t number) {
     call->left[call->left_count++] = number;
 }
 
-static void coordinates(const Job *job, int64_t number, int64_t *at) {
-    for (int d = job->plan->ndim - 1; d >= 0; d--) {
-        at[d] = job->first[d] + number % job->count[d];
-        number /= job->count[d];
+void object_at(const Call *call, int64_t number, int64_t *at) {
+    const Plan *plan = call->plan;
+    for (int d = plan->ndim - 1; d >= 0; d--) {
+        const Axis *axis = call->axes ? &call->axes[d] : NULL;
+        int64_t count = axis ? axis->objects : (plan->shape[d] - 1) / plan->outer[d] + 1;
+        at[d] = number % count;
+        if (axis) at[d] = axis->numbers ? axis->numbers[at[d]] : axis->first + at[d];
+        number /= count;
     }
 }
 
-/* --- a chunk and the box --- */
+/* --- a chunk and the selection --- */
 
-/* The part of the box within a chunk, and where it is in the memory of the call. */
+/* The part of the selection within a chunk, and where it is in the memory of the call. */
 typedef struct {
-    int64_t shape[MAX_DIMS], strides[MAX_DIMS]; /* the strides of a chunk in C order */
+    int64_t shape[MAX_DIMS];
+    int64_t from[MAX_DIMS];      /* strides in the chunk; of a listed dimension for one element */
+    const Pick *picks[MAX_DIMS]; /* of the listed dimensions */
+    int64_t origin[MAX_DIMS];
     char *memory;
-    int64_t skip;   /* bytes of the chunk before the part */
-    int whole;      /* the part is the chunk */
-    int contiguous; /* the part is contiguous in the memory */
+    int64_t skip; /* bytes of the chunk before the part */
+    int listed;   /* number of dimensions with lists */
+    int whole;    /* the part is the chunk */
+    int direct;   /* ... and is in the memory as in the chunk */
 } Part;
 
-static void find_part(const Call *call, const int64_t *origin, Part *part) {
+/* The first place of a sorted list with an element of at least `start`. */
+static int64_t search(const Axis *axis, int64_t start) {
+    int64_t low = 0, high = axis->count;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (axis->list[middle].element < start)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The places of the selected elements from `start` to before `stop`; returns their number. */
+static int64_t find_places(const Axis *axis, int64_t start, int64_t stop, int64_t *first) {
+    if (axis->list) {
+        *first = search(axis, start);
+        return search(axis, stop) - *first;
+    }
+    int64_t low = start - axis->start, high = stop - axis->start, step = axis->step;
+    low = low <= 0 ? 0 : step == 1 ? low : (low - 1) / step + 1;
+    high = high <= 0 ? 0 : step == 1 ? high : (high - 1) / step + 1;
+    if (high > axis->count) high = axis->count;
+    *first = low;
+    return high > low ? high - low : 0;
+}
+
+/* Returns 0 if the part has no elements. */
+static int find_part(const Call *call, const int64_t *origin, const int64_t *lengths, Part *part) {
     const Plan *plan = call->plan;
-    c_strides(plan->ndim, plan->chunk, plan->item, part->strides);
+    int direct = 1;
     part->memory = call->memory;
     part->skip = 0;
+    part->listed = 0;
     part->whole = 1;
     for (int d = 0; d < plan->ndim; d++) {
-        int64_t start = origin[d], stop = start + plan->chunk[d], end = call->lo[d] + call->shape[d];
-        int64_t low = start > call->lo[d] ? start : call->lo[d], high = stop < end ? stop : end;
-        part->shape[d] = high - low;
-        part->memory += (low - call->lo[d]) * call->strides[d];
-        part->skip += (low - start) * part->strides[d];
-        if (low != start || high != stop) part->whole = 0;
+        const Axis *axis = &call->axes[d];
+        int64_t first, count = find_places(axis, origin[d], origin[d] + lengths[d], &first);
+        if (!count) return 0;
+        part->shape[d] = count;
+        part->from[d] = plan->strides[d];
+        if (axis->list) {
+            part->picks[d] = axis->list + first;
+            part->origin[d] = origin[d];
+            part->listed++;
+        } else {
+            part->picks[d] = NULL;
+            part->from[d] *= axis->step;
+            part->memory += first * call->strides[d];
+            part->skip += (axis->start + first * axis->step - origin[d]) * plan->strides[d];
+        }
+        if (axis->list || axis->step != 1 || count != lengths[d]) part->whole = 0;
+        if (count != 1 && call->strides[d] != plan->strides[d]) direct = 0;
     }
-    part->contiguous = is_contiguous(plan->ndim, part->shape, call->strides, plan->item);
+    part->direct = part->whole && direct;
+    return 1;
+}
+
+/* Copy the part of a decoded chunk into the result, or one value for all elements. */
+static void copy_part(const Call *call, const Part *part, const char *data, int is_value) {
+    const Plan *plan = call->plan;
+    int swap = is_value ? 0 : plan->swap;
+    if (!part->listed && is_value) {
+        fill_box(plan->ndim, part->shape, part->memory, call->strides, (const uint8_t *)data, plan->item);
+        return;
+    }
+    int64_t shape[MAX_DIMS], from[MAX_DIMS], elements = 1, at[MAX_DIMS] = {0};
+    int listed[MAX_DIMS], count = 0;
+    for (int d = 0; d < plan->ndim; d++) {
+        from[d] = is_value ? 0 : part->from[d];
+        shape[d] = part->picks[d] ? 1 : part->shape[d];
+        elements *= shape[d];
+        if (part->picks[d]) listed[count++] = d;
+    }
+    if (!is_value) data += part->skip;
+    if (!count) {
+        copy_box(plan->ndim, shape, part->memory, call->strides, data, from, plan->item, swap);
+        return;
+    }
+    int last = listed[--count]; /* the inner loop */
+    for (;;) {
+        char *to = part->memory;
+        const char *source = data;
+        for (int i = 0; i < count; i++) {
+            int d = listed[i];
+            const Pick *pick = &part->picks[d][at[i]];
+            to += pick->position * call->strides[d];
+            source += (pick->element - part->origin[d]) * from[d];
+        }
+        const Pick *picks = part->picks[last];
+        if (elements == 1)
+            copy_picks(part->shape[last], picks, part->origin[last], to, call->strides[last], source,
+                       from[last], plan->item, swap);
+        else
+            for (int64_t k = 0; k < part->shape[last]; k++)
+                copy_box(plan->ndim, shape, to + picks[k].position * call->strides[last], call->strides,
+                         source + (picks[k].element - part->origin[last]) * from[last], from,
+                         plan->item, swap);
+        int i = count - 1;
+        while (i >= 0 && ++at[i] == part->shape[listed[i]]) at[i--] = 0;
+        if (i < 0) return;
+    }
 }
 
 /* Decode a chunk into the result; 0, or -1 if Python has to. */
@@ -124,8 +218,8 @@ static int place_chunk(const Call *call, Worker *worker, const int64_t *origin, 
                        int64_t size) {
     const Plan *plan = call->plan;
     Part part;
-    find_part(call, origin, &part);
-    if (part.whole && part.contiguous && !plan->swap) {
+    if (!find_part(call, origin, plan->chunk, &part)) return 0;
+    if (part.direct && !plan->swap) {
         if (chain_decode(&plan->chain, worker, data, size, (uint8_t *)part.memory)) return -1;
         return !plan->is_bool || are_bools((uint8_t *)part.memory, plan->nbytes) ? 0 : -1;
     }
@@ -137,29 +231,28 @@ static int place_chunk(const Call *call, Worker *worker, const int64_t *origin, 
         return -1;
     }
     if (plan->is_bool && !are_bools(data, plan->nbytes)) return -1;
-    copy_box(plan->ndim, part.shape, part.memory, call->strides, (const char *)data + part.skip,
-             part.strides, plan->item, plan->swap);
+    copy_part(call, &part, (const char *)data, 0);
     return 0;
 }
 
-static void fill_part(const Call *call, const int64_t *origin) {
+/* Fill the part of a missing chunk or shard. */
+static void fill_part(const Call *call, const int64_t *origin, const int64_t *lengths) {
     Part part;
-    find_part(call, origin, &part);
-    fill_box(call->plan->ndim, part.shape, part.memory, call->strides, call->plan->fill,
-             call->plan->item);
+    if (find_part(call, origin, lengths, &part))
+        copy_part(call, &part, (const char *)call->plan->fill, 1);
 }
 
 /* --- points --- */
 
 /* Copy the points of one decoded chunk, `points[0 .. count)`, into the result. */
 static void place_points(const Call *call, const Point *points, int64_t count, const uint8_t *data,
-                         int64_t step) {
+                         int is_value) {
     const Plan *plan = call->plan;
     int64_t none = 0;
     for (int64_t i = 0; i < count; i++)
         copy_box(0, &none, call->memory + points[i].position * call->strides[0], &none,
-                 (const char *)data + points[i].offset * step, &none, plan->item,
-                 step ? plan->swap : 0);
+                 (const char *)data + (is_value ? 0 : points[i].offset), &none, plan->item,
+                 is_value ? 0 : plan->swap);
 }
 
 static int decode_points(const Call *call, Worker *worker, const Point *points, int64_t count,
@@ -173,7 +266,7 @@ static int decode_points(const Call *call, Worker *worker, const Point *points, 
         return -1;
     }
     if (plan->is_bool && !are_bools(data, plan->nbytes)) return -1;
-    place_points(call, points, count, data, plan->item);
+    place_points(call, points, count, data, 0);
     return 0;
 }
 
@@ -186,22 +279,22 @@ static int read_file(Job *job, Worker *worker, const int64_t *origin, const char
     const Plan *plan = job->plan;
     int points_only = call->kind == READ_POINTS, raw = !plan->chain.count;
     Part part;
-    if (!points_only) find_part(call, origin, &part);
+    if (!points_only && !find_part(call, origin, plan->chunk, &part)) return 0;
     /* Python reads the rows of a thin part instead of the chunk. */
     if (raw && plan->nbytes > plan->partial_limit && (points_only || !part.whole)) return -1;
     int file = open_beneath(job->root, key, O_RDONLY | O_NONBLOCK, plan->follow_links);
     if (file == -ENOENT && !plan->missing_is_error) {
         if (points_only)
-            place_points(call, points, count, plan->fill, 0);
+            place_points(call, points, count, plan->fill, 1);
         else
-            fill_part(call, origin);
+            fill_part(call, origin, plan->chunk);
         return 0;
     }
     if (file < 0) return -1;
     int64_t size = file_size(file);
     int result = -1;
     if (size > 0 && size <= (raw ? plan->nbytes : plan->chain.room)) {
-        int direct = raw && !points_only && part.whole && part.contiguous && !plan->swap;
+        int direct = raw && !points_only && part.direct && !plan->swap;
         if (direct && size == plan->nbytes) {
             result = read_fully(file, (uint8_t *)part.memory, size, 0);
             if (!result && plan->is_bool && !are_bools((uint8_t *)part.memory, size)) result = -1;
@@ -231,9 +324,9 @@ static int read_one(Job *job, Worker *worker, int64_t number, const int64_t *at,
     if (!value.data) {
         if (plan->missing_is_error) return -1;
         if (call->kind == READ_POINTS)
-            place_points(call, points, count, plan->fill, 0);
+            place_points(call, points, count, plan->fill, 1);
         else
-            fill_part(call, origin);
+            fill_part(call, origin, plan->chunk);
         return 0;
     }
     if (call->kind == READ_POINTS)
@@ -280,11 +373,11 @@ static int note_inner(Job *job, Shard *shard, const uint8_t *index, int64_t inne
         if (job->call->kind == READ_POINTS) {
             int64_t stop = first;
             while (stop < shard->last && job->call->points[stop].inner == inner) stop++;
-            place_points(job->call, job->call->points + first, stop - first, plan->fill, 0);
+            place_points(job->call, job->call->points + first, stop - first, plan->fill, 1);
         } else {
             int64_t origin[MAX_DIMS];
             inner_origin(plan, shard->origin, inner, origin);
-            fill_part(job->call, origin);
+            fill_part(job->call, origin, plan->chunk);
         }
         return 0;
     }
@@ -294,21 +387,33 @@ static int note_inner(Job *job, Shard *shard, const uint8_t *index, int64_t inne
     if (!shard->memory && !plan->chain.count && plan->nbytes > plan->partial_limit) {
         /* Python reads the rows of a thin part instead of the inner chunk. */
         int64_t origin[MAX_DIMS];
-        Part part = {.whole = 0};
+        Part part;
         inner_origin(plan, shard->origin, inner, origin);
-        if (job->call->kind != READ_POINTS) find_part(job->call, origin, &part);
-        if (!part.whole) return -1;
+        if (job->call->kind == READ_POINTS || !find_part(job->call, origin, plan->chunk, &part) ||
+            !part.whole)
+            return -1;
     }
     shard->items[(*count)++] = (Item){(int64_t)offset, (int64_t)size, inner, first};
     return 0;
 }
 
-/* Note all inner chunks of the box, or of the points; returns their number, or -1.  The index is null
+/* Whether the selection has elements of an inner chunk. */
+static int is_selected(const Call *call, const int64_t *shard, const int64_t *at) {
+    const Plan *plan = call->plan;
+    for (int d = 0; d < plan->ndim; d++) {
+        int64_t first, start = shard[d] + at[d] * plan->chunk[d];
+        if (!find_places(&call->axes[d], start, start + plan->chunk[d], &first)) return 0;
+    }
+    return 1;
+}
+
+/* Note all inner chunks of the selection, or of the points; returns their number, or -1.  The index is null
  * for a shard that is written. */
 static int64_t note_items(Job *job, Shard *shard, const uint8_t *index, int64_t low, int64_t high) {
     const Plan *plan = job->plan;
     const Call *call = job->call;
     int64_t count = 0, from[MAX_DIMS], to[MAX_DIMS], at[MAX_DIMS];
+    int gaps = 0;
     if (call->kind == READ_POINTS) {
         shard->items = malloc((size_t)(shard->last - shard->first) * sizeof(Item));
         if (!shard->items) return -1;
@@ -320,19 +425,27 @@ static int64_t note_items(Job *job, Shard *shard, const uint8_t *index, int64_t 
     }
     int64_t most = 1;
     for (int d = 0; d < plan->ndim; d++) {
-        int64_t start = call->lo[d] - shard->origin[d], stop = start + call->shape[d];
-        int64_t length = plan->shape[d] - shard->origin[d];
-        if (length > plan->outer[d]) length = plan->outer[d];
-        from[d] = at[d] = start > 0 ? start / plan->chunk[d] : 0;
-        to[d] = ((stop < length ? stop : length) + plan->chunk[d] - 1) / plan->chunk[d];
+        const Axis *axis = &call->axes[d];
+        int64_t first, start = shard->origin[d];
+        int64_t selected = find_places(axis, start, start + plan->outer[d], &first);
+        if (!selected) return 0;
+        int64_t last = first + selected - 1;
+        first = axis->list ? axis->list[first].element : axis->start + first * axis->step;
+        last = axis->list ? axis->list[last].element : axis->start + last * axis->step;
+        from[d] = at[d] = (first - start) / plan->chunk[d];
+        to[d] = (last - start) / plan->chunk[d] + 1;
         most *= to[d] - from[d];
+        /* Between the first and the last, inner chunks may not be selected. */
+        if (axis->list || axis->step > plan->chunk[d]) gaps = 1;
     }
     shard->items = malloc((size_t)most * sizeof(Item));
     if (!shard->items) return -1;
     for (;;) {
         int64_t inner = 0;
         for (int d = 0; d < plan->ndim; d++) inner = inner * plan->grid[d] + at[d];
-        if (!index) {
+        if (gaps && !is_selected(call, shard->origin, at)) {
+            /* skipped */
+        } else if (!index) {
             shard->items[count] = (Item){count * plan->nbytes, plan->nbytes, inner, 0};
             count++;
         } else if (note_inner(job, shard, index, inner, low, high, 0, &count)) {
@@ -402,18 +515,9 @@ static Shard *open_shard(Job *job, Worker *worker, int64_t number, const int64_t
     if (missing) {
         if (plan->missing_is_error) goto failed;
         if (call->kind == READ_POINTS) {
-            place_points(call, call->points + first, last - first, plan->fill, 0);
+            place_points(call, call->points + first, last - first, plan->fill, 1);
         } else {
-            int64_t shape[MAX_DIMS];
-            char *memory = call->memory;
-            for (int d = 0; d < plan->ndim; d++) {
-                int64_t start = shard->origin[d], stop = start + plan->outer[d];
-                int64_t end = call->lo[d] + call->shape[d];
-                int64_t low = start > call->lo[d] ? start : call->lo[d];
-                shape[d] = (stop < end ? stop : end) - low;
-                memory += (low - call->lo[d]) * call->strides[d];
-            }
-            fill_box(plan->ndim, shape, memory, call->strides, plan->fill, plan->item);
+            fill_part(call, shard->origin, plan->outer);
         }
         *done = 1;
         goto failed;
@@ -488,13 +592,14 @@ static int read_group(Job *job, Worker *worker, const Shard *shard, int64_t grou
 
 /* --- writing --- */
 
-/* Whether the box contains a stored object, or as much of it as the array contains. */
+/* Whether the selection, a box, contains a stored object, or as much of it as the array contains. */
 static int is_complete(const Call *call, const int64_t *at) {
     const Plan *plan = call->plan;
     for (int d = 0; d < plan->ndim; d++) {
         int64_t start = at[d] * plan->outer[d], stop = plan->shape[d];
         if (stop - start > plan->outer[d]) stop = start + plan->outer[d];
-        if (start < call->lo[d] || stop > call->lo[d] + call->shape[d]) return 0;
+        const Axis *axis = &call->axes[d];
+        if (start < axis->start || stop > axis->start + axis->count) return 0;
     }
     return 1;
 }
@@ -505,14 +610,14 @@ static int64_t encode_chunk(const Call *call, Worker *worker, const int64_t *ori
                             const uint8_t **encoded) {
     const Plan *plan = call->plan;
     Part part;
-    find_part(call, origin, &part);
+    if (!find_part(call, origin, plan->chunk, &part)) return -1;
     const uint8_t *data = (const uint8_t *)part.memory;
-    if (!part.whole || !part.contiguous || plan->swap) {
+    if (!part.direct || plan->swap) {
         if (!memory && !(memory = worker_buffer(worker, DECODED, plan->nbytes))) return -1;
         if (!part.whole)
-            fill_box(plan->ndim, plan->chunk, (char *)memory, part.strides, plan->stored_fill,
+            fill_box(plan->ndim, plan->chunk, (char *)memory, plan->strides, plan->stored_fill,
                      plan->item);
-        copy_box(plan->ndim, part.shape, (char *)memory, part.strides, part.memory, call->strides,
+        copy_box(plan->ndim, part.shape, (char *)memory, plan->strides, part.memory, call->strides,
                  plan->item, plan->swap);
         data = memory;
     }
@@ -676,14 +781,9 @@ static int do_task(Job *job, Worker *worker) {
     if (job->call->kind == READ_POINTS) {
         first = job->starts[number], last = job->starts[number + 1];
         points = job->call->points + first;
-        int64_t chunk = points->chunk;
-        for (int d = plan->ndim - 1; d >= 0; d--) {
-            int64_t count = (plan->shape[d] + plan->outer[d] - 1) / plan->outer[d];
-            at[d] = chunk % count;
-            chunk /= count;
-        }
+        object_at(job->call, points->chunk, at);
     } else {
-        coordinates(job, number, at);
+        object_at(job->call, number, at);
     }
     int done = 0;
     if (job->call->kind == WRITE_BOX && plan->sharded)
@@ -778,16 +878,11 @@ static void run_tasks(Job *job) {
     }
 }
 
-/* The stored objects of a box; 0 if they are too many to number. */
+/* The stored objects of a selection; 0 if they are too many to number. */
 static int count_objects(Job *job) {
-    const Plan *plan = job->plan;
-    const Call *call = job->call;
     job->total = 1;
-    for (int d = 0; d < plan->ndim; d++) {
-        job->first[d] = call->lo[d] / plan->outer[d];
-        job->count[d] = (call->lo[d] + call->shape[d] - 1) / plan->outer[d] - job->first[d] + 1;
-        if (__builtin_mul_overflow(job->total, job->count[d], &job->total)) return 0;
-    }
+    for (int d = 0; d < job->plan->ndim; d++)
+        if (__builtin_mul_overflow(job->total, job->call->axes[d].objects, &job->total)) return 0;
     return 1;
 }
 
