@@ -197,7 +197,8 @@ class Plan(NativePlan):
 def _objects(part: slice | Array, count: int, outer: int) -> Sequence[int]:
     """The coordinates of the stored objects of a dimension, as in the compiled code."""
     if not isinstance(part, slice):
-        return np.unique(part // outer).tolist()  # type: ignore[no-any-return]
+        numbers: list[int] = np.unique(part // outer).tolist()
+        return numbers
     last = part.start + (count - 1) * part.step
     if part.step <= outer:
         return range(part.start // outer, last // outer + 1)

@@ -46,54 +46,21 @@ static int integers(PyObject *tuple, int64_t *to, int count) {
     return 0;
 }
 
-/* The product of positive lengths and a size in bytes; -1 with an error if it is too large. */
-static int64_t product(int count, const int64_t *lengths, int64_t size) {
-    for (int i = 0; i < count; i++)
-        if (lengths[i] < 1 || __builtin_mul_overflow(size, lengths[i], &size) || size > INT64_MAX / 4) {
-            PyErr_SetString(PyExc_ValueError, "a length is not positive, or the size is too large");
-            return -1;
-        }
-    return size;
-}
-
 /* The chain of a tuple of capsules; `sizes` has the exact size of the data before each codec and at
  * the end, -1 where it depends on the content. */
-static int read_chain(Plan *plan, PyObject *codecs, PyObject *sizes, long long room) {
-    Chain *chain = &plan->chain;
+static int read_chain(Plan *plan, PyObject *codecs, PyObject *sizes) {
     Py_ssize_t count = PyTuple_Check(codecs) ? PyTuple_Size(codecs) : -1;
     if (count < 0 || count > MAX_CODECS) {
         PyErr_Format(PyExc_ValueError, "expected a tuple of at most %d codecs", MAX_CODECS);
         return -1;
     }
-    int64_t exact[MAX_CODECS + 1];
-    if (integers(sizes, exact, (int)count + 1)) return -1;
-    chain->count = (int)count;
-    chain->bound[0] = plan->nbytes;
-    chain->fixed[0] = 1;
+    if (integers(sizes, plan->chain.bound, (int)count + 1)) return -1;
     for (int i = 0; i < count; i++) {
-        const zarr_codec *codec =
+        plan->chain.codec[i] =
             PyCapsule_GetPointer(PyTuple_GetItem(codecs, i), ZARR_CODEC_CAPSULE);
-        if (!codec) return -1;
-        if (codec->abi != ZARR_CODEC_ABI || codec->size < sizeof(zarr_codec) || !codec->encode_bound ||
-            !codec->encode || !codec->decode || !codec->worker_new != !codec->worker_free) {
-            PyErr_Format(PyExc_ValueError,
-                         "codec %d has another version of the binary interface than %d, or lacks a "
-                         "function",
-                         i, ZARR_CODEC_ABI);
-            return -1;
-        }
-        chain->codec[i] = codec;
-        int64_t bound = codec->encode_bound(codec, chain->bound[i]);
-        if (bound < 0 || bound > INT64_MAX / 4 || (exact[i + 1] >= 0 && bound < exact[i + 1])) {
-            PyErr_Format(PyExc_ValueError, "codec %d cannot encode %lld bytes", i,
-                         (long long)chain->bound[i]);
-            return -1;
-        }
-        chain->fixed[i + 1] = exact[i + 1] >= 0;
-        chain->bound[i + 1] = chain->fixed[i + 1] ? exact[i + 1] : bound;
+        if (!plan->chain.codec[i]) return -1;
     }
-    int64_t last = chain->bound[count];
-    chain->room = chain->fixed[count] || last > room ? last : room;
+    plan->chain.count = (int)count;
     return 0;
 }
 
@@ -126,55 +93,32 @@ static PyObject *plan_new(PyObject *module, PyObject *args) {
     int64_t dimensions[MAX_DIMS];
     Py_ssize_t ndim = PyTuple_Check(shape) ? PyTuple_Size(shape) : -1;
     if (ndim < 1 || ndim > MAX_DIMS || item < 1 || item > MAX_ITEM || fill.len != item ||
-        (swap && swap != 2 && swap != 4 && swap != 8) || (swap && item % swap) || room < 0 ||
         strlen(separator) >= sizeof plan->separator) {
         PyErr_SetString(PyExc_ValueError, "an argument of the plan is not supported");
         goto failed;
     }
     plan->ndim = (int)ndim;
     if (integers(shape, plan->shape, plan->ndim) || integers(outer, plan->outer, plan->ndim) ||
-        integers(chunk, plan->chunk, plan->ndim) || integers(order, dimensions, plan->ndim))
+        integers(chunk, plan->chunk, plan->ndim) || integers(order, dimensions, plan->ndim) ||
+        read_chain(plan, codecs, sizes))
         goto failed;
     plan->item = item, plan->swap = swap, plan->is_bool = is_bool;
     memcpy(plan->fill, fill.buf, (size_t)item);
-    int64_t one = 1;
-    copy_box(1, &one, (char *)plan->stored_fill, &plan->item, (char *)plan->fill, &plan->item, item, swap);
     plan->missing_is_error = missing_is_error, plan->write_empty = write_empty;
     plan->follow_links = follow_links, plan->writable = writable;
     plan->partial_limit = partial_limit;
-    if ((plan->nbytes = product(plan->ndim, plan->chunk, item)) < 0 ||
-        product(plan->ndim, plan->outer, item) < 0 || product(plan->ndim, plan->shape, 1) < 0)
-        goto failed;
-    for (int d = 0; d < plan->ndim; d++) {
-        plan->grid[d] = plan->outer[d] / plan->chunk[d];
-        if (plan->outer[d] % plan->chunk[d] || (index == Py_None && plan->grid[d] != 1)) {
-            PyErr_SetString(PyExc_ValueError, "the inner chunks do not divide the stored object");
-            goto failed;
-        }
-    }
-    int64_t stride = item;
-    for (int i = plan->ndim - 1; i >= 0; i--) {
-        int64_t d = dimensions[i];
-        if (d < 0 || d >= plan->ndim || plan->strides[d]) { /* twice */
-            PyErr_SetString(PyExc_ValueError, "the order of the dimensions is not a permutation");
-            goto failed;
-        }
-        plan->strides[d] = stride;
-        stride *= plan->chunk[d];
-    }
+    plan->chain.room = room;
     if (index != Py_None) {
         int64_t how[2];
         if (integers(index, how, 2)) goto failed;
         plan->sharded = 1;
         plan->index_crc = how[0] != 0, plan->index_at_start = how[1] != 0;
-        plan->inner_count = product(plan->ndim, plan->grid, 1);
-        if (plan->inner_count > 1 << 20) {
-            PyErr_SetString(PyExc_ValueError, "too many inner chunks");
-            goto failed;
-        }
-        plan->index_size = 16 * plan->inner_count + (plan->index_crc ? 4 : 0);
     }
-    if (read_chain(plan, codecs, sizes, room)) goto failed;
+    const char *problem = plan_complete(plan, dimensions);
+    if (problem) {
+        PyErr_SetString(PyExc_ValueError, problem);
+        goto failed;
+    }
     Py_INCREF(codecs);
     owned->codecs = codecs;
     strcpy(plan->separator, separator);
@@ -249,11 +193,6 @@ static PyObject *run(Call *call) {
     return result;
 }
 
-static int by_element(const void *left, const void *right) {
-    int64_t a = ((const Pick *)left)->element, b = ((const Pick *)right)->element;
-    return (a > b) - (a < b);
-}
-
 /* The selection of a call, and the memory with its elements. */
 typedef struct {
     Axis axes[MAX_DIMS];
@@ -270,30 +209,10 @@ static void free_selection(Selection *selection) {
     PyBuffer_Release(&selection->view);
 }
 
-/* Number the stored objects of a dimension. */
-static int number_objects(const Plan *plan, int d, Axis *axis) {
-    int64_t outer = plan->outer[d], count = axis->count;
-    if (!axis->list && axis->step <= outer) {
-        axis->first = axis->start / outer;
-        axis->objects = (axis->start + (count - 1) * axis->step) / outer - axis->first + 1;
-        return 0;
-    }
-    if (!(axis->numbers = malloc((size_t)count * sizeof *axis->numbers))) goto no_memory;
-    axis->objects = 0;
-    for (int64_t i = 0; i < count; i++) {
-        int64_t number = (axis->list ? axis->list[i].element : axis->start + i * axis->step) / outer;
-        if (!i || number != axis->numbers[axis->objects - 1]) axis->numbers[axis->objects++] = number;
-    }
-    return 0;
-no_memory:
-    PyErr_NoMemory();
-    return -1;
-}
-
-/* The sorted list of an array of indices. */
+/* The list of an array of indices. */
 static int read_list(const Plan *plan, int d, PyObject *item, Axis *axis) {
     Py_buffer indices;
-    int sorted = 1, result = -1;
+    int result = -1;
     if (PyObject_GetBuffer(item, &indices, PyBUF_STRIDES)) return -1;
     if (indices.ndim != 1 || indices.itemsize != 8 || indices.shape[0] != axis->count) {
         PyErr_SetString(PyExc_ValueError, "expected arrays of int64, one element for each of the memory");
@@ -311,9 +230,7 @@ static int read_list(const Plan *plan, int d, PyObject *item, Axis *axis) {
             PyErr_SetString(PyExc_ValueError, "the selection is not within the array");
             goto end;
         }
-        if (i && pick->element < axis->list[i - 1].element) sorted = 0;
     }
-    if (!sorted) qsort(axis->list, (size_t)axis->count, sizeof *axis->list, by_element);
     result = 0;
 end:
     PyBuffer_Release(&indices);
@@ -354,7 +271,10 @@ static int read_selection(Call *call, PyObject *index, PyObject *array, Selectio
         } else if (read_list(plan, d, item, axis)) {
             goto failed;
         }
-        if (number_objects(plan, d, axis)) goto failed;
+        if (axis_complete(axis, plan->outer[d])) {
+            PyErr_NoMemory();
+            goto failed;
+        }
     }
     call->axes = selection->axes, call->strides = selection->strides, call->memory = view->buf;
     return 0;

@@ -54,6 +54,25 @@ typedef struct {
     int64_t partial_limit; /* larger uncompressed chunks in files are read in part, by Python */
 } Plan;
 
+/* An element of a list of indices, and its place in the list. */
+typedef struct {
+    int64_t element, position;
+} Pick;
+
+/* The selected elements of a dimension: start + i * step, or those of a list. */
+typedef struct {
+    int64_t count, start, step;
+    Pick *list;               /* sorted by element; null if there is none */
+    int64_t objects, first;   /* the number of stored objects with such elements, and the first one */
+    int64_t *numbers;         /* of these objects; null if they follow each other */
+} Axis;
+
+/* Compute the other members from shape, outer, chunk, item, swap, fill, sharded, index_crc, the codecs of
+ * the chain, its room, and the exact sizes in bound[1 ..]: -1 where they depend on the content.
+ * `order` is the order of the dimensions in an encoded chunk.  Returns what is not supported, or null. */
+const char *plan_complete(Plan *plan, const int64_t *order);
+/* Sort the list, and find the stored objects; -1 if there is not enough memory. */
+int axis_complete(Axis *axis, int64_t outer);
 /* The key of a chunk; its length, or -1 if it does not fit. */
 int plan_key(const Plan *plan, const int64_t *coordinates, char *key);
 
@@ -65,10 +84,6 @@ void copy_box(int ndim, const int64_t *shape, char *to, const int64_t *to_stride
 /* Set all elements of a box to one value. */
 void fill_box(int ndim, const int64_t *shape, char *to, const int64_t *to_strides,
               const uint8_t *value, int64_t item);
-/* An element of a list of indices, and its place in the list. */
-typedef struct {
-    int64_t element, position;
-} Pick;
 /* Copy single elements; element `origin` is at `from`. */
 void copy_picks(int64_t count, const Pick *picks, int64_t origin, char *to, int64_t to_stride,
                 const char *from, int64_t from_stride, int64_t item, int swap);
@@ -120,14 +135,6 @@ int is_missing(const Plan *plan, int root, const char *key);
 /* --- jobs.c: one call --- */
 
 typedef enum { READ_BOX, WRITE_BOX, READ_POINTS } Kind;
-
-/* The selected elements of a dimension: start + i * step, or those of a list. */
-typedef struct {
-    int64_t count, start, step;
-    Pick *list;               /* sorted by element; null if there is none */
-    int64_t objects, first;   /* the number of stored objects with such elements, and the first one */
-    int64_t *numbers;         /* of these objects; null if they follow each other */
-} Axis;
 
 /* The points of a chunk, in the order of reading; the offset is in bytes. */
 typedef struct {
