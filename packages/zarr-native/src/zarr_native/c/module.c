@@ -10,6 +10,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "native.h"
 
@@ -521,6 +523,39 @@ static PyObject *codec_new(PyObject *module, PyObject *args) {
     return capsule;
 }
 
+/* Memory of exactly some bytes: the page behind it cannot be used, and what is before it is checked. */
+typedef struct {
+    uint8_t *pages, *data;
+    size_t size, before;
+} Guarded;
+
+#define FILLER 0xa5
+
+static int guard(Guarded *memory, int64_t size) {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), used = ((size_t)size + page - 1) / page * page;
+    memory->size = used + page;
+    memory->pages = mmap(NULL, memory->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory->pages == MAP_FAILED) {
+        memory->pages = NULL;
+        PyErr_NoMemory();
+        return -1;
+    }
+    memory->before = used - (size_t)size;
+    memory->data = memory->pages + memory->before;
+    memset(memory->pages, FILLER, memory->before);
+    if (mprotect(memory->pages + used, page, PROT_NONE)) {
+        PyErr_SetFromErrno(PyExc_OSError);
+        return -1;
+    }
+    return 0;
+}
+
+static int is_damaged(const Guarded *memory) {
+    for (size_t i = 0; i < memory->before; i++)
+        if (memory->pages[i] != FILLER) return 1;
+    return 0;
+}
+
 /* Run one function of a codec; None for "not done". */
 static PyObject *use_codec(PyObject *args, int decoding) {
     PyObject *capsule;
@@ -529,7 +564,7 @@ static PyObject *use_codec(PyObject *args, int decoding) {
     if (!PyArg_ParseTuple(args, decoding ? "Oy*L" : "Oy*", &capsule, &data, &capacity)) return NULL;
     PyObject *result = NULL;
     void *worker = NULL;
-    uint8_t *to = NULL;
+    Guarded from = {0}, to = {0};
     const zarr_codec *codec = PyCapsule_GetPointer(capsule, ZARR_CODEC_CAPSULE);
     if (!codec) goto end;
     if (!decoding) capacity = codec->encode_bound(codec, data.len);
@@ -537,31 +572,41 @@ static PyObject *use_codec(PyObject *args, int decoding) {
         result = Py_NewRef(Py_None);
         goto end;
     }
-    to = malloc((size_t)capacity + 1);
-    if (!to || (codec->worker_new && !(worker = codec->worker_new(codec)))) {
+    if (capacity > INT64_MAX / 4 || guard(&from, data.len) || guard(&to, capacity)) {
+        if (!PyErr_Occurred()) PyErr_NoMemory();
+        goto end;
+    }
+    memcpy(from.data, data.buf, (size_t)data.len);
+    if (codec->worker_new && !(worker = codec->worker_new(codec))) {
         PyErr_NoMemory();
         goto end;
     }
     int64_t size;
+    int changed;
     Py_BEGIN_ALLOW_THREADS
-    size = decoding ? codec->decode(codec, worker, data.buf, data.len, to, capacity)
-                    : codec->encode(codec, worker, data.buf, data.len, to, capacity);
+    size = decoding ? codec->decode(codec, worker, from.data, data.len, to.data, capacity)
+                    : codec->encode(codec, worker, from.data, data.len, to.data, capacity);
+    changed = memcmp(from.data, data.buf, (size_t)data.len);
     Py_END_ALLOW_THREADS
     if (size > capacity)
-        PyErr_SetString(PyExc_RuntimeError, "the codec wrote more bytes than there is room for");
+        PyErr_SetString(PyExc_RuntimeError, "the codec returned more bytes than there is room for");
+    else if (changed || is_damaged(&from) || is_damaged(&to))
+        PyErr_SetString(PyExc_RuntimeError, "the codec wrote outside of its buffer");
     else
-        result = size < 0 ? Py_NewRef(Py_None) : PyBytes_FromStringAndSize((char *)to, size);
+        result = size < 0 ? Py_NewRef(Py_None) : PyBytes_FromStringAndSize((char *)to.data, size);
 end:
     if (worker) codec->worker_free(codec, worker);
-    free(to);
+    if (from.pages) munmap(from.pages, from.size);
+    if (to.pages) munmap(to.pages, to.size);
     PyBuffer_Release(&data);
     return result;
 }
 
 PyDoc_STRVAR(decode_doc, "decode(codec, data, capacity)\n--\n\n"
-                         "Decode with the native form alone; None if it leaves it to Python.");
+                         "Decode with the native form alone; None if it leaves it to Python.  For tests: the\n"
+                         "process ends if the codec uses memory behind its buffers.");
 PyDoc_STRVAR(encode_doc, "encode(codec, data)\n--\n\n"
-                         "Encode with the native form alone; None if it leaves it to Python.");
+                         "Encode with the native form alone; as decode().");
 
 static PyObject *codec_decode(PyObject *module, PyObject *args) {
     (void)module;
