@@ -248,6 +248,7 @@ def _filters() -> Iterator[Case]:
     zlib = _codec("zlib", level=1)
     pairs = [(dtype, dtype) for dtype in ("<i4", ">i4", "<i2", "<u8", "|u1")]
     pairs += [("<i2", "<i4"), (">i2", ">i4"), ("|u1", "<i4"), ("<i4", "<i8")]
+    pairs += [(">i4", "<i8"), ("<i2", ">i4"), ("|u1", ">i4")]  # another byte order
     for dtype, target in pairs:
         for compressor in (None, zlib):
             yield created(
