@@ -201,6 +201,29 @@ def cases() -> Iterator[Case]:
     for name, layout in _layouts().items():
         yield from _writes(name, layout)
         yield from _resizes(name, layout)
+    yield _earlier(_layouts()["chunks"])
+
+
+def _earlier(layout: _Layout) -> Case:
+    """Return a case whose store has a chunk outside of the shape, from before it became smaller."""
+    values = _values()
+    after = np.full((7, 7), _FILL, "<i4")
+    after[:5] = values
+    after[6, :4] = 9
+    chunk = np.full(_LENGTHS, _FILL, "<i4")
+    chunk[0] = 9
+    return Case(
+        "changes/resize/chunks-earlier-data",
+        ("v3-core.array.resized-earlier", "v3-core.array.resized"),
+        "The array grows, and data from before it became smaller appear again.",
+        "resize",
+        Accept(Node(values=Values(raw(after)), documents=_kept(layout, (7, 7)))),
+        layout.store(values) | {"a/c/3/0": raw(chunk)},
+        "a",
+        3,
+        layout.needs,
+        shape=(7, 7),
+    )
 
 
 def _writes(name: str, layout: _Layout) -> Iterator[Case]:
