@@ -63,8 +63,8 @@ class TensorStore(Adapter):
         document = {**request["document"]}
         if "shape" not in document:
             raise UnsupportedError("groups are not supported")
-        if request["zarr_format"] == 2:
-            document.pop("attributes", None)  # not supported by this driver
+        if request["zarr_format"] == 2 and document.pop("attributes", None):
+            raise UnsupportedError("attributes of format 2 are not supported")
         array = _open(request, metadata=document, create=True, open=False)
         if values is not None:
             # Raw bits have an additional dimension for their bytes.

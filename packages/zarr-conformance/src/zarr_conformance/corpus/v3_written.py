@@ -15,6 +15,7 @@ from zarr_conformance.corpus.written_elements import (
     COMPLEX,
     FLOATS,
     INTEGERS,
+    LARGE_INTEGERS,
     bool_fills,
     complex_fills,
     float_fills,
@@ -554,10 +555,11 @@ def _shapes() -> Iterator[Case]:
 
 def _attributes() -> Iterator[Case]:
     for kind, value in ATTRIBUTES.items():
+        large = ("v3-core.metadata.large-integers",) if kind in LARGE_INTEGERS else ()
         for node, metadata in (("array", array), ("group", group)):
             yield Case(
                 f"v3-core/written/attributes/{kind}-{node}",
-                (f"v3-core.{node}.attributes-any", f"v3-core.{node}.attributes"),
+                large or (f"v3-core.{node}.attributes-any", f"v3-core.{node}.attributes"),
                 f"An attribute of {'an' if node == 'array' else 'a'} {node} is written exactly.",
                 "create",
                 Accept(),
@@ -566,7 +568,7 @@ def _attributes() -> Iterator[Case]:
         for node, metadata in (("array", array), ("group", group)):
             yield Case(
                 f"v3-core/attributes/{kind}-{node}",
-                (f"v3-core.{node}.attributes-any",),
+                large or (f"v3-core.{node}.attributes-any",),
                 "Attribute values are read exactly.",
                 "open",
                 Accept(Node(attributes={"it": value})),
@@ -574,7 +576,7 @@ def _attributes() -> Iterator[Case]:
             )
         yield Case(
             f"v3-core/written/attributes/{kind}-kept",
-            ("v3-core.array.attributes-any",),
+            large or ("v3-core.array.attributes-any",),
             "Setting another attribute keeps the value exactly.",
             "update",
             Accept(
