@@ -105,7 +105,10 @@ def merge_arguments(metadata: PartialArrayMetadata, arguments: Mapping[str, Any]
     merged["shape"] = parse_shape(merged["shape"])
     fill("dtype", metadata.data_type)
     fill("chunk_key_encoding", metadata.chunk_key_encoding)
-    fill("dimension_names", metadata.dimension_names)
+    if metadata.dimension_names is not None and any(
+        name is not None for name in metadata.dimension_names
+    ):
+        fill("dimension_names", metadata.dimension_names)
     fill("storage_transformers", metadata.storage_transformers)
     if metadata.attributes:
         given = check_attributes(merged["attributes"] or {}, NEW_ARRAY)
