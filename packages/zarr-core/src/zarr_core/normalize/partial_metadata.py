@@ -410,8 +410,9 @@ def _contradiction(pointer: str, left: Any, right: Any, what: str = "") -> Valid
 def differences(metadata: ArrayMetadata, expected: PartialArrayMetadata) -> list[ValidationProblem]:
     """Return every difference of metadata from what is expected; see ``problems`` of the class."""
     problems: list[ValidationProblem] = []
-    if expected.shape is not None and not _is_shape(metadata.shape, expected.shape):
-        problems.append(difference("/shape", metadata.shape, expected.shape))
+    shape = expected.shape
+    if shape is not None and metadata.shape != shape and not _is_shape(metadata.shape, shape):
+        problems.append(difference("/shape", metadata.shape, shape))
     key = (metadata.extensions_key, expected.extensions_key, metadata.ndim, cache_key())
     if not (key[0] and key[1] and _equal.get(key)):
         found = [*_compare_extensions(metadata, expected)]
@@ -423,8 +424,10 @@ def differences(metadata: ArrayMetadata, expected: PartialArrayMetadata) -> list
         stored = metadata.dimension_names
         if (unnamed if stored is None else stored) != expected.dimension_names:
             problems.append(difference("/dimension_names", stored, expected.dimension_names))
-    problems += compare_members(metadata.attributes, expected.attributes, "/attributes")
-    problems += compare_members(metadata.additional_fields, expected.additional_fields, "")
+    if expected.attributes:
+        problems += compare_members(metadata.attributes, expected.attributes, "/attributes")
+    if expected.additional_fields:
+        problems += compare_members(metadata.additional_fields, expected.additional_fields, "")
     return problems
 
 
