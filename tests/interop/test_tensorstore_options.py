@@ -33,6 +33,15 @@ def threads_are(number):
         return zarr.config.settings.threads == number
 
 
+def cached_metadata(path):
+    """Whether two stores share one read of a metadata document."""
+    pool = CachePool(10**6)
+    stores = [LRUCacheStore(zarr.LocalStore(path), pool) for _ in range(2)]
+    return [zarr.open(store).shape for store in stores] == [(4, 6)] * 2 and pool.cache_info()[
+        :2
+    ] == (1, 1)
+
+
 def holds(check, folder):
     path = folder / "a"
     zarr.create_array(
@@ -48,7 +57,7 @@ def holds(check, folder):
     names = {
         "ts": ts, "zarr": zarr, "path": str(path), "parent": str(folder), "new": str(folder / "n"),
         "refuses": refuses, "at": at, "writes": writes, "threads_are": threads_are, "LRUCacheStore": LRUCacheStore,
-        "CachePool": CachePool, "tensorstore": lambda **options: at(path, **options),
+        "CachePool": CachePool, "cached_metadata": cached_metadata, "tensorstore": lambda **options: at(path, **options),
     }  # fmt: skip
     return bool(eval(check, names))
 

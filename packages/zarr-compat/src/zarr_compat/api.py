@@ -5,10 +5,12 @@ from __future__ import annotations
 import itertools
 import sys
 import warnings
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import zarr_core
+from zarr_core.tools import optional_function
 
 from zarr_compat.adapt import adapt
 from zarr_compat.api_nodes import create_hierarchy
@@ -74,13 +76,11 @@ __all__ = [
 __version__ = f"{zarr_python_version() or '3.4.2'}+zarr.core.{zarr_core.__version__}"
 
 array = adapt_creation(zarr_core.array)
-copy_all = adapt(zarr_core.copy_all)
 copy_store = adapt(zarr_core.copy_store)
 empty = adapt_creation(zarr_core.empty)
 empty_like = adapt_creation(zarr_core.empty_like)
 full = adapt_creation(zarr_core.full)
 full_like = adapt_creation(zarr_core.full_like)
-load = adapt(zarr_core.load)
 ones = adapt_creation(zarr_core.ones)
 ones_like = adapt_creation(zarr_core.ones_like)
 save = adapt(zarr_core.save)
@@ -135,6 +135,34 @@ def open_like(a: Any, path: str, **options: Any) -> Array:
     return array
 
 
+def load(store: Any, path: str | None = None, **options: Any) -> Any:
+    """Read an array into memory; for a group, return a mapping that reads arrays when accessed."""
+    found = open(store, mode="r", path=path, **options)
+    return found[...] if isinstance(found, Array) else LazyArrays(found)
+
+
+class LazyArrays(Mapping[str, Any]):
+    """The arrays directly below a group, by name; each is read into memory at each access."""
+
+    def __init__(self, group: Group) -> None:
+        self._group = group
+
+    def __getitem__(self, name: str) -> Any:
+        member = self._group[name]
+        if not isinstance(member, Array):
+            raise KeyError(name)
+        return member[...]
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name, _ in self._group.core.arrays())
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __repr__(self) -> str:
+        return f"LazyArrays({self._group!r}: {', '.join(self)})"
+
+
 def print_debug_info() -> None:
     """Print the versions of Python, NumPy and this library."""
     print(f"zarr: {__version__}\nPython: {sys.version}\nnumpy: {np.__version__}")
@@ -151,7 +179,11 @@ def group(store: Any = None, *, overwrite: bool = False, **options: Any) -> Grou
 
 
 def consolidate_metadata(
-    store: Any, path: str | None = None, zarr_format: int | None = None
+    store: Any,
+    path: str | None = None,
+    zarr_format: int | None = None,
+    *,
+    metadata_key: str | None = None,
 ) -> Group:
     """Consolidate the metadata of all nodes below a group.
 
@@ -163,6 +195,8 @@ def consolidate_metadata(
         Path of the group.
     zarr_format : int, optional
         Format of the group.
+    metadata_key : str, optional
+        As for :func:`zarr_core.consolidate_metadata`.
     """
     found: Group = open_group(
         store, mode="r+", path=path, zarr_format=zarr_format, use_consolidated=False
@@ -173,10 +207,29 @@ def consolidate_metadata(
             ZarrUserWarning,
             stacklevel=2,
         )
-    result: Group = adapt(zarr_core.consolidate_metadata, found.user_store)(found)
+    result: Group = adapt(zarr_core.consolidate_metadata, found.user_store)(
+        found, metadata_key=metadata_key
+    )
     return result
 
 
 def copy(source: Any, dest: Any, name: str | None = None, **options: Any) -> Any:
-    """Copy an array or group; see :func:`zarr_core.copy`, whose ``dest_path`` is ``name``."""
-    return adapt(zarr_core.copy)(source, dest, name, **options)
+    """Copy an array or group; see :func:`zarr_core.copy`, whose ``dest_path`` is ``name``.
+
+    ``source`` or ``dest`` can be an object of h5py, for which zarr-import is required.
+    """
+    function = optional_function("copy_hdf5") if _is_hdf5(source, dest) else zarr_core.copy
+    return adapt(function)(source, dest, name, **options)
+
+
+def copy_all(source: Any, dest: Any, **options: Any) -> Any:
+    """Copy all members of a group; see :func:`zarr_core.copy_all`.
+
+    ``source`` or ``dest`` can be an object of h5py, for which zarr-import is required.
+    """
+    function = optional_function("copy_all_hdf5") if _is_hdf5(source, dest) else zarr_core.copy_all
+    return adapt(function)(source, dest, **options)
+
+
+def _is_hdf5(*nodes: Any) -> bool:
+    return any(base.__module__.startswith("h5py.") for node in nodes for base in type(node).__mro__)

@@ -42,6 +42,7 @@ from zarr_core.names import (
 )
 from zarr_core.normalize.attributes import check_attributes
 from zarr_core.normalize.data_types import data_type_for
+from zarr_core.optional import optional_function
 from zarr_core.printable import escape_controls, escape_json, listed, printable_message, quoted
 from zarr_core.registry.entry_points import entry_points as installed_entry_points
 from zarr_core.registry.registry import every_provider as providers_of
@@ -114,6 +115,7 @@ __all__ = [
     "occupied",
     "only_keys",
     "opened_store",
+    "optional_function",
     "package_schema",
     "parallel_for",
     "path_within",
