@@ -38,6 +38,8 @@ def unwrap(argument: Any) -> Any:
         return argument.core
     if isinstance(argument, Store):
         return _adapted_store(argument)
+    if hasattr(argument, "as_ndarray_like"):  # a buffer of zarr-python, for ``out=``
+        return argument.as_ndarray_like()
     if callable(argument) and not isinstance(argument, type):
         return adapt_callback(argument)
     return argument

@@ -74,7 +74,6 @@ __all__ = [
 # That of zarr-python, whose modules describe arrays, or else whose names this package has.
 __version__ = f"{zarr_python_version() or '3.4.2'}+zarr.core.{zarr_core.__version__}"
 
-array = adapt_creation(zarr_core.array)
 copy_all = adapt(zarr_core.copy_all)
 copy_store = adapt(zarr_core.copy_store)
 empty = adapt_creation(zarr_core.empty)
@@ -87,6 +86,15 @@ ones_like = adapt_creation(zarr_core.ones_like)
 tree = adapt(zarr_core.tree)
 zeros = adapt_creation(zarr_core.zeros)
 zeros_like = adapt_creation(zarr_core.zeros_like)
+
+
+def array(data: Any, **options: Any) -> Array:
+    """Create an array that contains ``data``, with its shape."""
+    options.pop("shape", None)
+    if isinstance(data, Array):
+        return from_array(options.pop("store", None), data=data, **options)
+    created: Array = adapt_creation(zarr_core.array)(data, **options)
+    return created
 
 
 def from_array(store: Any, *, data: Any, write_data: bool = True, **options: Any) -> Array:

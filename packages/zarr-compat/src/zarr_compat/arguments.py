@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _DEFAULT_COMPRESSOR = {"name": "zstd", "configuration": {"level": 0, "checksum": False}}
 _CREATES = ("array", "create", "create_array", "empty", "full", "ones", "zeros")
 
-__all__ = ["accept_arguments", "settings_of_array"]
+__all__ = ["accept_arguments", "as_native_dtype", "settings_of_array"]
 
 
 def accept_arguments(
@@ -56,6 +56,11 @@ def accept_arguments(
         and _is_auto(found.get("compressors", "auto"))
     ):
         found["compressors"] = [dict(_DEFAULT_COMPRESSOR)]
+    if _format_of(function, found) == 2 and found.get("shards") is not None:
+        raise ValueError(
+            "Zarr format 2 arrays can only be created with `shard_shape` set to `None`. "
+            f"Got `shard_shape={found['shards']}` instead. Leave out shards, or pass zarr_format=3"
+        )
     if isinstance(found.get("shards"), dict):
         found["shards"] = {
             key: item.value if isinstance(item, Enum) else item
@@ -71,6 +76,9 @@ def accept_arguments(
         found["dtype"] = dtype_of(found["dtype"], _format_of(function, found))
     if "compressors" in found:
         found["compressors"] = _evolved(found["compressors"], found)
+    for part in ("chunks", "shards"):
+        if part in found:
+            found[part] = _positive(found[part])
     if "attributes" in found:
         found["attributes"] = attributes_of(found["attributes"])
     return found
@@ -95,6 +103,17 @@ def dtype_of(dtype: Any, zarr_format: int | None) -> Any:
         return ExtensionDefinition.from_json(dtype.to_json(zarr_format=3))
     except Exception:  # of third-party code; NumPy's dtype has what it needs
         return native
+
+
+def _positive(lengths: Any) -> Any:
+    """Return lengths of chunks; zarr-python accepts 0, for dimensions without elements."""
+    if isinstance(lengths, list | tuple):
+        return type(lengths)(_positive(length) for length in lengths)
+    return (
+        1
+        if isinstance(lengths, int | np.integer) and lengths == 0 and lengths is not False
+        else lengths
+    )
 
 
 def _evolved(codecs: Any, options: Mapping[str, Any]) -> Any:
@@ -124,6 +143,14 @@ def _spec_of(dtype: Any) -> Any:
         config=module.ArrayConfig.from_dict({}),
         prototype=interface_module("zarr.core.buffer").default_buffer_prototype(),
     )
+
+
+def as_native_dtype(dtype: Any) -> np.dtype[Any]:
+    """Return the data type of NumPy for a data type of a program."""
+    native: np.dtype[Any] = (
+        dtype.to_native_dtype() if hasattr(dtype, "to_native_dtype") else np.dtype(dtype)
+    )
+    return native
 
 
 def _accept_like(name: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> None:
