@@ -10,8 +10,9 @@ import os
 import sys
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
+from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -69,8 +70,22 @@ def _add_private_methods(theirs: ModuleType) -> None:
         members["_shard_grid_shape"] = property(
             lambda array: _grid(array.shape, array.shards or array.chunks)
         )
+        members["_nshards"] = property(
+            lambda array: prod(_grid(array.shape, array.shards or array.chunks))
+        )
         for name, member in members.items():
             setattr(cls, name, member)
+
+    async def stored(array: Any) -> int:
+        return _stored(array.node)
+
+    for cls, value in ((Array, property(_stored)), (AsyncArray, stored)):
+        setattr(cls, "_nshards_initialized", value)  # noqa: B010 - a name that neither class has
+
+
+def _stored(array: Any) -> int:
+    """Return the number of stored chunks, or shards if there are any."""
+    return sum(1 for _ in array.core.stored.stored_chunks())
 
 
 def _grid(shape: tuple[int, ...], chunks: tuple[int, ...]) -> tuple[int, ...]:

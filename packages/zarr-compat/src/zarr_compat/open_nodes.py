@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import zarr_core
@@ -16,6 +17,7 @@ from zarr_compat.errors import (
     GroupNotFoundError,
     NodeNotFoundError,
     NodeTypeValidationError,
+    ZarrDeprecationWarning,
 )
 from zarr_compat.settings import config as settings
 from zarr_compat.wrapper import Wrapper
@@ -184,6 +186,14 @@ def _with_format(options: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments with ``zarr_format`` instead of ``zarr_version``."""
     options = dict(options)
     version = options.pop("zarr_version", None)
-    if version is not None and options.setdefault("zarr_format", version) != version:
-        raise TypeError("zarr_version and zarr_format have the same meaning: pass zarr_format only")
+    if version is not None:
+        warnings.warn(
+            "zarr_version is deprecated, use zarr_format", ZarrDeprecationWarning, stacklevel=3
+        )
+        if options.get("zarr_format") not in (None, version):
+            raise ValueError(
+                f"zarr_format {options['zarr_format']} does not match zarr_version {version}, "
+                "please only set one"
+            )
+        options["zarr_format"] = version
     return options

@@ -17,7 +17,12 @@ from zarr_core.formats.key_order import KeyOrder, key_order
 from zarr_core.formats.lookup import format_named, formats_without
 from zarr_core.formats.reserved_names import allow_reserved_names, check_reserved_names
 from zarr_core.formats.walk import walk
-from zarr_core.hierarchy.create_node import create_ancestors, make_room, occupied
+from zarr_core.hierarchy.create_node import (
+    create_ancestors,
+    make_room,
+    occupied,
+    overwrite_unmanaged_keys,
+)
 from zarr_core.hierarchy.delete import erase_documents, erase_node, require_erasing
 from zarr_core.hierarchy.from_metadata import stored_node
 from zarr_core.hierarchy.node import Node
@@ -116,6 +121,7 @@ __all__ = [
     "only_keys",
     "opened_store",
     "optional_function",
+    "overwrite_unmanaged_keys",
     "package_schema",
     "parallel_for",
     "path_within",
