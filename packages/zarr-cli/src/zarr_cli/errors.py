@@ -10,16 +10,13 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from zarr_cli.main import INTERRUPTED
+from zarr_cli.exit_status import INTERRUPTED, PIPE_CLOSED
 from zarr_cli.output import escape_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _KEY = "zarr_cli.traceback"
-
-PIPE_CLOSED = 141
-"""The exit status if the reader of standard output ended, as for a program killed by SIGPIPE."""
 
 
 class Failure(click.ClickException):

@@ -1,13 +1,12 @@
 """The program ``zarr-core``.
 
-This module imports nothing else before :func:`main` runs, so that an interrupt during the
+This module imports only constants before :func:`main` runs, so that an interrupt during the
 imports ends the program without a traceback.
 """
 
 import sys
 
-INTERRUPTED = 130
-"""The exit status of an interrupted program, as in shells."""
+from zarr_cli.exit_status import INTERRUPTED
 
 
 def main() -> None:

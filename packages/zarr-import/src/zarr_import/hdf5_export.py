@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from zarr_core import Array, Group
-from zarr_core.tools import ProgressReporter
+from zarr_core.tools import ProgressReporter, system_calls
 
 from zarr_import._h5py import import_h5py
 from zarr_import.elements import parts
@@ -101,7 +101,7 @@ def export_hdf5(
                         _GZIP if filters is None else filters, max_memory, reporter,
                     )  # fmt: skip
             _name_dimensions(target, arrays)
-        os.replace(temporary, path)
+        system_calls.replace(temporary, path)
 
 
 def _type(h5py: Any, array: Array) -> Any:

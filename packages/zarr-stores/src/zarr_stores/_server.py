@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from zarr_core.extension import StoreError
+from zarr_core.tools import log
 
 from zarr_stores._database import KeyValueStore
 from zarr_stores.unknown_options import check_options
@@ -315,6 +316,9 @@ class ServerStore(KeyValueStore):
                 late = time.monotonic() - began > self._timeout
                 if late or not (again and lost) or attempt >= self._retries:
                     raise self._failure(error, key, kind, done, lost and not again) from error
+                log("retries", "%s %r cannot be %s (%s); repeating the request",
+                    self, key, done, self._reason(error),
+                )  # fmt: skip
             time.sleep(min(_LONGEST_PAUSE, _PAUSE * 2**attempt) * random.uniform(0.5, 1))
             attempt += 1
 
