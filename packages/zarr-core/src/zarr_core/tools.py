@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from zarr_core import strictjson
+from zarr_core import strictjson, system_calls
 from zarr_core.cache import Cache
 from zarr_core.engine.chain import CodecChain, codec_definition
 from zarr_core.engine.fill_value import fill_test as fill_value_test
@@ -35,6 +35,7 @@ from zarr_core.interfaces.keys import only_keys
 from zarr_core.interfaces.metadata_document import read_metadata, read_metadata_from
 from zarr_core.interfaces.progress import Progress, reporting
 from zarr_core.interfaces.progress import Reporter as ProgressReporter
+from zarr_core.log import log
 from zarr_core.metadata.consolidated import ConsolidatedMetadata
 from zarr_core.metadata.schema import Schema, package_schema
 from zarr_core.metadata.validation_problem import json_pointer
@@ -115,6 +116,7 @@ __all__ = [
     "key_lock",
     "key_order",
     "listed",
+    "log",
     "make_room",
     "normalise_path",
     "occupied",
@@ -141,6 +143,7 @@ __all__ = [
     "store_new",
     "stored_node",
     "strictjson",
+    "system_calls",
     "take",
     "thread_count",
     "walk",

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from zarr_core.extension import StoreError
+from zarr_core.tools import log
 
 from zarr_stores._database import KeyValueStore
 from zarr_stores.unknown_options import check_options
@@ -330,6 +331,9 @@ class ServerStore(KeyValueStore):
                     if lost:
                         failure = self._with_limits(failure, retries, passed)
                     raise failure from error
+                log("retries", "%s %r cannot be %s (%s); repeating the request",
+                    self, key, done, self._reason(error),
+                )  # fmt: skip
             time.sleep(wait)
             retries, pause = retries + 1, min(_LONGEST_PAUSE, 2 * pause)
 

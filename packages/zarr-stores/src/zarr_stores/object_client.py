@@ -8,6 +8,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import StoreError, StoreReadError, ValueReplacedError
+from zarr_core.tools import log
 
 from zarr_stores import object_errors as errors
 from zarr_stores._database import is_key
@@ -230,6 +231,7 @@ class Client:
             except Exception as error:
                 # Another thread may have created the directory at the same time.
                 if self._files and errors.is_race(error) and attempt < _WRITES - 1:
+                    log("retries", "%s %r: %s; writing it again", self.location, key, error)
                     continue
                 raise self._failure(StoreError, "written", error, key) from None
             return

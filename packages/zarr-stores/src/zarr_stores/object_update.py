@@ -14,6 +14,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final
 
 from zarr_core.extension import ByteReader, StoreError, ValueReplacedError
+from zarr_core.tools import log
 
 from zarr_stores import object_errors as errors
 from zarr_stores.object_generation import generation_of
@@ -63,6 +64,9 @@ class Updates:
             done = self._try(key, change)
             if done is not False:
                 return done is True
+            log("retries", "%s %r was changed by another writer; updating it again",
+                self._client.location, key,
+            )  # fmt: skip
             _pause(attempt)
         raise StoreError(
             f"was replaced {_MAX_ATTEMPTS} times during an update; if there are no other writers, the "

@@ -20,7 +20,7 @@ from zarr_core.extension import (
     StoreReadError,
     check_prefix,
 )
-from zarr_core.tools import key_lock
+from zarr_core.tools import key_lock, log
 
 from zarr_stores._database import is_key, to_bytes
 from zarr_stores._server import ServerStore
@@ -310,6 +310,12 @@ class RedisStore(ServerStore):
                         return
                 finally:
                     sessions.release(session)
+                log(
+                    "retries",
+                    "%s %r was changed by another writer; updating it again",
+                    self,
+                    key,
+                )
                 if attempt > 2:
                     time.sleep(random() * min(0.1, 0.001 * attempt))
         raise StoreError(
