@@ -33,7 +33,7 @@ from zarr_compat.open_nodes import (
 from zarr_compat.settings import config
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
 __all__ = [
     "Array",
@@ -76,7 +76,6 @@ __all__ = [
 # That of zarr-python, whose modules describe arrays, or else whose names this package has.
 __version__ = f"{zarr_python_version() or '3.4.2'}+zarr.core.{zarr_core.__version__}"
 
-array = adapt_creation(zarr_core.array)
 copy_store = adapt(zarr_core.copy_store)
 empty = adapt_creation(zarr_core.empty)
 empty_like = adapt_creation(zarr_core.empty_like)
