@@ -57,6 +57,15 @@ def consolidate_metadata(
     ------
     NodeTypeError
         If the node is an array.
+
+    Examples
+    --------
+    >>> import zarr_core as zarr
+    >>> root = zarr.create_group("remote.zarr")
+    >>> _ = root.create_array("t", shape=5)
+    >>> _ = zarr.consolidate_metadata("remote.zarr")
+    >>> list(zarr.open_consolidated("remote.zarr"))
+    ['t']
     """
     group = _opened(store, path, zarr_format)
     # The lock excludes concurrent updates of the consolidated metadata.
