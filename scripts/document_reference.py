@@ -7,7 +7,6 @@ of extensions are the classes of its entry points.
 
 from __future__ import annotations
 
-import sys
 import tomllib
 from importlib import import_module
 from pathlib import Path
@@ -131,4 +130,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
