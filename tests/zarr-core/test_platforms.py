@@ -234,3 +234,28 @@ def test_functions_of_one_platform_are_in_one_module(name):
     ]
     # The program of zarr-conformance ends processes, which it starts with POSIX sessions.
     assert [file for file in found if not file.startswith("zarr-conformance")] == []
+
+
+# --- the tests of the core, without threads, subprocesses, fcntl and ctypes ---
+
+TESTS = Path(__file__).parent
+CORE = (
+    "array", "array_selections", "attributes", "consolidation", "engine_read", "group", "open",
+    "store_local", "store_local_read", "store_memory",
+)  # fmt: skip
+"""Files of tests that use every part of the core but no other distribution."""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+def test_the_tests_of_the_core_without_these_features():
+    paths = os.pathsep.join([str(TESTS.parent), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [
+            sys.executable, "-m", "pytest", "-q", "-p", "taken_away", "-n0", "-p", "no:cacheprovider",
+            *[str(file) for name in CORE if (file := TESTS / f"test_{name}.py").exists()],
+        ],
+        env=os.environ | {"PYTHONPATH": paths, "ZARR_CORE_SLOW_TESTS": ""},
+        cwd=TESTS.parents[1], capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-5000:]

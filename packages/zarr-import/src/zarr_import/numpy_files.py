@@ -97,6 +97,16 @@ def import_numpy(
     -----
     Files are memory-mapped, so arrays can be larger than memory.  Compressed files are
     decompressed to a temporary file first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import zarr_core as zarr
+    >>> from zarr_import import import_numpy
+    >>> np.save("a.npy", np.arange(6))
+    >>> _ = import_numpy("a.npy", "imported.zarr", chunks=3)
+    >>> zarr.open("imported.zarr")[4]
+    np.int64(4)
     """
     named = isinstance(source, str | os.PathLike)
     if isinstance(place, Group) and not path and named:

@@ -68,6 +68,14 @@ class LocalStore(Store):
     -----
     A directory is not a value: ``exists`` returns False.  Reading it raises
     :class:`StoreReadError`, as for pipes and devices, since it is not a missing chunk.
+
+    Examples
+    --------
+    >>> from zarr_core import LocalStore
+    >>> store = LocalStore("folder")
+    >>> store.set("a/b", b"value")
+    >>> bytes(store.get("a/b")), list(store.list())
+    (b'value', ['a/b'])
     """
 
     def __init__(
