@@ -251,7 +251,7 @@ def _writes(name: str, layout: _Layout) -> Iterator[Case]:
         }
         yield Case(
             f"changes/write/{name}-{where}-{what}",
-            (_WRITTEN[layout.zarr_format],),
+            _clauses(name, layout),
             "Elements of a part are written; all others keep their values.",
             "write",
             # The specifications do not say whether an empty part can be written.
@@ -297,6 +297,13 @@ def _resizes(name: str, layout: _Layout) -> Iterator[Case]:
                 layout.needs,
                 shape=shape,
             )
+
+
+def _clauses(name: str, layout: _Layout) -> tuple[str, ...]:
+    """Return the clauses of a write; codecs other than bytes are a should."""
+    written = _WRITTEN[layout.zarr_format]
+    core = layout.zarr_format == 3 and name != "chunks"
+    return (written, "v3-core.codecs.core") if core else (written,)
 
 
 _WRITTEN = {0: "v3-draft.keys-chunks", 2: "v2.chunks.compressed", 3: "v3-core.codecs.encode"}

@@ -124,15 +124,17 @@ def _fill_values() -> Iterator[Case]:
         needs = ("data_type:raw",) if name in raws else needs
         for endian, fill in product((None,) if is_single else ("little", "big"), _fills(name)):
             clause = {"bool": "v3-data-types.fill-bool"}.get(name, "v3-data-types.fill-integer")
-            clause = "v3-data-types.fill-raw" if name in raws else _FORMS.get(fill.kind, clause)
+            clauses: tuple[str, ...] = (
+                "v3-core.array.fill-value",
+                "v3-core.array.fill-value-recorded",
+                "v3-codecs.bytes.representation",
+                _FORMS.get(fill.kind, clause),
+                f"v3-data-types.{name}",
+            )
             yield created(
                 f"{name}/{endian or 'no-endian'}-{fill.name}",
-                (
-                    "v3-core.array.fill-value",
-                    "v3-core.array.fill-value-recorded",
-                    "v3-codecs.bytes.representation",
-                    clause,
-                ),
+                # Raw bits are optional.
+                ("v3-core.data-types.raw",) if name in raws else clauses,
                 f"An array of {name} is written with this fill value; only bitwise equal elements "
                 "are the fill value.",
                 array(
