@@ -19,6 +19,7 @@ __all__ = [
     "ContainsArrayError",
     "ContainsGroupError",
     "GroupNotFoundError",
+    "MetadataError",
     "MetadataValidationError",
     "NegativeStepError",
     "NodeNotFoundError",
@@ -80,7 +81,7 @@ class UnknownCodecError(BaseZarrError, LookupError):
 
 
 # Aliases of classes of the core.
-MetadataValidationError = CoreMetadataValidationError
+MetadataError = MetadataValidationError = CoreMetadataValidationError
 ReadOnlyError = StoreReadOnlyError
 BoundsCheckError = CoreSelectionError
 VindexInvalidSelectionError = CoreSelectionError
