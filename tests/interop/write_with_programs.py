@@ -31,8 +31,10 @@ def with_xarray(place, zarr_format):
 
 def with_dask(place, zarr_format):
     import dask.array as da
+    from zarr import config
 
-    da.to_zarr(da.from_array(ELEMENTS, chunks=(3, 5)), str(place), zarr_format=zarr_format)
+    with config.set({"default_zarr_format": zarr_format}):
+        da.to_zarr(da.from_array(ELEMENTS, chunks=(3, 5)), str(place))
 
 
 def with_anndata(place, zarr_format):
