@@ -430,3 +430,26 @@ def test_buffers_for_results():
 def test_version_2_has_no_shards():
     with pytest.raises(ValueError, match="Got `shard_shape=\\(4,\\)`"):
         zarr.create_array({}, shape=4, chunks=(2,), shards=(4,), dtype="i1", zarr_format=2)
+
+
+def test_paths_that_are_no_stores_raise_os_errors(tmp_path):
+    pytest.importorskip("zarr_stores")
+    (tmp_path / "a.zip").write_text("no archive")
+    (tmp_path / "b.zip").mkdir()
+    (tmp_path / "c.txt").write_text("no directory")
+    for opened in (
+        lambda: zarr.open(storage.ZipStore(tmp_path / "a.zip", mode="r"), mode="r"),
+        lambda: zarr.open(storage.ZipStore(tmp_path / "b.zip", mode="r"), mode="r"),
+        lambda: zarr.open(tmp_path / "c.txt", mode="r"),
+    ):
+        with pytest.raises(OSError, match=r"cannot be opened|not a directory") as caught:
+            opened()
+        assert isinstance(caught.value, ValueError)
+
+
+def test_references_of_a_url_have_a_file_system():
+    pytest.importorskip("zarr_stores")
+    pytest.importorskip("fsspec")
+    references = {"zarr.json": '{"zarr_format": 3, "node_type": "group", "attributes": {}}'}
+    group = zarr.open_group("reference://", mode="r", storage_options={"fo": references})
+    assert dict(group.store.fs.references) == references

@@ -51,6 +51,13 @@ class Array(Node[zarr_core.Array], wraps=zarr_core.Array):
         return GenericAlias(cls, item)
 
     @classmethod
+    def _open(
+        cls, store: Any, *, path: str | None = None, read_only: bool = False, **options: Any
+    ) -> Array:
+        array: Array = open_array(store, mode="r" if read_only else "r+", path=path, **options)
+        return array
+
+    @classmethod
     def open(cls, store: Any) -> Array:
         """Open an array at a location."""
         mode = "r" if getattr(store, "read_only", False) else "r+"

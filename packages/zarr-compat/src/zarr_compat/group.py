@@ -28,6 +28,13 @@ class Group(Node[zarr_core.Group], wraps=zarr_core.Group):
     """A group of the core with the interface of zarr-python."""
 
     @classmethod
+    def _open(
+        cls, store: Any, *, path: str | None = None, read_only: bool = False, **options: Any
+    ) -> Group:
+        group: Group = open_group(store, mode="r" if read_only else "r+", path=path, **options)
+        return group
+
+    @classmethod
     def open(cls, store: Any, zarr_format: int | None = 3, **options: Any) -> Group:
         """Open a group at a location."""
         mode = "r" if getattr(store, "read_only", False) else "r+"

@@ -20,6 +20,7 @@ from zarr_compat.errors import (
     ZarrDeprecationWarning,
 )
 from zarr_compat.settings import config as settings
+from zarr_compat.storage import FsspecStore
 from zarr_compat.wrapper import Wrapper
 
 if TYPE_CHECKING:
@@ -143,6 +144,8 @@ def _open(
     not_found: type[NodeNotFoundError],
 ) -> Any:
     options = _with_format(options)
+    if isinstance(store, str) and store.startswith("reference://"):  # programs use store.fs
+        store = FsspecStore.from_url(store, options.pop("storage_options", None))
     store_like, path, user_store = resolve_store(store, path)
     adapted = adapt(function, user_store, not_found)
 

@@ -23,13 +23,10 @@ if TYPE_CHECKING:
     from zarr_compat.store import ByteRequest
 
 __all__ = [
-    "DirectoryStore",
     "FSStore",
     "FsspecStore",
-    "KVStore",
     "LocalStore",
     "MemoryStore",
-    "NestedDirectoryStore",
     "ObjectStore",
     "StoreLike",
     "StorePath",
@@ -474,8 +471,6 @@ def join_paths(*paths: str) -> str:
 
 
 # Names of version 2 for the same kinds of stores.
-DirectoryStore = NestedDirectoryStore = LocalStore
-KVStore = MemoryStore
 FSStore = FsspecStore.from_url
 
 StoreLike: TypeAlias = Store | StorePath | os.PathLike[str] | str | dict[str, Any]
