@@ -18,6 +18,7 @@ KINDS = {
     "array-to-array-codec": ("Array -> array codecs", "ArrayToArrayCodecTests"),
     "array-to-bytes-codec": ("Array -> bytes codecs", "ArrayToBytesCodecTests"),
     "bytes-to-bytes-codec": ("Bytes -> bytes codecs", "BytesToBytesCodecTests"),
+    "native-codec": ("Codecs with C functions", "NativeCodecTests"),
     "data-type": ("Data types", "DataTypeTests"),
     "chunk-grid": ("Chunk grids", "ChunkGridTests"),
     "chunk-key-encoding": ("Chunk key encodings", "ChunkKeyEncodingTests"),
