@@ -116,6 +116,7 @@ def test_settings_reach_obstore():
         endpoint="http://127.0.0.1:9",
         client_options={"user_agent": "me"},
         connect_timeout="7s",
+        skip_signature=True,
         retry_config={"max_retries": 3, "retry_timeout": 9, "backoff": {"init_backoff": 0.5}},
         max_concurrency=7,
         gap_bytes=99,
@@ -124,6 +125,7 @@ def test_settings_reach_obstore():
         "region": "eu-west-1",
         "endpoint": "http://127.0.0.1:9",
         "bucket": "b",
+        "skip_signature": "true",
     }
     assert store.store.client_options["user_agent"] == "me"
     assert store.store.client_options["connect_timeout"] == "7s"
@@ -145,8 +147,11 @@ def test_settings_reach_obstore():
             "unknown settings in retry_config: nonsense",
         ),
         ({"max_concurrency": 0}, "max_concurrency=0"),
-        ({"key": "k", "secret": SECRET}, "use secret_access_key instead of secret"),
-        ({"anon": True}, "use skip_signature instead of anon"),
+        (
+            {"secret": SECRET, "secret_access_key": "other"},
+            "secret and secret_access_key contradict",
+        ),
+        ({"client_kwargs": {"verify": False}}, "client_kwargs with verify is not supported"),
         ({"webdav": True}, "webdav"),
     ],
     ids=str,

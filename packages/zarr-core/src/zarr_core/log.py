@@ -1,7 +1,7 @@
 """Log records of events that programs need not handle.
 
-The loggers ``zarr_core.retries``, ``zarr_core.extensions``, ``zarr_core.recovery`` and
-``zarr_core.native`` belong to the standard module ``logging``.  The logger ``zarr_core`` has a
+The loggers ``zarr_core.retries``, ``zarr_core.extensions``, ``zarr_core.recovery``,
+``zarr_core.native`` and ``zarr_core.credentials`` belong to the standard module ``logging``.  The logger ``zarr_core`` has a
 ``NullHandler``, so nothing is printed unless the program configures logging.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from typing import Any, Literal
 
-Topic = Literal["retries", "extensions", "recovery", "native"]
+Topic = Literal["retries", "extensions", "recovery", "native", "credentials"]
 
 _INFO, _WARNING = 20, 30
 _prepared = False
@@ -21,7 +21,7 @@ def log(topic: Topic, message: str, *arguments: Any) -> None:
 
     Parameters
     ----------
-    topic : {"retries", "extensions", "recovery", "native"}
+    topic : {"retries", "extensions", "recovery", "native", "credentials"}
         The last part of the name of the logger.  Ignored extensions are logged as warnings,
         since values can be wrong; all other events as information.
     message : str

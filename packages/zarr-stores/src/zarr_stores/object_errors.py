@@ -48,8 +48,8 @@ _QUERY: Final = re.compile(r"(?<=[\w/%.~*-])\?[^\s\"')>,]*")
 # A listing of obstore fails if it contains an object whose path is not valid for obstore.
 _INVALID_NAME: Final = re.compile(r'object with invalid path: (?:Error parsing )?Path "([^"]*)"')
 _CREDENTIALS: Final = (
-    "check the credentials in the environment, as for the service's own tools, or in "
-    "storage_options"
+    "check the credentials in the environment or in files, as for the service's own tools, or in "
+    "storage_options; without credentials, access is anonymous"
 )
 _RETRY_ADVICE: Final = (
     "check the server and repeat the call; the option retry_timeout sets for how long requests "

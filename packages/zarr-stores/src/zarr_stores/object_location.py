@@ -12,7 +12,9 @@ from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from zarr_core.extension import StoreError
 
+from zarr_stores.object_aws import with_aws_settings
 from zarr_stores.object_errors import without_secrets
+from zarr_stores.object_options import translate_options
 from zarr_stores.unknown_options import similar_names
 
 if TYPE_CHECKING:
@@ -31,14 +33,9 @@ _SECRET: Final = re.compile(
 _MAPPINGS: Final = ("config", "client_options", "retry_config")
 _RETRY: Final = {"max_retries", "retry_timeout", "backoff"}
 _BACKOFF: Final = {"init_backoff", "max_backoff", "base"}
-# Options of fsspec, with their names in obstore.
+# Options of fsspec without an equivalent in obstore.
 _INSTEAD: Final = {
-    "key": "access_key_id",
-    "secret": "secret_access_key",
-    "token": "session_token (S3), bearer_token (Google), sas_token (Azure)",
-    "anon": "skip_signature",
-    "endpoint_url": "endpoint",
-    "client_kwargs": "endpoint, region",
+    "token": "bearer_token (Google), sas_token (Azure)",
     "connection_string": "account_name, account_key",
 }
 
@@ -67,7 +64,7 @@ _CONTAINERS: Final = ("abfs", "abfss", "adl", "az", "azure")
 _NAMES: Final = frozenset({
     *_CLIENT, *_MAPPINGS, "access_key_id", "account_key", "account_name", "bearer_token", "bucket",
     "client_id", "client_secret", "conditional", "container_name", "credential_provider",
-    "endpoint", "gap_bytes", "prefix", "region", "max_concurrency", "retry_timeout", "sas_token", "secret_access_key",
+    "endpoint", "gap_bytes", "prefix", "profile", "region", "request_payer", "max_concurrency", "retry_timeout", "sas_token", "secret_access_key",
     "service_account", "service_account_key", "session_token", "skip_signature", "tenant_id",
     "virtual_hosted_style_request", "webdav",
 })  # fmt: skip
@@ -176,10 +173,12 @@ def store_from_url(url: str, options: dict[str, Any]) -> tuple[Any, str, bool]:
     scheme = _SCHEMES.get(scheme, scheme)
     web = scheme in ("http", "https")
     plain = web and not options.pop("webdav", False)
-    arguments = dict(options)
+    arguments = translate_options(scheme, options, named)
     for name in _MAPPINGS:
         if not isinstance(arguments.get(name, {}), Mapping):
             raise StoreError(f"the option {name} must be a mapping", named)
+    if scheme in ("s3", "s3a"):
+        arguments = with_aws_settings(arguments, named)
     arguments["client_options"] = _client_options(scheme, arguments, named)
     retry = dict(arguments.get("retry_config", {}))
     if "retry_timeout" in arguments:
