@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import sys
 import warnings
 from collections.abc import Mapping
@@ -75,7 +76,6 @@ __all__ = [
 # That of zarr-python, whose modules describe arrays, or else whose names this package has.
 __version__ = f"{zarr_python_version() or '3.4.2'}+zarr.core.{zarr_core.__version__}"
 
-array = adapt_creation(zarr_core.array)
 copy_store = adapt(zarr_core.copy_store)
 empty = adapt_creation(zarr_core.empty)
 empty_like = adapt_creation(zarr_core.empty_like)
@@ -83,12 +83,18 @@ full = adapt_creation(zarr_core.full)
 full_like = adapt_creation(zarr_core.full_like)
 ones = adapt_creation(zarr_core.ones)
 ones_like = adapt_creation(zarr_core.ones_like)
-save = adapt(zarr_core.save)
-save_array = adapt(zarr_core.save_array)
-save_group = adapt(zarr_core.save_group)
 tree = adapt(zarr_core.tree)
 zeros = adapt_creation(zarr_core.zeros)
 zeros_like = adapt_creation(zarr_core.zeros_like)
+
+
+def array(data: Any, **options: Any) -> Array:
+    """Create an array that contains ``data``, with its shape."""
+    options.pop("shape", None)
+    if isinstance(data, Array):
+        return from_array(options.pop("store", None), data=data, **options)
+    created: Array = adapt_creation(zarr_core.array)(data, **options)
+    return created
 
 
 def from_array(store: Any, *, data: Any, write_data: bool = True, **options: Any) -> Array:
@@ -170,6 +176,101 @@ def print_debug_info() -> None:
 
 def _is_keep(value: Any) -> bool:
     return isinstance(value, str) and value == "keep"
+
+
+def save(store: Any, *args: Any, path: str | None = None, **kwargs: Any) -> None:
+    """Store one array, or several in a group; see :func:`save_array` and :func:`save_group`.
+
+    Raises
+    ------
+    ValueError
+        If no array is passed.
+    """
+    if len(args) == 1 and not kwargs.keys() - _OPTIONS_OF_SAVE:
+        save_array(store, args[0], path=path, **kwargs)
+    else:
+        save_group(store, *args, path=path, **kwargs)
+
+
+def save_array(store: Any, arr: Any, **options: Any) -> None:
+    """Store an array; see :func:`zarr_core.save_array`.
+
+    Raises
+    ------
+    TypeError
+        If ``arr`` is not an array, such as a list.
+    """
+    if not _is_array(arr):
+        raise TypeError("arr argument must be numpy or other NDArrayLike array")
+    overwrite = options.pop("mode", "a") == "w"
+    if overwrite:
+        options["overwrite"] = True
+    create(None, store=store, data=arr, **options)
+
+
+def save_group(
+    store: Any,
+    *args: Any,
+    path: str | None = None,
+    zarr_format: int | None = None,
+    zarr_version: int | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    **kwargs: Any,
+) -> None:
+    """Store arrays in a group, which replaces whatever exists at the location.
+
+    Parameters
+    ----------
+    store : store-like
+        Path, URL, mapping or store.
+    *args : array
+        Arrays with the names ``arr_0``, ``arr_1``, ...
+    path : str, optional
+        Path of the group in the store.
+    zarr_format, zarr_version : {2, 3}, optional
+        The format.
+    storage_options : mapping, optional
+        Options for a URL.
+    **kwargs : array
+        Arrays by name.
+
+    Raises
+    ------
+    TypeError
+        If an argument is not an array.
+    ValueError
+        If no array is passed, or two have the same name.
+    """
+    unnamed = {f"arr_{number}": array for number, array in enumerate(args)}
+    arrays = {**unnamed, **kwargs}
+    for name, value in arrays.items():
+        if not _is_array(value):
+            raise TypeError(
+                f"{name!r} is not a NumPy array or another NDArrayLike: {type(value).__name__}. "
+                "All arguments must be numpy or other NDArrayLike arrays (except store, path, "
+                "storage_options, and zarr_format)"
+            )
+    if not arrays:
+        raise ValueError("at least one array must be provided")
+    if len(arrays) < len(unnamed) + len(kwargs):
+        raise ValueError(
+            f"two arrays have one name: {sorted(unnamed.keys() & kwargs.keys())}; unnamed arrays "
+            "are called arr_0, arr_1, ..."
+        )
+    options = {} if storage_options is None else {"storage_options": storage_options}
+    versions = {"zarr_format": zarr_format, "zarr_version": zarr_version}
+    created = open_group(store, mode="w", path=path, **versions, **options)
+    for name, value in arrays.items():
+        created.create_array(name, data=value)
+    if isinstance(store, str | os.PathLike):
+        created.store.close()
+
+
+def _is_array(value: Any) -> bool:
+    return all(hasattr(value, name) for name in ("dtype", "shape", "__getitem__"))
+
+
+_OPTIONS_OF_SAVE = frozenset({"zarr_format", "zarr_version", "storage_options"})
 
 
 def group(store: Any = None, *, overwrite: bool = False, **options: Any) -> Group:

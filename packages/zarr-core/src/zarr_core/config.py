@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field, fields, replace
 from itertools import count
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -82,7 +83,13 @@ class Settings:
     max_metadata_nbytes: int | None = 1 << 28
 
 
-_versions = count()  # atomic
+_counter = count()
+_counting = Lock()
+
+
+def _next_version() -> int:
+    with _counting:  # counters are not atomic in free-threaded interpreters
+        return next(_counter)
 
 
 class Config:
@@ -98,7 +105,7 @@ class Config:
 
     def __init__(self) -> None:
         self._settings: Settings | None = None
-        self.version = next(_versions)
+        self.version = _next_version()
         """Changes whenever a name can resolve to another class; part of the keys of caches."""
 
     @property
@@ -138,7 +145,7 @@ class Config:
 
     def invalidate_caches(self) -> None:
         """Change :attr:`version`."""
-        self.version = next(_versions)
+        self.version = _next_version()
 
 
 class _Change:

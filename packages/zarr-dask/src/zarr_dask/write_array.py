@@ -106,6 +106,15 @@ def to_zarr(
 
     If the store is in a transaction, such as a session of Icechunk, each task writes to a
     fork.  The forks are merged at the end; the user commits the session.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import zarr_core as zarr
+    >>> from zarr_dask import to_zarr
+    >>> _ = to_zarr(da.ones((4, 4), chunks=2), "ones.zarr")
+    >>> zarr.open("ones.zarr").chunks
+    (2, 2)
     """
     blocks: Any = _dask.asarray(x)
     if any(isnan(length) for lengths in blocks.chunks for length in lengths):

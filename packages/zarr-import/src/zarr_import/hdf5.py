@@ -116,6 +116,17 @@ def import_hdf5(
     -----
     Metadata documents are stored after everything below them, that of the root last.  An
     interrupted import is not a hierarchy yet, and the same call resumes it.
+
+    Examples
+    --------
+    >>> import h5py
+    >>> import zarr_core as zarr
+    >>> from zarr_import import import_hdf5
+    >>> with h5py.File("a.h5", "w") as file:
+    ...     file["x"] = [1, 2, 3]
+    >>> _ = import_hdf5("a.h5", "from_hdf5.zarr")
+    >>> zarr.open("from_hdf5.zarr")["x"][...]
+    array([1, 2, 3])
     """
     label = source_name(source)
     report = ImportReport(label, "")

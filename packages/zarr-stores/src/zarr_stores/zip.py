@@ -64,6 +64,15 @@ class ZipStore(ReadableZip):
     Values are only appended.  Setting a key again leaves the old bytes in the file, and the
     last value is used.  Keys cannot be erased.  There can be one writer at a time, with any
     number of threads.
+
+    Examples
+    --------
+    >>> import zarr_core as zarr
+    >>> from zarr_stores.zip import ZipStore
+    >>> with ZipStore("a.zip", mode="w") as store:
+    ...     _ = zarr.create_array(store, data=[1, 2, 3])
+    >>> zarr.open("a.zip", mode="r")[1]
+    np.int64(2)
     """
 
     suffixes = (".zip",)

@@ -65,6 +65,15 @@ def consolidate_metadata(
     ValueError
         If ``metadata_key`` is not a name that the format leaves free, or the format stores
         consolidated metadata in the document of the group.
+
+    Examples
+    --------
+    >>> import zarr_core as zarr
+    >>> root = zarr.create_group("remote.zarr")
+    >>> _ = root.create_array("t", shape=5)
+    >>> _ = zarr.consolidate_metadata("remote.zarr")
+    >>> list(zarr.open_consolidated("remote.zarr"))
+    ['t']
     """
     group = _opened(store, path, zarr_format)
     if metadata_key is not None:
