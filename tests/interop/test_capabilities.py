@@ -125,7 +125,7 @@ def names(place):
 
 
 @of("::")
-@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::RuntimeWarning")
+@pytest.mark.filterwarnings("ignore")
 def test_the_code_shows_the_capability(row, tmp_path):
     *statements, last = ast.parse(row.shown_by).body
     known = names(tmp_path / "place")

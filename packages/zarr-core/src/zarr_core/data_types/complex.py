@@ -7,13 +7,12 @@ Fill value: a list of real and imaginary part, each in a form of the floating-po
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from zarr_core.data_types.floating import bits_from_json, cast_float, float_to_json, from_bits
-from zarr_core.definition import ExtensionDefinition
-from zarr_core.interfaces.data_type import DataType
+from zarr_core.data_types.number import Number
 
 if TYPE_CHECKING:
     from zarr_core.definition import JSON
@@ -26,7 +25,7 @@ _DTYPES: dict[str, tuple[np.dtype[Any], np.dtype[Any]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Complex(DataType):
+class Complex(Number):
     """A complex number: two floating-point numbers of IEEE 754.
 
     Parameters
@@ -35,29 +34,9 @@ class Complex(DataType):
         ``"complex64"`` or ``"complex128"``.
     """
 
-    name: str
-
-    def __post_init__(self) -> None:
-        if self.name not in _DTYPES:
-            raise ValueError(
-                f"unknown data type {self.name!r}; expected one of {', '.join(_DTYPES)}"
-            )
-
-    @classmethod
-    def from_definition(cls, definition: ExtensionDefinition) -> Complex:
-        return cls(definition.name)
-
-    @classmethod
-    def from_numpy(cls, dtype: np.dtype[Any]) -> Complex | None:
-        name = f"complex{8 * dtype.itemsize}"
-        return cls(name) if dtype.kind == "c" and name in _DTYPES else None
-
-    def to_definition(self) -> ExtensionDefinition:
-        return ExtensionDefinition(self.name, spelling=self.name)
-
-    @property
-    def numpy_dtype(self) -> np.dtype[Any]:
-        return _DTYPES[self.name][0]
+    dtypes: ClassVar[dict[str, np.dtype[Any]]] = {
+        name: dtype for name, (dtype, _) in _DTYPES.items()
+    }
 
     def fill_value_from_json(self, value: JSON) -> np.ndarray[Any, Any]:
         if not isinstance(value, list) or len(value) != 2:

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zarr_core.data_types.number import Number
 from zarr_core.decimal_number import round_to_odd
-from zarr_core.definition import ExtensionDefinition
-from zarr_core.interfaces.data_type import DataType
 
 if TYPE_CHECKING:
     from zarr_core.definition import JSON
@@ -37,7 +36,7 @@ _HEX = re.compile(r"0x([0-9a-fA-F]+)").fullmatch
 
 
 @dataclass(frozen=True, slots=True)
-class Floating(DataType):
+class Floating(Number):
     """A binary floating-point number of IEEE 754.
 
     Parameters
@@ -46,33 +45,7 @@ class Floating(DataType):
         ``"float16"``, ``"float32"`` or ``"float64"``.
     """
 
-    name: str
-
-    def __post_init__(self) -> None:
-        if self.name not in _DTYPES:
-            raise ValueError(
-                f"unknown data type {self.name!r}; expected one of {', '.join(_DTYPES)}"
-            )
-
-    @classmethod
-    def from_definition(cls, definition: ExtensionDefinition) -> Floating:
-        return cls(definition.name)
-
-    @classmethod
-    def from_numpy(cls, dtype: np.dtype[Any]) -> Floating | None:
-        # The item size of a long double depends on the platform.
-        return (
-            cls(f"float{8 * dtype.itemsize}")
-            if dtype.kind == "f" and dtype.itemsize in _BITS
-            else None
-        )
-
-    def to_definition(self) -> ExtensionDefinition:
-        return ExtensionDefinition(self.name, spelling=self.name)
-
-    @property
-    def numpy_dtype(self) -> np.dtype[Any]:
-        return _DTYPES[self.name]
+    dtypes = _DTYPES
 
     def fill_value_from_json(self, value: JSON) -> np.ndarray[Any, Any]:
         dtype = _DTYPES[self.name]

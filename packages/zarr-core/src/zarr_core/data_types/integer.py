@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_core.definition import ExtensionDefinition
-from zarr_core.interfaces.data_type import DataType
+from zarr_core.data_types.number import Number
 
 if TYPE_CHECKING:
     from zarr_core.definition import JSON
@@ -28,7 +27,7 @@ _RANGES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Integer(DataType):
+class Integer(Number):
     """An integer of fixed size, in two's complement if it is signed.
 
     Parameters
@@ -37,30 +36,7 @@ class Integer(DataType):
         ``"int8"`` ... ``"uint64"``.
     """
 
-    name: str
-
-    def __post_init__(self) -> None:
-        if self.name not in _DTYPES:
-            raise ValueError(
-                f"unknown data type {self.name!r}; expected one of {', '.join(_DTYPES)}"
-            )
-
-    @classmethod
-    def from_definition(cls, definition: ExtensionDefinition) -> Integer:
-        return cls(definition.name)
-
-    @classmethod
-    def from_numpy(cls, dtype: np.dtype[Any]) -> Integer | None:
-        if dtype.kind not in "iu":
-            return None
-        return cls(f"{'u' if dtype.kind == 'u' else ''}int{8 * dtype.itemsize}")
-
-    def to_definition(self) -> ExtensionDefinition:
-        return ExtensionDefinition(self.name, spelling=self.name)
-
-    @property
-    def numpy_dtype(self) -> np.dtype[Any]:
-        return _DTYPES[self.name]
+    dtypes = _DTYPES
 
     def fill_value_from_json(self, value: JSON) -> np.ndarray[Any, Any]:
         if not isinstance(value, int) or isinstance(value, bool):

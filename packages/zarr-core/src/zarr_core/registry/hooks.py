@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from contextlib import contextmanager
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr_core.config import config
 from zarr_core.errors import ZarrError
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from zarr_core.definition import JSON, ExtensionDefinition
     from zarr_core.location import Location
     from zarr_core.registry.provider import Implementation
+
+T = TypeVar("T")
 
 _HERE = "this process"  # the source of hooks that are registered at run time
 
@@ -166,13 +168,8 @@ def select_provider(
     selected = _call(
         "zarr_select_provider", extension_point=extension_point, name=name, providers=providers
     )
-    if selected is None:
-        return None
-    for item in providers:
-        if item == selected:
-            return item
     source = Provider(extension_point, name, repr(selected), "a zarr_select_provider hook")
-    raise source.failure(f"must be one of {', '.join(map(str, providers))}")
+    return _one_of(providers, selected, source, providers)
 
 
 def choose_fallback(
@@ -188,13 +185,18 @@ def choose_fallback(
     chosen = _call(
         "zarr_choose_fallback", definition=definition, fallbacks=fallbacks, location=location
     )
+    source = Provider("data_type", definition.name, repr(chosen), "a zarr_choose_fallback hook")
+    return _one_of(fallbacks, chosen, source, [item.name for item in fallbacks])
+
+
+def _one_of(items: Sequence[T], chosen: Any, source: Provider, names: Sequence[object]) -> T | None:
+    """Return what a hook has chosen of several items, which is one of them or None."""
     if chosen is None:
         return None
-    for item in fallbacks:
+    for item in items:
         if item == chosen:
             return item
-    source = Provider("data_type", definition.name, repr(chosen), "a zarr_choose_fallback hook")
-    raise source.failure(f"must be one of {', '.join(item.name for item in fallbacks)}")
+    raise source.failure(f"must be one of {', '.join(map(str, names))}")
 
 
 def active() -> bool:
