@@ -202,7 +202,7 @@ def _read(
         outcome, problem = _compare(session, case, store, into)
         pair.outcomes[outcome] += 1
         if problem and outcome != "unsupported":
-            pair.differences[case.id] = problem
+            pair.differences[case.id] = truncate(" ".join(problem.split()), 84)
     return pair
 
 
