@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 HERE = Path(__file__).parent
+# The repository that builds the site, which GitHub Actions sets.
+SOURCE = "/".join(filter(None, map(os.environ.get, ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY"))))
 
 project = "zarr-core"
 author = "the authors of zarr-core"
@@ -22,6 +25,7 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.viewcode",  # links to the source
     "sphinx_copybutton",
 ]
 exclude_patterns = ["_build"]
@@ -31,14 +35,22 @@ autosummary_generate = True
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # signatures are those of the docstrings
 numpydoc_show_class_members = False
+numpydoc_xref_param_type = True  # links types that the reference contains
+numpydoc_xref_ignore = {"of", "or", "optional", "default", "by", "path", "callable"}
 copybutton_prompt_text = ">>> "
 
 templates_path = ["_templates"]
 highlight_language = "none"  # blocks that say nothing are commands
 html_theme = "pydata_sphinx_theme"
-html_title = "zarr-core"
+html_title = f"zarr-core {release}"
 html_show_sourcelink = False
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_theme_options = {
+    "icon_links": [{"name": "Source", "url": SOURCE, "icon": "fa-brands fa-github"}]
+    if SOURCE
+    else [],
+    "navbar_end": ["theme-switcher", "navbar-icon-links"],
     "navigation_with_keys": False,
     "show_prev_next": True,
     "secondary_sidebar_items": ["page-toc"],

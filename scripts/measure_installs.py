@@ -1,8 +1,8 @@
-"""Measure the packages, disk space and import time of selective installations.
+"""Measure the packages, disk space, memory and time of selective installations.
 
 Build the wheels of this workspace, install each set into an empty environment, and print a
-table in Markdown.  ``python scripts/measure_installs.py [--python PYTHON] [FOLDER]``; the folder
-keeps the environments.
+table in Markdown.  ``python scripts/measure_installs.py [--python PYTHON] [--runs N] [FOLDER]``; the
+folder keeps the environments.
 """
 
 from __future__ import annotations
@@ -38,6 +38,13 @@ SETS = {
         "zarr_core",
         ["zarr-core", "zarr-codecs", "zarr-sharding", "zarr-formats", "zarr-dtypes", "zarr-grids"],
     ),
+    "everything in a directory": ("zarr_core", ["zarr-core[recommended]"]),
+    "the command line": ("zarr_core", ["zarr-core[recommended]", "zarr-cli"]),
+    "databases and archives": ("zarr_core", ["zarr-core[recommended]", "zarr-stores"]),
+    "xarray": ("zarr_core", ["zarr-core[recommended]", "zarr-xarray"]),
+    "Dask": ("zarr_core", ["zarr-core[recommended]", "zarr-dask"]),
+    "HDF5": ("zarr_core", ["zarr-core[recommended]", "zarr-import[hdf5]"]),
+    "all distributions": ("zarr_core", ["zarr-core[complete]"]),
     "zarr-python": ("zarr", ["zarr"]),
     "tensorstore": ("tensorstore", ["tensorstore"]),
 }
@@ -45,7 +52,6 @@ MAKE = """
 import numpy, zarr_core
 zarr_core.create_array({path!r}, data=numpy.arange(1000.0), chunks=100, compressors=None)
 """
-RUNS = 15
 PIP = ("-m", "pip", "--disable-pip-version-check", "--no-input", "--quiet")
 
 LOOK = """
@@ -67,13 +73,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path)
     parser.add_argument("--python", default=sys.executable)
+    parser.add_argument("--runs", type=int, default=15)
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = asked.folder or Path(temporary)
         wheels = folder / "wheels"
         build(wheels)
-        print("| | packages | on disk | import | import and read an element |")
-        print("|---|---|---|---|---|")
+        print("| | packages | on disk | import | import and read an element | peak memory |")
+        print("|---|---|---|---|---|---|")
         array = folder / "array.zarr"
         if not array.exists():
             run(sys.executable, "-c", MAKE.format(path=str(array)))
@@ -85,23 +92,30 @@ def main() -> int:
                 run(python, *PIP, "install", "--find-links", wheels, *wanted)
             names, size = json.loads(run(python, "-c", LOOK))
             reads = READS[module].format(path=str(array))
-            bare, imported, read = times(python, "pass", f"import {module}", reads)
+            programs = ("pass", f"import {module}", reads)
+            (bare, _), (imported, _), (read, memory) = usage(python, asked.runs, *programs)
             print(
                 f"| {what}: {', '.join(f'`{each}`' for each in wanted)} | {len(names)} "
                 f"| {size / 1e6:.0f} MB | {1e3 * (imported - bare):.0f} ms "
-                f"| {1e3 * (read - bare):.0f} ms |"
+                f"| {1e3 * (read - bare):.0f} ms | {memory / 1e6:.0f} MB |",
+                flush=True,
             )
     return 0
 
 
-def times(python: Path, *programs: str) -> list[float]:
-    """Return the median processor time of programs in seconds."""
-    told = "import resource; use = resource.getrusage(resource.RUSAGE_SELF); print(use.ru_utime + use.ru_stime)"
-    seconds = [
-        [float(run(python, "-c", f"{program}\n{told}")) for program in programs]
-        for _ in range(RUNS)
-    ]
-    return [statistics.median(each) for each in zip(*seconds, strict=True)]
+def usage(python: Path, runs: int, *programs: str) -> list[tuple[float, float]]:
+    """Return the median processor time in seconds and peak memory in bytes of each program."""
+    told = (
+        "import resource, sys; use = resource.getrusage(resource.RUSAGE_SELF); "
+        "print(use.ru_utime + use.ru_stime, use.ru_maxrss * (1 if sys.platform == 'darwin' else 1024))"
+    )
+    found: list[list[list[float]]] = [[] for _ in programs]
+    for _ in range(runs):
+        for program, results in zip(programs, found, strict=True):
+            printed = run(python, "-c", f"{program}\n{told}")
+            results.append([float(text) for text in printed.split()])
+    medians = [[statistics.median(each) for each in zip(*it, strict=True)] for it in found]
+    return [(seconds, memory) for seconds, memory in medians]
 
 
 def run(*command: object) -> str:

@@ -63,7 +63,7 @@ class Shell:
     def run(self, line):
         import click
         from click.testing import CliRunner
-        from zarr_cli.main import cli
+        from zarr_cli.command_group import cli
 
         if line == "echo $?":
             return f"{self.status}\n"

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from click.testing import CliRunner
-from zarr_cli.main import cli
+from zarr_cli.command_group import cli
 from zarr_core.errors import NodeNameError
 from zarr_transfer import convert
 from zarr_xarray import to_zarr
@@ -160,7 +160,6 @@ def test_the_command_line(written, version, tmp_path):
     assert "__x" in run("ls", f"{written}#__grp")
     assert "6" in run("info", f"{written}#__grp/__x")
     assert run("check", written)
-    assert run("validate", written)
     run("copy", written, other)
     assert names(other) == NAMES
     run("diff", written, other)

@@ -7,7 +7,7 @@ import pytest
 import zarr_core as zarr
 from click.testing import CliRunner
 from formats_for_commands import FORMATS, make
-from zarr_cli.main import cli
+from zarr_cli.command_group import cli
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from zarr_cli.bench.candidates import Candidate, candidates
 from zarr_cli.bench.measure import Trial
 from zarr_cli.bench.recommend import best, recommend
-from zarr_cli.main import cli
+from zarr_cli.command_group import cli
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def test_all_data_types(run, values):
     names = {each["codecs"] for each in found["results"]}
     assert {"present", "none"} <= names
     assert len(names) > 8
-    assert not [each for each in found["left_out"] if "lossy" in each["reason"]]
+    assert not [each for each in found["excluded"] if "lossy" in each["reason"]]
     printed = run("bench", "codec", "a.zarr", "--seconds", "0.5", "--all")
     assert "now: " in printed
     assert printed.count("\nfor ") == 3
@@ -116,14 +116,14 @@ def test_additional_codecs(run):
         "present",
         own.replace("numcodecs.", ""),
     }
-    assert len(found["left_out"]) == 2
+    assert len(found["excluded"]) == 2
     assert "acme" in run("bench", "codec", "a.zarr", "--also", "acme:5", status=1)
 
 
 def test_lossy_codecs_are_excluded(run):
     zarr.create_array("f.zarr", data=np.random.default_rng(0).normal(size=1000), chunks=100)
     found = bench(run, "f.zarr", "--only", "--also", "numcodecs.bitround:keepbits=3")
-    assert found["left_out"][0]["reason"] == "is lossy for these elements"
+    assert found["excluded"][0]["reason"] == "is lossy for these elements"
     assert [each["codecs"] for each in found["results"]] == ["present"]
 
 

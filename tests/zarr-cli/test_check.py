@@ -17,7 +17,7 @@ from zarr_core.tools import format_named
 @pytest.mark.parametrize("location", [*(f"{name}.zarr" for name in FORMATS), "three.zip"])
 def test_sound_hierarchies(location, here, command, query):
     shown = command("check", location)
-    assert shown.startswith("sound: ")
+    assert "\nsound: " in shown
     found = query("check", location, "--strict")
     assert (found["sound"], found["complete"], found["damaged"], found["missing"]) == (
         True, True, 0, 0,
@@ -92,9 +92,9 @@ def test_all_kinds_of_damage(here, command, query):
     assert "shard index" in reasons[2]
     height = arrays["/height"]
     assert (height["stored"], height["total"], height["missing"]) == (7, 8, 1)
-    assert (height["outside"], height["foreign"]) == (["height/c/7/0"], ["height/notes.txt"])
-    assert found["foreign"] == ["junk/", "north/README"]
-    assert [each["path"] for each in found["unopened"]] == ["/north/scalar"]
+    assert (height["outside"], height["unmanaged"]) == (["height/c/7/0"], ["height/notes.txt"])
+    assert found["unmanaged"] == ["junk/", "north/README"]
+    assert "/north/scalar" in [each["path"] for each in found["problems"]]
     assert not arrays["/north/raw"]["has_checksums"]
 
     shown = command("check", "3.zarr", status=1)
@@ -109,7 +109,7 @@ def test_strict_reports_missing_chunks(here, command):
     Path("2.zarr/height/0.0").unlink()
     command("check", "2.zarr")
     command("check", "2.zarr", "--strict", status=1)
-    assert command("check", "2.zarr#north", "--strict").startswith("sound: 7 chunks read")
+    assert "sound: 7 chunks read" in command("check", "2.zarr#north", "--strict")
 
 
 def test_chunks_with_differing_lengths(tmp_path):
@@ -180,7 +180,8 @@ def test_metadata_is_compared_with_a_file(here, command, query):
     assert 'differs   /attributes/units: is "m", not "km"' in shown
     assert "not sound: nothing read in 1 array; 0 damaged; 1 array not as expected" in shown
     zarr.open("made.zarr").attrs["units"] = "km"
-    assert command("check", "made.zarr", "--like", "like.json").startswith("sound: ")
+    assert "\nsound: " in command("check", "made.zarr", "--like", "like.json")
+    assert command("check", "made.zarr", "--like", "like.json", "--meta-only").count("\n") == 1
     assert query("check", "made.zarr")["arrays"][0]["differences"] == []
 
 

@@ -10,9 +10,9 @@ import click
 import pytest
 import zarr_core as zarr
 from zarr_cli import errors
+from zarr_cli.command_group import cli
 from zarr_cli.humanize import format_bytes
 from zarr_cli.location import parse_location, parse_option, without_credentials
-from zarr_cli.main import cli
 from zarr_cli.table import ENTRIES
 
 
@@ -29,7 +29,7 @@ def test_table_matches_command_help(entry, command):
 def test_help_lists_all_commands_without_importing_them():
     program = """
 import sys
-from zarr_cli.main import cli
+from zarr_cli.command_group import cli
 cli(["--help"], standalone_mode=False)
 loaded = set(sys.modules)
 assert not {"numpy", "rich", "zarr_core", "jsonschema"} & loaded, loaded
@@ -59,6 +59,47 @@ def test_closed_pipe_is_not_an_error(example_folder):
     command = f"{script} cat 3.zarr#height | head -n 1"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, cwd=example_folder)
     assert (done.stderr, len(done.stdout.split())) == ("", 80)
+
+
+@pytest.mark.skipif(not os.path.exists("/bin/bash"), reason="needs bash")
+@pytest.mark.parametrize("words", ["cat 3.zarr#height", "tree 3.zarr", "extensions --no-load"])
+def test_status_if_the_reader_of_the_output_ends(words, example_folder):
+    script = os.path.join(os.path.dirname(sys.executable), "zarr-core")
+    command = f"{script} {words} | head -n 0; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(
+        ["/bin/bash", "-c", command], capture_output=True, text=True, cwd=example_folder
+    )
+    assert done.stderr == ""
+    assert done.stdout.strip() in ("0", "141")
+
+
+@pytest.mark.parametrize("module", ["click", "zarr_cli.command_group", "zarr_core", "numpy"])
+def test_interrupt_during_imports_has_no_traceback(module, tmp_path):
+    """Importing a module calls the handler of SIGINT, as if Ctrl+C was pressed."""
+    program = f"""
+import sys, _thread
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            import signal
+            signal.raise_signal(signal.SIGINT)
+sys.meta_path.insert(0, Finder())
+sys.argv = ["zarr-core", "info", "missing.zarr"]
+from zarr_cli.main import main
+main()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr.strip() == "Interrupted."
+
+
+def test_program_imports_only_constants_before_it_runs():
+    program = "import sys; before = set(sys.modules); import zarr_cli.main\n"
+    program += "print(sorted(set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout.strip() == "['zarr_cli', 'zarr_cli.exit_status', 'zarr_cli.main']"
 
 
 def test_usage_errors(command):

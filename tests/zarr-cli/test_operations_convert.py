@@ -12,7 +12,7 @@ import pytest
 import zarr_core as zarr
 from click.testing import CliRunner
 from waits import wait_until
-from zarr_cli.main import cli
+from zarr_cli.command_group import cli
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from zarr_cli.main import cli
+from zarr_cli.command_group import cli
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 # Archives with this name contain arrays without a group.

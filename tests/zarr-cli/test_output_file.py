@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import zarr_core as zarr
 from click.testing import CliRunner
-from zarr_cli.main import cli
+from zarr_cli.command_group import cli
 
 
 def test_failed_output_keeps_the_old_file(tmp_path):

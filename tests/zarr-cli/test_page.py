@@ -43,7 +43,7 @@ def store():
     )  # fmt: skip
     zeros = np.zeros((6, 40, 50), "int16")
     zeros[2, :10, 10:20] = 7
-    root.create_array("cube", data=zeros, chunks=(1, 10, 10), compressors="zstd")
+    root.create_array("cube", data=zeros, chunks=(1, 10, 10), compressors="numcodecs.lz4")
     root.create_array("line", data=np.arange(30) ** 2, chunks=7, compressors=None)
     root.create_array("words", data=np.array(["<b>", "two"]), chunks=2)
     root.create_array("<i>%23?#", shape=2, dtype="int8")
@@ -143,13 +143,13 @@ def test_image_has_the_colours_of_its_values(page, server, lines):
     page.focus("canvas.picture")
     page.keyboard.press("ArrowRight")
     assert "y 2, x 5" in page.inner_text(".readout")
-    page.select_option("text=Colour map >> .. >> select", "grey")
+    page.select_option("text=Colour map >> .. >> select", "gray")
     red, green, blue, _ = pixel(page, "canvas.picture", 0.99, 0.99)
     assert red == green == blue > 200
     page.get_by_label("First row below").check()
     assert pixel(page, "canvas.picture", 0.99, 0.01) == [red, green, blue, 255]
     page.get_by_label("Down", exact=True).select_option(label="x (32)")
-    page.wait_for_selector(".axis.down:has-text('x')")
+    page.wait_for_selector(".axis.down:has-text('x: 0 to 31')")
     assert page.eval_on_selector("canvas.picture", "(it) => [it.width, it.height]") == [24, 32]
     page.get_by_label("First row below").uncheck()
     assert pixel(page, "canvas.picture", 5.5 / 24, 7.5 / 32)[3] == 0
@@ -158,7 +158,7 @@ def test_image_has_the_colours_of_its_values(page, server, lines):
 def test_unsupported_codecs_are_decoded_by_the_server(page, server, lines):
     go(page, server, "cube?view=values")
     assert page.inner_text(".badge") == "decoded by the server"
-    assert "zstd" in page.inner_text(".how")
+    assert "lz4" in page.inner_text(".how")
     assert not any("GET /cube/c/" in line for line in lines)
     page.wait_for_selector(".stage canvas")
     page.get_by_label("index of dimension 0").fill("1")
@@ -190,6 +190,8 @@ ARRAYS = {
     for dtype in ("int8", "uint16", "float16", "float32", "int64", "complex128")
 } | {
     "bool-gzip": ("bool", "gzip"),
+    "float32-zstd": ("float32", "zstd"),
+    "int64-zstd19": ("int64", "zstd19"),
     "float64-crc": ("float64", "crc"),
     "uint32-start": ("uint32", "start"),
     "float32-v2": ("float32", "v2"),
@@ -200,6 +202,8 @@ BIG = {"name": "bytes", "configuration": {"endian": "big"}}
 FORMS = {
     "raw": {"chunks": (3, 4, 2), "compressors": None},
     "gzip": {"chunks": (3, 4, 2), "compressors": [GZIP]},
+    "zstd": {"chunks": (3, 4, 2)},
+    "zstd19": {"chunks": (6, 8, 9), "compressors": {"name": "zstd", "configuration": {"level": 19}}},
     "crc": {"chunks": (3, 4, 2), "compressors": [GZIP, "crc32c"]},
     "big": {"chunks": (5, 4, 3), "serializer": BIG, "compressors": [GZIP]},
     "transpose": {
@@ -298,6 +302,7 @@ def test_lines_texts_and_scalars(page, server, store):
     box = page.locator("svg.line").bounding_box()
     page.mouse.move(box["x"] + box["width"] - 5, box["y"] + 20)
     assert page.inner_text(".readout").split() == ["841", "at", "dimension", "0", "29"]
+    assert page.inner_text(".axis.along").startswith("dimension 0: 0 to 29")
     page.click("summary:has-text('Numbers')")
     assert page.locator(".elements tbody tr").nth(5).inner_text().split() == ["5", "25"]
     go(page, server, "words?view=values")
@@ -325,6 +330,8 @@ def test_problems_have_pointers(page, server):
     page.wait_for_selector("h4:has-text('/wrong')")
     go(page, server, "not/there")
     assert "no node at '/not/there'" in page.inner_text("main .error")
+    page.get_by_role("link", name="root of the store").click()
+    page.wait_for_selector("h2:has-text('group')")
 
 
 def test_server_that_stopped(page, server):
@@ -393,3 +400,107 @@ def test_folder_of_hierarchies(browser, tmp_path):
         page.locator(".node", has_text="data").locator(".twist").click()
         page.locator(".node", has_text="two.zarr").click()
         page.wait_for_selector("h2:has-text('int64')")
+
+
+# --- the layout at several widths ---
+
+
+@pytest.fixture(scope="module")
+def wide_numbers():
+    """Return a store whose numbers, names and units are long."""
+    store = zarr.MemoryStore()
+    root = zarr.create_group(store)
+    y, x = np.mgrid[0:60, 0:90]
+    root.create_array(
+        "height", data=(y * 1.000001e-7 - x * 123456.789).astype("float64"), chunks=(7, 11),
+        dimension_names=("northward_distance_from_the_origin", "x"), compressors="gzip",
+        attributes={"units": "kilogram meter per second squared"},
+    )  # fmt: skip
+    root.create_array("large", data=(y * x).astype("int64") * 10**15 - 9 * 10**18, chunks=(30, 45))
+    root.create_array(
+        "x", data=np.linspace(-123.456789, 456.123456, 90), dimension_names=("x",),
+        attributes={"units": "degrees_east"},
+    )  # fmt: skip
+    root.create_array(
+        "empty", shape=(500, 700), chunks=(100, 100), dtype="float32", fill_value=-9999
+    )
+    with StoreServer(store) as server:
+        yield server
+
+
+OVERFLOWS = """() => {
+    const outer = document.querySelector("main").getBoundingClientRect();
+    const found = [];
+    for (const it of document.querySelectorAll("main *")) {
+        const box = it.getBoundingClientRect();
+        if (!box.width || it.closest(".scroll, pre")) continue;
+        const parent = it.parentElement.getBoundingClientRect();
+        if (box.right > outer.right + 1 || box.left < outer.left - 1) found.push(it.outerHTML.slice(0, 120));
+        if (it.closest(".legend, .row") && box.right > parent.right + 1) found.push(it.outerHTML.slice(0, 120));
+    }
+    return found;
+}"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 1000, 400])
+def test_nothing_overflows(browser, wide_numbers, width, theme):
+    with closing(browser.new_page(viewport={"width": width, "height": 800})) as page:
+        page.emulate_media(color_scheme=theme)
+        for route in (
+            "", "height", "height?view=values", "height?view=chunks", "large?view=values",
+            "large?view=chunks", "x?view=values", "empty?view=values", "empty?view=chunks",
+        ):  # fmt: skip
+            go(page, wide_numbers, route)
+            page.wait_for_load_state("networkidle")
+            assert page.evaluate(OVERFLOWS) == [], route
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, route
+
+
+def test_axes_have_units_and_coordinates(browser, wide_numbers):
+    with closing(browser.new_page(viewport={"width": 1280, "height": 800})) as page:
+        go(page, wide_numbers, "height?view=values")
+        assert page.inner_text(".axis.across") == "x (degrees_east): -123.4568 to 456.1235 →"
+        assert page.text_content(".axis.down").startswith(
+            "northward_distance_from_the_origin: 0 to"
+        )
+        assert "kilogram meter" in page.inner_text(".legend")
+        box = page.locator("canvas.picture").bounding_box()
+        page.mouse.move(box["x"] + 2, box["y"] + 2)
+        assert "x 0 (-123.4568 degrees_east)" in page.inner_text(".readout")
+
+
+def test_nothing_stored_yet(browser, wide_numbers):
+    with closing(browser.new_page()) as page:
+        go(page, wide_numbers, "empty?view=values")
+        page.wait_for_selector(".nothing:has-text('Nothing stored yet')")
+        assert "-9999" in page.inner_text(".nothing")
+        assert page.locator("canvas.picture").count() == 0
+        go(page, wide_numbers, "empty?view=chunks")
+        page.wait_for_selector(".nothing:has-text('Nothing stored yet')")
+        assert page.locator("canvas.map").count() == 0
+
+
+def test_common_names_and_codecs_once(browser, wide_numbers):
+    with closing(browser.new_page(viewport={"width": 1280, "height": 800})) as page:
+        go(page, wide_numbers, "large")
+        assert page.inner_text("main").count("zstd") == 1
+        go(page, wide_numbers, "large?view=values")
+        assert page.inner_text(".badge") == "decoded in this page"
+        options = page.locator(".drawn option").all_text_contents()
+        assert {"viridis", "inferno", "minimum-maximum"} <= {*options}
+        assert pixel(page, "canvas.scale", 0, 0) == [0x44, 0x01, 0x54, 255]
+        assert pixel(page, "canvas.scale", 0.999, 0) == [0xFD, 0xE7, 0x25, 255]
+
+
+def test_themes_and_widths_do_not_change_the_picture(browser, wide_numbers):
+    shots = set()
+    for theme, width in (("light", 1280), ("dark", 1000), ("dark", 400)):
+        with closing(browser.new_page(viewport={"width": width, "height": 800})) as page:
+            page.emulate_media(color_scheme=theme)
+            go(page, wide_numbers, "height?view=values")
+            shots.add(page.eval_on_selector("canvas.picture", "(it) => it.toDataURL()"))
+            box = page.locator("canvas.picture").bounding_box()
+            assert box["width"] > 200
+            assert box["height"] > 100
+    assert len(shots) == 1

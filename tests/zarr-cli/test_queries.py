@@ -304,12 +304,14 @@ def test_broken_and_conflicting_extensions(command, query, tmp_path, monkeypatch
         unloaded = command("extensions", "acme.both", "--no-load", status=1)
         [one] = query("extensions", "acme.one", status=1)
         optional = command("extensions", "acme.slow", status=0)
+        everything = command("extensions", status=1)
     finally:
         monkeypatch.undo()
         discovery.refresh()
     assert "acme.one   acme-one 1.0  broken: ModuleNotFoundError" in shown
     assert one["loads"] is False
-    assert "acme-two[fast] 1.0  alternative that cannot be loaded" in optional
+    assert "acme-two[fast] 1.0  not installed: pip install 'acme-two[fast]'" in optional
+    assert "acme.slow" not in everything
     assert "acme.both  acme-one 1.0  in conflict" in unloaded
     assert "acme-one and acme-two all provide the codec 'acme.both'" in unloaded
 
@@ -336,7 +338,7 @@ def on_terminal(words, cwd, width):
 
 def test_output_fits_the_terminal_width(here):
     change("3.zarr/north/scalar/zarr.json", lambda it: it.update(codecs=["acme.unknown"]))
-    for words in (["info", "3.zarr#height"], ["validate", "3.zarr"], ["ls", "-lr", "3.zarr"]):
+    for words in (["info", "3.zarr#height"], ["check", "3.zarr"], ["ls", "-lr", "3.zarr"]):
         shown = on_terminal(words, here, 60)
         assert re.search("height|acme.unknown", shown)
         assert max(map(len, shown.splitlines())) <= 60

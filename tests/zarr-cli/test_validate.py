@@ -1,4 +1,4 @@
-"""``zarr-core validate``: all problems of the metadata of a hierarchy."""
+"""``zarr-core check --meta-only``: all problems of the metadata of a hierarchy."""
 
 import json
 import zipfile
@@ -15,8 +15,8 @@ DRAFT = Path(__file__).parents[1] / "fixtures" / "draft" / "text"
 
 @pytest.mark.parametrize("location", [*(f"{name}.zarr" for name in FORMATS), "three.zip"])
 def test_valid_hierarchies(location, here, command, query):
-    assert command("validate", location, "--strict").startswith("valid: ")
-    found = query("validate", location)
+    assert command("check", "--meta-only", location, "--strict").startswith("valid: ")
+    found = query("check", "--meta-only", location)
     assert (found["errors"], found["warnings"], found["problems"]) == (0, 0, [])
     nodes = 1 if location == "1.zarr" else 2 + len(zarr.open_group(location, mode="r")["north"])
     assert found["nodes"] == nodes + (location != "1.zarr")
@@ -50,7 +50,7 @@ def test_every_problem_has_a_pointer(here, command, query):
     change(north("shards"), codecs=[sharding])
     change("3.zarr/north/zarr.json", surprise=1)
 
-    found = query("validate", "3.zarr", status=1)["problems"]
+    found = query("check", "--meta-only", "3.zarr", status=1)["problems"]
     places = {(each["path"], each["pointer"], each["kind"], each["severity"]) for each in found}
     assert places == {
         ("/height", "/shape/0", "document", "error"),
@@ -70,17 +70,17 @@ def test_every_problem_has_a_pointer(here, command, query):
             for name in ("raw", "scalar", "shards", "temperature", "when")
         ),
     }
-    shown = command("validate", "3.zarr", status=1)
+    shown = command("check", "--meta-only", "3.zarr", status=1)
     assert shown.endswith("16 problems, 1 warning in 10 nodes\n")
     assert "no codec called 'acme.baz' is installed" in shown
-    assert command("validate", "3.zarr", "-q", status=1) == ""
+    assert command("check", "--meta-only", "3.zarr", "-q", status=1) == ""
 
 
 @pytest.mark.filterwarnings("ignore:.*contains NaN or Infinity:UserWarning")
 def test_values_read_with_a_warning_are_not_valid(here, query):
     change("3.zarr/height/zarr.json", attributes={"a": [0, float("nan")]})
     assert zarr.open("3.zarr")["height"].attrs["a"][0] == 0
-    found = query("validate", "3.zarr", status=1)["problems"]
+    found = query("check", "--meta-only", "3.zarr", status=1)["problems"]
     assert ("/height", "/attributes/a/1") in [(it["path"], it["pointer"]) for it in found]
 
 
@@ -89,7 +89,7 @@ def test_outdated_consolidated_metadata(here, query):
     change("3.zarr/height/zarr.json", attributes={})
     zarr.rmdir("3.zarr", "north/raw")
     zarr.create_group(zarr.LocalStore("3.zarr"), path="new")
-    found = query("validate", "3.zarr", status=1)["problems"]
+    found = query("check", "--meta-only", "3.zarr", status=1)["problems"]
     assert [
         (each["pointer"].rpartition("/")[2], each["message"].split(";")[0]) for each in found
     ] == [
@@ -106,10 +106,10 @@ def test_consolidated_metadata_of_zarr_python_is_up_to_date(here, query):
     copies = {"kind": "inline", "must_understand": False, "metadata": {}}
     metadata["north/.zgroup"]["consolidated_metadata"] = copies
     change("2.zarr/.zmetadata", metadata=metadata)
-    assert query("validate", "2.zarr")["problems"] == []
+    assert query("check", "--meta-only", "2.zarr")["problems"] == []
     metadata["north/.zgroup"]["zarr_format"] = 1
     change("2.zarr/.zmetadata", metadata=metadata)
-    assert len(query("validate", "2.zarr", status=1)["problems"]) == 1
+    assert len(query("check", "--meta-only", "2.zarr", status=1)["problems"]) == 1
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_invalid_hierarchies_of_the_draft(name, tmp_path, query):
     """Invalid fixtures give problems with messages, not exceptions."""
     with zipfile.ZipFile(DRAFT / f"{name}.zip") as archive:
         archive.extractall(tmp_path)
-    found = query("validate", tmp_path, status=1)["problems"]
+    found = query("check", "--meta-only", tmp_path, status=1)["problems"]
     assert {each["severity"] for each in found} == {"error"}
     assert all(each["message"] for each in found)
 
@@ -128,18 +128,18 @@ def test_strict_counts_warnings(here, command):
     optional = {"name": "acme.bar", "must_understand": False}
     codecs = [{"name": "bytes", "configuration": {"endian": "little"}}, optional]
     change("3.zarr/north/raw/zarr.json", codecs=codecs)
-    assert command("validate", "3.zarr#north").endswith("1 warning in 8 nodes\n")
-    command("validate", "3.zarr#north", "--strict", status=1)
+    assert command("check", "--meta-only", "3.zarr#north").endswith("1 warning in 8 nodes\n")
+    command("check", "--meta-only", "3.zarr#north", "--strict", status=1)
 
 
 def test_nodes_below_a_damaged_root_are_validated(here, command, query):
     with open("2.zarr/.zgroup", "w") as stream:
         stream.write("{")
     change("2.zarr/height/.zarray", order="Z")
-    found = query("validate", "2.zarr", status=1)
+    found = query("check", "--meta-only", "2.zarr", status=1)
     assert [each["path"] for each in found["problems"]] == ["/", "/height"]
     assert (found["zarr_format"], found["nodes"]) == ("v2", 7)
-    assert "no Zarr array or group here" in command("validate", "missing", status=1)
+    assert "no Zarr array or group here" in command("check", "--meta-only", "missing", status=1)
 
 
 class Unlisted(zarr.MemoryStore):

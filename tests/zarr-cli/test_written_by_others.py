@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from zarr_cli.main import cli
+from zarr_cli.command_group import cli
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 # Archives with this name contain arrays without a group.
@@ -26,7 +26,6 @@ def test_queries(file):
     for words in (
         ["tree", "--attrs"],
         ["ls", "-rs"],
-        ["validate"],
         ["check"],
         ["info", "--stored"],
     ):

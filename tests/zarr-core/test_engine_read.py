@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import zarr_core as zarr
+from zarr_core import system_calls
 from zarr_core.config import config
 
 
@@ -18,7 +19,7 @@ def sizes(monkeypatch):
         seen.extend(len(buffer) for buffer in buffers)
         return preadv(descriptor, buffers, offset)
 
-    monkeypatch.setattr(local_read.os, "preadv", recorded)
+    monkeypatch.setattr(system_calls, "preadv", recorded)
     return seen
 
 

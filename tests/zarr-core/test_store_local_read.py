@@ -5,6 +5,7 @@ import os
 import socket
 
 import pytest
+from zarr_core import system_calls
 from zarr_core.errors import StoreError, StoreReadError
 from zarr_core.stores.local import LocalStore
 
@@ -119,7 +120,7 @@ def test_other_failures_are_not_missing_values(store, monkeypatch):
         "scandir": [lambda key: list(store.list_prefix("a/")), lambda key: store.list_dir("a/")],
     }.items():
         with monkeypatch.context() as patch:
-            patch.setattr(os, name, refuse)
+            patch.setattr(system_calls if name.startswith("pread") else os, name, refuse)
             for call in calls:
                 with pytest.raises(StoreReadError, match=r"a/.*Permission denied") as caught:
                     call("a/k")
@@ -131,7 +132,7 @@ def test_other_failures_are_not_missing_values(store, monkeypatch):
         "open": lambda: store.update("a/k", lambda reader: b"new"),
     }.items():
         with monkeypatch.context() as patch:
-            patch.setattr(os, name, refuse)
+            patch.setattr(system_calls if name.startswith("pread") else os, name, refuse)
             with pytest.raises(StoreError, match=r"a/.*Permission denied"):
                 call()
 
@@ -140,8 +141,8 @@ def test_short_reads_are_continued(store, monkeypatch):
     value = bytes(range(200))
     store.set("k", value)
     preadv, pread = os.preadv, os.pread
-    monkeypatch.setattr(os, "preadv", lambda fd, bufs, at: preadv(fd, [bufs[0][:7]], at))
-    monkeypatch.setattr(os, "pread", lambda fd, size, at: pread(fd, min(size, 7), at))
+    monkeypatch.setattr(system_calls, "preadv", lambda fd, bufs, at: preadv(fd, [bufs[0][:7]], at))
+    monkeypatch.setattr(system_calls, "pread", lambda fd, size, at: pread(fd, min(size, 7), at))
     buffer = room(300)
     assert store.get_into("k", buffer) == 200
     assert bytes(buffer[:200]) == value
@@ -160,7 +161,7 @@ def test_short_writes_are_continued(store, monkeypatch):
         piece = next((piece for piece in pieces if len(piece)), b"")
         return writev(descriptor, [memoryview(piece)[:3]])
 
-    monkeypatch.setattr(os, "writev", short)
+    monkeypatch.setattr(system_calls, "writev", short)
     pieces = [b"0123456789", b"", b"ab", bytes(range(100))]
     store.set("k", pieces)
     store.set("l", [b"x"] * 3000)

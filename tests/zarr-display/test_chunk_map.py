@@ -256,3 +256,12 @@ def test_scale_is_ordered_for_colour_blindness(eyes):
     seen = [float(weights @ np.clip(SEEN[eyes] @ lightness(it), 0, 1)) for it in SCALE]
     # Steps that can be told apart: by a tenth and more each.
     assert all(after > 1.1 * before for before, after in pairwise(seen))
+
+
+def test_nothing_stored_is_said_instead_of_a_solid_square():
+    array = zarr.create_array(zarr.MemoryStore(), shape=(500, 700), chunks=(100, 100), dtype="f4")
+    shown = array.chunk_map()._repr_html_()
+    assert "Nothing stored yet" in shown
+    assert "<svg" not in shown
+    array[0, 0] = 1
+    assert "<svg" in array.chunk_map()._repr_html_()

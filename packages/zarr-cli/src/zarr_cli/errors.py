@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import warnings
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from zarr_cli.exit_status import INTERRUPTED, PIPE_CLOSED
 from zarr_cli.output import escape_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _KEY = "zarr_cli.traceback"
-
-INTERRUPTED = 130
-"""The exit status of an interrupted program, as in shells."""
 
 
 class Failure(click.ClickException):
@@ -53,8 +53,11 @@ def report_errors(ctx: click.Context) -> Iterator[None]:
         raise
     except (click.exceptions.Exit, click.Abort):
         raise
-    except (BrokenPipeError, SystemExit):
-        raise  # click exits quietly if the pipe is closed
+    except SystemExit:
+        raise
+    except BrokenPipeError:
+        _discard_output()
+        raise click.exceptions.Exit(PIPE_CLOSED) from None
     except KeyboardInterrupt as interrupt:
         click.echo("\n".join(["Interrupted.", *_notes(interrupt)]), err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
@@ -64,6 +67,16 @@ def report_errors(ctx: click.Context) -> Iterator[None]:
         raise Failure(error_message(error)) from error
     finally:
         warnings.showwarning = previous
+
+
+def _discard_output() -> None:
+    """Discard the rest of standard output, so that flushing it at the end does not fail."""
+    try:
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sys.stdout.fileno())
+        os.close(null)
+    except (OSError, ValueError):
+        pass  # not a file, as within a test or a notebook
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:

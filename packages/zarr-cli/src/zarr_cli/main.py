@@ -1,91 +1,20 @@
-"""The command ``zarr-core``: a click group that imports its commands on use."""
+"""The program ``zarr-core``.
 
-from __future__ import annotations
+This module imports only constants before :func:`main` runs, so that an interrupt during the
+imports ends the program without a traceback.
+"""
 
-from difflib import get_close_matches
-from importlib import import_module
-from typing import Any
+import sys
 
-import click
-from click.shell_completion import CompletionItem
-
-from zarr_cli import errors
-from zarr_cli.table import ENTRIES, SECTIONS
-
-PROGRAM = "zarr-core"
-
-
-class LazyGroup(click.Group):
-    """A group that finds and lists commands by the table, and reports their errors."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(ENTRIES)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        entry = ENTRIES.get(cmd_name)
-        if entry is None:
-            return None
-        module, _, attribute = entry.target.partition(":")
-        command: click.Command = getattr(import_module(module), attribute)
-        _keep_examples(command)
-        return errors.with_traceback_option(command)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        name = args[0]
-        if name not in ENTRIES and any(mark in name for mark in "/.#:"):
-            args = ["info", *args]  # a location without a command
-        elif name not in ENTRIES and not name.startswith("-") and not ctx.resilient_parsing:
-            close = get_close_matches(name, ENTRIES, 1)
-            hint = f"did you mean {close[0]!r}?" if close else f"see {PROGRAM} --help."
-            ctx.fail(f"unknown command {name!r}; {hint}")
-        return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        width = max(map(len, ENTRIES)) + 2
-        for title, section in SECTIONS.items():
-            if section:
-                with formatter.section(title):
-                    rows = [(entry.name.ljust(width - 2), entry.summary) for entry in section]
-                    formatter.write_dl(rows)
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        return [
-            *(
-                CompletionItem(entry.name, help=entry.summary)
-                for entry in ENTRIES.values()
-                if entry.name.startswith(incomplete)
-            ),
-            *click.Command.shell_complete(self, ctx, incomplete),
-        ]
-
-    def invoke(self, ctx: click.Context) -> Any:
-        with errors.report_errors(ctx):
-            return super().invoke(ctx)
-
-
-def _keep_examples(command: click.Command) -> None:
-    r"""Replace the two characters ``\b`` of raw docstrings, so that click keeps the lines."""
-    below = command.commands.values() if isinstance(command, click.Group) else ()
-    for each in (command, *below):
-        each.help = (each.help or "").replace("\\b\n", "\b\n")
-
-
-@click.command(
-    cls=LazyGroup,
-    name=PROGRAM,
-    no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="A LOCATION without a command runs info. A LOCATION is a path or a URL of a store, "
-    "optionally followed by #path/in/the/hierarchy: field.zarr, "
-    "s3://bucket/field.zarr#north/elevation, field.zip.",
-)
-@click.version_option(package_name="zarr-cli", prog_name=PROGRAM)
-def cli() -> None:
-    """Inspect, check and change Zarr hierarchies."""
+from zarr_cli.exit_status import INTERRUPTED
 
 
 def main() -> None:
     """Run ``zarr-core`` with the arguments of the process."""
-    errors.with_traceback_option(cli)(prog_name=PROGRAM)
+    try:
+        from zarr_cli.command_group import PROGRAM, cli
+
+        cli(prog_name=PROGRAM)
+    except KeyboardInterrupt:
+        sys.stderr.write("Interrupted.\n")
+        sys.exit(INTERRUPTED)

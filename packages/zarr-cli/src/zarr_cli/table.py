@@ -66,14 +66,9 @@ SECTIONS: dict[str, tuple[Entry, ...]] = {
     ),
     "Check": (
         Entry(
-            "validate",
-            "zarr_cli.commands.validate:command",
-            "Validate all metadata of a hierarchy.",
-        ),
-        Entry(
             "check",
             "zarr_cli.commands.check:command",
-            "Read every chunk of a hierarchy and report damage.",
+            "Check all metadata and every chunk of a hierarchy.",
         ),
         Entry(
             "diff",

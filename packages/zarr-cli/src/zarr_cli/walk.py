@@ -116,6 +116,6 @@ def _problem(error: ZarrError) -> str:
     """Return an error as one line with its JSON pointer, without the path of the node."""
     first, *others = problems_from_error(error, "")
     more = f" (and {len(others)} more)" if others else ""
-    # `zarr-core validate` prints the advice too.
+    # `zarr-core check` prints the advice too.
     message = first.message.partition(". ")[0].partition("; ")[0]
     return f"{first.pointer or 'metadata'}: {message}{more}"

@@ -6,10 +6,12 @@ import itertools
 import os
 import sys
 import warnings
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import zarr_core
+from zarr_core.tools import optional_function
 
 from zarr_compat.adapt import adapt
 from zarr_compat.api_nodes import create_hierarchy
@@ -31,7 +33,7 @@ from zarr_compat.open_nodes import (
 from zarr_compat.settings import config
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
 __all__ = [
     "Array",
@@ -74,13 +76,11 @@ __all__ = [
 # That of zarr-python, whose modules describe arrays, or else whose names this package has.
 __version__ = f"{zarr_python_version() or '3.4.2'}+zarr.core.{zarr_core.__version__}"
 
-copy_all = adapt(zarr_core.copy_all)
 copy_store = adapt(zarr_core.copy_store)
 empty = adapt_creation(zarr_core.empty)
 empty_like = adapt_creation(zarr_core.empty_like)
 full = adapt_creation(zarr_core.full)
 full_like = adapt_creation(zarr_core.full_like)
-load = adapt(zarr_core.load)
 ones = adapt_creation(zarr_core.ones)
 ones_like = adapt_creation(zarr_core.ones_like)
 tree = adapt(zarr_core.tree)
@@ -139,6 +139,34 @@ def open_like(a: Any, path: str, **options: Any) -> Array:
     like = {"shape": a.shape, "dtype": a.dtype, "chunks": a.chunks, "fill_value": a.fill_value}
     array: Array = open_array(path, **{**like, **options})
     return array
+
+
+def load(store: Any, path: str | None = None, **options: Any) -> Any:
+    """Read an array into memory; for a group, return a mapping that reads arrays when accessed."""
+    found = open(store, mode="r", path=path, **options)
+    return found[...] if isinstance(found, Array) else LazyArrays(found)
+
+
+class LazyArrays(Mapping[str, Any]):
+    """The arrays directly below a group, by name; each is read into memory at each access."""
+
+    def __init__(self, group: Group) -> None:
+        self._group = group
+
+    def __getitem__(self, name: str) -> Any:
+        member = self._group[name]
+        if not isinstance(member, Array):
+            raise KeyError(name)
+        return member[...]
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name, _ in self._group.core.arrays())
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __repr__(self) -> str:
+        return f"LazyArrays({self._group!r}: {', '.join(self)})"
 
 
 def print_debug_info() -> None:
@@ -252,7 +280,11 @@ def group(store: Any = None, *, overwrite: bool = False, **options: Any) -> Grou
 
 
 def consolidate_metadata(
-    store: Any, path: str | None = None, zarr_format: int | None = None
+    store: Any,
+    path: str | None = None,
+    zarr_format: int | None = None,
+    *,
+    metadata_key: str | None = None,
 ) -> Group:
     """Consolidate the metadata of all nodes below a group.
 
@@ -264,6 +296,8 @@ def consolidate_metadata(
         Path of the group.
     zarr_format : int, optional
         Format of the group.
+    metadata_key : str, optional
+        As for :func:`zarr_core.consolidate_metadata`.
     """
     found: Group = open_group(
         store, mode="r+", path=path, zarr_format=zarr_format, use_consolidated=False
@@ -274,10 +308,29 @@ def consolidate_metadata(
             ZarrUserWarning,
             stacklevel=2,
         )
-    result: Group = adapt(zarr_core.consolidate_metadata, found.user_store)(found)
+    result: Group = adapt(zarr_core.consolidate_metadata, found.user_store)(
+        found, metadata_key=metadata_key
+    )
     return result
 
 
 def copy(source: Any, dest: Any, name: str | None = None, **options: Any) -> Any:
-    """Copy an array or group; see :func:`zarr_core.copy`, whose ``dest_path`` is ``name``."""
-    return adapt(zarr_core.copy)(source, dest, name, **options)
+    """Copy an array or group; see :func:`zarr_core.copy`, whose ``dest_path`` is ``name``.
+
+    ``source`` or ``dest`` can be an object of h5py, for which zarr-import is required.
+    """
+    function = optional_function("copy_hdf5") if _is_hdf5(source, dest) else zarr_core.copy
+    return adapt(function)(source, dest, name, **options)
+
+
+def copy_all(source: Any, dest: Any, **options: Any) -> Any:
+    """Copy all members of a group; see :func:`zarr_core.copy_all`.
+
+    ``source`` or ``dest`` can be an object of h5py, for which zarr-import is required.
+    """
+    function = optional_function("copy_all_hdf5") if _is_hdf5(source, dest) else zarr_core.copy_all
+    return adapt(function)(source, dest, **options)
+
+
+def _is_hdf5(*nodes: Any) -> bool:
+    return any(base.__module__.startswith("h5py.") for node in nodes for base in type(node).__mro__)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field, fields, replace
 from itertools import count
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -49,6 +50,10 @@ class Settings:
         Whether chunks that contain only the fill value are stored.
     missing_chunks : {"fill", "error"}
         Whether a missing chunk reads as the fill value or raises an error.
+    default_compressors
+        The ``compressors`` of new arrays for which none are given, in the forms that
+        :func:`zarr_core.create_array` accepts; None for no compression.  ``"auto"``: the default of
+        the format.
     reserved_names : {"error", "warn"}
         Whether creating a node with a reserved name (``__...``) is an error or a warning.
         Existing nodes are opened, listed and copied in either case.
@@ -71,13 +76,20 @@ class Settings:
     fallback: Literal["error", "warn", "use"] = "warn"
     write_empty_chunks: bool = False
     missing_chunks: Literal["fill", "error"] = "fill"
+    default_compressors: Any = "auto"
     reserved_names: Literal["error", "warn"] = "error"
     disabled_plugins: frozenset[str] = frozenset()
     native: Literal["auto", "off", "require"] = "auto"
     max_metadata_nbytes: int | None = 1 << 28
 
 
-_versions = count()  # atomic
+_counter = count()
+_counting = Lock()
+
+
+def _next_version() -> int:
+    with _counting:  # counters are not atomic in free-threaded interpreters
+        return next(_counter)
 
 
 class Config:
@@ -93,7 +105,7 @@ class Config:
 
     def __init__(self) -> None:
         self._settings: Settings | None = None
-        self.version = next(_versions)
+        self.version = _next_version()
         """Changes whenever a name can resolve to another class; part of the keys of caches."""
 
     @property
@@ -133,7 +145,7 @@ class Config:
 
     def invalidate_caches(self) -> None:
         """Change :attr:`version`."""
-        self.version = next(_versions)
+        self.version = _next_version()
 
 
 class _Change:

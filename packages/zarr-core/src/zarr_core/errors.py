@@ -152,8 +152,8 @@ class ExtensionConflictError(ExtensionError):
         what = f"the {self.extension_point.replace('_', ' ')} {quoted(self.extension_name)}"
         found = f"{len(self.distributions)} distributions provide {what}"
         first = self.distributions[0].split(" ", 1)[0] if self.distributions else "NAME"
-        choice = f"providers={{'{self.extension_point}.{self.extension_name}': '{first}'}}"
-        help_ = f" Choose one: zarr_core.config.set({choice})"
+        name = f"{self.extension_point}.{self.extension_name}"
+        help_ = f" Choose one: zarr_core.config.set(providers={{'{name}': '{first}'}})"
         if len({item.partition(" (")[0] for item in self.distributions}) == 1:
             found, help_ = f"{first} provides {what} more than once", " It must be repaired."
         return f"{found}: {'; '.join(self.distributions)}.{help_}"

@@ -60,6 +60,14 @@ def from_zarr(
     ValueError
         If there are more than 10,000,000 blocks along the dimensions, because Dask keeps the
         length of each.
+
+    Examples
+    --------
+    >>> import zarr_core as zarr
+    >>> from zarr_dask import from_zarr
+    >>> array = zarr.create_array("lazy.zarr", data=[[1, 2], [3, 4]], chunks=(1, 2))
+    >>> int(from_zarr(array).sum().compute())
+    10
     """
     if isinstance(source, Array) and path is None:
         array = source

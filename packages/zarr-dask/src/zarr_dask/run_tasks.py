@@ -7,6 +7,8 @@ from contextlib import closing
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from zarr_core.tools import log
+
 from zarr_dask import _dask
 
 if TYPE_CHECKING:
@@ -128,7 +130,8 @@ class Retry:
         for left in reversed(range(self._retries + 1)):
             try:
                 return self._work(task)
-            except Exception:
+            except Exception as error:
                 if not left:
                     raise
+                log("retries", "%s failed (%s); repeating the task", task, error)
         return None

@@ -31,7 +31,10 @@ def html(found: ChunkMap) -> str:
     first, *more = summary(found)
     lines = "".join(tag("div", text(line, 400), style="opacity:.8") for line in more)
     heading = tag("div", text(first, 400), style="font-weight:600")
-    shown = picture(found) if found.chunks.size else ""
+    if found.chunks.size and found.complete and not found.stored.any():
+        shown = tag("div", text("Nothing stored yet: every element is the fill value."))
+    else:
+        shown = picture(found) if found.chunks.size else ""
     return tag("div", heading, lines, shown, style="margin:8px 0")
 
 
@@ -51,7 +54,7 @@ def picture(found: ChunkMap, alone: bool = False) -> str:
         tag("g", *_legend(found), transform=f"translate({across + 24},8)"),
     ]
     description = " ".join(summary(found))
-    size = (across + 24 + _LEGEND, max(height + down, 120))
+    size = (across + 24 + _legend_width(found), max(height + down, 120))
     return svg(size, *parts, description=description, alone=alone)
 
 
@@ -172,6 +175,12 @@ def _axes(found: ChunkMap, left: int, width: int, height: int) -> Iterator[str]:
             yield label(left - 5, 14, "0", anchor="end")
             yield label(left - 5, height + 2, f"{rows - 1:,}", anchor="end")
         yield label(10, 4 + height / 2, name, anchor="middle", strong=True, vertical=True)
+
+
+def _legend_width(found: ChunkMap) -> int:
+    """Return the width of the legend; large numbers need more."""
+    longest = f"{int(found.incompressible.sum()):,} not smaller than in memory"
+    return max(_LEGEND, 18 + 7 * len(longest)) if found.incompressible.any() else _LEGEND
 
 
 def _legend(found: ChunkMap) -> Iterator[str]:

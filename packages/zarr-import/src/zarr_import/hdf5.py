@@ -54,7 +54,7 @@ def import_hdf5(
     path : str
         Path in ``place`` of the root of the imported nodes.
     group : str
-        Path of the group or dataset in the file that becomes the root.
+        Path of the group or dataset in ``source`` that becomes the root.
     include, exclude : str or iterable of str, optional
         Paths below ``group`` of objects to import or not to import; ``*`` matches anything.
     chunks : None, "auto", int, sequence or mapping
@@ -116,6 +116,17 @@ def import_hdf5(
     -----
     Metadata documents are stored after everything below them, that of the root last.  An
     interrupted import is not a hierarchy yet, and the same call resumes it.
+
+    Examples
+    --------
+    >>> import h5py
+    >>> import zarr_core as zarr
+    >>> from zarr_import import import_hdf5
+    >>> with h5py.File("a.h5", "w") as file:
+    ...     file["x"] = [1, 2, 3]
+    >>> _ = import_hdf5("a.h5", "from_hdf5.zarr")
+    >>> zarr.open("from_hdf5.zarr")["x"][...]
+    array([1, 2, 3])
     """
     label = source_name(source)
     report = ImportReport(label, "")

@@ -31,6 +31,7 @@ from zarr_core.tools import (
     create_ancestors,
     format_of_new,
     is_node_name,
+    log,
     make_room,
     normalise_path,
     read_node,
@@ -302,7 +303,10 @@ def _import_array(
             raise NodeExistsError(
                 Location(store, path), f"holds {key!r}, which is not part of a Zarr node"
             )
-        store.erase_values(leftover)  # of an interrupted import
+        log("recovery", "%s: %d keys of an interrupted import removed",
+            Location(store, path), len(leftover),
+        )  # fmt: skip
+        store.erase_values(leftover)
     if store.metadata_first:
         rollback.create(store, path, format_, metadata, format_.write)
     array = array_from_metadata(store, metadata, path=path, zarr_format=format_.name)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from zarr_core import Array, Group
-from zarr_core.tools import ProgressReporter
+from zarr_core.tools import ProgressReporter, system_calls
 
 from zarr_import.dtypes import pack_dtype
 from zarr_import.elements import parts
@@ -97,6 +97,16 @@ def import_numpy(
     -----
     Files are memory-mapped, so arrays can be larger than memory.  Compressed files are
     decompressed to a temporary file first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import zarr_core as zarr
+    >>> from zarr_import import import_numpy
+    >>> np.save("a.npy", np.arange(6))
+    >>> _ = import_numpy("a.npy", "imported.zarr", chunks=3)
+    >>> zarr.open("imported.zarr")[4]
+    np.int64(4)
     """
     named = isinstance(source, str | os.PathLike)
     if isinstance(place, Group) and not path and named:
@@ -270,7 +280,7 @@ def export_numpy(
                 for name, array in arrays:
                     _write(array, single, max_memory, reporter)
                     archive.write(single, f"{name}{_ENDING}")
-        os.replace(temporary, path)
+        system_calls.replace(temporary, path)
 
 
 def _members(group: Group) -> list[tuple[str, Array]]:

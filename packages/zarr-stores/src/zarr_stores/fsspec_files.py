@@ -9,6 +9,8 @@ from errno import ENAMETOOLONG
 from stat import S_ISDIR, S_ISREG
 from typing import TYPE_CHECKING, Any
 
+from zarr_core.tools import log, system_calls
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -50,6 +52,7 @@ def write_file(fs: Any, traits: Traits, path: str, data: bytes) -> None:
                     raise
                 there = True
                 continue
+        log("retries", "%r: the directory does not exist; creating it", above)
         _make_directories(fs, above)
 
 
@@ -115,7 +118,7 @@ def drop_cached(fs: Any, path: str) -> None:
 
 def _replace(fs: Any, traits: Traits, source: str, target: str) -> None:
     if traits.local:
-        os.replace(source, target)  # fsspec would move it into an existing directory
+        system_calls.replace(source, target)  # fsspec would move it into an existing directory
     else:
         fs.mv(source, target)
 

@@ -14,6 +14,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final
 
 from zarr_core.extension import ByteReader, StoreError, ValueReplacedError
+from zarr_core.tools import log
 
 from zarr_stores import object_errors as errors
 from zarr_stores.object_generation import generation_of
@@ -28,8 +29,8 @@ MARKS: Final = "zarrchanges"  # letters only: Azure requires identifiers
 _KEPT: Final = 64  # marks; S3 limits all metadata to 2 KiB
 _MAX_ATTEMPTS: Final = 100  # attempts of a change, in case of conflicts
 _LONGEST_WAIT: Final = 0.5  # seconds between two attempts
-_RETRIES: Final = 10  # default number of retries after lost responses
-_LIMIT: Final = timedelta(minutes=3)  # default time limit of the retries
+_RETRIES: Final = 10  # number of retries after lost responses, unless the store has another
+_LIMIT: Final = timedelta(minutes=3)  # time limit of the retries, unless the store has another
 _UNKNOWN: Final = (
     "it is unknown whether the new value was stored: check it before changing it again"
 )
@@ -63,6 +64,9 @@ class Updates:
             done = self._try(key, change)
             if done is not False:
                 return done is True
+            log("retries", "%s %r was changed by another writer; updating it again",
+                self._client.location, key,
+            )  # fmt: skip
             _pause(attempt)
         raise StoreError(
             f"was replaced {_MAX_ATTEMPTS} times during an update; if there are no other writers, the "

@@ -20,7 +20,7 @@ from zarr_core.extension import (
     StoreReadError,
     check_prefix,
 )
-from zarr_core.tools import key_lock
+from zarr_core.tools import key_lock, log
 
 from zarr_stores._database import is_key, to_bytes
 from zarr_stores._server import ServerStore
@@ -55,8 +55,8 @@ class RedisStore(ServerStore):
     prefix : str
         Part of the Redis keys before the colon.
     **options
-        ``password``, ``password_variable``, ``timeout``, ``connect_timeout``, ``retries``, and
-        options of ``redis.Redis.from_url``, such as ``ssl_ca_certs``.
+        ``password``, ``password_variable``, ``timeout``, ``connect_timeout``, ``retry_timeout``,
+        and options of ``redis.Redis.from_url``, such as ``ssl_ca_certs``.
 
     Notes
     -----
@@ -310,6 +310,12 @@ class RedisStore(ServerStore):
                         return
                 finally:
                     sessions.release(session)
+                log(
+                    "retries",
+                    "%s %r was changed by another writer; updating it again",
+                    self,
+                    key,
+                )
                 if attempt > 2:
                     time.sleep(random() * min(0.1, 0.001 * attempt))
         raise StoreError(

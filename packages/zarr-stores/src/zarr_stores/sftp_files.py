@@ -20,6 +20,7 @@ from asyncssh import (
     SFTPNoSuchFile,
     SFTPPermissionDenied,
 )
+from zarr_core.tools import log
 
 from zarr_stores.sftp_link import UnusableError, extend_timeout, gather
 
@@ -130,6 +131,8 @@ async def _create(client: SFTPClient, root: bytes, path: bytes) -> SFTPClientFil
         except SFTPNoSuchFile:
             if attempt and not await _can_have(client, path.rpartition(b"/")[0]):
                 raise UnusableError("a file exists where a directory is required") from None
+            if attempt:
+                log("retries", "%r: the directory was removed; creating it again", path)
             await make_directories(client, root, path.rpartition(b"/")[0])
     raise UnusableError("the directory is removed repeatedly by another client")
 

@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from asyncssh import FXF_READ, FXF_WRITE, SFTPError, SFTPNoSuchFile
+from zarr_core.tools import log
 
 from zarr_stores.sftp_files import create_exclusive, part_of, remove, temporary_path
 from zarr_stores.sftp_link import sleep
@@ -95,6 +96,7 @@ class Lease:
         # cannot rename the next lease, which may already exist, to the same name.
         with suppress(SFTPError):
             await client.rename(self._path, temporary_path(self._path, content.split()[0]))
+            log("recovery", "%r: lease of a lost client removed", self._path)
 
     async def _renew(self) -> None:
         while True:

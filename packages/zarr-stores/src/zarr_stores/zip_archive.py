@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from zarr_core.extension import StoreError, StoreKeyError, StoreReadError, check_key
+from zarr_core.tools import system_calls
 
 from zarr_stores.zip_methods import METHODS, decompress, max_decompressed_size
 from zarr_stores.zip_source import Descriptor, SourceFile
@@ -86,7 +87,7 @@ def open_file(path: str) -> Descriptor:
     OSError
         If the file cannot be opened.
     """
-    file = Descriptor(os.open(path, os.O_RDONLY | os.O_CLOEXEC))
+    file = Descriptor(os.open(path, os.O_RDONLY | system_calls.CLOSE_ON_EXEC | system_calls.BINARY))
     if stat.S_ISDIR(os.fstat(file.number).st_mode):
         raise IsADirectoryError(errno.EISDIR, "the path is a directory, not a zip archive", path)
     return file
@@ -249,7 +250,9 @@ class Writer:
     """
 
     def __init__(self, path: str, *, empty: bool) -> None:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        descriptor = os.open(
+            path, os.O_RDWR | os.O_CREAT | system_calls.CLOSE_ON_EXEC | system_calls.BINARY, 0o666
+        )
         self._stream = _Stream(descriptor, "r+b")
         self.abandoned = False
         """Whether the writer belongs to the parent of this forked process."""
@@ -290,7 +293,15 @@ class Writer:
         new = f"{real}.{os.getpid()}-{id(self):x}.new"
         mode = stat.S_IMODE(os.fstat(old.fileno()).st_mode)
         try:
-            descriptor = os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+            descriptor = os.open(
+                new,
+                os.O_RDWR
+                | os.O_CREAT
+                | os.O_EXCL
+                | system_calls.CLOSE_ON_EXEC
+                | system_calls.BINARY,
+                mode,
+            )
         except OSError:  # the file is writable, but its directory is not
             old.truncate(0)
             return old.fileno()
@@ -299,7 +310,7 @@ class Writer:
             try:
                 os.fchmod(descriptor, mode)
                 self._lock(path)
-                os.replace(new, real)
+                system_calls.replace(new, real)
             except BaseException:
                 os.unlink(new)
                 raise
@@ -329,6 +340,27 @@ class Writer:
             raise
         written = self.entries[key] = Entry.from_info(info)
         return written
+
+    def write_directory(self) -> None:
+        """Write the central directory; the next value replaces it.
+
+        After an error, values can still be added, and the directory be written.
+        """
+        if self.abandoned:
+            return
+        archive = self._archive
+        archive.filelist[:] = archive.NameToInfo.values()
+        end = archive.start_dir
+        try:
+            archive.close()  # the stream remains open
+        except BaseException:
+            self._stream.truncate(end)
+            again = self._archive = ZipFile(self._stream, "a")
+            again.filelist, again.NameToInfo = archive.filelist, archive.NameToInfo
+            again.start_dir = end
+            again.comment = archive.comment  # an archive with a new comment is written when closed
+            raise
+        self._archive = ZipFile(self._stream, "a")
 
     def finish(self) -> None:
         """Write the central directory, with each name once, and close the file."""

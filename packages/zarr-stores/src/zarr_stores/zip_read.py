@@ -18,6 +18,7 @@ from zarr_core.extension import (
     check_key,
     check_prefix,
 )
+from zarr_core.tools import log
 
 from zarr_stores.zip_archive import (
     EXTRA,
@@ -158,6 +159,7 @@ class ReadableZip(Store):
                 self._forget()
                 if attempt == _ATTEMPTS - 1:
                     raise
+                log("retries", "%s was replaced while it was read; reading it again", self)
         raise AssertionError("the last attempt raises")
 
     # --- listable ---

@@ -1,9 +1,13 @@
-"""Recovery of complete values from a zip archive whose writer was killed."""
+"""Recovery of complete values from a zip archive whose writer was killed.
+
+In a shell: ``python -m zarr_stores.zip_recover FILE NEW_FILE``.
+"""
 
 from __future__ import annotations
 
 import os
 import struct
+import sys
 from typing import TYPE_CHECKING
 
 from zarr_core.extension import StoreError, StoreKeyError, StoreReadError, check_key
@@ -120,3 +124,18 @@ def _data_descriptor(descriptor: Descriptor, start: int) -> tuple[int, int, int,
             return None
         position += _WINDOW - len(_MARK) + 1
     return None
+
+
+def main(arguments: list[str]) -> None:
+    """Recover the archive named by the first argument to the second one."""
+    if len(arguments) != 2:
+        sys.exit("usage: python -m zarr_stores.zip_recover FILE NEW_FILE")
+    try:
+        count = recover(*arguments)
+    except StoreError as error:
+        sys.exit(f"Error: {error}")
+    print(f"{count} complete values written to {arguments[1]}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from zarr_core.extension import StoreError, StoreReadError
+from zarr_core.tools import system_calls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -77,13 +78,15 @@ class Descriptor(Source):
     def fill(self, start: int, buffer: memoryview) -> None:
         done = 0
         while done < len(buffer):
-            count = os.preadv(self.number, [buffer[done : done + (1 << 30)]], start + done)
+            count = system_calls.preadv(
+                self.number, [buffer[done : done + (1 << 30)]], start + done
+            )
             if not count:
                 raise StoreReadError("damaged archive: the file is truncated")
             done += count
 
     def read(self, start: int, length: int) -> bytes:
-        return os.pread(self.number, length, start)
+        return system_calls.pread(self.number, length, start)
 
     def __del__(self) -> None:
         os.close(self.number)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core.errors import MetadataError
 from zarr_core.extension import StoreError
-from zarr_core.tools import CHECKPOINT_NAME, read_metadata, strictjson
+from zarr_core.tools import CHECKPOINT_NAME, log, read_metadata, strictjson
 
 from zarr_transfer.unmanaged import check_unmanaged
 
@@ -67,6 +67,7 @@ class Checkpoint:
             return None
         if isinstance(found, dict) and found.get("work") == self._work:
             self._stored = found.get("done")
+            log("recovery", "%s %r: an interrupted copy is resumed", self._store, self._key)
         return self._stored
 
     def write(self, done: JSON) -> None:
@@ -141,6 +142,12 @@ def erase_interrupted(new: Array) -> None:
             own = [key for _, key in new.stored_chunks()]
         check_unmanaged(new, set(own))
         if own and new.store.supports_erasing:
+            log(
+                "recovery",
+                "%s: %d keys of an interrupted copy removed",
+                new.stored.location,
+                len(own),
+            )
             new.store.erase_values(own)
 
 

@@ -156,6 +156,13 @@ def copy(
 
     Unmanaged keys, such as a text file next to an array, are copied, too; if arrays are decoded,
     they are not copied, with a warning.
+
+    Examples
+    --------
+    >>> import zarr_core as zarr
+    >>> array = zarr.create_array("a.zarr", data=[1, 2, 3])
+    >>> zarr.copy(array, "b.zarr")[...]
+    array([1, 2, 3])
     """
     options = CopyOptions(
         overwrite=overwrite, if_exists=if_exists, shallow=shallow, without_attrs=without_attrs,

@@ -109,6 +109,15 @@ def to_zarr(
 
     If writing fails or is interrupted, the arrays and groups that were created are removed.
     Notes of the exception list everything that remains.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> from zarr_xarray import to_zarr
+    >>> data = xr.Dataset({"t": ("x", [1.0, 2.0])}, coords={"x": [10, 20]})
+    >>> _ = to_zarr(data, "data.zarr")
+    >>> float(xr.open_dataset("data.zarr", engine="zarr_core")["t"].sum())
+    3.0
     """
     tree = isinstance(data, _xarray.DataTree)
     if tree and append_dim is not None:

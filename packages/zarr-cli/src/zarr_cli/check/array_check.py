@@ -47,7 +47,7 @@ class ArrayCheck:
         The chunks that cannot be read.
     outside : list of str
         Keys of chunks outside the shape of the array, left from a larger shape.
-    foreign : list of str
+    unmanaged : list of str
         Unmanaged keys below the array.
     differences : list of str
         Differences of the metadata from what is expected, each with its JSON pointer.
@@ -60,7 +60,7 @@ class ArrayCheck:
     stored: int = 0
     damages: list[Damage] = field(default_factory=list)
     outside: list[str] = field(default_factory=list)
-    foreign: list[str] = field(default_factory=list)
+    unmanaged: list[str] = field(default_factory=list)
     differences: list[str] = field(default_factory=list)
 
     @property

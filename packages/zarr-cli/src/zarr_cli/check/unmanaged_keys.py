@@ -42,8 +42,8 @@ def check_keys_of_array(
             chunk = None
             if key.startswith(start):
                 chunk = encoding.decode(key[len(start) :], array.ndim)
-            (result.foreign if chunk is None else result.outside).append(key)
-    result.foreign.sort()
+            (result.unmanaged if chunk is None else result.outside).append(key)
+    result.unmanaged.sort()
     result.outside.sort()
 
 

@@ -9,7 +9,7 @@ import click
 
 from zarr_cli.errors import Failure
 from zarr_cli.location import Location, location_arguments
-from zarr_cli.output import print_json
+from zarr_cli.output import always_json_option, print_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,8 +34,12 @@ def command() -> None:
 @command.command
 @location_arguments("location")
 @click.argument("name", required=False)
+@always_json_option
 def get(location: Location, name: str | None) -> None:
-    """Print one attribute, or all of them, as JSON."""
+    """Print one attribute, or all of them, as JSON.
+
+    The JSON document of --json is the value of the attribute, or an object of all attributes.
+    """
     node = location.open()
     print_json(node.attrs.asdict() if name is None else _value(node, location, name))
 

@@ -63,6 +63,10 @@ def codec(
     in one thread and in several rounds. Speeds are medians over the rounds, in MB of elements
     per second of processor time. Codecs that are lossy for these elements, not installed, or
     not supported by the format are excluded.
+
+    The JSON document of --json has location, sample, results: a list of {codecs, present,
+    definitions, options, nbytes, ratio, encode_mb_s, decode_mb_s, rounds, best}; recommended:
+    the codecs for size, speed and balance; excluded: a list of {codecs, reason}.
     """
     from zarr_cli.bench.benchmark import benchmark_codecs
     from zarr_cli.bench.candidates import parse_candidate
@@ -100,7 +104,7 @@ def _document(location: Location, result: BenchmarkResult) -> dict[str, Any]:
     trials, whole = result.trials, result.nbytes
     front, chosen = best(trials), recommend(trials)
     return {
-        "place": str(location),
+        "location": str(location),
         "sample": {"chunks": len(result.chunks), "nbytes": whole},
         "results": [
             {
@@ -120,7 +124,7 @@ def _document(location: Location, result: BenchmarkResult) -> dict[str, Any]:
         "recommended": {
             purpose: _candidate_name(trials[number].candidate) for purpose, number in chosen.items()
         },
-        "left_out": [
+        "excluded": [
             {"codecs": _candidate_name(candidate), "reason": reason}
             for candidate, reason in result.excluded
         ],

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from zarr_cli.location import Location, location_arguments
-from zarr_cli.output import echo, escape_text, is_terminal
+from zarr_cli.output import echo, escape_text, is_terminal, json_option
 from zarr_cli.progress import ProgressOutput, progress_options
 
 if TYPE_CHECKING:
@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     "--format",
     "form",
     type=click.Choice(["text", "csv", "json", "npy"]),
-    default="text",
-    help="Output format.",
+    help="Output format; default: text.",
 )
 @click.option("--all", "whole", is_flag=True, help="Print all elements, also to a terminal.")
 @click.option(
@@ -45,13 +44,15 @@ if TYPE_CHECKING:
     help="Output file; default: standard output.",
 )
 @progress_options
+@json_option
 def command(
     location: Location,
     selection: str,
-    form: str,
+    form: str | None,
     whole: bool,
     output: str,
     progress: ProgressOutput,
+    as_json: bool,
 ) -> None:
     r"""Print the elements of an array, or of a selection of it.
 
@@ -72,7 +73,12 @@ def command(
     npy   a file for numpy.load
 
     Large selections are read in blocks of 32 MiB and need not fit into memory.
+
+    The JSON document of --json is that of --format json.
     """
+    if as_json and form not in (None, "json"):
+        raise click.UsageError(f"--json and --format {form} cannot be combined")
+    form = "json" if as_json else form or "text"
     from zarr_cli.cat.selection import SelectionTextError, parse_selection
 
     array = location.open_array()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import click
 from zarr_core import PartialArrayMetadata
 from zarr_core.tools import strictjson
 
+from zarr_cli.advice import to_command_line
 from zarr_cli.errors import Failure, ProblemsFound
 from zarr_cli.humanize import pluralize
 from zarr_cli.location import Location, location_arguments
@@ -19,12 +21,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from zarr_cli.check import ArrayCheck, Check
+    from zarr_cli.validate import Validation
 
 
 @click.command
 @location_arguments("location")
+@click.option("--meta-only", is_flag=True, help="Check metadata only; read no chunks.")
 @click.option(
-    "--strict", is_flag=True, help="Missing chunks and unmanaged keys also give status 1."
+    "--strict",
+    is_flag=True,
+    help="Warnings, missing chunks and unmanaged keys also give status 1.",
 )
 @click.option(
     "--like",
@@ -37,44 +43,54 @@ if TYPE_CHECKING:
 @json_option
 def command(
     location: Location,
+    meta_only: bool,
     strict: bool,
     expected: Path | None,
     progress: ProgressOutput,
     as_json: bool,
 ) -> None:
-    r"""Read every chunk of a hierarchy and report damage.
+    r"""Check all metadata and every chunk of a hierarchy.
 
     \b
     zarr-core check survey.zarr
+    zarr-core check old.zarr --meta-only --strict
     zarr-core check s3://bucket/field.zarr -q || echo damaged
     zarr-core check survey.zarr/height --like height.json
 
-    All stored chunks of an array, or of all arrays below a group, are read and decoded. This
-    verifies checksums. The report lists chunks that are damaged or truncated, the number of
-    missing chunks (which read as the fill value), unmanaged keys, chunks outside the shape of
-    an array that has shrunk, and nodes that cannot be opened. Nothing is changed.
+    The metadata of a node and of all nodes below it is validated against the JSON Schemas of
+    its format, the constraints between fields, and the extensions that it names. Consolidated
+    metadata is compared with the stored metadata. Each problem has a JSON pointer.
+
+    Then all stored chunks are read and decoded, which verifies checksums. The report lists
+    chunks that are damaged or truncated, the number of missing chunks (which read as the fill
+    value), unmanaged keys, and chunks outside the shape of an array that has shrunk. Nothing
+    is changed.
 
     --like also compares the metadata of each array with FILE.json, which has the members of a
     zarr.json that are expected: {"data_type": "float32", "codecs": ["zstd"]}. For all formats,
-    they are those of version 3; see zarr_core.PartialArrayMetadata.
+    they are those of version 3.
 
-    Exit status: 0 if everything can be read and is as expected, 1 if not, 2 for a usage error.
+    Exit status: 0 if everything is valid, can be read and is as expected, 1 if not, 2 for a
+    usage error.
 
-    The JSON document of --json has store, path, sound, complete, damaged, missing (numbers);
-    arrays: a list of {path, unit, total, stored, missing, has_checksums, damages, outside,
-    foreign, differences}, where each of damages is {key, chunk, kind, reason} and kind is checksum,
-    damaged or unreadable; unopened: a list of {path, problem}; foreign: a list of unmanaged keys.
+    The JSON document of --json has store, path, zarr_format, sound, complete, nodes, errors,
+    warnings, damaged, missing (numbers); problems: a list of {path, pointer, message, kind,
+    severity}, where kind is document, extension, consolidated or store, and severity is error
+    or warning; arrays: a list of {path, unit, total, stored, missing, has_checksums, damages,
+    outside, unmanaged, differences}, where each of damages is {key, chunk, kind, reason} and
+    kind is checksum, damaged or unreadable; unmanaged: a list of keys. With --meta-only,
+    arrays has only those that --like compares.
     """
     from zarr_cli.check import check
 
     like = None if expected is None else _read(expected)
     store, path = location.locate()
     with progress.bar("check") as report:
-        result = check(store, path, location.zarr_format, report, like)
+        result = check(store, path, location.zarr_format, report, like, chunks=not meta_only)
     if as_json:
         print_json(result.to_json())
     elif not progress.quiet:
-        _print(result)
+        _print(result, meta_only=meta_only)
     if not result.is_sound or (strict and not result.is_complete):
         raise ProblemsFound
 
@@ -86,11 +102,10 @@ def _read(file: Path) -> PartialArrayMetadata:
     return PartialArrayMetadata.from_json(document, str(file))
 
 
-def _print(result: Check) -> None:
-    for path, problem in result.unopened.items():
-        print_styled([(path, "bold"), (f"  cannot be opened: {problem}", "red")], hanging=4)
+def _print(result: Check, *, meta_only: bool) -> None:
+    _print_problems(result.metadata)
     for array in result.arrays:
-        if array.damages or array.differences or array.outside or array.foreign:
+        if array.damages or array.differences or array.outside or array.unmanaged:
             print_styled([(array.path, "bold")])
         for difference in array.differences:
             print_styled([("  differs   ", "red"), (difference, "")], hanging=12)
@@ -100,11 +115,46 @@ def _print(result: Check) -> None:
                 hanging=12,
             )
         _print_keys("outside", array.outside)
-        _print_keys("unmanaged", array.foreign)
-    if result.foreign:
+        _print_keys("unmanaged", array.unmanaged)
+    if result.unmanaged:
         print_styled([("in groups", "bold")])
-        _print_keys("unmanaged", result.foreign)
-    _print_summary(result)
+        _print_keys("unmanaged", result.unmanaged)
+    _print_nodes(result.metadata)
+    if not meta_only:
+        _print_chunks(result)
+    elif differ := _not_as_expected(result):
+        print_styled([(differ, "bold red")])
+
+
+def _print_problems(result: Validation) -> None:
+    ordered = sorted(result.problems, key=lambda problem: problem.path)
+    for path, problems in groupby(ordered, lambda problem: problem.path):
+        print_styled([(path, "bold")])
+        for problem in problems:
+            print_styled(
+                [
+                    ("  " if problem.is_error else "  warning ", "yellow"),
+                    (problem.pointer or "metadata", "cyan"),
+                    (f": {to_command_line(problem.message)}", ""),
+                ],
+                hanging=4,
+            )
+
+
+def _print_nodes(result: Validation) -> None:
+    nodes = pluralize(result.nodes, "node")
+    if not result.problems:
+        print_styled([("valid", "bold green"), (f": {nodes} of format {result.zarr_format}", "")])
+        return
+    parts = [pluralize(result.errors, "problem")] if result.errors else []
+    parts += [pluralize(result.warnings, "warning")] if result.warnings else []
+    style = "bold red" if result.errors else "yellow"
+    print_styled([(", ".join(parts), style), (f" in {nodes}", "")])
+
+
+def _not_as_expected(result: Check) -> str:
+    differ = sum(bool(array.differences) for array in result.arrays)
+    return f"{pluralize(differ, 'array')} not as expected" if differ else ""
 
 
 _SHOWN = 10  # keys that are listed per category
@@ -117,14 +167,14 @@ def _print_keys(label: str, keys: Sequence[str]) -> None:
         print_styled([(f"  ... and {len(keys) - _SHOWN} more", "dim")])
 
 
-def _print_summary(result: Check) -> None:
+def _print_chunks(result: Check) -> None:
     read = _counted(result.arrays, "stored")
     missing = _counted([array for array in result.arrays if array.missing], "missing")
     damaged = sum(len(array.damages) for array in result.arrays)
     arrays = pluralize(len(result.arrays), "array")
     verdict = ("sound", "bold green") if result.is_sound else ("not sound", "bold red")
-    differ = sum(bool(array.differences) for array in result.arrays)
-    others = f"; {pluralize(differ, 'array')} not as expected" if differ else ""
+    differ = _not_as_expected(result)
+    others = f"; {differ}" if differ else ""
     print_styled(
         [verdict, (f": {read or 'nothing'} read in {arrays}; {damaged} damaged{others}", "")]
     )

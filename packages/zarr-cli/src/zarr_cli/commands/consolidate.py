@@ -21,7 +21,11 @@ from zarr_cli.progress import ProgressOutput, progress_options
 def command(
     location: Location, check: bool, remove: bool, progress: ProgressOutput, as_json: bool
 ) -> None:
-    """Store the metadata of all nodes below a group in the group, to open it with one read."""
+    """Store the metadata of all nodes below a group in the group, to open it with one read.
+
+    The JSON document of --json has location, consolidated, nodes (a number); with --check, it
+    has location, up_to_date, and the lists of paths stale, missing, extra.
+    """
     import zarr_core
 
     if check and remove:
@@ -46,7 +50,9 @@ def command(
     metadata = group.metadata.consolidated
     nodes = 0 if metadata is None else len(metadata.entries)
     if as_json:
-        print_json({"place": str(location), "consolidated": metadata is not None, "nodes": nodes})
+        print_json(
+            {"location": str(location), "consolidated": metadata is not None, "nodes": nodes}
+        )
     elif remove:
         echo(f"{location}: consolidated metadata removed")
     else:
@@ -66,7 +72,7 @@ def _check(location: Location, group: object, progress: ProgressOutput, as_json:
         difference = zarr_core.check_consolidated(group, progress=reports)
     if as_json:
         parts = {name: list(getattr(difference, name)) for name in ("stale", "missing", "extra")}
-        print_json({"place": str(location), "up_to_date": not difference, **parts})
+        print_json({"location": str(location), "up_to_date": not difference, **parts})
     else:
         echo(f"{location}: {difference}")
     if difference:

@@ -46,6 +46,10 @@ def command(
 
     --include and --exclude choose the arrays to which the layout options apply. Other arrays
     keep their layout.
+
+    The JSON document of --json has source, dest, source_format, dest_format, dry_run, cost,
+    steps: a list of {path, kind, cost, chunks, nbytes, notes, problems}, one per node, where
+    cost is nothing, document, copy or recode.
     """
     from zarr_cli.modify.conversion import run_conversion
 

@@ -59,6 +59,9 @@ def command(
 
     To resume an interrupted copy, run the same command without --overwrite.
     For another format or other chunks, use zarr-core convert or zarr-core rechunk.
+
+    The JSON document of --json has source, dest, dry_run, nodes: a list of {action, path},
+    where action is copy or skip; keys, nbytes (numbers; null with --dry-run).
     """
     import zarr_core
 

@@ -63,6 +63,8 @@ def command(
         -s 2048,2048 -z zstd:5 --fill-value NaN --dimension-names y,x
     zarr-core create height.zarr --from height.npy
     zarr-core create next.zarr --like height.zarr -z gzip:6
+
+    The JSON document of --json has the properties that the command prints, by name.
     """
     options: dict[str, Any] = {"attributes": dict(map(_attribute, attributes))}
     if dimension_names is not None:

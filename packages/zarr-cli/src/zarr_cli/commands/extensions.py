@@ -37,12 +37,12 @@ def command(
 
     The list shows the distribution that provides each extension. Each one is imported to
     check that it works. If several have the same name, those that are not used are marked.
+    Alternatives of extras that are not installed are listed only if a NAME is given.
 
-    Exit status: 0, or 1 if an extension is broken or in conflict. Alternatives are used only
-    if the settings name them; a missing library of an alternative is not an error.
+    Exit status: 0, or 1 if an extension is broken or in conflict.
 
-    The JSON document of --json is a list of {extension_point, name, distribution, version, target, choice,
-    used, loads, error}; loads is null with --no-load.
+    The JSON document of --json is a list of {extension_point, name, distribution, version,
+    target, choice, used, loads, error}; loads is null with --no-load.
     """
     from zarr_core import installed_extensions
 
@@ -54,6 +54,8 @@ def command(
                 f"unknown extension point {extension_point!r}; choose from {', '.join(kinds)}",
                 param_hint="--extension-point",
             )
+    if not names:
+        lines = [line for line in lines if not line.is_missing_extra]
     conflicts = _conflicts(lines)
     if as_json:
         print_json([_document(line) for line in lines])
@@ -140,5 +142,5 @@ def _advice(extension_point: str, name: str, choices: Iterable[str]) -> str:
     providers = [*choices]
     return (
         f"{' and '.join(providers)} all provide the {extension_point} {name!r}, so it cannot be used. Choose "
-        f"one: zarr_core.config.set(providers={{'{extension_point}.{name}': '{providers[0]}'}})"
+        f'one: export ZARR_CORE_PROVIDERS="{extension_point}.{name}={providers[0]}"'
     )

@@ -34,6 +34,10 @@ _NUMPY = (".npy", ".npz")
 @click.option("--zarr-format", metavar="FORMAT", help="Format: 3, 2, ...; default 3.")
 @click.option("--consolidate", is_flag=True, help="Write consolidated metadata at the end.")
 @click.option("--skip-unsupported", is_flag=True, help="Ignore objects that Zarr does not support.")
+@click.option(
+    "--external", is_flag=True,
+    help="Read elements and follow links in other files; only for files that you trust.",
+)  # fmt: skip
 @click.option("--overwrite", is_flag=True, help="First remove an existing node at DEST.")
 @click.option(
     "--timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS",
@@ -54,6 +58,7 @@ def command(
     zarr_format: str | None,
     consolidate: bool,
     skip_unsupported: bool,
+    external: bool,
     overwrite: bool,
     timeout: float | None,
     max_memory: int | None,
@@ -69,6 +74,8 @@ def command(
 
     Chunks are copied without decoding if Zarr has codecs for their filters. To resume an
     interrupted import, run the same command without --overwrite.
+
+    The JSON document of --json is the report of the import, with all objects of the file.
     """
     options: dict[str, Any] = {"path": dest.path, "overwrite": overwrite}
     if chunks is not None:
@@ -90,10 +97,12 @@ def command(
             "consolidated": consolidate,
             "unsupported": "skip" if skip_unsupported else "raise",
             "timeout": timeout,
+            "external": external,
         }
-    elif group or include or exclude or timeout is not None:
+    elif group or include or exclude or external or timeout is not None:
         raise click.UsageError(
-            "--group, --include, --exclude and --timeout are only for HDF5 and NetCDF files"
+            "--group, --include, --exclude, --external and --timeout are only for HDF5 and NetCDF "
+            "files"
         )
     from zarr_cli.modify.open_stores import update_consolidated
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from zarr_cli.location import Location, location_arguments
-from zarr_cli.output import echo, is_terminal, print_json
+from zarr_cli.output import echo, is_terminal, json_option, print_json
 
 if TYPE_CHECKING:
     from zarr_core.extension import JSON
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     "--v3", is_flag=True, help="Print the metadata in the form of version 3, for any format."
 )
 @click.option("--raw", is_flag=True, help="Print the stored bytes, one document after the other.")
-def command(location: Location, v3: bool, raw: bool) -> None:
+@json_option
+def command(location: Location, v3: bool, raw: bool, as_json: bool) -> None:
     r"""Print the stored metadata of a node as JSON.
 
     \b
@@ -31,7 +32,11 @@ def command(location: Location, v3: bool, raw: bool) -> None:
     A node of version 3 has one metadata document. Nodes of other formats may have several:
     then the output is an object of documents by name, such as {".zarray": ..., ".zattrs": ...}.
     Invalid documents are printed too.
+
+    The JSON document of --json is the same as without the option.
     """
+    if raw and as_json:
+        raise click.UsageError("--raw and --json cannot be combined")
     from zarr_cli.metadata_documents import format_of, stored_documents
 
     if v3:

@@ -44,6 +44,8 @@ def v3(
     Without DEST, metadata of version 3 is written next to the old metadata, and chunks are
     not changed. With DEST, chunks are copied too; the command of zarr-python writes only
     metadata there. zarr-core convert has more options.
+
+    The JSON document of --json is that of zarr-core convert.
     """
     from zarr_core.tools import read_node
 
@@ -84,6 +86,8 @@ def remove_metadata(
 
     Use it after a migration in place. It is an error if a node has only metadata of that
     version, unless --force is used.
+
+    The JSON document of --json has location, dry_run, documents (a list of keys).
     """
     from zarr_transfer import remove_documents
 
@@ -93,7 +97,7 @@ def remove_metadata(
     finally:
         store.close()
     if as_json:
-        print_json({"place": str(location), "dry_run": dry_run, "documents": removed})
+        print_json({"location": str(location), "dry_run": dry_run, "documents": removed})
         return
     for key in removed if dry_run else ():
         echo(key)

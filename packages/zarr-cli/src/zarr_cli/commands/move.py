@@ -26,6 +26,8 @@ def command(
     \b
     zarr-core move survey.zarr#north survey.zarr#south
     zarr-core move field.zarr s3://bucket/field.zarr
+
+    The JSON document of --json has source, dest, dry_run.
     """
     import zarr_core
 

@@ -25,6 +25,10 @@ def command(source: Location, dest: Location, layout: dict[str, Any], **options:
     dimensions. Properties without an option do not change. Arrays that do not change are
     copied as they are stored. To resume an interrupted run, also within an array, run the
     same command again.
+
+    The JSON document of --json has source, dest, source_format, dest_format, dry_run, cost,
+    steps: a list of {path, kind, cost, chunks, nbytes, notes, problems}, one per node, where
+    cost is nothing, document, copy or recode.
     """
     from zarr_cli.modify.conversion import run_conversion
 

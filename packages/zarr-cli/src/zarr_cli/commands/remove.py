@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -42,6 +43,9 @@ def command(
 
     The command prints the number of nodes and their size, and asks for confirmation. If there
     are unmanaged keys, nothing is removed, and the message lists them.
+
+    The JSON document of --json has location, dry_run, nodes (the number of arrays and groups),
+    nbytes (null if it was not measured).
     """
     nodes, nbytes = _nodes_to_remove(location, force=force, measured=dry_run or not yes)
     what = ", ".join(pluralize(number, kind) for kind, number in nodes.items()) or "every key"
@@ -49,7 +53,7 @@ def command(
         what += f", {format_bytes(nbytes)}"
     if not dry_run:
         if not yes:
-            click.confirm(f"Remove {location} ({what})?", abort=True, err=True)
+            _confirm(f"Remove {location} ({what})?")
         left = (
             f"{location} is partly removed, metadata first. To finish, run the same command again"
         )
@@ -57,9 +61,26 @@ def command(
         with explain_interrupt(left + more), progress.bar("removing") as reports:
             _remove(location, reports, force=force)
     if as_json:
-        print_json({"place": str(location), "dry_run": dry_run, "nodes": nodes, "nbytes": nbytes})
+        print_json(
+            {"location": str(location), "dry_run": dry_run, "nodes": nodes, "nbytes": nbytes}
+        )
     else:
         echo(f"{'would remove' if dry_run else 'removed'} {location}: {what}")
+
+
+def _confirm(question: str) -> None:
+    try:
+        confirmed = click.confirm(question, err=True)
+    except click.Abort:
+        if sys.stdin is not None and sys.stdin.isatty():
+            raise
+        click.echo(err=True)
+        raise Failure(
+            "nothing was removed, because standard input does not answer the question; to "
+            "remove without a question, add --yes"
+        ) from None
+    if not confirmed:
+        raise click.Abort
 
 
 def _nodes_to_remove(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from zarr_cli.location import Location, location_arguments
-from zarr_cli.output import echo
+from zarr_cli.output import echo, json_option, print_json
 
 _PORT = 8000
 
@@ -34,6 +36,7 @@ _PORT = 8000
 )
 @click.option("--browser", is_flag=True, help="Open the page in a browser.")
 @click.option("-v", "--verbose", is_flag=True, help="Print one line per request to standard error.")
+@json_option
 def command(
     location: Location,
     host: str,
@@ -42,6 +45,7 @@ def command(
     allow_host: tuple[str, ...],
     browser: bool,
     verbose: bool,
+    as_json: bool,
 ) -> None:
     r"""Serve a store read-only over HTTP, with a page to browse it.
 
@@ -53,6 +57,8 @@ def command(
     The location may also be a folder with several hierarchies. Damaged nodes are served too;
     the page lists their problems. Any library that opens http:// URLs can read the store.
     Press Ctrl+C to stop.
+
+    The JSON document of --json has url, store, path; it is printed when the server is ready.
     """
     from zarr_cli.errors import Failure
     from zarr_cli.serve.folders import holds_anything
@@ -61,7 +67,11 @@ def command(
 
     def started(url: str) -> None:
         what = f"{store}#{path}" if path else str(store)  # without credentials
-        echo(f"Serving {what} at {url}  (press Ctrl+C to stop)")
+        if as_json:
+            print_json({"url": url, "store": str(store), "path": f"/{path}"})
+            sys.stdout.flush()
+        else:
+            echo(f"Serving {what} at {url}  (press Ctrl+C to stop)")
         if server.is_reachable_from_elsewhere:
             echo("Anyone who can reach this machine can read it.", err=True)
         if browser:

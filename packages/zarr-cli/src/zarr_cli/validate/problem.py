@@ -40,6 +40,11 @@ class NodeProblem:
     kind: Literal["document", "extension", "consolidated", "store"] = "document"
     severity: Literal["error", "warning"] = "error"
 
+    @property
+    def is_error(self) -> bool:
+        """Whether it is an error, not a warning."""
+        return self.severity == "error"
+
     def to_json(self) -> dict[str, Any]:
         """Return the problem as JSON."""
         return asdict(self)

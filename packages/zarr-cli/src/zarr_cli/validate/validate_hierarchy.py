@@ -52,7 +52,7 @@ class Validation:
     @property
     def errors(self) -> int:
         """The number of errors."""
-        return sum(problem.severity == "error" for problem in self.problems)
+        return sum(problem.is_error for problem in self.problems)
 
     @property
     def warnings(self) -> int:
@@ -180,7 +180,7 @@ def _validate_node(
             found += problems_from_error(error, f"/{path}")
     if isinstance(metadata, ArrayMetadata):
         found += check_definitions(metadata.to_json(), location)
-    if any(problem.severity == "error" for problem in found):
+    if any(problem.is_error for problem in found):
         return found  # opening the node would raise the first of these errors
     try:
         zarr_core.open(store, "r", path=path, zarr_format=format_.name, use_consolidated=False)

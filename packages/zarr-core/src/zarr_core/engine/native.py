@@ -11,6 +11,7 @@ from zarr_core.config import config
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import ExtensionError
 from zarr_core.interfaces.native import NativePlan
+from zarr_core.log import log
 from zarr_core.registry import discovery, resolve, scope
 from zarr_core.registry.provider import is_fault
 from zarr_core.user_warning import warn
@@ -84,6 +85,7 @@ def _decide(array: Any) -> NativePlan | None:
         return None
     if not isinstance(found, str):
         return found
+    log("native", "%s: chunks are processed in Python: %s", array.location, found)
     if config.settings.native == "require":
         raise ExtensionError(
             f'{array.location}: the setting native is "require", but the chunks of this array '

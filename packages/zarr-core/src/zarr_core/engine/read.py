@@ -35,6 +35,7 @@ from zarr_core.engine.scratch import scratch
 from zarr_core.errors import ChunkDecodeError, CodecError, MissingChunkError, ValueReplacedError
 from zarr_core.interfaces.byte_reader import ByteRange
 from zarr_core.interfaces.selection import BasicIndexer, MaskIndexer
+from zarr_core.log import log
 from zarr_core.selection.projection import chunk_count, numpy_index, project, project_keys
 from zarr_core.threads import parallel_for
 
@@ -336,6 +337,12 @@ def _read_open(
         except ValueReplacedError:
             if attempt == _ATTEMPTS - 1:
                 raise
+            log(
+                "retries",
+                "%s %r was replaced while it was read; reading it again",
+                store,
+                key,
+            )
     raise AssertionError("the last attempt raises")
 
 

@@ -18,6 +18,7 @@ from zarr_core.errors import CodecChainError, MetadataValidationError, ZarrError
 from zarr_core.interfaces.chunk_grid import ChunkAxis
 from zarr_core.interfaces.codec import ArrayRepresentation
 from zarr_core.location import Location
+from zarr_core.log import log
 from zarr_core.metadata.validation_problem import ValidationProblem
 from zarr_core.registry import hooks
 from zarr_core.registry.provider import is_fault
@@ -221,6 +222,8 @@ def resolve_metadata(
         layout = require_extension("chunk_memory_layout", metadata.chunk_memory_layout, place)
         chain = chain.after(metadata.chunk_memory_layout, layout.codec(len(metadata.shape)))
         prepared = Cache(_MAX_SHAPES)
+    for definition in (*ignored, *chain.ignored):
+        log("extensions", "%s: unknown extension %r is ignored", location, definition.name)
     try:
         return ResolvedMetadata(
             data_type,

@@ -645,6 +645,14 @@ class Array(Node[ArrayMetadata]):
         array shrinks, its metadata is changed first.  Then chunks outside the array are removed,
         and elements of other chunks beyond the edge are set to the fill value; otherwise they
         would reappear when the array grows again.
+
+        Examples
+        --------
+        >>> import zarr_core as zarr
+        >>> array = zarr.array([1, 2, 3])
+        >>> array.resize(2)
+        >>> array[...]
+        array([1, 2])
         """
         from zarr_core.hierarchy.resize import clear_beyond, new_shape, resized
 
@@ -689,6 +697,13 @@ class Array(Node[ArrayMetadata]):
         -----
         The array grows from its stored shape, under the lock of its metadata: concurrent calls
         append one after the other.
+
+        Examples
+        --------
+        >>> import zarr_core as zarr
+        >>> array = zarr.array([1, 2])
+        >>> array.append([3])
+        (3,)
         """
         from zarr_core.hierarchy.resize import elements_to_append, grown
 

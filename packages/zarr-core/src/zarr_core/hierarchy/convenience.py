@@ -28,7 +28,14 @@ if TYPE_CHECKING:
 
 
 def array(data: Any, *, store: StoreLike = None, **options: Any) -> Array:
-    """Create an array that contains ``data``; options as for :func:`create_array`."""
+    """Create an array that contains ``data``; options as for :func:`create_array`.
+
+    Examples
+    --------
+    >>> import zarr_core as zarr
+    >>> zarr.array([[1, 2], [3, 4]], chunks=(1, 2))[:, 1]
+    array([2, 4])
+    """
     return create(None, store=store, data=data, **options)
 
 
@@ -49,7 +56,16 @@ def empty(shape: Shape, **options: Any) -> Array:
 
 
 def zeros(shape: Shape, **options: Any) -> Array:
-    """Create an array of zeros; options as for :func:`create_array`."""
+    """Create an array of zeros; options as for :func:`create_array`.
+
+    Examples
+    --------
+    >>> import zarr_core as zarr
+    >>> array = zarr.zeros((3, 4), chunks=2, dtype="int8")
+    >>> array[0, 0] = 5
+    >>> int(array[...].sum())
+    5
+    """
     return full(shape, 0, **options)
 
 
@@ -118,6 +134,14 @@ def save(store: StoreLike, *arrays: Any, **named: Any) -> None:
     -----
     If the call fails or is interrupted, everything that it has created is removed, or named in a
     note of the exception.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import zarr_core as zarr
+    >>> zarr.save("both.zarr", x=np.arange(3), y=np.ones(2))
+    >>> zarr.load("both.zarr")["x"]
+    array([0, 1, 2])
     """
     path = named.pop("path", None)
     if len(arrays) == 1 and not named:
@@ -184,7 +208,18 @@ def group(store: StoreLike = None, *, overwrite: bool = False, **options: Any) -
 
 
 def tree(store: StoreLike, level: int | None = None, *, path: str | None = None) -> Tree:
-    """The hierarchy below a group, for display; as :meth:`Group.tree`."""
+    """The hierarchy below a group, for display; as :meth:`Group.tree`.
+
+    Examples
+    --------
+    >>> import zarr_core as zarr
+    >>> root = zarr.create_group("drawn.zarr")
+    >>> _ = root.create_array("north/height", shape=(4, 5), dtype="int16")
+    >>> zarr.tree("drawn.zarr")
+    /
+    └── north
+        └── height (4, 5) int16
+    """
     return open_group(store, path=path).tree(level)
 
 
@@ -196,6 +231,14 @@ def load(store: StoreLike, *, path: str | None = None, **options: Any) -> Any:
     Returns
     -------
     ndarray, or dict of str to ndarray
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import zarr_core as zarr
+    >>> zarr.save("one.zarr", np.arange(3))
+    >>> zarr.load("one.zarr")
+    array([0, 1, 2])
     """
     node: Array | Group = open_node(store, "r", path=path, **options)
     if isinstance(node, Array):

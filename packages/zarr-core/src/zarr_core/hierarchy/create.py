@@ -91,11 +91,14 @@ def create_array(
     data : array-like, optional
         The elements of the array.
     chunks, shards
-        Shapes, ``"auto"`` or a :class:`ChunkLayout`: see
-        :func:`zarr_core.normalize.chunk_shapes.chunk_and_shard_shape` for the forms and the rule.  ``shards`` may be a dictionary with ``shape`` and
-        ``index_location``.  Different lengths along a dimension, as in ``[[10, 20, 30], 5]``,
-        select a ``rectilinear`` grid (zarr-grids).  ``chunks`` may be a chunk grid or the
-        definition of one.
+        The lengths of chunks and of shards: one per dimension, such as ``(100, 100)``, or one for
+        all.  -1 or None is the whole dimension; ``chunks=False`` is one chunk.  ``"auto"``, also
+        for single dimensions, halves the longest dimension until a chunk has at most 1 MiB, and
+        doubles the lengths of shards up to 32 MiB.  Shards are multiples of chunks; by default
+        there are none.  A :class:`ChunkLayout` describes sizes instead of lengths.  Different
+        lengths along a dimension, as in ``[[10, 20, 30], 5]``, select a ``rectilinear`` grid
+        (zarr-grids).  ``chunks`` may also be a chunk grid or the definition of one; ``shards`` a
+        dictionary with ``shape`` and ``index_location``.
     filters, compressors
         The array -> array and bytes -> bytes codecs of the chunks, or inner chunks if there are
         shards: names, definitions, codecs, one or several, or None.  By default no filters, and
@@ -165,6 +168,16 @@ def create_array(
     If the call fails or is interrupted after the array was created, the array and its new parent
     groups are removed.  The exception has a note about everything that remains, and about a node
     that ``overwrite`` has removed.
+
+    Examples
+    --------
+    >>> import zarr_core as zarr
+    >>> array = zarr.create_array(
+    ...     "field.zarr", shape=(1000, 1000), chunks=(100, 100), shards=(500, 500), dtype="float32",
+    ... )
+    >>> array[:100, :100] = 1
+    >>> array.chunks, array.shards, float(array[99:101, 0].sum())
+    ((100, 100), (500, 500), 1.0)
     """
     if recheck != "open":
         from zarr_core.hierarchy.fresh_array import FreshArray, max_age  # only for such arrays
@@ -246,6 +259,14 @@ def create_group(
     ------
     NodeExistsError
         If a node or another key exists at that path.
+
+    Examples
+    --------
+    >>> import zarr_core as zarr
+    >>> root = zarr.create_group("year.zarr", attributes={"year": 2024})
+    >>> _ = root.create_group("north")
+    >>> list(root), root.attrs["year"]
+    (['north'], 2024)
     """
     if isinstance(store, str) and "|" in store:
         from zarr_core.hierarchy.url_pipeline import split_format  # rarely used

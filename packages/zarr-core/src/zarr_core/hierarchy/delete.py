@@ -53,6 +53,15 @@ def remove(
     -----
     Metadata is removed first, as by ``del group[name]``, also from consolidated metadata of the
     group.
+
+    Examples
+    --------
+    >>> import zarr_core as zarr
+    >>> root = zarr.create_group("old.zarr")
+    >>> _ = root.create_array("t", shape=5)
+    >>> zarr.remove(root["t"])
+    >>> list(root)
+    []
     """
     if isinstance(store, Node):
         store.check_writable()

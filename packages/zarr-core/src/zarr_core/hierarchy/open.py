@@ -109,6 +109,14 @@ def open(
         If the mode requires writing and the store is read-only.
     MetadataError, ExtensionError
         If the metadata is invalid or names unknown extensions.
+
+    Examples
+    --------
+    >>> import zarr_core as zarr
+    >>> _ = zarr.create_array("heights.zarr", data=[[1, 2], [3, 4]])
+    >>> array = zarr.open("heights.zarr", mode="r")
+    >>> array[1]
+    array([3, 4])
     """
     is_array = "shape" in create or create.get("data") is not None or metadata is not None
     return _open(
@@ -142,6 +150,14 @@ def open_array(
         If there is no node.
     MetadataMismatchError
         If the array exists and is not as expected; has all differences.
+
+    Examples
+    --------
+    >>> import zarr_core as zarr
+    >>> array = zarr.open_array("counts.zarr", mode="a", shape=(4,), dtype="int16")
+    >>> array[:2] = 7
+    >>> zarr.open_array("counts.zarr", mode="r")[...]
+    array([7, 7, 0, 0], dtype=int16)
     """
     found = _open(
         Array, store, mode, path, zarr_format, storage_options, None, config, synchronizer,
@@ -173,6 +189,14 @@ def open_group(
         If the node is an array.
     NodeNotFoundError
         If there is no node.
+
+    Examples
+    --------
+    >>> import zarr_core as zarr
+    >>> root = zarr.open_group("survey.zarr", mode="a")
+    >>> _ = root.create_array("north/height", data=[1.5, 2.5])
+    >>> zarr.open_group("survey.zarr", mode="r")["north/height"].shape
+    (2,)
     """
     create = {} if attributes is None else {"attributes": attributes}
     found = _open(

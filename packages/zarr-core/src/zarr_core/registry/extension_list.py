@@ -35,6 +35,8 @@ class InstalledExtension:
         providers that are in conflict.
     alternative : str
         For an alternative, its name in the settings; else empty.
+    is_missing_extra : bool
+        Whether it is an alternative of an extra that is not installed.
     """
 
     extension_point: str
@@ -46,6 +48,7 @@ class InstalledExtension:
     error: str | None
     wins: bool
     alternative: str = ""
+    is_missing_extra: bool = False
 
     @property
     def choice(self) -> str:
@@ -54,10 +57,11 @@ class InstalledExtension:
 
     @property
     def note(self) -> str:
-        """``"broken: ..."``, ``"not used"``, ``"alternative"`` or empty."""
+        """``"broken: ..."``, ``"not installed: ..."``, ``"not used"``, ``"alternative"`` or empty."""
+        if self.is_missing_extra:
+            return f"not installed: pip install '{self.choice}'"
         if self.error is not None:
-            state = "alternative that cannot be loaded" if self.alternative else "broken"
-            return f"{state}: {self.error}"
+            return f"broken: {self.error}"
         if self.wins:
             return ""
         return "alternative" if self.alternative else "not used"
@@ -136,10 +140,14 @@ def _all_providers() -> Iterator[Provider]:
 
 def _line(provider: Provider, load: bool) -> InstalledExtension:
     error: str | None = None
+    missing = False
     if load:
         try:
             provider.load()
         except ExtensionError as problem:
+            missing = bool(provider.alternative) and isinstance(
+                problem.__cause__, ModuleNotFoundError
+            )
             error = getattr(problem, "reason", None) or str(problem)
     return InstalledExtension(
         provider.extension_point,
@@ -151,6 +159,7 @@ def _line(provider: Provider, load: bool) -> InstalledExtension:
         error,
         _wins(provider),
         provider.alternative,
+        missing,
     )
 
 

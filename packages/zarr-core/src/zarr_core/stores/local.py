@@ -16,6 +16,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import unquote
 
+from zarr_core import system_calls
 from zarr_core.errors import StoreError, StoreKeyError, StoreReadError
 from zarr_core.interfaces.byte_reader import ByteReader
 from zarr_core.interfaces.keylock import key_lock
@@ -67,6 +68,14 @@ class LocalStore(Store):
     -----
     A directory is not a value: ``exists`` returns False.  Reading it raises
     :class:`StoreReadError`, as for pipes and devices, since it is not a missing chunk.
+
+    Examples
+    --------
+    >>> from zarr_core import LocalStore
+    >>> store = LocalStore("folder")
+    >>> store.set("a/b", b"value")
+    >>> bytes(store.get("a/b")), list(store.list())
+    (b'value', ['a/b'])
     """
 
     def __init__(
@@ -83,9 +92,11 @@ class LocalStore(Store):
         """Absolute path of the directory."""
         self.read_only = read_only
         self._fsync = fsync
-        self._root = self.path if self.path.endswith(os.sep) else self.path + os.sep
+        root = self.path.replace(os.sep, "/")
+        self._root = root if root.endswith("/") else root + "/"
         self._boundary = local_read.Boundary(self._root, follow_links)
-        self._known = self._boundary.known
+        # The fast paths for known directories do not check names.
+        self._known = set() if system_calls.IS_WINDOWS else self._boundary.known
         # For speed: access() with the final separator is True for directories only.
         if not os.access(self._root, os.F_OK) and os.path.lexists(self.path):
             with suppress(OSError):  # reported by the first operation
@@ -147,7 +158,10 @@ class LocalStore(Store):
             else:
                 try:
                     size = os.lseek(descriptor, 0, os.SEEK_END)
-                    if 0 < size <= len(buffer) and os.preadv(descriptor, (buffer,), 0) == size:
+                    if (
+                        0 < size <= len(buffer)
+                        and system_calls.preadv(descriptor, (buffer,), 0) == size
+                    ):
                         return size
                 except OSError:
                     pass
@@ -405,6 +419,8 @@ class LocalStore(Store):
     def _check(self, key: str) -> None:
         """Reject invalid keys, and those that a link leads out of the store."""
         check_key(key)
+        if system_calls.IS_WINDOWS and (problem := system_calls.name_problem(key)):
+            raise StoreKeyError(problem, store=self, key=key)
         directory = key[: key.rfind("/") + 1]
         if directory not in self._known:
             self._check_inside(directory)
@@ -416,6 +432,8 @@ class LocalStore(Store):
             raise self._list_error(prefix, error) from error
         except ValueError as error:
             raise self._key_error(prefix) from error
+        except local_read.CaseConflictError as error:
+            raise StoreKeyError(str(error), store=self, key=prefix) from error
         if not inside:
             reason = "a symbolic link on the way leads out of the store"
             raise StoreReadError(f"{reason}. {_FOLLOW}", self, prefix) from _outside()

@@ -10,6 +10,7 @@ import os
 import stat
 from typing import TYPE_CHECKING, Any
 
+from zarr_core import system_calls
 from zarr_core.errors import StoreReadError
 from zarr_core.interfaces.byte_reader import ByteReader
 from zarr_core.stores.local_write import FileRange, is_ours
@@ -20,7 +21,13 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.byte_reader import Buffer, ByteRange
 
 # Do not wait for the writer of a FIFO; do not follow links unchecked.
-OPEN_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
+OPEN_FLAGS = (
+    os.O_RDONLY
+    | system_calls.CLOSE_ON_EXEC
+    | system_calls.NO_WAIT
+    | system_calls.NO_FOLLOW
+    | system_calls.BINARY
+)
 ANY_SIZE = (1 << 63) - 1
 """A limit that no file exceeds."""
 _ONE_CALL = 1 << 30
@@ -62,7 +69,7 @@ def read_into(descriptor: int, buffer: memoryview) -> int:
     if not length:
         return _checked_size(descriptor)
     expected = size if size < length else length
-    if os.preadv(descriptor, (buffer,), 0) != expected:
+    if system_calls.preadv(descriptor, (buffer,), 0) != expected:
         fill(descriptor, buffer[:expected], 0)
         return _checked_size(descriptor)
     return size
@@ -72,7 +79,7 @@ def fill(descriptor: int, buffer: memoryview, start: int) -> None:
     """Fill a buffer from a file, even if a system call returns fewer bytes."""
     done = 0
     while done < len(buffer):
-        count = os.preadv(descriptor, (buffer[done : done + _ONE_CALL],), start + done)
+        count = system_calls.preadv(descriptor, (buffer[done : done + _ONE_CALL],), start + done)
         if not count:
             raise OSError(errno.EIO, f"the file ends {len(buffer) - done} bytes too early")
         done += count
@@ -81,7 +88,7 @@ def fill(descriptor: int, buffer: memoryview, start: int) -> None:
 def read(descriptor: int, start: int, length: int) -> Buffer:
     """Return a part of a file in new memory."""
     if length <= _ONE_CALL:
-        data = os.pread(descriptor, length, start)
+        data = system_calls.pread(descriptor, length, start)
         if len(data) == length:
             return data
     buffer = memoryview(bytearray(length))
@@ -101,7 +108,7 @@ def read_part(descriptor: int, part: ByteRange) -> Buffer:
     # The usual case; the size as in size_of.
     size = os.lseek(descriptor, 0, os.SEEK_END)
     if length is not None and length >= 0 and start >= 0 and start + length <= size <= _ONE_CALL:
-        data = os.pread(descriptor, length, start)
+        data = system_calls.pread(descriptor, length, start)
         if len(data) == length:
             return data
     start, stop = part.within(size_of(descriptor))
@@ -124,7 +131,7 @@ class FileReader(ByteReader):
         try:
             self.size: int = size_of(descriptor)
             if not read_next:
-                os.pread(descriptor, 0, 0)  # fails for a directory
+                system_calls.pread(descriptor, 0, 0)  # fails for a directory
         except OSError:
             self.close()
             raise
@@ -135,7 +142,7 @@ class FileReader(ByteReader):
             if start < 0 or start + length > self.size:
                 raise self._beyond(start, length)
             try:
-                if os.preadv(self._descriptor, (buffer,), start) != length:
+                if system_calls.preadv(self._descriptor, (buffer,), start) != length:
                     fill(self._descriptor, buffer, start)
             except OSError as error:
                 raise self._error(error) from error
@@ -187,6 +194,24 @@ class ReferencingReader(FileReader):
 # --- directories ---
 
 
+class CaseConflictError(Exception):
+    """A name differs only in upper and lower case from an existing one."""
+
+
+def folds_case(directory: str) -> bool:
+    """Whether the file system of an existing directory takes upper and lower case as equal."""
+    path = directory.rstrip("/")
+    while path and path.rpartition("/")[2].swapcase() == path.rpartition("/")[2]:
+        path = path.rpartition("/")[0]
+    above, _, name = path.rpartition("/")
+    if not name:
+        return system_calls.IS_WINDOWS
+    try:
+        return os.path.samestat(os.lstat(path), os.lstat(f"{above}/{name.swapcase()}"))
+    except OSError:
+        return False
+
+
 class Boundary:
     """The directories below a root, as prefixes of keys, and the targets of symbolic links.
 
@@ -194,7 +219,7 @@ class Boundary:
     it.
     """
 
-    __slots__ = ("_real", "follow_links", "known", "root")
+    __slots__ = ("_folds_case", "_real", "follow_links", "known", "root")
 
     def __init__(self, root: str, follow_links: bool) -> None:
         self.root = root
@@ -202,6 +227,7 @@ class Boundary:
         self.known = {""}
         """Prefixes that are known to be inside."""
         self._real: str | None = None
+        self._folds_case: bool | None = None
 
     def contains(self, prefix: str) -> bool:
         """Whether a prefix is a directory inside the root, or missing."""
@@ -218,11 +244,27 @@ class Boundary:
                 return True
             if is_link and self.real_path(path) is None:
                 return False
+            self._check_case(path)
             if len(known) > _REMEMBERED:
                 known.clear()
                 known.add("")
             known.add(part)
         return True
+
+    def _check_case(self, path: str) -> None:
+        """Raise CaseConflictError if only a name with other upper and lower case exists."""
+        if self._folds_case is None:
+            self._folds_case = folds_case(self.root)
+        if not self._folds_case:
+            return
+        above, _, name = path.rpartition("/")
+        with os.scandir(above) as entries:
+            names = [entry.name for entry in entries if entry.name.casefold() == name.casefold()]
+        if names and name not in names:
+            raise CaseConflictError(
+                f"the file system does not distinguish {name!r} from {names[0]!r}, which exists; "
+                "choose another name"
+            )
 
     def real_path(self, path: str) -> str | None:
         """Return the target of a link; None if it is outside the root, circular or missing."""

@@ -12,7 +12,9 @@ from contextlib import suppress
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from zarr_core import system_calls
 from zarr_core.interfaces.byte_reader import ValueReference
+from zarr_core.log import log
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +38,8 @@ _ONE_COPY = 1 << 30
 _ATTEMPTS = 1000
 _DAY = 86400.0
 _VISITS = 4
-_CREATE = os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+_OPEN = system_calls.CLOSE_ON_EXEC | system_calls.NO_FOLLOW | system_calls.BINARY
+_CREATE = os.O_CREAT | _OPEN
 _NO_LOCKS = frozenset({errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK})
 
 _counter = itertools.count()
@@ -97,14 +100,6 @@ def remove_empty_directories(path: str, root: str) -> None:
         path = os.path.dirname(path)
 
 
-def _sync_directory(path: str) -> None:
-    descriptor = os.open(path or "/", os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 # --- files ---
 
 
@@ -140,7 +135,7 @@ def _replace_file(path: str, buffers: Sequence[Buffer], created: list[str], *, s
                     os.fsync(descriptor)
             finally:
                 os.close(descriptor)
-            os.replace(partial, path)
+            system_calls.replace(partial, path)
         except FileNotFoundError:  # the directory was removed: try again
             continue
         except BaseException:
@@ -149,7 +144,7 @@ def _replace_file(path: str, buffers: Sequence[Buffer], created: list[str], *, s
             raise
         if sync:
             for directory in {os.path.dirname(path), *map(os.path.dirname, created)}:
-                _sync_directory(directory)
+                system_calls.sync_directory(directory)
         return
     raise OSError(errno.EBUSY, "its directory is removed repeatedly", path)
 
@@ -173,7 +168,7 @@ class FileRange(ValueReference):
         while left:
             count = _copy_range(self._descriptor, descriptor, left, position)
             if not count:  # not supported between these files, or the end of the file
-                data = os.pread(self._descriptor, min(left, _COPY_BYTES), position)
+                data = system_calls.pread(self._descriptor, min(left, _COPY_BYTES), position)
                 if not data:
                     raise OSError(errno.EIO, "the file with the old value has become shorter")
                 count = os.write(descriptor, data)
@@ -200,7 +195,7 @@ def _write(descriptor: int, buffers: Sequence[Buffer]) -> None:
         return
     done = 0
     if len(buffers) <= _BUFFERS_LIMIT:
-        done = os.writev(descriptor, buffers)
+        done = system_calls.writev(descriptor, buffers)
         if done == (len(buffers[0]) if len(buffers) == 1 else sum(map(len, buffers))):
             return
     views = [view for buffer in buffers if (view := memoryview(buffer).cast("B"))]
@@ -212,7 +207,7 @@ def _write(descriptor: int, buffers: Sequence[Buffer]) -> None:
         if position == len(views):
             return
         views[position] = views[position][done:]
-        done = os.writev(descriptor, views[position : position + _BUFFERS_LIMIT])
+        done = system_calls.writev(descriptor, views[position : position + _BUFFERS_LIMIT])
         if not done:
             raise OSError(errno.EIO, "no more bytes can be written to the file")
 
@@ -305,7 +300,7 @@ def _remove_unused_lock(path: str) -> bool:
     if not HAVE_LOCKS:
         return False
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+        descriptor = os.open(path, os.O_RDWR | _OPEN)
     except FileNotFoundError:
         return False
     try:
@@ -324,13 +319,7 @@ def _writer_lives(path: str) -> bool:
     number = path.removesuffix(PARTIAL).rpartition(".")[2].partition("-")[0]
     if not number.isdecimal():
         return False
-    try:
-        os.kill(int(number), 0)
-    except PermissionError:  # a process of another user
-        return True
-    except (ProcessLookupError, OverflowError):
-        return False
-    return True
+    return system_calls.is_running(int(number))
 
 
 # --- directory trees ---
@@ -394,8 +383,9 @@ def remove_leftovers(top: str, older_than: float) -> int:
         for entry in found:
             if entry.is_dir(follow_symlinks=False):
                 stack.append(entry.path)
-            elif is_ours(entry.name):
-                count += remove_leftover(entry.path, older_than)
+            elif is_ours(entry.name) and remove_leftover(entry.path, older_than):
+                log("recovery", "%s: file of a killed process removed", entry.path)
+                count += 1
     return count
 
 

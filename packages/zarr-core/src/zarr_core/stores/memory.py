@@ -33,6 +33,14 @@ class MemoryStore(MappingStore):
         The values; by default a new dictionary.  Written values are always ``bytes``.
     read_only : bool
         Reject changes.
+
+    Examples
+    --------
+    >>> import zarr_core as zarr
+    >>> store = zarr.MemoryStore()
+    >>> _ = zarr.create_array(store, data=[1, 2])
+    >>> sorted(store.list())
+    ['c/0', 'zarr.json']
     """
 
     def __init__(self, mapping: Mapping[str, Any] | None = None, read_only: bool = False) -> None:

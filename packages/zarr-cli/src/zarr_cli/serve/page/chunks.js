@@ -48,6 +48,13 @@ function content(node, map, chosen, show) {
     },
   );
   const summary = summaryText(map);
+  const isEmpty = map.complete && map.total_stored === 0 && !map.problems.length;
+  if (isEmpty) {
+    return [
+      element("p", { class: "summary" }, summary),
+      element("p", { class: "note nothing" }, `Nothing stored yet: no ${map.unit} of the array.`),
+    ];
+  }
   canvas.setAttribute("aria-label", `Map of ${map.unit}s: ${summary}. Arrow keys move a pointer.`);
   const parts = [
     element("p", { class: "summary" }, summary),

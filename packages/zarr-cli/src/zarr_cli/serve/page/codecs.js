@@ -1,4 +1,6 @@
-// Decoding with the codecs that browsers support.
+// Decoding with the codecs that browsers and this page support.
+
+import { decodeZstd } from "./zstd.js";
 
 /** The page does not support something that decoding needs; the message says what. */
 export class NotSupported extends Error {}
@@ -7,8 +9,9 @@ const STREAMS = {
   gzip: "gzip",
   "numcodecs.gzip": "gzip",
   "numcodecs.zlib": "deflate",
-  zstd: "zstd",
 };
+
+const DECODERS = { zstd: decodeZstd, "numcodecs.zstd": decodeZstd };
 
 /** Return the name of a definition, which may be a string or an object. */
 export const nameOf = (definition) =>
@@ -40,6 +43,8 @@ export function codecChain(definitions) {
       decoders.unshift(verifyChecksum);
     } else if (name === "numcodecs.shuffle") {
       decoders.unshift((data) => unshuffle(data, configuration.elementsize ?? 4));
+    } else if (name in DECODERS) {
+      decoders.unshift(wrapped(name));
     } else if (name in STREAMS) {
       decoders.unshift(inflate(name));
     } else {
@@ -58,6 +63,16 @@ export async function decodeBytes(data, chain) {
   let bytes = data;
   for (const step of chain.decoders) bytes = await step(bytes);
   return bytes;
+}
+
+function wrapped(name) {
+  return (data) => {
+    try {
+      return DECODERS[name](data);
+    } catch (error) {
+      throw new Error(`a damaged chunk: invalid ${name} data: ${error.message}`);
+    }
+  };
 }
 
 function inflate(name) {

@@ -1,66 +1,44 @@
-// Colour maps, computed as paths through the perceptually uniform colour space OKLab.
+// Colour maps: published ones, and paths through the perceptually uniform colour space OKLab.
 
-/** Colours of a map: lightness, chroma and hue (in degrees) at equal distances. */
+/** Colours of published maps at equal distances. */
+const KNOWN = {
+  viridis: "440154 482878 3e4989 31688e 26828e 1f9e89 35b779 6ece58 b5de2b fde725",
+  inferno: "000004 1b0c41 4a0c6b 781c6d a52c60 cf4446 ed6925 fb9b06 f7d13d fcffa4",
+};
+
+/** Colours of other maps: lightness, chroma and hue (in degrees) at equal distances. */
 const PATHS = {
-  dusk: {
-    title: "dusk",
-    stops: [
-      [0.24, 0.1, 305],
-      [0.36, 0.125, 285],
-      [0.48, 0.11, 248],
-      [0.6, 0.1, 205],
-      [0.71, 0.12, 165],
-      [0.82, 0.16, 130],
-      [0.93, 0.17, 106],
-    ],
-  },
-  ember: {
-    title: "ember",
-    stops: [
-      [0.12, 0.03, 290],
-      [0.28, 0.13, 310],
-      [0.42, 0.17, 345],
-      [0.56, 0.19, 15],
-      [0.69, 0.17, 48],
-      [0.82, 0.15, 80],
-      [0.96, 0.08, 105],
-    ],
-  },
-  grey: {
-    title: "grey",
-    stops: [
-      [0.15, 0, 0],
-      [0.97, 0, 0],
-    ],
-  },
-  tide: {
-    title: "tide, around zero",
-    stops: [
-      [0.38, 0.13, 258],
-      [0.66, 0.11, 245],
-      [0.95, 0.01, 245],
-      [0.68, 0.13, 38],
-      [0.42, 0.15, 27],
-    ],
-    centred: true,
-  },
-  compass: {
-    title: "compass, for angles",
-    stops: [
-      [0.65, 0.12, 0],
-      [0.65, 0.12, 90],
-      [0.65, 0.12, 180],
-      [0.65, 0.12, 270],
-      [0.65, 0.12, 360],
-    ],
-  },
+  gray: [
+    [0.15, 0, 0],
+    [0.97, 0, 0],
+  ],
+  diverging: [
+    [0.38, 0.13, 258],
+    [0.66, 0.11, 245],
+    [0.95, 0.01, 245],
+    [0.68, 0.13, 38],
+    [0.42, 0.15, 27],
+  ],
+  cyclic: [
+    [0.65, 0.12, 0],
+    [0.65, 0.12, 90],
+    [0.65, 0.12, 180],
+    [0.65, 0.12, 270],
+    [0.65, 0.12, 360],
+  ],
 };
 
 /** [name, title] of every map. */
-export const MAPS = Object.entries(PATHS).map(([name, { title }]) => [name, title]);
+export const MAPS = [
+  ["viridis", "viridis"],
+  ["inferno", "inferno"],
+  ["gray", "gray"],
+  ["diverging", "diverging, around zero"],
+  ["cyclic", "cyclic, for angles"],
+];
 
 /** Whether the middle of a map represents zero. */
-export const isCentred = (name) => Boolean(PATHS[name].centred);
+export const isCentred = (name) => name === "diverging";
 
 const tables = new Map();
 
@@ -69,7 +47,7 @@ export function colours(name) {
   if (!tables.has(name)) {
     const table = new Uint8ClampedArray(1024);
     for (let at = 0; at < 256; at += 1)
-      table.set([...along(PATHS[name].stops, at / 255), 255], at * 4);
+      table.set([...(name in KNOWN ? between : along)(name, at / 255), 255], at * 4);
     tables.set(name, table);
   }
   return tables.get(name);
@@ -82,7 +60,19 @@ export function colourAt(name, position) {
   return `rgb(${red} ${green} ${blue})`;
 }
 
-function along(stops, position) {
+/** Return the colour of a published map. */
+function between(name, position) {
+  const stops = KNOWN[name].split(" ").map((text) => Number.parseInt(text, 16));
+  const at = position * (stops.length - 1);
+  const below = Math.min(stops.length - 2, Math.floor(at));
+  return [16, 8, 0].map((shift) => {
+    const [one, other] = [stops[below], stops[below + 1]].map((stop) => (stop >> shift) & 255);
+    return Math.round(one + (other - one) * (at - below));
+  });
+}
+
+function along(name, position) {
+  const stops = PATHS[name];
   const at = position * (stops.length - 1);
   const low = Math.min(stops.length - 2, Math.floor(at));
   const rest = at - low;

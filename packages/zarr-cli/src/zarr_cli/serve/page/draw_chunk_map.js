@@ -4,7 +4,7 @@ import { colourAt } from "./colours.js";
 import { element } from "./dom.js";
 import { bytes } from "./text.js";
 
-const MAP = "dusk";
+const MAP = "viridis";
 
 /** The quantities that colours can show. */
 export const MEASURES = {

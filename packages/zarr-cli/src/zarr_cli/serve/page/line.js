@@ -1,11 +1,11 @@
 // Line plot of a one-dimensional window.
 
+import { unitsOf } from "./coordinates.js";
 import { choice, drawing, element, labelled } from "./dom.js";
 import { limitsOf } from "./draw_image.js";
 import { trackPointer } from "./pointer.js";
 import { numberTable } from "./tables.js";
 import { number } from "./text.js";
-import { axisName } from "./view_controls.js";
 import { PART_NAMES, numbersOf } from "./window.js";
 
 const WIDTH = 900;
@@ -17,8 +17,9 @@ const DOTS = 120; // maximum number of points that get a mark
 
 /** A line plot; options are kept when the window changes. */
 export class LineView {
-  constructor(node, view) {
+  constructor(node, view, again, coordinates) {
     this.node = node;
+    this.coordinates = coordinates;
     this.view = view;
     this.part = "real";
     this.plot = drawing("svg", {
@@ -27,6 +28,7 @@ export class LineView {
       role: "img",
       tabindex: 0,
     });
+    this.label = element("p", { class: "axis along" });
     this.readout = element("output", { class: "readout" }, "Point at the line to see values.");
     this.options = element("div", { class: "row" });
     this.table = element("details", {}, element("summary", {}, "Numbers"));
@@ -35,6 +37,7 @@ export class LineView {
       "div",
       { class: "drawn" },
       this.plot,
+      this.label,
       this.readout,
       this.options,
       this.table,
@@ -115,6 +118,10 @@ export class LineView {
       ),
     );
     const last = start + (this.numbers.length - 1) * step;
+    const units = unitsOf(this.node);
+    this.label.replaceChildren(
+      `${this.coordinates.label(this.view.across, [start, last])} →${units ? `   values in ${units} ↑` : ""}`,
+    );
     const places = ticks(start, last)
       .filter(Number.isInteger)
       .map((index) =>
@@ -148,8 +155,8 @@ export class LineView {
     const index = this.view.indexOf(0, at)[across];
     const exact = this.read.kind === "c" ? value : this.read.data[at];
     this.readout.replaceChildren(
-      element("strong", {}, number(exact)),
-      `  at ${axisName(this.node, across)} ${index}`,
+      element("strong", {}, `${number(exact)} ${unitsOf(this.node)}`.trim()),
+      `  at ${this.coordinates.position(across, index)}`,
     );
     if (!Number.isFinite(value)) return;
     this.mark.setAttribute("visibility", "visible");

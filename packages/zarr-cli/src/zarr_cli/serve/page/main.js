@@ -41,11 +41,23 @@ async function show() {
     if (hadTab) main.querySelector("[role=tab][aria-selected=true]").focus();
     if (isNew) main.scrollTo(0, 0);
   } catch (error) {
-    if (mine === turn) main.replaceChildren(errorBox(error, show));
+    if (mine === turn) {
+      main.replaceChildren(errorBox(error, show), ...(path ? [wayBack(path)] : []));
+    }
   } finally {
     if (mine === turn) main.setAttribute("aria-busy", "false");
   }
   tree.show(path).catch(report);
+}
+
+/** Return links to the groups above a node that cannot be shown. */
+function wayBack(path) {
+  const steps = path.split("/").slice(0, -1);
+  const above = steps.map((_, depth) => steps.slice(0, depth + 1).join("/"));
+  const links = ["", ...above].map((group) =>
+    element("a", { href: hrefOf(group) }, group ? `/${group}` : "root of the store"),
+  );
+  return element("p", { class: "way-back" }, "Go to: ", ...links.flatMap((link) => [link, "  "]));
 }
 
 async function begin() {

@@ -15,11 +15,19 @@ export function overview(node) {
     problemList(node.problems, "This node cannot be opened:"),
     problemList(node.remarks, "Notes:", "note"),
     node.kind === "group" || node.kind === "folder" ? members(node) : null,
-    Object.keys(node.info).length ? card("Properties", pairs(node.info)) : partial(node),
+    Object.keys(node.info).length ? card("Properties", pairs(withoutCodecs(node))) : partial(node),
     node.metadata ? card("Codecs, in the order of encoding", pipeline(node.metadata)) : null,
     node.kind === "folder" ? null : card("Attributes", attributes(node)),
     node.kind === "group" ? card("Problems below", search(node)) : null,
   );
+}
+
+// The codecs have a card of their own.
+const CODECS = new Set(["Filters", "Serializer", "Compressors"]);
+
+function withoutCodecs({ info, metadata }) {
+  if (!metadata) return info;
+  return Object.fromEntries(Object.entries(info).filter(([name]) => !CODECS.has(name)));
 }
 
 function card(title, ...children) {

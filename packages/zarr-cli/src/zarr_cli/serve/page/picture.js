@@ -2,11 +2,11 @@
 
 import { MAPS } from "./colours.js";
 import { choice, element, labelled } from "./dom.js";
+import { unitsOf } from "./coordinates.js";
 import { limitsFor, limitsOf, drawImage, drawScale, robustLimits } from "./draw_image.js";
 import { enableDragging, trackPointer } from "./pointer.js";
 import { numberTable } from "./tables.js";
 import { elementText, number } from "./text.js";
-import { axisName } from "./view_controls.js";
 import { PART_NAMES, numbersOf } from "./window.js";
 
 const SIDE = 290; // width of the controls beside the image, in pixels
@@ -14,14 +14,15 @@ const ABOVE = 370; // initial estimate of the height above the image, in pixels
 
 /** An image; options are kept when the window changes. */
 export class PictureView {
-  constructor(node, view, again) {
+  constructor(node, view, again, coordinates) {
     this.node = node;
+    this.coordinates = coordinates;
     this.view = view;
     this.fill = fillOf(node);
     // A fill value other than zero usually marks missing data.
     const gaps = this.fill !== undefined && this.fill !== 0;
     this.chosen = {
-      map: "dusk",
+      map: "viridis",
       range: "all",
       part: "real",
       gaps,
@@ -108,9 +109,12 @@ export class PictureView {
     drawScale(this.scale, chosen.map);
     const isBlank = !this.numbers.some((value) => Number.isFinite(value) && !isGap(value));
     this.low.replaceChildren(isBlank ? "Only gaps." : number(limits[0]));
-    this.high.replaceChildren(isBlank ? "" : number(limits[1]));
+    this.high.replaceChildren(isBlank ? "" : `${number(limits[1])} ${unitsOf(this.node)}`.trim());
     this.scale.hidden = isBlank;
-    const names = [view.down, view.across].map((axis) => axisName(this.node, axis));
+    const names = [view.down, view.across].map((axis) => {
+      const { start, count, step } = view.selection()[axis];
+      return this.coordinates.label(axis, [start, start + (count - 1) * step]);
+    });
     this.downLabel.replaceChildren(`${names[0]} ${chosen.upward ? "←" : "→"}`);
     this.acrossLabel.replaceChildren(`${names[1]} →`);
     this.canvas.setAttribute(
@@ -152,10 +156,10 @@ export class PictureView {
     const value = elementText(this.read, at);
     const position = this.view
       .indexOf(row, column)
-      .map((index, axis) => `${axisName(this.node, axis)} ${index}`);
+      .map((index, axis) => this.coordinates.position(axis, index));
     const isFill = kind !== "c" && Object.is(Number(data[at]), this.fill);
     this.readout.replaceChildren(
-      element("strong", {}, value),
+      element("strong", {}, `${value} ${unitsOf(this.node)}`.trim()),
       `${isFill ? " (the fill value)" : ""}  at ${position.join(", ")}`,
     );
   }
@@ -181,9 +185,9 @@ export class PictureView {
       );
     }
     const ranges = [
-      ["all", "least to greatest"],
-      ["most", "without extremes"],
-      ["fixed", "fixed"],
+      ["all", "minimum-maximum"],
+      ["most", "2nd-98th percentile"],
+      ["fixed", "fixed limits"],
     ];
     fields.push(labelled("Range", choice(ranges, this.chosen.range, set("range"))));
     if (this.chosen.range === "fixed") {

@@ -1,5 +1,6 @@
 // The values view of an array: an image, a line or a table, and how it was read.
 
+import { Coordinates, isNothingStored } from "./coordinates.js";
 import { element, errorBox } from "./dom.js";
 import { LineView } from "./line.js";
 import { PictureView } from "./picture.js";
@@ -23,6 +24,8 @@ export function valuesView(node) {
     return panel;
   }
   const source = new WindowSource(node);
+  const coordinates = new Coordinates(node).load();
+  let isEmpty = null; // whether nothing is stored, once it is known
   const view = new View(source);
   const status = element("p", { class: "how", "aria-live": "polite" });
   const stage = element("div", { class: "stage" });
@@ -42,7 +45,10 @@ export function valuesView(node) {
       }
       const read = await source.read(view.selection(), signal);
       if (signal.aborted) return;
-      shownView = showWindow(node, view, read, shownView, controls.again);
+      if (isEmpty === null || isEmpty) isEmpty = isOneValue(read) && (await isNothingStored(node));
+      const axes = await coordinates;
+      if (signal.aborted) return;
+      shownView = isEmpty ? nothingStored(node) : showWindow(node, view, read, shownView, controls.again, axes);
       if (stage.firstChild !== shownView.shown) stage.replaceChildren(shownView.shown);
       status.replaceChildren(...sourceText(read.how));
     } catch (error) {
@@ -64,13 +70,25 @@ export function valuesView(node) {
   return panel;
 }
 
+/** Whether all elements of a window are equal. */
+function isOneValue({ data, texts }) {
+  const all = texts?.flat(Infinity) ?? data;
+  return all.every((value) => Object.is(value, all[0]));
+}
+
+function nothingStored(node) {
+  const fill = node.info["Fill value"] ?? JSON.stringify(node.metadata.fill_value);
+  const text = `Nothing stored yet: every element is the fill value ${fill}.`;
+  return { shown: element("p", { class: "note nothing" }, text) };
+}
+
 /** Show a window in the existing view, if possible, to keep its options. */
-function showWindow(node, view, read, before, again) {
+function showWindow(node, view, read, before, again, coordinates) {
   if (!view.shape.length)
     return { shown: element("p", { class: "single" }, read.texts?.[0] ?? elementText(read, 0)) };
   if (read.texts) return { shown: textTable(node, view, read.texts) };
   const Kind = view.down === null ? LineView : PictureView;
-  const shownView = before instanceof Kind ? before : new Kind(node, view, again);
+  const shownView = before instanceof Kind ? before : new Kind(node, view, again, coordinates);
   shownView.update(read);
   return shownView;
 }

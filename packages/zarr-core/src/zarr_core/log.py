@@ -1,0 +1,40 @@
+"""Log records of events that programs need not handle.
+
+The loggers ``zarr_core.retries``, ``zarr_core.extensions``, ``zarr_core.recovery`` and
+``zarr_core.native`` belong to the standard module ``logging``.  The logger ``zarr_core`` has a
+``NullHandler``, so nothing is printed unless the program configures logging.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Literal
+
+Topic = Literal["retries", "extensions", "recovery", "native"]
+
+_INFO, _WARNING = 20, 30
+_prepared = False
+
+
+def log(topic: Topic, message: str, *arguments: Any) -> None:
+    """Log an event.
+
+    Parameters
+    ----------
+    topic : {"retries", "extensions", "recovery", "native"}
+        The last part of the name of the logger.  Ignored extensions are logged as warnings,
+        since values can be wrong; all other events as information.
+    message : str
+        The message, with ``%s`` for each argument.
+    *arguments
+        Formatted only if the record is used.
+    """
+    global _prepared
+    # A program that has not imported it has not configured it, and importing it takes time.
+    if (logging := sys.modules.get("logging")) is None:
+        return
+    if not _prepared:
+        logging.getLogger("zarr_core").addHandler(logging.NullHandler())
+        _prepared = True
+    level = _WARNING if topic == "extensions" else _INFO
+    logging.getLogger(f"zarr_core.{topic}").log(level, message, *arguments)
