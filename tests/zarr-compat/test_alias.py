@@ -74,9 +74,9 @@ def test_run_script_with_arguments(tmp_path):
     (tmp_path / "beside.py").write_text("VALUE = 7")
     script = tmp_path / "script.py"
     script.write_text(
-        "import sys, zarr, beside\n"
+        "import sys, numpy, zarr, beside\n"
         "assert __name__ == '__main__'\n"
-        "zarr.save_array('a.zarr', [beside.VALUE])\n"
+        "zarr.save_array('a.zarr', numpy.array([beside.VALUE]))\n"
         "print(zarr.Array.__module__, sys.argv[1:], zarr.load('a.zarr').tolist())\n"
     )
     run = python("-m", "zarr_compat", str(script), "-x", "y", cwd=tmp_path)
