@@ -25,7 +25,7 @@ OTHER_TESTS := $(filter-out tests/zarr-core tests/zarr-core/%,$(TESTS))
 ONLY_CORE := $(and $(TESTS),$(if $(OTHER_TESTS),,yes))
 
 .PHONY: help demo test test-long pytest lint types format bench docs schemas packages wheels \
-    sanitize corpus conformance old-writers release-check servers downstream clean
+    sanitize fuzz corpus conformance old-writers release-check servers downstream clean
 
 help:
 	@echo "make demo         write real data with this library, read it with others, draw it"
@@ -42,6 +42,7 @@ help:
 	@echo "make bench        compare the speed with other libraries (BENCH='--quick' for less)"
 	@echo "make wheels       build wheels and source distributions of all packages in dist"
 	@echo "make sanitize     tests and fuzzer of zarr-native with the sanitizers of the compiler"
+	@echo "make fuzz         coverage-guided fuzzer of zarr-native; needs clang; FUZZ_SECONDS=3600"
 	@echo "make corpus       build the archive of the conformance corpus in dist"
 	@echo "make conformance  test all implementations, in pinned versions, and write docs/conformance.md"
 	@echo "make release-check  check everything that a release needs, slow tests of packages included"
@@ -100,6 +101,11 @@ sanitize: $(VENV)/.test
 	    ASAN_OPTIONS=detect_leaks=0 PYTHONPATH=$(SANITIZED); \
 	    $(BIN)/python scripts/fuzz_native.py --seconds 120 && \
 	    $(BIN)/python -m pytest -n 0 tests/zarr-native
+
+# Guided by coverage, if there is clang.
+fuzz:
+	@python3 scripts/fuzz_target.py --seconds $(or $(FUZZ_SECONDS),60)
+
 corpus: $(VENV)/.packages
 	@mkdir -p dist
 	@$(BIN)/python -m zarr_conformance build dist/zarr-conformance-corpus-{version}.tar.gz

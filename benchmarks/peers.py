@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 OURS = "zarr-core"
 PYTHON = "zarr-core-python"
 """This library without compiled code, if zarr-native is installed; not a peer."""
-OWN = frozenset({OURS, PYTHON})
+LOOP = "c-loop"
+"""What any library needs at least; not a peer."""
+OWN = frozenset({OURS, PYTHON, LOOP})
 BASELINE = "zarr"
 
 
@@ -230,10 +232,17 @@ def _without_native() -> ZarrCore:
     return ZarrCore(PYTHON, "off")
 
 
+def _loop() -> Library:
+    from benchmarks.c_loop import CLoop  # it starts the compiler
+
+    return CLoop()
+
+
 _CORE = "zarr.core.codec_pipeline."
 LIBRARIES: dict[str, Callable[[], Library]] = {
     OURS: lambda: ZarrCore(OURS, "auto"),
     PYTHON: lambda: _without_native(),
+    LOOP: lambda: _loop(),
     BASELINE: lambda: ZarrPython(BASELINE, _CORE + "BatchedCodecPipeline"),
     "zarr-fused": lambda: ZarrPython("zarr-fused", _CORE + "FusedCodecPipeline"),
     "zarr-zarrs": lambda: ZarrPython("zarr-zarrs", "zarrs.ZarrsCodecPipeline"),

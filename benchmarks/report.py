@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.peers import BASELINE, OURS, OWN
+from benchmarks.peers import BASELINE, LOOP, OURS, OWN, PYTHON
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,6 +38,8 @@ def table(results: Sequence[Result], atomic: frozenset[str], wide: bool) -> list
             "best atomic",
             "to it",
             "to zarr",
+            "to Python",
+            "to C loop",
             "peak MiB",
             "peers' peak",
         ]
@@ -76,6 +78,8 @@ def _ours(result: Result, atomic: frozenset[str]) -> Row:
     row.append(
         _ratio(result.ratio(OURS, BASELINE), limits.to_zarr) if BASELINE in result.samples else "-"
     )
+    for name in (PYTHON, LOOP):
+        row.append(_ratio(result.ratio(OURS, name), None) if name in result.samples else "")
     peaks = {name: peak for name, peak in result.peaks.items() if name not in OWN}
     row.append(f"{result.peaks[OURS] / 2**20:.0f}" if OURS in result.peaks else "")
     row.append(

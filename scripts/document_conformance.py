@@ -157,7 +157,7 @@ def main() -> int:
         results = page_results(args.keep, datetime.date.today().isoformat())
         RESULTS.write_text(json.dumps(results, indent=0, ensure_ascii=False) + "\n", "utf-8")
         entry = history_entry(results)
-        history = [it for it in _history() if it["date"] != entry["date"]]
+        history = [it for it in _history() if it["corpus"] != entry["corpus"]]
         HISTORY.write_text(json.dumps([*history, entry], indent=1) + "\n", "utf-8")
     results = json.loads(RESULTS.read_text("utf-8"))
     exchange = json.loads(EXCHANGE.read_text("utf-8"))

@@ -20,6 +20,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 PEERS = Path(__file__).with_name("conformance_peers.toml")
 FOLDER = ROOT / ".venv-conformance"
+SECONDS = "60"  # the time limit for a case, also on a busy machine
 EXCHANGE = str(ROOT / "docs" / "conformance-exchange.json")
 
 
@@ -89,7 +90,10 @@ def run(name: str, runs: list[str], variables: dict[str, str], shown: str | None
     file = FOLDER / f"{name}.json"
     file.unlink(missing_ok=True)
     names = [word for it in runs for word in ("--impl", it)]
-    command = [sys.executable, "-m", "zarr_conformance", "run", *names, "--json", str(file)]
+    command = [
+        *(sys.executable, "-m", "zarr_conformance", "run", *names),
+        *("--seconds", SECONDS, "--json", str(file)),
+    ]
     done = subprocess.run(command, env=os.environ | variables, check=False)
     if done.returncode not in (0, 1) or not file.exists():
         raise SystemExit(f"{name} failed: {' '.join(command)}")

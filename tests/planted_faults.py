@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_conformance.adapters.zarr_core import ZarrCore
 from zarr_conformance.corpus.build import all_cases
-from zarr_conformance.corpus.case import Case, Reject
+from zarr_conformance.corpus.case import Reject
 from zarr_conformance.evaluation.evaluate import evaluate
 from zarr_conformance.evaluation.response import Response
 from zarr_conformance.plugin_cases import capabilities_of, run_case
@@ -38,6 +38,8 @@ READING = ("open", "read", "list", "validate")
 DOCUMENTS = ("zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata")
 
 CASES = tuple(all_cases())
+BY_ID = {case.id: case for case in CASES}
+WRITER = ZarrCore()
 
 
 class Stored(dict):
@@ -97,35 +99,30 @@ class Fault:
 
 @dataclass(frozen=True)
 class Written:
-    """A case that changes a store, with the store before and after the operation."""
+    """The request of a case that changes a store, and the store after the operation."""
 
-    case: Case
     request: dict[str, Any]
     stored: Stored
 
 
 @cache
-def written_cases():
-    """Run each case that changes a store and succeeds, once for all faults."""
-    adapter = ZarrCore()
-    found = []
-    for case in CASES:
-        if case.operation not in WRITING or case.operation == "store" or refuses(case):
-            continue
-        with tempfile.TemporaryDirectory() as folder:
-            store, values = Path(folder) / "store", Path(folder) / "values"
-            write_store(case, store)
-            if (elements := written_values(case)) is not None:
-                values.write_bytes(elements.data)
-            request = create_request(case, store, Path(folder) / "into", values)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                reply = adapter.respond({"id": 1, "operation": case.operation, **request})
-            if "result" in reply:
-                _, stored = read_store(store)
-                request["stored_before"] = Stored(case.store)
-                found.append(Written(case, request, Stored(stored)))
-    return tuple(found)
+def written(name):
+    """Run a case that changes a store, once for all faults; None if it does not succeed."""
+    case = BY_ID[name]
+    with tempfile.TemporaryDirectory() as folder:
+        store, values = Path(folder) / "store", Path(folder) / "values"
+        write_store(case, store)
+        if (elements := written_values(case)) is not None:
+            values.write_bytes(elements.data)
+        request = create_request(case, store, Path(folder) / "into", values)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            reply = WRITER.respond({"id": 1, "operation": case.operation, **request})
+        if "result" not in reply:
+            return None
+        _, stored = read_store(store)
+        request["stored_before"] = Stored(case.store)
+        return Written(request, Stored(stored))
 
 
 class FaultyReader(ZarrCore):
@@ -151,25 +148,24 @@ def found_by(fault):
 
 
 def _found_in_writing(fault):
-    written = [it for it in written_cases() if it.case.operation in fault.operations]
-    for it in sorted(written, key=lambda it: fault.hint not in it.case.id):
-        stored = Stored(it.stored)
-        fault.after(stored, it.request)
-        if stored == it.stored:
+    for case in hinted(fault):
+        if case.operation == "store" or refuses(case) or (done := written(case.id)) is None:
             continue
-        documents = dict(stored.documents())
-        response = Response("result", documents=documents, stored=dict(stored))
-        verdict = evaluate(it.case, response)
+        stored = Stored(done.stored)
+        fault.after(stored, done.request)
+        if stored == done.stored:
+            continue
+        response = Response("result", documents=dict(stored.documents()), stored=dict(stored))
+        verdict = evaluate(case, response)
         if verdict.grade == "fail":
-            return it.case.id, verdict.reason
+            return case.id, verdict.reason
     return None
 
 
 def _found_in_reading(fault):
     adapter = FaultyReader(fault)
     capabilities = capabilities_of(adapter)
-    mine = [case for case in CASES if case.operation in fault.operations]
-    for case in sorted(mine, key=lambda case: fault.hint not in case.id):
+    for case in hinted(fault):
         if fault.before:
             store = Stored(case.store)
             fault.before(store, {"path": case.path, "zarr_format": case.zarr_format})
@@ -180,6 +176,12 @@ def _found_in_reading(fault):
         if verdict.grade in ("fail", "crash"):
             return case.id, verdict.reason
     return None
+
+
+def hinted(fault):
+    """Return the cases with the operations of a fault; those with its hint are first."""
+    mine = (case for case in CASES if case.operation in fault.operations)
+    return sorted(mine, key=lambda case: fault.hint not in case.id)
 
 
 def refuses(case):

@@ -253,11 +253,21 @@ def without_last_member(told, elements):
     return {**told, "members": {name: members[name] for name in sorted(members)[:-1]}}, elements
 
 
-results("attributes-lost", "attributes are read", without_attributes, operations=("open", "read"))
-results("attributes-rounded", "integers are exact", rounded, operations=("open", "read"))
+results(
+    "attributes-lost",
+    "attributes are read",
+    without_attributes,
+    "attributes",
+    operations=("open", "read"),
+)
+results(
+    "attributes-rounded", "integers are exact", rounded, "attributes", operations=("open", "read")
+)
 results("nan-bits-lost", "the bits of NaN are kept", quieted, "v3-data-types")
 results("negative-zeros-lost", "-0.0 is kept", positive_zeros, "v3-data-types")
-results("names-lost", "dimension names are read", without_names, operations=("open", "read"))
+results(
+    "names-lost", "dimension names are read", without_names, "names", operations=("open", "read")
+)
 results(
     "last-member-not-listed", "all members are listed", without_last_member, operations=("list",)
 )

@@ -334,7 +334,7 @@ class ServerStoreContract(StoreContract):
     def test_a_server_that_is_not_there(self, store, server):
         store.set("a/k", b"v")
         server.kill()
-        store = self.at(unique(), retries=1, connect_timeout=0.3)
+        store = self.at(unique(), retry_timeout=0.1, connect_timeout=0.3)
         for call in (
             lambda: store.get("a/k"),
             lambda: store.set("a/k", b"new"),
@@ -355,7 +355,7 @@ class ServerStoreContract(StoreContract):
         said = [[], []]
         failed = []
         stop = threading.Event()
-        store = type(store)(store.url, retries=300, timeout=PATIENCE, **self.options())
+        store = type(store)(store.url, retry_timeout=PATIENCE, timeout=PATIENCE, **self.options())
 
         def write(number):
             try:
@@ -392,7 +392,9 @@ class ServerStoreContract(StoreContract):
 
     def test_a_server_that_hangs_is_given_up(self, store, server):
         store.set("a/k", b"v")
-        slow = type(store)(store.url, timeout=0.5, connect_timeout=0.5, retries=0, **self.options())
+        slow = type(store)(
+            store.url, timeout=0.5, connect_timeout=0.5, retry_timeout=0, **self.options()
+        )
         assert bytes(eventually(lambda: slow.get("a/k"), StoreError)) == b"v"
         with server.frozen():
             time.sleep(0.1)  # until nothing changes
@@ -432,7 +434,7 @@ class ServerStoreContract(StoreContract):
         direct.set("n", b"0")
 
         def add():
-            with self.at(place, proxy, retries=2, max_concurrency=1) as store:
+            with self.at(place, proxy, max_concurrency=1) as store:
                 store.update("n", lambda old: b"%d" % (1 + int(bytes(old.read(0, old.size)))))
 
         add()
@@ -460,7 +462,7 @@ class ServerStoreContract(StoreContract):
             name = unique()
             with self.at(name) as place:
                 place.set("k", b"slow" * 300_000)
-            place = self.at(name, line, timeout=SILENCE, retries=0)
+            place = self.at(name, line, timeout=SILENCE, retry_timeout=0)
             began = time.monotonic()
             assert bytes(place.get("k")) == b"slow" * 300_000
             assert time.monotonic() - began > SILENCE

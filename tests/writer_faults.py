@@ -58,8 +58,8 @@ def without(document, *names):
     return {name: it for name, it in document.items() if name not in names}
 
 
-def drop(register, member, name, clause):
-    register(name, clause)(
+def drop(register, member, name, clause, hint=""):
+    register(name, clause, hint)(
         lambda document: without(document, member) if member in document else None
     )
 
@@ -68,8 +68,8 @@ def drop(register, member, name, clause):
 
 for member in ("zarr_format", "node_type", "shape", "data_type", "chunk_grid", "codecs", "fill_value", "chunk_key_encoding"):  # fmt: skip
     drop(v3, member, f"v3-without-{member}", f"array metadata must have {member}")
-drop(v3, "dimension_names", "v3-without-dimension-names", "dimension_names are stored")
-drop(v3, "attributes", "v3-without-attributes", "attributes are stored")
+drop(v3, "dimension_names", "v3-without-dimension-names", "dimension_names are stored", "names")
+drop(v3, "attributes", "v3-without-attributes", "attributes are stored", "attributes")
 
 
 @v3("v3-format-is-a-string", "zarr_format is the integer 3")
@@ -111,7 +111,7 @@ def _(document):
     return {**document, "shape": []} if document.get("node_type") == "group" else None
 
 
-@v3("v3-group-attributes-dropped", "attributes of groups are stored")
+@v3("v3-group-attributes-dropped", "attributes of groups are stored", "attributes")
 def _(document):
     return without(document, "attributes") if document.get("node_type") == "group" else None
 
@@ -449,16 +449,22 @@ def in_attributes(name, clause, change):
         found = document.get("attributes")
         return {**document, "attributes": walk(found)} if isinstance(found, dict) else None
 
-    in_documents("zarr.json", operations=("create", "update"))(f"v3-attributes-{name}", clause)(
-        changed
-    )
+    in_documents("zarr.json", operations=("create", "update"))(
+        f"v3-attributes-{name}", clause, "attributes"
+    )(changed)
 
     def after(store, request):
         for key in [it for it in store if it.endswith(".zattrs")]:
             store.put(key, walk(json.loads(store[key])))
 
     FAULTS.append(
-        Fault(f"v2-attributes-{name}", clause, "v2/", after=after, operations=("create", "update"))
+        Fault(
+            f"v2-attributes-{name}",
+            clause,
+            "v2/written/attributes",
+            after=after,
+            operations=("create", "update"),
+        )
     )
 
 
@@ -1311,13 +1317,13 @@ def _(document):
     return {**document, "dtype": dtype.replace(">", "<")} if isinstance(dtype, str) else None
 
 
-@v2("v2-dtype-unit-lost", "the unit of a date is stored")
+@v2("v2-dtype-unit-lost", "the unit of a date is stored", "v2/written")
 def _(document):
     dtype = document["dtype"]
     return {**document, "dtype": dtype.partition("[")[0]} if isinstance(dtype, str) else None
 
 
-@v2("v2-dtype-fields-reordered", "fields are in order")
+@v2("v2-dtype-fields-reordered", "fields are in order", "record")
 def _(document):
     dtype = document["dtype"]
     return {**document, "dtype": dtype[::-1]} if isinstance(dtype, list) else None
@@ -1367,7 +1373,7 @@ def _(document):
     return {**document, "compressor": None}
 
 
-@v2("v2-filters-dropped", "filters are stored")
+@v2("v2-filters-dropped", "filters are stored", "v2/written/filter")
 def _(document):
     return {**document, "filters": None}
 
@@ -1730,7 +1736,7 @@ moved(
 )
 
 
-@fault("draft-suffix-always-json", "documents have the suffix of the entry point", "v3-draft")
+@fault("draft-suffix-always-json", "documents have the suffix of the entry point", "written/suffix")
 def _(store, request):
     if request["zarr_format"] == 0:
         for key in [

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+import zarr_core
 
 HEAVY = {
     "asyncio", "concurrent.futures", "deflate", "fastcrc", "google_crc32c", "http",
@@ -92,6 +93,24 @@ def test_an_array_without_plugins_imports_none(store, tmp_path):
     # Opening the first node searches for hooks once, without importing plugins.
     assert not modules & (HEAVY | RARE)
     assert not {name for name in modules if name.startswith(PLUGINS)}
+
+
+def test_opening_an_array_loads_nothing_for_new_arrays(tmp_path):
+    zarr_core.create_array(tmp_path / "a", shape=4, dtype="int32", compressors=None)[...] = 7
+    place = str(tmp_path / "a")
+    modules = loaded(f"import zarr_core; assert zarr_core.open({place!r})[2] == 7")
+    normalize = {name for name in modules if name.startswith("zarr_core.normalize")}
+    assert normalize == {"zarr_core.normalize", "zarr_core.normalize.attributes"}
+    hierarchy = {name for name in modules if name.startswith("zarr_core.hierarchy.")}
+    for name in ("consolidate", "create", "create_node", "resize", "rollback", "url_pipeline"):
+        assert f"zarr_core.hierarchy.{name}" not in hierarchy
+    assert len([name for name in modules if name.startswith("zarr_core.")]) <= 110
+    compared = loaded(f"import zarr_core; zarr_core.open({place!r}, shape=4, dtype='int32')")
+    assert compared - modules >= {
+        "zarr_core.normalize.constraints",
+        "zarr_core.normalize.partial_metadata",
+    }
+    assert not compared & (RARE - {"zarr_core.engine.inner_order"})
 
 
 def test_without_plugins_nothing_is_scanned(tmp_path):

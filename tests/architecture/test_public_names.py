@@ -41,7 +41,7 @@ NAMES = {
         format_of_new formats_without holds_anything in_one_thread installed_entry_points
         is_node_name is_reserved_name is_within_location join json_pointer keep_nonfinite
         key_lock key_order listed log create_extension make_room
-        normalise_path occupied only_keys opened_store package_schema parallel_for path_within
+        normalise_path occupied only_keys optional_function opened_store overwrite_unmanaged_keys package_schema parallel_for path_within
         printable_message project providers_of put quoted read_metadata read_metadata_from
         read_node refuse_misspelt reporting require_erasing require_extension scratch store_new stored_node
         strictjson system_calls take thread_count walk

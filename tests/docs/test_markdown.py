@@ -30,7 +30,10 @@ def installed_examples(tmp_path_factory):
     target = tmp_path_factory.mktemp("examples")
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "install"]
     options = ["--no-deps", "--no-index", "--no-build-isolation", "--target", str(target)]
-    shown = [str(ROOT / "examples" / name) for name in ("acme-delta2", "acme-invert", "acme-xor")]
+    shown = [
+        str(ROOT / "examples" / name)
+        for name in ("acme-delta2", "acme-invert", "acme-rotate", "acme-xor")
+    ]
     subprocess.run([*pip, *options, *shown], check=True)
     return target
 

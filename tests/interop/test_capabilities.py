@@ -1,30 +1,152 @@
-"""Capabilities of the documents that this library follows: each has a test or a reason against it.
+"""Capabilities of the documents that this library follows: each is shown or has a reason against it.
 
 The documents are the documentation of zarr-python 2, the specification of version 2, the draft of
-version 3 of December 2022, xarray's encoding, and TensorStore's zarr3 driver.  Clauses of the
-specifications have tables of their own, and so have TensorStore's options.
+version 3 of December 2022, xarray's encoding, and TensorStore's zarr3 driver.  Each line of
+``capabilities.txt`` has one capability, in the section of its document:
+
+- ``capability :: code``: the code shows it; its last part is an expression, which is true.
+- ``capability -> path::test``: a test shows it; ``*`` stands for the tests of a file, or a class.
+- ``capability -> page#section``: a section of the documentation, which is run, shows it.
+- ``capability -- sentence``: why it is not wanted.
+
+The clauses of the specifications have tables of their own, with one line per clause.
 """
 
 import ast
 import json
+import os
+import pickle
 import re
 from collections import Counter
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
 import pytest
+import zarr_compat.api as compat
+import zarr_core as zarr
+import zarr_core.extension as zarr_extension
 from markdown_pages import BLOCK
 
+numcodecs = pytest.importorskip("numcodecs")
+
 ROOT = Path(__file__).parents[2]
-ROWS = json.loads((Path(__file__).parent / "capabilities.json").read_text())
+TABLE = Path(__file__).parent / "capabilities.txt"
+
+
+class Row(NamedTuple):
+    document: str
+    section: str
+    capability: str
+    form: str
+    shown_by: str
+
+
+def rows():
+    document = section = ""
+    for line in TABLE.read_text().splitlines():
+        if line.startswith("## "):
+            section = line[3:]
+        elif line.startswith("# "):
+            document = line[2:]
+        else:
+            match = re.fullmatch(r"(.+?) (::|->|--) (.+)", line)
+            assert match, f"an incomplete line: {line!r}"
+            yield Row(document, section, *match.groups())
+
+
+ROWS = [*rows()]
+
+
+def of(form):
+    chosen = [row for row in ROWS if row.form == form]
+    return pytest.mark.parametrize(
+        "row", chosen, ids=[f"{row.section}: {row.capability}" for row in chosen]
+    )
+
+
+# --- code ---
+
+
+class Dataset:
+    """An object with the interface of a dataset of h5py."""
+
+    shape, dtype = (4,), np.dtype("i8")
+
+    def __getitem__(self, key):
+        return np.arange(4)[key]
+
+    def __array__(self, dtype=None, copy=None):
+        return np.arange(4)
+
+
+def refuses(call):
+    """The message of the error that a call raises; empty if it raises none."""
+    try:
+        call()
+    except Exception as error:
+        return str(error) or type(error).__name__
+    return ""
+
+
+def raises(kind, call):
+    with pytest.raises(kind):
+        call()
+    return True
+
+
+def from_path(place, zarr):
+    return zarr.open(Path(place), "w", shape=3)
+
+
+def with_setting(call, **settings):
+    with zarr.config.set(**settings):
+        return call()
+
+
+def metadata_of(array, name="zarr.json"):
+    return json.loads(bytes(array.store.get(name)))
+
+
+def names(place):
+    """What the code of a line can use."""
+    z = zarr.array(np.arange(42, dtype="i4").reshape(7, 6), chunks=(3, 2))
+    g = zarr.group()
+    g.create_array("foo/bar/baz", data=np.arange(4, dtype="i4"), chunks=2)
+    fields = [("foo", "S3"), ("bar", "i4"), ("baz", "f8")]
+    s = zarr.array(np.array([(b"aaa", 1, 4.2), (b"bbb", 2, 8.4)], fields), zarr_format=2)
+    return {
+        "zarr": zarr, "zarr_extension": zarr_extension, "compat": compat, "np": np,
+        "numcodecs": numcodecs, "pickle": pickle, "json": json, "place": str(place), "z": z,
+        "g": g, "s": s, "refuses": refuses, "raises": raises, "from_path": from_path, "with_setting": with_setting, "Dataset": Dataset,
+        "metadata_of": metadata_of, "exists": lambda *path: os.path.exists(os.path.join(*path)),
+    }  # fmt: skip
+
+
+@of("::")
+@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::RuntimeWarning")
+def test_the_code_shows_the_capability(row, tmp_path):
+    *statements, last = ast.parse(row.shown_by).body
+    known = names(tmp_path / "place")
+    exec(compile(ast.Module(statements, []), row.capability, "exec"), known)
+    assert isinstance(last, ast.Expr), "the last part is an expression"
+    assert eval(compile(ast.Expression(last.value), row.capability, "eval"), known)
+
+
+# --- tests and pages ---
 
 
 @cache
 def names_of_tests(path):
-    """The names of the tests in a file, also in its classes."""
+    """The names of the tests in a file, and of the classes that contain tests."""
     tree = ast.parse((ROOT / path).read_text())
-    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
-    return {node.name for node in functions if node.name.startswith("test_")}
+    kinds = {ast.FunctionDef: "test_", ast.ClassDef: "Test"}
+    return {
+        node.name
+        for node in ast.walk(tree)
+        if type(node) in kinds and node.name.startswith(kinds[type(node)])
+    }
 
 
 def has_examples(page, title):
@@ -37,22 +159,21 @@ def has_examples(page, title):
     return any(match[1] == "python" for match in BLOCK.finditer(section))
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['document']}: {row['capability']}")
-def test_a_capability_has_a_test_or_a_reason(row):
-    assert row.keys() - {"test", "page", "not_wanted"} == {"document", "section", "capability"}
-    assert len(row.keys() & {"test", "page", "not_wanted"}) == 1
-    assert all(row.values())
-    if "test" in row:
-        path, name = row["test"].split("::")
+@of("->")
+def test_the_named_test_exists(row):
+    if row.shown_by.startswith("tests/"):
+        path, name = row.shown_by.split("::")
         assert names_of_tests(path) if name == "*" else name in names_of_tests(path)
-    elif "page" in row:
-        assert has_examples(*row["page"].split("#"))
     else:
-        assert row["not_wanted"].endswith(".")
+        assert has_examples(*row.shown_by.split("#"))
+
+
+def test_a_reason_is_a_sentence():
+    reasons = [row for row in ROWS if row.form == "--"]
+    assert not [row for row in reasons if not re.fullmatch(r".{15,}\.", row.shown_by)]
 
 
 def test_every_capability_has_one_row():
-    counted = Counter((row["document"], row["capability"]) for row in ROWS)
-    common = [("every clause"), ("the text is complete")]
-    assert not [key for key, count in counted.items() if count > 1 and key[1] not in common]
-    assert len({row["document"] for row in ROWS}) == 5
+    counted = Counter(row[:3] for row in ROWS)
+    assert not [key for key, count in counted.items() if count > 1]
+    assert len({row.document for row in ROWS}) == 5

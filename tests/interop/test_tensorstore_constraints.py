@@ -1,4 +1,4 @@
-"""Constraints on existing arrays: the same verdicts as TensorStore, with every difference."""
+"""Constraints of several members on existing arrays: the same verdicts as TensorStore, with every difference."""
 
 import json
 import random

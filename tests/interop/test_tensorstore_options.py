@@ -33,6 +33,21 @@ def threads_are(number):
         return zarr.config.settings.threads == number
 
 
+def created(array):
+    """Whether elements are read as they were written."""
+    array[...] = np.arange(24, dtype="u2").reshape(4, 6)
+    return np.asarray(array[1, 2]) == 8
+
+
+def cached_metadata(path):
+    """Whether two stores share one read of a metadata document."""
+    pool = CachePool(10**6)
+    stores = [LRUCacheStore(zarr.LocalStore(path), pool) for _ in range(2)]
+    return [zarr.open(store).shape for store in stores] == [(4, 6)] * 2 and pool.cache_info()[
+        :2
+    ] == (1, 1)
+
+
 def holds(check, folder):
     path = folder / "a"
     zarr.create_array(
@@ -48,7 +63,7 @@ def holds(check, folder):
     names = {
         "ts": ts, "zarr": zarr, "path": str(path), "parent": str(folder), "new": str(folder / "n"),
         "refuses": refuses, "at": at, "writes": writes, "threads_are": threads_are, "LRUCacheStore": LRUCacheStore,
-        "CachePool": CachePool, "tensorstore": lambda **options: at(path, **options),
+        "CachePool": CachePool, "cached_metadata": cached_metadata, "created": created, "tensorstore": lambda **options: at(path, **options),
     }  # fmt: skip
     return bool(eval(check, names))
 
@@ -62,6 +77,7 @@ def test_the_option_and_what_replaces_it_work(theirs, ours, tmp_path):
 
 
 def test_the_page_has_these_rows():
+    assert not [row for row in OPTIONS if "|" in row[0] + row[1]], "it would end a cell"
     text = PAGE.read_text()
     shown = text[text.index("<!-- options: begin") : text.index("<!-- options: end")]
     rows = [f"| `{option}` | {here} |" for option, here, _, _ in OPTIONS]
@@ -76,7 +92,11 @@ def test_every_option_of_the_driver_has_a_row():
         store_data_equal_to_fill_value metadata"""
     members = """shape data_type chunk_grid chunk_key_encoding fill_value codecs attributes
         dimension_names"""
-    for option in driver.split():
+    values = """transpose bytes sharding_indexed gzip blosc zstd crc32c order endian chunk_shape
+        index_codecs index_location level cname clevel shuffle typesize blocksize separator int4
+        bfloat16 zarr_format node_type dimension_units labels read_chunk write_chunk inner_order
+        grid_origin elements aspect_ratio expand_only shrink_only resize_metadata_only"""
+    for option in (*driver.split(), *values.split()):
         assert option in documented
     for member in members.split():
         assert f"metadata.{member}" in documented

@@ -358,3 +358,98 @@ def test_errors_pickle(error):
     # As distributed does after its import.
     made = type(error).__new__(type(error), *error.args)
     assert type(made) is type(error)
+
+
+@pytest.mark.parametrize("name", ["empty_like", "zeros_like", "full_like"])
+def test_arrays_of_a_group_like_those_of_another_format(name):
+    like = zarr.ones((11, 12), dtype="u1", chunks=(11, 12), zarr_format=3)
+    group = zarr.open_group({}, mode="w", zarr_format=2)
+    options = {"fill_value": 4} if name == "full_like" else {}
+    array = getattr(group, name)("a", data=like, **options)
+    expected = {"empty_like": 1, "zeros_like": 0, "full_like": 4}[name]
+    assert (array.chunks, array.dtype, int(array[0, 0])) == ((11, 12), like.dtype, expected)
+
+
+def test_array_has_the_shape_of_its_data():
+    assert zarr.array(np.arange(3), shape=(9,)).shape == (3,)
+    group = zarr.open_group({}, mode="w")
+    assert group.array("a", data=np.arange(3), shape=(9,)).shape == (3,)
+    copied = zarr.array(group["a"], store={})
+    assert copied[...].tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("shape", [(0,), (3, 0)])
+def test_lengths_of_empty_chunks(shape):
+    array = zarr.create_array({}, shape=shape, chunks=shape, dtype="f8")
+    array[...] = 42
+    assert array[...].shape == shape
+
+
+def test_require_array_compares_shape_and_dtype(group):
+    assert group.require_array("x", shape=10, dtype="f8") == group["x"]
+    with pytest.raises(TypeError, match="Incompatible dtype"):
+        group.require_array("x", shape=(10,), dtype="f8", exact=True)
+    with pytest.raises(TypeError, match="Incompatible dtype"):
+        group.require_array("x", shape=(10,), dtype="i1")
+    with pytest.raises(TypeError, match="Incompatible shape"):
+        group.require_array("x", shape=(5, 2), dtype="i8")
+    with pytest.raises(TypeError, match="Incompatible object"):
+        group.require_array("g", shape=(10,), dtype="i8")
+
+
+def test_with_config():
+    array = zarr.create_array({}, shape=(2, 2), dtype="u1", config={"order": "F"})
+    array[...] = 1
+    changed = array.with_config({"write_empty_chunks": True})
+    assert changed.config.to_dict() == {"order": "F", "write_empty_chunks": True}
+    assert array.with_config(changed.config).config == changed.config
+    assert changed[...].tolist() == [[1, 1], [1, 1]]
+    assert not array.config.write_empty_chunks
+
+
+def test_stored_bytes_include_metadata():
+    array = zarr.create_array({}, shape=2, dtype="u1", compressors=None)
+    before = array.nbytes_stored()
+    array[...] = 1
+    assert array.nbytes_stored() == before + 2
+
+
+def test_buffers_for_results():
+    class Buffer:
+        def __init__(self, values):
+            self.values = values
+
+        def as_ndarray_like(self):
+            return self.values
+
+    values = np.zeros(3, dtype="i8")
+    zarr.array(np.arange(3)).get_basic_selection(Ellipsis, out=Buffer(values))
+    assert values.tolist() == [0, 1, 2]
+
+
+def test_version_2_has_no_shards():
+    with pytest.raises(ValueError, match="Got `shard_shape=\\(4,\\)`"):
+        zarr.create_array({}, shape=4, chunks=(2,), shards=(4,), dtype="i1", zarr_format=2)
+
+
+def test_paths_that_are_no_stores_raise_os_errors(tmp_path):
+    pytest.importorskip("zarr_stores")
+    (tmp_path / "a.zip").write_text("no archive")
+    (tmp_path / "b.zip").mkdir()
+    (tmp_path / "c.txt").write_text("no directory")
+    for opened in (
+        lambda: zarr.open(storage.ZipStore(tmp_path / "a.zip", mode="r"), mode="r"),
+        lambda: zarr.open(storage.ZipStore(tmp_path / "b.zip", mode="r"), mode="r"),
+        lambda: zarr.open(tmp_path / "c.txt", mode="r"),
+    ):
+        with pytest.raises(OSError, match=r"cannot be opened|not a directory") as caught:
+            opened()
+        assert isinstance(caught.value, ValueError)
+
+
+def test_references_of_a_url_have_a_file_system():
+    pytest.importorskip("zarr_stores")
+    pytest.importorskip("fsspec")
+    references = {"zarr.json": '{"zarr_format": 3, "node_type": "group", "attributes": {}}'}
+    group = zarr.open_group("reference://", mode="r", storage_options={"fo": references})
+    assert dict(group.store.fs.references) == references

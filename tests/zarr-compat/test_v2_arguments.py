@@ -129,3 +129,58 @@ def test_arguments_of_groups_and_trees():
     assert [*group.array_keys(recurse=False)] == []
     assert str(group.tree(expand=True)) == str(zarr.tree(group, expand=False, level=None))
     assert not group["g/x"].is_view
+
+
+def test_a_loaded_group_reads_its_arrays_when_they_are_accessed(tmp_path):
+    zarr.save_group(tmp_path / "g", a=np.arange(3), b=np.ones(2))
+    zarr.create_group(tmp_path / "g", path="below")
+    loaded = zarr.load(tmp_path / "g")
+    assert (sorted(loaded), len(loaded), "a" in loaded, "c" in loaded) == (
+        ["a", "b"],
+        2,
+        True,
+        False,
+    )
+    assert repr(loaded).endswith("a, b)")
+    zarr.open(tmp_path / "g", path="a")[...] = 7
+    assert type(loaded["a"]) is np.ndarray
+    assert loaded["a"].tolist() == [7, 7, 7]
+    with pytest.raises(KeyError):
+        loaded["below"]
+    assert zarr.load(tmp_path, "g/b").tolist() == [1, 1]
+
+
+def test_objects_of_h5py_are_copied(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    group = zarr.group(tmp_path / "a.zarr")
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["g/x"] = np.arange(4)
+        copied = zarr.copy(file["g"], group)
+        assert isinstance(copied, zarr.Group)
+        assert copied["x"][:].tolist() == [0, 1, 2, 3]
+        assert zarr.copy(group["g/x"], file, "y").name == "/y"
+        assert zarr.copy_all(file, group, if_exists="skip") == (1, 1, 32)
+        assert zarr.copy_all(group, file["g"], if_exists="replace") == (3, 0, 64)
+        assert sorted(file["g"]) == ["g", "x", "y"]
+
+
+@pytest.mark.parametrize("path", ["", "below"])
+def test_consolidated_metadata_under_another_key(path):
+    stores = pytest.importorskip("zarr_stores.consolidated")
+    store = zarr.group({}, zarr_format=2).core.store
+    group = zarr.create_group(store, path=path, zarr_format=2, overwrite=True)
+    group.create_array("x", shape=2)
+    zarr.consolidate_metadata(store, path or None, metadata_key=".zall")
+    key = f"{path}/.zall".lstrip("/")
+    assert "x/.zarray" in json.loads(bytes(store.get(key)))["metadata"]
+    assert not store.exists(f"{path}/.zmetadata".lstrip("/"))
+    assert "x" in zarr.open_group(store, path=path)
+    consolidated = stores.ConsolidatedMetadataStore(store, key)
+    assert "x" in zarr.open_group(consolidated, path=path, mode="r")
+    assert consolidated.exists(f"{path}/x/.zarray".lstrip("/"))
+    for name in ("a/b", ".zgroup"):
+        with pytest.raises(ValueError, match="metadata_key must be"):
+            zarr.consolidate_metadata(store, path or None, metadata_key=name)
+    version_3 = zarr.group({})
+    with pytest.raises(ValueError, match="metadata_key is not supported"):
+        zarr.consolidate_metadata(version_3.core.store, metadata_key="other")

@@ -15,11 +15,11 @@ def test_write_empty_chunks_is_a_setting():
         assert zarr.zeros(3, write_empty_chunks=True).config.write_empty_chunks
 
 
-def test_order_is_a_setting_in_version_3():
+def test_order_has_no_effect_in_version_3():
     with pytest.warns(ZarrRuntimeWarning, match="`order` keyword argument has no effect"):
         array = zarr.zeros((2, 3), order="F", zarr_format=3)
     assert [codec.name for codec in array.core.filters] == []
-    assert array[:].flags.f_contiguous
+    assert array[:].flags.c_contiguous
 
 
 def test_consolidated_metadata_is_not_specified_in_version_3():

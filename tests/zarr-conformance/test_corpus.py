@@ -73,9 +73,17 @@ def test_shard_with_one_inner_chunk():
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        ('id = "other.a"\nlevel = "must"\ntext = "It is."', "id must be"),
-        ('id = "spec.a"\nlevel = "shall"\ntext = "It is."', "unknown level"),
-        ('id = "spec.a"\nlevel = "must"\ntext = "It is"', "period"),
+        ('id = "other.a"\nlevel = "must"\ntext = "It is."\nlines = "3"', "id must be"),
+        ('id = "spec.a"\nlevel = "shall"\ntext = "It is."\nlines = "3"', "unknown level"),
+        (
+            'id = "spec.a"\nlevel = "must"\ntext = "It is"\nlines = "3"',
+            "text must end with a period",
+        ),
+        ('id = "spec.a"\nlevel = "must"\ntext = "It is."\nlines = "L3"', "lines must be"),
+        (
+            'id = "spec.a"\nlevel = "must"\ntext = "It is."\nlines = "3"\nuntested = "Why"',
+            "untested must be a sentence",
+        ),
     ],
 )
 def test_invalid_clauses_raise(entry, message):
@@ -91,10 +99,12 @@ def test_invalid_clauses_raise(entry, message):
     ],
 )
 def test_texts_are_pinned(head, message):
-    clause = '[[clause]]\nid = "spec.a"\nsection = "s"\nlevel = "must"\ntext = "It is."\n'
+    clause = (
+        '[[clause]]\nid = "spec.a"\nsection = "s"\nlevel = "must"\ntext = "It is."\nlines = "4-5"\n'
+    )
     found = parse_specification("spec", HEAD + clause)
     assert found.link(found.clauses[0]) == (
-        f"https://github.com/o/r/blob/{'a' * 40}/docs/index.rst?plain=1#L3"
+        f"https://github.com/o/r/blob/{'a' * 40}/docs/index.rst?plain=1#L4-L5"
     )
     with pytest.raises(ValueError, match=message):
         parse_specification("spec", head + clause)

@@ -252,7 +252,7 @@ def test_coverage_has_gaps():
     assert coverage([])["v3-core.array.shape"].gaps == ("positive", "negative")
     may = coverage([])["v3-core.hierarchy.root-array"]
     assert may.gaps == ("positive",)
-    assert replace(may, clause=replace(may.clause, tested=False)).gaps == ()
+    assert replace(may, clause=replace(may.clause, untested="Why.")).gaps == ()
 
 
 def test_documents_are_not_formatted_if_details_would_be_lost():

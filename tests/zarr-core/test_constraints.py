@@ -202,7 +202,6 @@ def test_metadata_is_compared_also_without_match(place):
         ({"chunks": zarr.ChunkLayout(shape=2)}, ["/chunk_grid/configuration/chunk_shape"]),
         ({"chunks": zarr.ChunkLayout(shape=2, soft=True)}, []),
         ({"chunks": zarr.ChunkLayout(elements=2)}, []),
-        ({"dimension_units": ["m"]}, ["/attributes/dimension_units"]),
         ({"attributes": {"units": "m"}}, []),
         ({"attributes": {"units": "km", "b": 1}}, ["/attributes/units", "/attributes/b"]),
         ({"dimension_names": ["x"]}, ["/dimension_names"]),

@@ -31,6 +31,25 @@ def codec_names(array):
     return [codec["name"] for codec in document(array)["codecs"]]
 
 
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_the_default_compressors_are_a_setting(zarr_format):
+    def names(**options):
+        array = zarr.create_array(shape=9, zarr_format=zarr_format, **options)
+        return [codec.name for codec in array.metadata.codecs[1:]]
+
+    usual = names()
+    for setting, expected in (
+        ("gzip", ["gzip"]), (zarr.codec("gzip", level=9), ["gzip"]), (None, []), ("auto", usual),
+    ):  # fmt: skip
+        with zarr.config.set(default_compressors=setting):
+            assert names() == names(compressors="auto") == names(metadata={}) == expected
+            assert names(compressors="zstd") == ["zstd"]
+            assert names(compressors=None) == names(metadata={"codecs": ["bytes"]}) == []
+    with zarr.config.set(default_compressors="missing"), pytest.raises(UnknownExtensionError):
+        names()
+    assert names() == usual
+
+
 @pytest.mark.parametrize(
     ("given", "expected"),
     [

@@ -6,7 +6,7 @@ import pytest
 import zarr_core as zarr
 from hypothesis import given
 from hypothesis import strategies as st
-from zarr_core.errors import MetadataValidationError
+from zarr_core.errors import MetadataMismatchError, MetadataValidationError
 from zarr_core.normalize.dimension_units import parse_unit
 
 TEXTS = st.one_of(
@@ -113,3 +113,15 @@ def test_an_attribute_that_is_no_list_of_units_is_an_error_of_the_property(store
     with pytest.raises(MetadataValidationError, match=message):
         _ = array.dimension_units
     assert array.attrs["dimension_units"] == stored
+
+
+def test_given_units_are_compared_by_their_meaning():
+    array = zarr.create_array(shape=(2, 3), attributes={"dimension_units": ["", "2 nm"]})
+    plain = zarr.create_array(shape=(2, 3))
+    for units in (["1", "2nm"], ["", (2, "nm")], [None, "2.0 nm"], [None, None]):
+        assert zarr.open(array.store, dimension_units=units) == array
+        assert zarr.open(plain.store, dimension_units=units) == plain
+    with pytest.raises(MetadataMismatchError, match="/attributes/dimension_units"):
+        zarr.open(array.store, dimension_units=["1", "3 nm"])
+    with pytest.raises(ValueError, match="1 units for 2 dimensions"):
+        zarr.open(array.store, dimension_units=["1"])

@@ -125,6 +125,21 @@ def test_regions(tmp_path):
     assert np.array_equal(array, expected)
 
 
+def test_a_new_array_completes_metadata():
+    grid = {"name": "regular", "configuration": {"chunk_shape": [20, 30]}}
+    part = {"chunk_grid": grid, "codecs": ["sharding_indexed"], "attributes": {"units": "m"}}
+    with pytest.raises(ValueError, match="are not aligned"):
+        zarr_dask.to_zarr(blocks((15, 45)), None, metadata=part)
+    for metadata in (part, zarr.PartialArrayMetadata.from_json(part)):
+        array = zarr_dask.to_zarr(blocks((40, 30)), None, metadata=metadata)
+        assert (array.shards, array.dtype, array.attrs["units"]) == ((20, 30), VALUES.dtype, "m")
+        assert np.array_equal(array, VALUES)
+    again = zarr_dask.to_zarr(blocks((40, 30)), None, metadata=array.metadata)
+    assert again.metadata == array.metadata
+    names = zarr_dask.to_zarr(blocks((40, 30)), None, metadata={"dimension_names": ["y", "x"]})
+    assert (names.chunks, names.metadata.dimension_names) == ((40, 30), ("y", "x"))
+
+
 def test_an_existing_array_is_compared_with_metadata(tmp_path):
     array = zarr.create_array(tmp_path, shape=100, chunks=10, dtype="i4")
     part = da.ones(20, chunks=10, dtype="i4")

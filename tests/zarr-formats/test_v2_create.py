@@ -150,6 +150,19 @@ def test_filters(filters, order):
     assert np.allclose(zarr.open(array.store)[...], np.arange(64).reshape(8, 8), atol=0.1)
 
 
+@pytest.mark.parametrize(
+    ("dtype", "stored"), [(">i4", "<i8"), ("<i4", ">i8"), (">f4", "<i2"), ("|u1", ">i4")]
+)
+def test_the_last_filter_gives_the_stored_byte_order(dtype, stored):
+    delta = numcodecs.Delta(dtype, stored)
+    array, document = create(shape=4, chunks=4, dtype=dtype, filters=[delta], compressors=None)
+    assert document["dtype"] == dtype
+    assert document["filters"] == [{"id": "delta", "dtype": dtype, "astype": stored}]
+    array[...] = [1, 5, 3, 70]
+    assert delta.decode(array.store.get("0")).tolist() == [1, 5, 3, 70]
+    assert zarr.open(array.store)[...].tolist() == [1, 5, 3, 70]
+
+
 def test_truth_values_in_bits():
     array, document = create(shape=20, chunks=10, dtype=bool, filters=[numcodecs.PackBits()])
     assert document["filters"] == [{"id": "packbits"}]

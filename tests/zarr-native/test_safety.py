@@ -169,49 +169,176 @@ def test_concurrent_calls(tmp_path):
     assert not [it for it in tmp_path.rglob("*") if "zarr-partial" in it.name]
 
 
-PROGRAM = """
-import os, signal, sys, threading
+START = """
+import ctypes, errno, os, signal, sys, threading, time
 import numpy as np, zarr_core as zarr
+from zarr_native import processed_chunks
 from zarr_native.executor import Executor
-with zarr.override_extensions({"native": {"default": Executor}}):
-    array = zarr.open_array(sys.argv[1])
-    expected = array[...]
-    if sys.argv[2] == "fork":
-        child = os.fork()
-        good = np.array_equal(array[...], expected)
-        if not child:
-            os._exit(0 if good else 1)
-        assert good and os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-        print("done")
-    else:
-        out = np.empty_like(expected)
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # background processes ignore it
-        threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
-        try:
-            for _ in range(200):
-                array.get_basic_selection(..., out=out)
-        except KeyboardInterrupt:
-            print("interrupted")
-        assert np.array_equal(array[...], expected)
+override = zarr.override_extensions({"native": {"default": Executor}})
+override.__enter__()
+place = sys.argv[1]
 """
 
 
-@pytest.mark.parametrize("what", ["fork", "interrupt"])
-def test_in_another_process(tmp_path, what):
-    data = np.random.default_rng(0).integers(0, 99, (64, 1 << 16)).astype("int32")
-    zarr.create_array(tmp_path, data=data, chunks=(1, 1 << 16), compressors=["zstd"])
+def run_program(program, *arguments):
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(PROGRAM), tmp_path, what],
+        [sys.executable, "-c", START + textwrap.dedent(program), *arguments],
         capture_output=True,
         text=True,
         check=False,
         env={**os.environ, "ZARR_CORE_THREADS": "3", "ZARR_CORE_NATIVE": "require"},
     )
     assert done.returncode == 0, done.stderr
-    if what == "fork":
-        assert done.stdout == "done\n"
-    else:
-        assert done.stdout == "interrupted\n"  # within a read, long before the last of them
+    return done.stdout
+
+
+def test_forks_during_calls_of_other_threads(tmp_path):
+    data = np.random.default_rng(0).integers(0, 99, (64, 1 << 14)).astype("int32")
+    zarr.create_array(tmp_path, data=data, chunks=(1, 1 << 14), compressors=["zstd"])
+    program = """
+        array = zarr.open_array(place)
+        expected = array[...]
+        over = threading.Event()
+
+        def work():
+            while not over.is_set():
+                assert np.array_equal(array[...], expected)
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        for _ in range(5):
+            child = os.fork()
+            if not child:
+                os._exit(0 if np.array_equal(array[...], expected) else 1)
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        over.set()
+        thread.join()
+        assert processed_chunks()[0] > 64
+        print("done")
+    """
+    assert run_program(program, tmp_path) == "done\n"
+
+
+INTERRUPT = """
+signal.signal(signal.SIGINT, signal.default_int_handler)  # background processes ignore it
+
+def interrupted(work):
+    # Whether an interrupt during a call of some seconds ends it, long before its end.
+    start = time.monotonic()
+    work()
+    whole = time.monotonic() - start
+    for _ in range(5):
+        sent = []
+
+        def interrupt():
+            sent.append(time.monotonic())
+            os.kill(os.getpid(), signal.SIGINT)
+
+        timer = threading.Timer(whole / 20, interrupt)
+        timer.start()
+        try:
+            work()
+            timer.join()
+            time.sleep(1)  # for an interrupt that came too late
+        except KeyboardInterrupt:
+            if time.monotonic() - sent[0] < whole / 2:
+                return True
+    return False
+"""
+
+
+@pytest.mark.parametrize("threads", ["1", "3"])
+def test_an_interrupt_ends_a_long_read(threads):
+    program = """
+        store = zarr.MemoryStore()
+        array = zarr.create_array(
+            store, shape=(400 << 20), chunks=1 << 20, dtype="uint8", compressors=["gzip"]
+        )
+        array[: 1 << 20] = np.random.default_rng(0).integers(0, 9, 1 << 20, "uint8")
+        value = store.get("c/0")
+        for number in range(1, 400):
+            store.set(f"c/{number}", value)
+        out = np.empty(400, "uint8")
+        with zarr.config.set(threads=int(sys.argv[1])):
+            assert interrupted(lambda: array.get_basic_selection(slice(None, None, 1 << 20), out=out))
+            array.get_basic_selection(slice(None, None, 1 << 20), out=out)
+        assert (out == out[0]).all()
+        print("done")
+    """
+    assert run_program(INTERRUPT + textwrap.dedent(program), threads) == "done\n"
+
+
+@pytest.mark.parametrize("shards", ["0", "4"], ids=["chunks", "shards"])
+def test_an_interrupt_ends_a_long_write(tmp_path, shards):
+    program = """
+        shards = int(sys.argv[2])
+        data = np.random.default_rng(0).integers(0, 9, (64, 1 << 17), "uint8")
+        array = zarr.create_array(
+            place, shape=data.shape, chunks=(1, 1 << 17), shards=(shards, 1 << 17) if shards else None,
+            dtype="uint8", compressors=[{"name": "zstd", "configuration": {"level": 15}}],
+        )
+        assert interrupted(lambda: array.set_basic_selection(..., data))
+        assert np.array_equal(array[...], data)
+        assert not any("partial" in name for _, _, names in os.walk(place) for name in names)
+        print("done")
+    """
+    assert run_program(INTERRUPT + textwrap.dedent(program), tmp_path, shards) == "done\n"
+
+
+def test_without_openat2_links_are_left_to_python(tmp_path):
+    """A filter of system calls lets openat2 fail as on an older kernel."""
+    program = """
+        class Filter(ctypes.Structure):
+            _fields_ = [("code", ctypes.c_ushort), ("jt", ctypes.c_ubyte), ("jf", ctypes.c_ubyte),
+                        ("k", ctypes.c_uint)]
+
+        class Program(ctypes.Structure):
+            _fields_ = [("length", ctypes.c_ushort), ("filters", ctypes.POINTER(Filter))]
+
+        OPENAT2 = 437
+        filters = (Filter * 4)(
+            Filter(0x20, 0, 0, 0),  # the number of the system call
+            Filter(0x15, 0, 1, OPENAT2),
+            Filter(0x06, 0, 0, 0x00050000 | errno.ENOSYS),
+            Filter(0x06, 0, 0, 0x7FFF0000),  # allowed
+        )
+        libc = ctypes.CDLL(None, use_errno=True)
+        PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
+        if libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) or libc.prctl(
+            PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(Program(4, filters)), 0, 0
+        ):
+            sys.exit("seccomp")
+        how = (ctypes.c_ulonglong * 3)()
+        assert libc.syscall(OPENAT2, -100, b".", how, 24) == -1
+        assert ctypes.get_errno() == errno.ENOSYS
+
+        data = np.arange(400, dtype="int32").reshape(20, 20)
+        array = zarr.create_array(place + "/a.zarr", shape=data.shape, chunks=5, dtype="int32")
+        array[...] = data
+        assert np.array_equal(array[...], data)
+        assert processed_chunks() == (16, 16)
+        os.rename(place + "/a.zarr/c/1", place + "/a.zarr/moved")
+        os.symlink("../moved", place + "/a.zarr/c/1")
+        array = zarr.open_array(place + "/a.zarr", mode="r+")
+        assert np.array_equal(array[...], data)
+        assert processed_chunks()[0] == 16 + 12
+        os.rename(place + "/a.zarr/moved", place + "/outside")
+        os.unlink(place + "/a.zarr/c/1")
+        os.symlink(place + "/outside", place + "/a.zarr/c/1")
+        before = {it.path: open(it.path, "rb").read() for it in os.scandir(place + "/outside")}
+        array = zarr.open_array(place + "/a.zarr", mode="r+")
+        for work in (lambda: array[...], lambda: array.set_basic_selection(..., data + 1)):
+            try:
+                work()
+            except zarr.errors.StoreError:
+                continue
+            raise AssertionError("a link that leads out of the store was followed")
+        assert before == {it.path: open(it.path, "rb").read() for it in os.scandir(place + "/outside")}
+        print("done")
+    """
+    if sys.platform != "linux":
+        pytest.skip("openat2 is a system call of Linux")
+    assert run_program(program, tmp_path) == "done\n"
 
 
 def test_arguments_of_the_compiled_code_are_checked(tmp_path):
@@ -235,7 +362,23 @@ def test_arguments_of_the_compiled_code_are_checked(tmp_path):
             _native.read_box(plan, index, wrong, 1)
         with pytest.raises((ValueError, OverflowError)):
             _native.write_box(plan, index, wrong, 1)
-    assert _native.read_box(plan, (slice(0, 10, 2), slice(0, 5, 1)), out, 1) is None
+    every_second = (slice(0, 10, 2), slice(0, 5, 1))
+    assert _native.read_box(plan, every_second, out, 1) == []
+    assert np.array_equal(out, DATA[every_second])
+    for index in (
+        (slice(0, 25, 5), slice(0, 5, 1)),
+        (slice(0, 10, -1), slice(0, 5, 1)),
+        (np.array([0, 1, 2, 3, 20]), slice(0, 5, 1)),
+        (np.array([0, 1, 2, 3, -1]), slice(0, 5, 1)),
+        (np.array([0, 1, 2, 3]), slice(0, 5, 1)),
+        (np.array([0, 1, 2, 3, 4], "int32"), slice(0, 5, 1)),
+        (np.zeros((5, 1), "int64"), slice(0, 5, 1)),
+    ):
+        with pytest.raises(ValueError, match=r"selection|int64"):
+            _native.read_box(plan, index, out, 1)
+    for index in (every_second, (np.arange(5), slice(0, 5, 1))):
+        with pytest.raises((ValueError, TypeError)):
+            _native.write_box(plan, index, out, 1)
     box = (slice(0, 5, 1), slice(0, 5, 1))
     with pytest.raises(TypeError):
         _native.read_box(plan, (0, 0), out, 1)
@@ -245,6 +388,11 @@ def test_arguments_of_the_compiled_code_are_checked(tmp_path):
         _native.read_points(plan, (np.array([2]), np.array([0, 1])), np.empty(1, "int32"), 1)
     with pytest.raises(ValueError, match="one value"):
         _native.read_box(plan, box, out, 1, [])
+    points = (np.array([2, 12]), np.array([0, 1]))
+    with pytest.raises(ValueError, match="one value"):
+        _native.read_points(plan, points, np.empty(2, "int32"), 1, [None])
+    with pytest.raises(TypeError):
+        _native.read_points(plan, points, np.empty(2, "int32"), 1, [None, 3])
     frozen = out.copy()
     frozen.flags.writeable = False
     with pytest.raises((ValueError, BufferError)):

@@ -410,8 +410,40 @@ def test_stores_of_one_location_share_values_and_see_changes(tmp_path):
     assert (pool.hits, pool.misses) == (1, 1)
     second.set("k", b"two")
     assert bytes(first.get("k")) == b"two"
+    assert [*second.list()] == ["k"]
+    assert first.list_dir("") == second.list_dir("") == (["k"], [])
+    info = pool.cache_info()
+    first.set("a/b", b"three")
+    assert sorted(second.list()) == ["a/b", "k"]
+    assert second.list_dir("") == (["k"], ["a/"])
+    assert second.list_dir("")[0].append("x") is None
+    assert first.list_dir("") == (["k"], ["a/"])
+    assert (pool.hits - info.hits, pool.misses - info.misses) == (2, 2)
     first.erase_prefix("")
     assert second.get("k") is None
+    assert [*second.list()] == []
+
+
+def test_listings_and_metadata_of_several_arrays_are_counted_and_evicted(tmp_path):
+    root = zarr.create_group(tmp_path)
+    for name in ("a", "b"):
+        root.create_array(name, data=np.arange(4), chunks=2)
+    pool = CachePool(10**6)
+
+    def read(store):
+        before = pool.cache_info()
+        for name, array in zarr.open_group(store, "r").arrays():
+            assert list(array[:]) == [0, 1, 2, 3], name
+        after = pool.cache_info()
+        return after.hits - before.hits, after.misses - before.misses
+
+    stores = [LRUCacheStore(LocalStore(tmp_path), pool) for _ in range(2)]
+    requests = 1 + 3 + 2 * 2  # a listing, metadata documents, chunks
+    assert [read(store) for store in stores] == [(0, requests), (requests, 0)]
+    pool.max_bytes = 100
+    for number in range(50):
+        LRUCacheStore(LocalStore(tmp_path), pool).list_dir(f"{number}/")
+    assert pool.nbytes <= 100
 
 
 def test_a_wrapper_does_not_share_values_with_the_equal_inner_store(tmp_path):

@@ -91,6 +91,51 @@ def test_values_survive_a_killed_process(tmp_path):
     assert DBMStore(tmp_path / "s").get("k") == b"new" * 999
 
 
+OTHER_PROCESS = """
+import sys
+from zarr_stores.dbm import DBMStore
+store = DBMStore(sys.argv[1], read_only=sys.argv[2] == "read")
+store.get("k") if store.read_only else store.set("k", b"theirs")
+print("open", flush=True)
+sys.stdin.readline()
+store.close()
+"""
+
+
+def other_process(path, use):
+    process = subprocess.Popen(
+        [sys.executable, "-c", OTHER_PROCESS, path, use],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdout.readline() == "open\n"
+    return process
+
+
+@pytest.mark.parametrize("backend", ["dumb", "berkeley"])
+def test_only_one_process_can_write(tmp_path, backend):
+    if backend == "berkeley":
+        pytest.importorskip("berkeleydb")
+    store = DBMStore(tmp_path / "s", backend=backend)
+    store.set("k", b"mine")
+    store.close()
+
+    process = other_process(store.path, "write")
+    for call in (lambda: store.get("k"), lambda: store.set("k", b"lost")):
+        with pytest.raises(StoreError, match="another process; close it there first"):
+            call()
+    process.communicate("\n")
+    assert store.get("k") == b"theirs"
+    store.close()
+
+    process = other_process(store.path, "read")
+    assert store.get("k") == b"theirs"
+    with pytest.raises(StoreError, match="open in another process"):
+        store.set("k", b"mine")
+    process.communicate("\n")
+    store.set("k", b"mine again")
+    assert store.get("k") == b"mine again"
+
+
 def test_wrong_arguments_and_files(tmp_path):
     with pytest.raises(StoreError, match="backend must be one of"):
         DBMStore(tmp_path / "s", backend="oracle")

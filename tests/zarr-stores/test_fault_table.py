@@ -130,7 +130,7 @@ TABLE = {
         "directory": "local_processes::test_processes_and_threads_that_change_one_value_lose_nothing",
         "zip": "zip::test_one_writer_at_a_time",
         **each(("sqlite", "lmdb"), "databases::test_processes_with_threads_lose_nothing"),
-        "dbm": FOR_ONE,
+        "dbm": "dbm::test_only_one_process_can_write",
         **each(SERVERS, "servers::test_processes_with_threads_lose_nothing"),
         "object": "processes::test_no_cell_is_lost",
         "http": HTTP_READS,

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import zarr as zarr_python
 import zarr_core as zarr
-from waits import LATENCIES
+from waits import LATENCIES, eventually
 from zarr_core.errors import StoreError, StoreKeyError, StoreReadError, ValueReplacedError
 from zarr_core.extension import ByteRange
 
@@ -23,6 +23,7 @@ fsspec = pytest.importorskip("fsspec")
 from fsspec.asyn import AsyncFileSystem  # noqa: E402
 from servers import faults  # noqa: E402
 from servers.proxy import Proxy  # noqa: E402
+from servers.s3_server import SeaweedServer  # noqa: E402
 from zarr_stores.fsspec import FsspecStore  # noqa: E402
 
 pytest_plugins = ["servers.fixtures"]
@@ -303,6 +304,27 @@ def test_s3_rejected_connections_are_not_missing_values():
     with pytest.raises(StoreError, match=r"contain credentials \(key, secret\)"):
         pickle.dumps(store)
     assert "secret-1" not in repr(store)
+
+
+def test_a_hung_s3_server_is_reported(own_server):
+    server = own_server(SeaweedServer)
+    options = {
+        "endpoint_url": server.url, "key": server.access_key, "secret": server.secret_key,
+        "timeout": 1,
+    }  # fmt: skip
+    store = FsspecStore.from_url(f"fsspec+s3://{server.bucket}/x", **options)
+    store.set("k", b"value")
+    part = [("k", ByteRange(1, 2))]
+    with server.frozen():
+        for call in (
+            lambda: store.getsize("k"),
+            lambda: store.set("k", b"new"),
+            lambda: store.get_partial_values(part),
+            lambda: list(store.list_prefix("")),
+        ):
+            with pytest.raises(StoreError, match="no response within 1 s .timeout=1."):
+                call()
+    assert bytes(eventually(lambda: store.get("k"), StoreError)) in (b"value", b"new")
 
 
 def test_s3_faults_are_retried_or_reported(s3, s3_server, tmp_path):

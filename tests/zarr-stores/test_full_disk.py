@@ -101,12 +101,12 @@ class Sftp(Limited, SftpServer):
 
     def store(self):
         keys = {"client_keys": [str(self.private_key)], "known_hosts": str(self.known_hosts)}
-        return SFTPStore(self.url, retries=0, **keys)
+        return SFTPStore(self.url, retry_timeout=0, **keys)
 
 
 class Postgres(Limited, PostgresServer):
     def store(self):
-        return PostgreSQLStore(f"{self.url}?table={unique()}", retries=0)
+        return PostgreSQLStore(f"{self.url}?table={unique()}", retry_timeout=0)
 
 
 class Redis(RedisServer):
@@ -116,7 +116,7 @@ class Redis(RedisServer):
         return [*super().command(), "--maxmemory", "9mb", "--maxmemory-policy", "noeviction"]
 
     def store(self):
-        return RedisStore(self.url, retries=0)
+        return RedisStore(self.url, retry_timeout=0)
 
 
 @pytest.mark.parametrize("kind", [Postgres, Redis])

@@ -29,3 +29,14 @@ def test_a_full_environment_raises(tmp_path):
         store.set("large", bytes(1 << 18))
     assert store.get("k") == b"v"
     assert sorted(it.name for it in (tmp_path / "s.lmdb").iterdir()) == ["data.mdb", "lock.mdb"]
+
+
+@pytest.mark.parametrize("fsync", [False, True])
+def test_flush_writes_to_the_disk(tmp_path, fsync):
+    store = LMDBStore(tmp_path / "a", fsync=fsync)
+    store.flush()
+    assert not (tmp_path / "a").exists()
+    store.set("k", b"v")
+    store.flush()
+    LMDBStore(tmp_path / "a", read_only=True).flush()
+    assert bytes(store.get("k")) == b"v"

@@ -27,7 +27,7 @@ class TestMongoDBStore(ServerStoreContract):
     def with_secret(self):
         server = self._server
         address = f"{server.host}:{server.port}/zarr?directConnection=true"
-        return MongoDBStore(f"mongodb://me:{SECRET}@{address}", retries=0, connect_timeout=1)
+        return MongoDBStore(f"mongodb://me:{SECRET}@{address}", retry_timeout=0, connect_timeout=1)
 
 
 @pytest.fixture

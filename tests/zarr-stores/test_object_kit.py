@@ -89,8 +89,8 @@ class WebDavContract(ObjectContract):
     """A WebDAV server, with files, directories and times in seconds."""
 
     key_may_be_prefix = False
-    # The response for a directory is a page; empty directories remain; the tag of a file is its
-    # size and the second of the last write.
+    # A directory is not a value, but its name is used; empty directories remain; the tag of a
+    # file is its size and the second of the last write.
     test_key_that_is_a_prefix_works_or_raises = None
     test_erase = None
     test_generation_changes_with_value = None
@@ -108,6 +108,16 @@ class WebDavContract(ObjectContract):
 
     def _at(self, url, **options):
         return ObjectStore.from_url(url, webdav=True, retry_config=NO_RETRIES, **options)
+
+    def test_a_collection_is_not_a_value(self, store):
+        store.set("a/b/k", b"v")
+        for key in ("a", "a/b"):
+            assert store.get(key) is None
+            assert not store.exists(key)
+            assert store.getsize(key) is None
+            assert store.open_value(key) is None
+            assert store.get_partial_values([(key, ByteRange(0, 4))]) == [None]
+        assert bytes(store.get("a/b/k")) == b"v"
 
     def test_erased_keys_are_missing(self, store):
         self._fill(store)

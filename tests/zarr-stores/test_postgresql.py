@@ -26,7 +26,7 @@ class TestPostgreSQLStore(ServerStoreContract):
     def with_secret(self):
         server = self._server
         address = f"{server.host}:{server.port}"
-        return PostgreSQLStore(f"postgresql://me:{SECRET}@{address}/postgres", retries=0)
+        return PostgreSQLStore(f"postgresql://me:{SECRET}@{address}/postgres", retry_timeout=0)
 
 
 @pytest.fixture

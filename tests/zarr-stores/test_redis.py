@@ -26,7 +26,7 @@ class TestRedisStore(ServerStoreContract):
 
     def with_secret(self):
         server = self._server
-        return RedisStore(f"redis://me:{SECRET}@{server.host}:{server.port}/0", retries=0)
+        return RedisStore(f"redis://me:{SECRET}@{server.host}:{server.port}/0", retry_timeout=0)
 
 
 @pytest.fixture

@@ -117,6 +117,24 @@ def through_fsspec(fo, **options):
     return zarr.open_group(zarr.storage.FsspecStore(fs, read_only=True, path=""), mode="r")
 
 
+def test_asynchronous_file_systems_of_references(tmp_path):
+    from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper
+
+    (tmp_path / "values").write_bytes(b"abcd")
+    fo = {"x": [f"file://{tmp_path}/values", 1, 2]}
+    local = AsyncFileSystemWrapper(fsspec.filesystem("file"), asynchronous=True)
+    for options in (
+        {"fs": local},
+        {"fs": {"file": local}},
+        {"remote_protocol": "file", "remote_options": {"asynchronous": True}},
+    ):
+        fs = fsspec.filesystem(
+            "reference", fo=fo, asynchronous=True, skip_instance_cache=True, **options
+        )
+        store, _ = zarr_core.resolve_store_path(fs.get_mapper(""), read_only=True)
+        assert bytes(store.get("x")) == b"bc"
+
+
 @pytest.mark.filterwarnings("ignore::ImportWarning", "ignore:.*asynchronous=False")
 def test_json_of_kerchunk(hdf5, tmp_path):
     document = translated(hdf5)

@@ -13,7 +13,7 @@ def test_repeated_request_of_a_server_store(caplog):
         pass
 
     class Client:
-        _timeout, _retries = 60.0, 5
+        _retry_timeout, _responded = 60.0, True
         calls = 0
 
         def exceptions(self):

@@ -32,7 +32,7 @@ FEW_TRIES = {"retry_config": {"max_retries": 0, "retry_timeout": 1}}
 def options_for(url):
     scheme = url.partition("://")[0]
     if scheme in SERVERS:
-        return {"retries": 0, "connect_timeout": 1}
+        return {"retry_timeout": 0, "connect_timeout": 1}
     return FEW_TRIES if scheme in (*OBJECT, "http", "https") else {}
 
 

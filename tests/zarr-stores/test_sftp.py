@@ -50,7 +50,7 @@ class TestSFTPStore(ServerStoreContract):
     def with_secret(self):
         server = self._server
         url = f"sftp://me:{SECRET}@{server.host}:{server.port}{server.root}/x"
-        return SFTPStore(url, known_hosts=str(server.directory / "known"), retries=0)
+        return SFTPStore(url, known_hosts=str(server.directory / "known"), retry_timeout=0)
 
 
 @pytest.fixture
@@ -169,7 +169,7 @@ def test_rejected_logins_raise(store, sftp_server):
         ({"client_keys": "/nothing/here"}, "No such file"),
     ):
         with (
-            SFTPStore(url, retries=0, **{**good, "agent_path": None, **options}) as other,
+            SFTPStore(url, retry_timeout=0, **{**good, "agent_path": None, **options}) as other,
             pytest.raises(StoreError, match=f"'k'.*{said}"),
         ):
             other.get("k")

@@ -39,7 +39,7 @@ class Redis(RedisServer):
 
     def store(self, authority):
         url = f"rediss://{self.host}:{self.port + 1}/0?prefix={unique()}"
-        return RedisStore(url, ssl_ca_certs=str(authority), retries=0)
+        return RedisStore(url, ssl_ca_certs=str(authority), retry_timeout=0)
 
 
 class Postgres(PostgresServer):
@@ -58,7 +58,7 @@ class Postgres(PostgresServer):
 
     def store(self, authority):
         url = f"{self.url}?sslmode=verify-full&table={unique()}"
-        return PostgreSQLStore(url, sslrootcert=str(authority), retries=0)
+        return PostgreSQLStore(url, sslrootcert=str(authority), retry_timeout=0)
 
 
 class Mongo(MongoServer):
@@ -69,7 +69,7 @@ class Mongo(MongoServer):
 
     def store(self, authority):
         url = f"mongodb://{self.host}:{self.port}/zarr?directConnection=true&tls=true"
-        options = {"tlsCAFile": str(authority), "retries": 0, "connect_timeout": 5}
+        options = {"tlsCAFile": str(authority), "retry_timeout": 0, "connect_timeout": 5}
         return MongoDBStore(url, collection=unique(), **options)
 
 
@@ -80,7 +80,7 @@ def test_a_server_is_trusted_or_rejected(own_server, kind, tmp_path):
         array = zarr.create_array(store, data=np.arange(9), chunks=3)
         array[4] = 44
         assert zarr.open(store)[4] == 44
-        again = type(store)(store.url, retries=0)
+        again = type(store)(store.url, retry_timeout=0)
         assert store.url.partition(":")[0] == again.url.partition(":")[0]
     strangers = Certificates.made(tmp_path)  # of the same name
     with server.store(strangers.authority) as store:

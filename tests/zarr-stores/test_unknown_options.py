@@ -15,7 +15,7 @@ SECRET = "S3CR3TPW"
     [
         ("redis://host", "pasword", "password"),
         ("redis://host", "socket_timeot", "socket_timeout"),
-        ("redis://host", "retry_count", ""),
+        ("redis://host", "retry_timeot", "retry_timeout"),
         ("mongodb://host", "pasword", "password"),
         ("mongodb://host", "athSource", "authsource"),
         ("postgresql://host", "pasword", "password"),
@@ -69,7 +69,9 @@ def test_stores_in_files_refuse_unknown_options_in_the_same_way(url, option, sim
     ],
 )
 def test_options_of_the_client_library_are_accepted(url, options):
-    store, _ = zarr.resolve_store_path(url, storage_options=options | {"timeout": 3, "retries": 2})
+    store, _ = zarr.resolve_store_path(
+        url, storage_options=options | {"timeout": 3, "retry_timeout": 2}
+    )
     assert pickle.loads(pickle.dumps(store)) == store
 
 
@@ -95,16 +97,22 @@ def test_an_unknown_option_of_an_object_store_has_similar_names():
         zarr.resolve_store_path("s3://bucket/x", storage_options={"acces_key_id": SECRET})
     with pytest.raises(StoreError, match=r"regin \(similar: region\)"):
         zarr.resolve_store_path("s3://bucket/x", storage_options={"config": {"regin": "a"}})
-    with pytest.raises(StoreError, match=r"raed_timeout \(similar: read_timeout\)"):
+    with pytest.raises(StoreError, match=r"raed_timeout \(similar: read_timeout"):
         zarr.resolve_store_path("https://host/x", storage_options={"raed_timeout": 1})
 
 
 @pytest.mark.parametrize("url", ["s3://bucket/x", "gs://bucket/x", "https://host/x"])
 def test_durations_are_numbers_of_seconds_too(url):
     for value in (5, 5.0, "5s", timedelta(seconds=5)):
-        for options in ({"timeout": value}, {"client_options": {"timeout": value}}):
+        for options, name in (
+            ({"timeout": value}, "read_timeout"),
+            ({"client_options": {"timeout": value}}, "timeout"),
+        ):
             store, _ = zarr.resolve_store_path(url, storage_options=options)
-            assert store.store.client_options["timeout"] == "5s"
+            assert store.store.client_options[name] == "5s"
+        if value != "5s":
+            store, _ = zarr.resolve_store_path(url, storage_options={"retry_timeout": value})
+            assert store.store.retry_config["retry_timeout"] == timedelta(seconds=5)
     store, _ = zarr.resolve_store_path(
         url, storage_options={"connect_timeout": 0.25, "read_timeout": 90}
     )

@@ -64,6 +64,28 @@ def test_archives_of_other_programs_are_read(path, method):
             assert bytes(reader.read(999, 2)) == b"\0x"
 
 
+def test_other_programs_read_an_archive_after_flush(path):
+    store = ZipStore(path)
+    store.flush()
+    assert not path.exists()
+    for number in range(4):
+        store.set("zarr.json", b"{}" * number)
+        store.set(f"c/{number}", bytes(number))
+        store.flush()
+        store.flush()
+        with zipfile.ZipFile(path) as archive:
+            assert archive.testzip() is None
+            assert archive.read("zarr.json") == b"{}" * number
+            assert len(archive.namelist()) == number + 2
+        assert bytes(ZipStore(path, "r").get(f"c/{number}")) == bytes(number)
+        assert bytes(store.get("c/0")) == b""
+    store.set("c/0", b"last")
+    store.close()
+    store.flush()
+    with zipfile.ZipFile(path) as archive:
+        assert archive.read("c/0") == b"last"
+
+
 def test_adding_to_an_archive_keeps_what_is_in_it(path):
     with zipfile.ZipFile(path, "w") as archive:
         archive.comment = b"kept"
@@ -318,6 +340,40 @@ def test_a_full_disk_keeps_the_old_values(path):
             "k": b"old",
             "l": b"after",
         }
+
+
+FLUSHED = """
+import resource, sys, zipfile
+from zarr_core.extension import StoreError
+from zarr_stores.zip import ZipStore
+most = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+store = ZipStore(sys.argv[1])
+for number in range(100):
+    store.set(f"k{number}", bytes(100))
+store.set("inner", open(sys.argv[3], "rb").read())
+resource.setrlimit(resource.RLIMIT_FSIZE, (15000, most))
+try:
+    store.flush()
+    sys.exit("no error")
+except StoreError as error:
+    assert "central directory" in str(error), error
+resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+if sys.argv[2] == "add":
+    store.set("added", b"v")
+store.close()
+"""
+
+
+@pytest.mark.parametrize("then", ["add", "close"])
+def test_a_directory_that_cannot_be_written_is_written_later(path, tmp_path, then):
+    inner = tmp_path / "inner.zip"
+    with zipfile.ZipFile(inner, "w") as archive:
+        archive.writestr("k1", b"wrong")
+    subprocess.run([sys.executable, "-c", FLUSHED, path, then, inner], check=True)
+    with zipfile.ZipFile(path) as archive:
+        assert archive.testzip() is None
+        assert archive.read("k1") == bytes(100)
+        assert len(archive.namelist()) == 101 + (then == "add")
 
 
 def test_a_value_that_fails_half_way_is_rolled_back(path):

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from acme_invert import Invert
-from zarr_conformance.kit import BytesToBytesCodecTests
+from zarr_conformance.kit import NativeCodecTests
 
 
-class TestInvert(BytesToBytesCodecTests):
+class TestInvert(NativeCodecTests):
     name = "acme.invert"
     configurations = [{}]
     bad_configurations = [{"key": 1}]

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import zarr_core
 from zarr_core.extension import StoreError, ZarrError
-from zarr_core.tools import allow_reserved_names
+from zarr_core.tools import allow_reserved_names, overwrite_unmanaged_keys
 
 from zarr_compat.arguments import accept_arguments
 from zarr_compat.core_store import CoreStore
 from zarr_compat.errors import NodeNotFoundError, translate_error
 from zarr_compat.foreign import ForeignStore
-from zarr_compat.storage import FsspecStore, StorePath
+from zarr_compat.storage import FsspecStore, MemoryStore, StorePath
 from zarr_compat.store import Store
 from zarr_compat.wrapper import Wrapper
 
@@ -38,6 +38,8 @@ def unwrap(argument: Any) -> Any:
         return argument.core
     if isinstance(argument, Store):
         return _adapted_store(argument)
+    if hasattr(argument, "as_ndarray_like"):  # a buffer of zarr-python, for ``out=``
+        return argument.as_ndarray_like()
     if callable(argument) and not isinstance(argument, type):
         return adapt_callback(argument)
     return argument
@@ -61,6 +63,8 @@ def resolve_store(store_like: Any, path: str | None = None) -> tuple[Any, str | 
         store_like = store_like.store
     if isinstance(store_like, str) and store_like.startswith("memory://"):
         store_like = f"fsspec+{store_like}"  # in zarr-python, URLs are those of fsspec
+    if store_like is None or type(store_like) is dict:
+        store_like = MemoryStore(store_like)
     if type(store_like).__name__ == "FSMap":
         store_like = FsspecStore.from_mapper(store_like)
     if isinstance(store_like, Store):
@@ -101,7 +105,8 @@ def adapt(
     def call(*arguments: Any, **options: Any) -> Any:
         options = accept_arguments(function, arguments, options)
         try:
-            with allow_reserved_names():  # as zarr-python does; xarray relies on it
+            # As zarr-python does: xarray uses reserved names, and mode "w" removes all keys.
+            with allow_reserved_names(), overwrite_unmanaged_keys():
                 found = function(
                     *map(unwrap, arguments),
                     **{name: unwrap(value) for name, value in options.items()},

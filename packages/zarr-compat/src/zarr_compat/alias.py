@@ -32,14 +32,14 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "zarr.api.synchronous": ("api",),
     "zarr.attrs": ("attributes",),
     "zarr.convenience": ("api",),
-    "zarr.core": (),
+    "zarr.core": ("array",),
     "zarr.core.array": ("array", "asynchronous", "api_creation"),
     "zarr.core.attributes": ("attributes",),
     "zarr.core.group": ("group", "asynchronous", "group_metadata", "api_group"),
     "zarr.core.sync_group": ("api_nodes",),
     "zarr.creation": ("api",),
-    "zarr.hierarchy": ("group",),
-    "zarr.storage": ("storage", "logging_store"),
+    "zarr.hierarchy": ("api",),
+    "zarr.storage": ("storage", "v2_storage", "logging_store"),
     "zarr.storage._common": ("storage", "store_path"),
     "zarr.storage._logging": ("logging_store",),
     "zarr.storage._wrapper": ("storage",),
@@ -110,9 +110,7 @@ def install_as_zarr(*, distribution: bool = False) -> InstalledModules:
         )
     installed = next((item for item in sys.meta_path if isinstance(item, _Finder)), None)
     if installed is None:
-        found = PathFinder.find_spec("zarr")
-        places = None if found is None else found.submodule_search_locations
-        installed = _Finder(Path(next(iter(places))) if places else None)
+        installed = _Finder(_zarr_python_3())
         sys.modules.update(_removed)
         sys.meta_path.insert(0, installed)
     if distribution:
@@ -121,6 +119,14 @@ def install_as_zarr(*, distribution: bool = False) -> InstalledModules:
     for name in (*MODULES, *EXTENDED_MODULES):
         import_module(name)
     return InstalledModules()
+
+
+def _zarr_python_3() -> Path | None:
+    """Return the directory of the installed zarr-python, if its version is 3."""
+    found = PathFinder.find_spec("zarr")
+    places = [] if found is None else found.submodule_search_locations or []
+    # The classes that describe arrays are those of version 3, where zarr.core is a package.
+    return next((path for path in map(Path, places) if (path / "core").is_dir()), None)
 
 
 class _AliasModule(ModuleType):
@@ -165,11 +171,12 @@ class _Loader(Loader):
     def exec_module(self, module: ModuleType) -> None:
         if self.theirs is not None:
             vars(module)["__zarr_python__"] = self.theirs.origin
-        if self.extends and self.theirs is not None and self.theirs.loader is not None:
-            self.theirs.loader.exec_module(module)
+        theirs = self.theirs.loader if self.extends and self.theirs is not None else None
+        if theirs is not None:
+            theirs.exec_module(module)
         for source in self.sources:
             found = import_module(f"zarr_compat.{source}")
-            if self.extends and hasattr(found, "extend"):
+            if theirs is not None and hasattr(found, "extend"):
                 found.extend(module)
             vars(module).update({public: getattr(found, public) for public in found.__all__})
             if hasattr(found, "__version__"):

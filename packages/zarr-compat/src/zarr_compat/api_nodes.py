@@ -48,7 +48,9 @@ def create_hierarchy(
             if not isinstance(metadata, ImplicitGroupMarker):
                 _require_missing(store, path, metadata.zarr_format)
     for path, metadata in whole.items():
-        yield path, _create(store, path, metadata, overwrite)
+        implicit = isinstance(metadata, ImplicitGroupMarker)
+        if not (implicit and _existing(store, path, metadata.zarr_format)):
+            yield path, _create(store, path, metadata, overwrite)
 
 
 create_nodes = create_hierarchy
@@ -67,9 +69,9 @@ def create_rooted_hierarchy(
     paths = sorted((join_paths(path) for path in nodes), key=lambda path: path.count("/"))
     root = paths[0] if paths else ""
     if any(path != root and not path.startswith(f"{root}/" if root else "") for path in paths):
-        raise ValueError("The input does not specify a root node.")
+        raise ValueError("The input does not specify a root node. Add metadata at a common path.")
     if len(paths) > 1 and [path for path in paths if "/" not in path and path] == paths:
-        raise ValueError("The input does not specify a root node.")
+        raise ValueError("The input does not specify a root node. Add metadata at a common path.")
     return dict(create_hierarchy(store=store, nodes=nodes, overwrite=overwrite))[root]
 
 
@@ -78,12 +80,17 @@ def create_nodes_below(
 ) -> Iterator[tuple[str, Any]]:
     """Create nodes below a group; see :func:`create_hierarchy`."""
     base = group.core.path
+    if any(not join_paths(path) for path in nodes):
+        raise ValueError(
+            "It is an error to use this method to create a root node. Remove the empty path, and "
+            "use create_hierarchy of the module for a whole hierarchy."
+        )
     placed = {join_paths(base, path): metadata for path, metadata in nodes.items()}
     for path, metadata in placed.items():
         if metadata.zarr_format != group.core.zarr_format:
             raise ValueError(
-                f"the node {path!r} has zarr_format {metadata.zarr_format}, "
-                f"the group {group.core.zarr_format}"
+                "The zarr_format of the nodes must be the same as the parent group. The node "
+                f"{path!r} has zarr_format {metadata.zarr_format}, the group {group.core.zarr_format}."
             )
     for path, node in create_hierarchy(store=group.store, nodes=placed, overwrite=overwrite):
         below = path.removeprefix(base).strip("/")
@@ -98,7 +105,16 @@ def _with_ancestors(nodes: Mapping[str, Any]) -> dict[str, Any]:
         raise ValueError(f"The input has several keys for one path: {sorted(nodes)}")
     formats = {metadata.zarr_format for metadata in found.values()}
     if len(formats) > 1:
-        raise ValueError(f"got data with both Zarr v2 and v3 nodes: {sorted(formats)}")
+        keys = {
+            number: [path for path in nodes if nodes[path].zarr_format == number]
+            for number in (2, 3)
+        }
+        raise ValueError(
+            "Got data with both Zarr v2 and Zarr v3 nodes, which is invalid. "
+            f"The following keys map to Zarr v2 nodes: {keys[2]}. "
+            f"The following keys map to Zarr v3 nodes: {keys[3]}."
+            "Ensure that all nodes have the same Zarr format."
+        )
     for path in list(found):
         parts = path.split("/") if path else []
         for count in range(len(parts)):
@@ -107,17 +123,26 @@ def _with_ancestors(nodes: Mapping[str, Any]) -> dict[str, Any]:
             if not isinstance(metadata, GroupMetadata):
                 raise ValueError(
                     f"The node at {above!r} is an array, but a node was found at {path!r}. "
-                    "Arrays cannot contain other nodes."
+                    "Only Zarr groups can contain other nodes."
                 )
     return dict(sorted(found.items(), key=lambda item: (item[0].count("/"), item[0])))
 
 
-def _require_missing(store: Any, path: str, zarr_format: int) -> None:
+def _existing(store: Any, path: str, zarr_format: int) -> Any:
+    """Return the node at a path, or None."""
     try:
-        found = get_node(store, path, zarr_format)
+        return get_node(store, path, zarr_format)
     except FileNotFoundError:
-        return
-    raise ContainsNodeError(f"{found} exists; pass overwrite=True to replace it")
+        return None
+
+
+def _require_missing(store: Any, path: str, zarr_format: int) -> None:
+    found = _existing(store, path, zarr_format)
+    if found is not None:
+        kind = "group" if isinstance(found.metadata, GroupMetadata) else "array"
+        raise ContainsNodeError(
+            f"{kind} exists in store {store!r} at path {path!r}. Pass overwrite=True to replace it"
+        )
 
 
 def _create(store: Any, path: str, metadata: Any, overwrite: bool) -> Any:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import warnings
 from enum import Enum
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from zarr_core.extension import ExtensionDefinition
 
 from zarr_compat.attributes import attributes_of
 from zarr_compat.errors import ZarrRuntimeWarning, ZarrUserWarning
+from zarr_compat.installed import interface_module
 from zarr_compat.settings import config as settings
 from zarr_compat.v2_arguments import accept_v2_arguments
 
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
 _DEFAULT_COMPRESSOR = {"name": "zstd", "configuration": {"level": 0, "checksum": False}}
 _CREATES = ("array", "create", "create_array", "empty", "full", "ones", "zeros")
 
-__all__ = ["accept_arguments", "settings_of_array"]
+__all__ = ["accept_arguments", "as_native_dtype", "settings_of_array"]
 
 
 def accept_arguments(
@@ -53,6 +56,11 @@ def accept_arguments(
         and _is_auto(found.get("compressors", "auto"))
     ):
         found["compressors"] = [dict(_DEFAULT_COMPRESSOR)]
+    if _format_of(function, found) == 2 and found.get("shards") is not None:
+        raise ValueError(
+            "Zarr format 2 arrays can only be created with `shard_shape` set to `None`. "
+            f"Got `shard_shape={found['shards']}` instead. Leave out shards, or pass zarr_format=3"
+        )
     if isinstance(found.get("shards"), dict):
         found["shards"] = {
             key: item.value if isinstance(item, Enum) else item
@@ -60,12 +68,17 @@ def accept_arguments(
         }
     if "config" in found:
         found["config"] = _config_of(found["config"])
-    if "order" in found:
+    if "order" in found or (name in _CREATES and _format_of(function, found) == 2):
         _accept_order(function, found)
     if name in _CREATES and _format_of(function, found) == 3:
         found = settings_of_array(found)
     if "dtype" in found:
         found["dtype"] = dtype_of(found["dtype"], _format_of(function, found))
+    if "compressors" in found:
+        found["compressors"] = _evolved(found["compressors"], found)
+    for part in ("chunks", "shards"):
+        if part in found:
+            found[part] = _positive(found[part])
     if "attributes" in found:
         found["attributes"] = attributes_of(found["attributes"])
     return found
@@ -90,6 +103,54 @@ def dtype_of(dtype: Any, zarr_format: int | None) -> Any:
         return ExtensionDefinition.from_json(dtype.to_json(zarr_format=3))
     except Exception:  # of third-party code; NumPy's dtype has what it needs
         return native
+
+
+def _positive(lengths: Any) -> Any:
+    """Return lengths of chunks; zarr-python accepts 0, for dimensions without elements."""
+    if isinstance(lengths, list | tuple):
+        return type(lengths)(_positive(length) for length in lengths)
+    return (
+        1
+        if isinstance(lengths, int | np.integer) and lengths == 0 and lengths is not False
+        else lengths
+    )
+
+
+def _evolved(codecs: Any, options: Mapping[str, Any]) -> Any:
+    """Return codecs of zarr-python with what depends on the data type, such as the stride of Blosc."""
+    items = codecs if isinstance(codecs, list | tuple) else [codecs]
+    if not any(hasattr(item, "evolve_from_array_spec") for item in items):
+        return codecs
+    dtype = options.get("dtype", getattr(options.get("data"), "dtype", np.dtype("f8")))
+    try:
+        spec = _spec_of(dtype)
+    except Exception:  # a data type that zarr-python does not have; its codecs have defaults
+        return codecs
+    return [
+        item.evolve_from_array_spec(spec) if hasattr(item, "evolve_from_array_spec") else item
+        for item in items
+    ]
+
+
+def _spec_of(dtype: Any) -> Any:
+    """Return the specification of a chunk of a data type, for codecs of zarr-python."""
+    module = import_module("zarr.core.array_spec")
+    data_type = interface_module("zarr.core.dtype").parse_dtype(dtype, zarr_format=3)
+    return module.ArraySpec(
+        shape=(1,),
+        dtype=data_type,
+        fill_value=data_type.default_scalar(),
+        config=module.ArrayConfig.from_dict({}),
+        prototype=interface_module("zarr.core.buffer").default_buffer_prototype(),
+    )
+
+
+def as_native_dtype(dtype: Any) -> np.dtype[Any]:
+    """Return the data type of NumPy for a data type of a program."""
+    native: np.dtype[Any] = (
+        dtype.to_native_dtype() if hasattr(dtype, "to_native_dtype") else np.dtype(dtype)
+    )
+    return native
 
 
 def _accept_like(name: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> None:
@@ -144,15 +205,18 @@ def _format_of(function: Callable[..., Any], options: Mapping[str, Any]) -> int 
 
 
 def _accept_order(function: Callable[..., Any], options: dict[str, Any]) -> None:
-    """In version 3, ``order`` is the order of results, as in zarr-python; not that of chunks."""
-    order = options["order"]
-    if order is None:
-        del options["order"]
-    elif _format_of(function, options) == 3 and order in ("C", "F"):
+    """In version 2, the order of the settings is the default; in version 3, it has no effect."""
+    config = options.get("config") or {}
+    order = options.pop("order", None)
+    zarr_format = _format_of(function, options)
+    if zarr_format == 3 and order in ("C", "F"):
         _warn(
             "The `order` keyword argument has no effect for Zarr format 3 arrays. "
             "To control the memory layout of the array, use the `config` keyword argument.",
             ZarrRuntimeWarning,
         )
-        del options["order"]
-        options["config"] = {"order": order, **(options.get("config") or {})}
+    elif zarr_format == 2:  # the order of the elements of a chunk, and of results
+        options["order"] = order or config.get("order") or settings.get("array.order")
+        options["config"] = {key: value for key, value in config.items() if key != "order"}
+    elif order is not None:
+        options["order"] = order

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from operator import index as as_integer
 from types import GenericAlias
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -29,6 +30,10 @@ class ArrayConfig(NamedTuple):
     order: str
     write_empty_chunks: bool
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings by name."""
+        return self._asdict()
+
 
 class Array(Node[zarr_core.Array], wraps=zarr_core.Array):
     """An array of the core with the interface of zarr-python.
@@ -44,6 +49,13 @@ class Array(Node[zarr_core.Array], wraps=zarr_core.Array):
     def __class_getitem__(cls, item: Any) -> GenericAlias:
         """Accept a parameter in annotations, such as ``Array[ArrayV3Metadata]``."""
         return GenericAlias(cls, item)
+
+    @classmethod
+    def _open(
+        cls, store: Any, *, path: str | None = None, read_only: bool = False, **options: Any
+    ) -> Array:
+        array: Array = open_array(store, mode="r" if read_only else "r+", path=path, **options)
+        return array
 
     @classmethod
     def open(cls, store: Any) -> Array:
@@ -132,6 +144,19 @@ class Array(Node[zarr_core.Array], wraps=zarr_core.Array):
         return AsyncArray(self)
 
     async_array = _async_array = async_
+
+    def with_config(self, config: Any) -> Array:
+        """Return the array with other settings, those of ``config``; the others remain."""
+        changes = dict(config) if isinstance(config, Mapping) else config.to_dict()
+        mode = "r" if self.core.read_only else "r+"
+        array: Array = open_array(
+            self.store_path, mode=mode, config={**self.config.to_dict(), **changes}
+        )
+        return array
+
+    def nbytes_stored(self) -> int:
+        """Return the number of stored bytes, including metadata, as in zarr-python."""
+        return zarr_core.getsize(self.core)
 
     # --- special methods, which Python looks up in the class ---
 

@@ -117,6 +117,19 @@ class BloscCodec(Codec):
             blocksize=blocksize,
         )  # fmt: skip
 
+    @property
+    def typesize(self) -> int:
+        """Size of an element; 1 if the array determines it."""
+        size: Any = self._definition.configuration.get("typesize", 1)
+        return int(size)
+
+    @property
+    def shuffle(self) -> str:
+        """Kind of shuffle; by default that for :attr:`typesize`."""
+        default = "bitshuffle" if self.typesize == 1 else "shuffle"
+        shuffle: Any = self._definition.configuration.get("shuffle", default)
+        return str(shuffle)
+
 
 class GzipCodec(Codec):
     """``gzip``."""

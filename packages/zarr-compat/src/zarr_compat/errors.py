@@ -8,7 +8,7 @@ from zarr_core.errors import NodeExistsError, NodeTypeError, UnknownExtensionErr
 from zarr_core.errors import SelectionError as CoreSelectionError
 from zarr_core.extension import MetadataValidationError as CoreMetadataValidationError
 from zarr_core.extension import NodeNotFoundError as CoreNodeNotFoundError
-from zarr_core.extension import StoreReadOnlyError, ZarrError
+from zarr_core.extension import StoreError, StoreReadOnlyError, ZarrError
 
 __all__ = [
     "ArrayIndexError",
@@ -19,6 +19,7 @@ __all__ = [
     "ContainsArrayError",
     "ContainsGroupError",
     "GroupNotFoundError",
+    "MetadataError",
     "MetadataValidationError",
     "NegativeStepError",
     "NodeNotFoundError",
@@ -75,12 +76,16 @@ class IrregularChunksError(NotImplementedError, ValueError):
     """The chunks of an array are irregular."""
 
 
+class StoreOpenError(OSError, BaseZarrError):
+    """A store cannot be opened, for example because the path is not a directory or an archive."""
+
+
 class UnknownCodecError(BaseZarrError, LookupError):
     """Unknown codec."""
 
 
 # Aliases of classes of the core.
-MetadataValidationError = CoreMetadataValidationError
+MetadataError = MetadataValidationError = CoreMetadataValidationError
 ReadOnlyError = StoreReadOnlyError
 BoundsCheckError = CoreSelectionError
 VindexInvalidSelectionError = CoreSelectionError
@@ -137,6 +142,8 @@ def translate_error(
         return ContainsNodeError(str(error))
     if isinstance(error, NodeTypeError):
         return NodeTypeValidationError(str(error))
+    if type(error) is StoreError:
+        return StoreOpenError(str(error))
     if isinstance(error, UnknownExtensionError) and error.extension_point == "codec":
         return UnknownCodecError(str(error))
     return error

@@ -5,12 +5,14 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import zarr_core
 
 from zarr_compat.adapt import adapt, wrap_result
 from zarr_compat.api_nodes import create_nodes_below
+from zarr_compat.arguments import as_native_dtype
 from zarr_compat.asynchronous import AsyncGroup
-from zarr_compat.errors import ZarrDeprecationWarning
+from zarr_compat.errors import NodeTypeValidationError, ZarrDeprecationWarning
 from zarr_compat.group_metadata import GroupMetadata, consolidated_metadata_of
 from zarr_compat.node import Node
 from zarr_compat.open_nodes import create_group, open_group
@@ -24,6 +26,13 @@ __all__ = ["Group"]
 
 class Group(Node[zarr_core.Group], wraps=zarr_core.Group):
     """A group of the core with the interface of zarr-python."""
+
+    @classmethod
+    def _open(
+        cls, store: Any, *, path: str | None = None, read_only: bool = False, **options: Any
+    ) -> Group:
+        group: Group = open_group(store, mode="r" if read_only else "r+", path=path, **options)
+        return group
 
     @classmethod
     def open(cls, store: Any, zarr_format: int | None = 3, **options: Any) -> Group:
@@ -81,6 +90,13 @@ class Group(Node[zarr_core.Group], wraps=zarr_core.Group):
     def _ipython_key_completions_(self) -> list[str]:
         return list(self)
 
+    def array(self, name: str, *, data: Any = None, **options: Any) -> Any:
+        """Create an array; deprecated by zarr-python."""
+        _warn_deprecated("array", "create_array")
+        if data is not None:
+            options.pop("shape", None)  # that of the data, as in zarr-python
+        return adapt(self.core.create_array, self.store)(name, data=data, **options)
+
     def create_dataset(self, name: str, *arguments: Any, **options: Any) -> Any:
         """Create an array; deprecated by zarr-python."""
         _warn_deprecated("create_dataset", "create_array")
@@ -108,15 +124,36 @@ class Group(Node[zarr_core.Group], wraps=zarr_core.Group):
         again = zarr_core.open_group(core.store, "a", path=core.path, zarr_format=core.zarr_format)
         return Group(again, self.store)
 
-    def require_array(self, name: str, shape: Any = None, **options: Any) -> Any:
+    def require_array(
+        self, name: str, shape: Any = None, dtype: Any = None, exact: bool = False, **options: Any
+    ) -> Any:
         """Return the array of a name, and create it if it does not exist.
 
         As in zarr-python, only shape and dtype of an existing array are compared.
+
+        Raises
+        ------
+        TypeError
+            If a group exists, or an array of another shape, or of a dtype that cannot be cast
+            (with ``exact=True``, that differs).
         """
-        if name in self.core:
-            compared = ("dtype", "exact", "data")
-            options = {key: value for key, value in options.items() if key in compared}
-        return adapt(self.core.require_array, self.store)(name, shape, **options)
+        if name not in self.core:
+            given = {} if dtype is None else {"dtype": dtype}
+            return adapt(self.core.require_array, self.store)(name, shape, **given, **options)
+        found = self[name]
+        if isinstance(found, Group):
+            raise NodeTypeValidationError(
+                f"Incompatible object: {found!r} is a group, not an array"
+            )
+        wanted = getattr(options.get("data"), "shape", shape)
+        if wanted is not None and found.shape != tuple(np.ravel(wanted).tolist()):
+            raise TypeError(f"Incompatible shape ({found.shape} vs {wanted})")
+        native = dtype if dtype is None else as_native_dtype(dtype)
+        if native is not None and (
+            found.dtype != native if exact else not np.can_cast(found.dtype, native)
+        ):
+            raise TypeError(f"Incompatible dtype ({found.dtype} vs {native})")
+        return found
 
     @property
     def async_(self) -> AsyncGroup:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+from abc import abstractmethod
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -29,10 +30,13 @@ class Node(Wrapper, Generic[C]):
 
     Parameters
     ----------
-    core : zarr_core.Array, zarr_core.Group or AsyncNode
-        The node.
+    core : zarr_core.Array, zarr_core.Group, AsyncNode or store-like
+        The node; for a store, as in zarr-python 2, the node at a path in it is opened.
     store : Store, optional
-        The value of :attr:`store`, if the user passed a store.
+        The value of :attr:`store`, if the user passed a store.  As in zarr-python 2, a string is
+        the path.
+    **options
+        Arguments of zarr-python 2 for opening a node.
     """
 
     def __init_subclass__(cls, wraps: type | None = None, **options: Any) -> None:
@@ -41,12 +45,26 @@ class Node(Wrapper, Generic[C]):
             if not name.startswith("_") and not hasattr(cls, name):
                 setattr(cls, name, _forwarded(wraps, name))
 
-    def __init__(self, core: Any, store: Store | None = None) -> None:
+    def __init__(self, core: Any, store: Any = None, **options: Any) -> None:
+        if not isinstance(core, zarr_core.Array | zarr_core.Group | AsyncNode):
+            if isinstance(store, str):
+                options["path"] = store
+            opened = self._open(core, **options)
+            core, store = opened.core, opened.user_store
+        elif options:
+            raise TypeError(f"a node has no arguments {sorted(options)}")
         if isinstance(core, AsyncNode):
             core, store = core.node.core, core.node.user_store
         self.core: C = core
         """The node of the core."""
-        self.user_store = store
+        self.user_store: Store | None = store
+
+    @classmethod
+    @abstractmethod
+    def _open(
+        cls, store: Any, *, path: str | None = None, read_only: bool = False, **options: Any
+    ) -> Any:
+        """Open the node of this class at a path in a store, as zarr-python 2 does."""
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *dir(self.core)})

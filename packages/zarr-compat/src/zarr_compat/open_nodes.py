@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import zarr_core
@@ -16,8 +17,10 @@ from zarr_compat.errors import (
     GroupNotFoundError,
     NodeNotFoundError,
     NodeTypeValidationError,
+    ZarrDeprecationWarning,
 )
 from zarr_compat.settings import config as settings
+from zarr_compat.storage import FsspecStore
 from zarr_compat.wrapper import Wrapper
 
 if TYPE_CHECKING:
@@ -141,6 +144,8 @@ def _open(
     not_found: type[NodeNotFoundError],
 ) -> Any:
     options = _with_format(options)
+    if isinstance(store, str) and store.startswith("reference://"):  # programs use store.fs
+        store = FsspecStore.from_url(store, options.pop("storage_options", None))
     store_like, path, user_store = resolve_store(store, path)
     adapted = adapt(function, user_store, not_found)
 
@@ -184,6 +189,14 @@ def _with_format(options: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments with ``zarr_format`` instead of ``zarr_version``."""
     options = dict(options)
     version = options.pop("zarr_version", None)
-    if version is not None and options.setdefault("zarr_format", version) != version:
-        raise TypeError("zarr_version and zarr_format have the same meaning: pass zarr_format only")
+    if version is not None:
+        warnings.warn(
+            "zarr_version is deprecated, use zarr_format", ZarrDeprecationWarning, stacklevel=3
+        )
+        if options.get("zarr_format") not in (None, version):
+            raise ValueError(
+                f"zarr_format {options['zarr_format']} does not match zarr_version {version}, "
+                "please only set one"
+            )
+        options["zarr_format"] = version
     return options

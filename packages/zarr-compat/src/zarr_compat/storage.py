@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from types import GenericAlias
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from uuid import uuid4
+from weakref import WeakValueDictionary
 
 import zarr_core
 
@@ -21,13 +23,10 @@ if TYPE_CHECKING:
     from zarr_compat.store import ByteRequest
 
 __all__ = [
-    "DirectoryStore",
     "FSStore",
     "FsspecStore",
-    "KVStore",
     "LocalStore",
     "MemoryStore",
-    "NestedDirectoryStore",
     "ObjectStore",
     "StoreLike",
     "StorePath",
@@ -39,6 +38,9 @@ __all__ = [
 
 class MemoryStore(CoreStore):
     """Values in a dictionary, or in any mapping.
+
+    A pickled store leads to the same values within the process.  In another process, it is a
+    read-only copy, because whatever is written to a copy would be lost.
 
     Parameters
     ----------
@@ -55,10 +57,41 @@ class MemoryStore(CoreStore):
         for key, value in values.items():
             if hasattr(value, "to_bytes"):
                 values[key] = value.to_bytes()
-        super().__init__(
-            zarr_core.MemoryStore(values, read_only),
-            lambda read_only: zarr_core.MemoryStore(values, read_only),
-        )
+        super().__init__(_Values(values, read_only), lambda read_only: _Values(values, read_only))
+
+
+class _Values(zarr_core.MemoryStore):
+    """The store of the core behind :class:`MemoryStore`."""
+
+    # A store of each mapping of this process, which holds the mapping.
+    by_mapping: ClassVar[WeakValueDictionary[int, _Values]] = WeakValueDictionary()
+
+    def __init__(self, mapping: MutableMapping[str, Any], read_only: bool) -> None:
+        super().__init__(mapping, read_only)
+        self.values = mapping
+        self.by_mapping.setdefault(id(mapping), self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        values = {key: bytes(value) for key, value in self.values.items()}
+        return _values_of, (_this_process(), id(self.values), values, self.read_only)
+
+
+def _values_of(
+    process: tuple[bytes, int], mapping: int, values: dict[str, bytes], read_only: bool
+) -> zarr_core.Store:
+    """Return an unpickled store."""
+    if process != _this_process():
+        return _Values(values, True)
+    known = _Values.by_mapping.get(mapping)
+    return _Values(values if known is None else known.values, read_only)
+
+
+def _this_process() -> tuple[bytes, int]:
+    """Return what distinguishes this process from others, also on other machines and after a fork."""
+    return _PROCESS, os.getpid()
+
+
+_PROCESS = uuid4().bytes
 
 
 class LocalStore(CoreStore):
@@ -438,8 +471,6 @@ def join_paths(*paths: str) -> str:
 
 
 # Names of version 2 for the same kinds of stores.
-DirectoryStore = NestedDirectoryStore = LocalStore
-KVStore = MemoryStore
 FSStore = FsspecStore.from_url
 
 StoreLike: TypeAlias = Store | StorePath | os.PathLike[str] | str | dict[str, Any]

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 EXTENSION_POINTS = {
     "codec": "codec",
+    "native-codec": "codec with C functions",
     "data-type": "data type",
     "chunk-grid": "chunk grid",
     "chunk-key-encoding": "chunk key encoding",
@@ -24,7 +25,7 @@ EXTENSION_POINTS = {
     "display": "display",
     "hooks": "hooks",
 }
-"""The extension points with a template, and their names in text."""
+"""The extension points with a template, and their names in text; codecs have two."""
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:[._-][a-z0-9]+)*").fullmatch
 _IN_URLS = ("store", "format")
@@ -32,8 +33,10 @@ _ENTRY_POINTS = {
     "chunk-memory-layout": "https://example.org/NAME/1.0",  # the draft uses URIs as names
     "display": "default",  # the only name of this extension point
 }
+_GROUPS = {"native-codec": "codec"}  # if it is not the name of the template
 _TESTS_NEED = {
     "codec": ', "zarr-sharding"',  # codecs are tested in shards too
+    "native-codec": ', "zarr-sharding", "zarr-native"',
     "bridge": ', "zarr-sharding"',
     "display": ', "rich"',
     "chunk-memory-layout": ', "zarr-formats"',
@@ -88,7 +91,7 @@ def new_distribution(extension_point: str, name: str, into: Path) -> Path:
         "@DISTRIBUTION@": distribution,
         "@PACKAGE@": package,
         "@CLASS@": class_name,
-        "@GROUP@": extension_point.replace("-", "_"),
+        "@GROUP@": _GROUPS.get(extension_point, extension_point.replace("-", "_")),
         "@EXTENSION_POINT@": EXTENSION_POINTS[extension_point],
         "@ENTRY_POINT@": _ENTRY_POINTS.get(extension_point, name).replace("NAME", name),
         "@OBJECT@": "providers" if extension_point == "bridge" else class_name,
@@ -112,6 +115,8 @@ _PATHS = {
     "README.md": "README.md",
     "LICENSE": "LICENSE",
     "module.py": "src/@PACKAGE@/__init__.py",
+    "native.c": "src/@PACKAGE@/_native.c",
+    "zarr_codec.h": "src/@PACKAGE@/zarr_codec.h",
     "schema.json": "src/@PACKAGE@/schemas/@GROUP@/@NAME@.json",
     "test.py": "tests/test_@PACKAGE@.py",
 }

@@ -50,6 +50,10 @@ class Settings:
         Whether chunks that contain only the fill value are stored.
     missing_chunks : {"fill", "error"}
         Whether a missing chunk reads as the fill value or raises an error.
+    default_compressors
+        The ``compressors`` of new arrays for which none are given, in the forms that
+        :func:`zarr_core.create_array` accepts; None for no compression.  ``"auto"``: the default of
+        the format.
     reserved_names : {"error", "warn"}
         Whether creating a node with a reserved name (``__...``) is an error or a warning.
         Existing nodes are opened, listed and copied in either case.
@@ -72,6 +76,7 @@ class Settings:
     fallback: Literal["error", "warn", "use"] = "warn"
     write_empty_chunks: bool = False
     missing_chunks: Literal["fill", "error"] = "fill"
+    default_compressors: Any = "auto"
     reserved_names: Literal["error", "warn"] = "error"
     disabled_plugins: frozenset[str] = frozenset()
     native: Literal["auto", "off", "require"] = "auto"

@@ -1,67 +1,162 @@
-"""Functions of the core for other distributions; see also :mod:`zarr_core.extension`."""
+"""Functions of the core for other distributions; see also :mod:`zarr_core.extension`.
+
+Names are imported on first use.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from zarr_core import strictjson, system_calls
-from zarr_core.cache import Cache
-from zarr_core.engine.chain import CodecChain, codec_definition
-from zarr_core.engine.fill_value import fill_test as fill_value_test
-from zarr_core.engine.prepared_chain import PreparedCodecChain
-from zarr_core.engine.scratch import scratch
-from zarr_core.engine.stored_array import StoredArray
-from zarr_core.engine.stored_node import StoredGroup
-from zarr_core.formats.detect import conflicting_format, format_of_new, read_node
-from zarr_core.formats.key_order import KeyOrder, key_order
-from zarr_core.formats.lookup import format_named, formats_without
-from zarr_core.formats.reserved_names import allow_reserved_names, check_reserved_names
-from zarr_core.formats.walk import walk
-from zarr_core.hierarchy.create_node import create_ancestors, make_room, occupied
-from zarr_core.hierarchy.delete import erase_documents, erase_node, require_erasing
-from zarr_core.hierarchy.from_metadata import stored_node
-from zarr_core.hierarchy.node import Node
-from zarr_core.hierarchy.rollback import Rollback, holds_anything
-from zarr_core.hierarchy.store_path import opened_store, refuse_misspelt
-from zarr_core.interfaces.byte_reader import WrapperReader
-from zarr_core.interfaces.format import store_new
-from zarr_core.interfaces.keylock import key_lock
-from zarr_core.interfaces.keys import only_keys
-from zarr_core.interfaces.metadata_document import read_metadata, read_metadata_from
-from zarr_core.interfaces.progress import Progress, reporting
-from zarr_core.interfaces.progress import Reporter as ProgressReporter
-from zarr_core.log import log
-from zarr_core.metadata.consolidated import ConsolidatedMetadata
-from zarr_core.metadata.schema import Schema, package_schema
-from zarr_core.metadata.validation_problem import json_pointer
-from zarr_core.names import (
-    CHECKPOINT_NAME,
-    is_node_name,
-    is_reserved_name,
-    join,
-    normalise_path,
-)
-from zarr_core.normalize.attributes import check_attributes
-from zarr_core.normalize.data_types import data_type_for
-from zarr_core.printable import escape_controls, escape_json, listed, printable_message, quoted
-from zarr_core.registry.entry_points import entry_points as installed_entry_points
-from zarr_core.registry.registry import every_provider as providers_of
-from zarr_core.registry.resolve import create_extension, find_implementation, require_extension
-from zarr_core.selection.projection import ChunkProjection, project, put, take
-from zarr_core.stores.same_location import is_within_location, path_within
-from zarr_core.strictjson import keep_nonfinite
-from zarr_core.threads import (
-    available_threads,
-    concurrent_map,
-    in_one_thread,
-    parallel_for,
-    thread_count,
-)
 
 if TYPE_CHECKING:
+    from typing import Any
+
+    from zarr_core.cache import Cache
+    from zarr_core.engine.chain import CodecChain, codec_definition
+    from zarr_core.engine.fill_value import fill_test as fill_value_test
+    from zarr_core.engine.prepared_chain import PreparedCodecChain
+    from zarr_core.engine.scratch import scratch
+    from zarr_core.engine.stored_array import StoredArray
+    from zarr_core.engine.stored_node import StoredGroup
+    from zarr_core.formats.detect import conflicting_format, format_of_new, read_node
+    from zarr_core.formats.key_order import KeyOrder, key_order
+    from zarr_core.formats.lookup import format_named, formats_without
+    from zarr_core.formats.reserved_names import allow_reserved_names, check_reserved_names
+    from zarr_core.formats.walk import walk
+    from zarr_core.hierarchy.create_node import (
+        create_ancestors,
+        make_room,
+        occupied,
+        overwrite_unmanaged_keys,
+    )
+    from zarr_core.hierarchy.delete import erase_documents, erase_node, require_erasing
+    from zarr_core.hierarchy.from_metadata import stored_node
+    from zarr_core.hierarchy.node import Node
+    from zarr_core.hierarchy.rollback import Rollback, holds_anything
     from zarr_core.hierarchy.store_path import StoreLike as StoreLike
+    from zarr_core.hierarchy.store_path import opened_store, refuse_misspelt
+    from zarr_core.interfaces.byte_reader import WrapperReader
     from zarr_core.interfaces.format import NodeMetadata as NodeMetadata
+    from zarr_core.interfaces.format import store_new
+    from zarr_core.interfaces.keylock import key_lock
+    from zarr_core.interfaces.keys import only_keys
+    from zarr_core.interfaces.metadata_document import read_metadata, read_metadata_from
+    from zarr_core.interfaces.progress import Progress, reporting
+    from zarr_core.interfaces.progress import Reporter as ProgressReporter
+    from zarr_core.log import log
+    from zarr_core.metadata.consolidated import ConsolidatedMetadata
+    from zarr_core.metadata.schema import Schema, package_schema
+    from zarr_core.metadata.validation_problem import json_pointer
+    from zarr_core.names import (
+        CHECKPOINT_NAME,
+        is_node_name,
+        is_reserved_name,
+        join,
+        normalise_path,
+    )
+    from zarr_core.normalize.attributes import check_attributes
+    from zarr_core.normalize.data_types import data_type_for
+    from zarr_core.optional import optional_function
+    from zarr_core.printable import escape_controls, escape_json, listed, printable_message, quoted
+    from zarr_core.registry.entry_points import entry_points as installed_entry_points
+    from zarr_core.registry.registry import every_provider as providers_of
+    from zarr_core.registry.resolve import create_extension, find_implementation, require_extension
+    from zarr_core.selection.projection import ChunkProjection, project, put, take
     from zarr_core.stores.local import LocalStore as LocalStore
+    from zarr_core.stores.same_location import is_within_location, path_within
+    from zarr_core.strictjson import keep_nonfinite
+    from zarr_core.threads import (
+        available_threads,
+        concurrent_map,
+        in_one_thread,
+        parallel_for,
+        thread_count,
+    )
+
+# The module of each name, and the name there if it is another one.
+_MODULE_OF = {
+    "CHECKPOINT_NAME": "zarr_core.names",
+    "Cache": "zarr_core.cache",
+    "ChunkProjection": "zarr_core.selection.projection",
+    "CodecChain": "zarr_core.engine.chain",
+    "ConsolidatedMetadata": "zarr_core.metadata.consolidated",
+    "KeyOrder": "zarr_core.formats.key_order",
+    "LocalStore": "zarr_core.stores.local",
+    "Node": "zarr_core.hierarchy.node",
+    "NodeMetadata": "zarr_core.interfaces.format",
+    "PreparedCodecChain": "zarr_core.engine.prepared_chain",
+    "Progress": "zarr_core.interfaces.progress",
+    "ProgressReporter": "zarr_core.interfaces.progress:Reporter",
+    "Rollback": "zarr_core.hierarchy.rollback",
+    "Schema": "zarr_core.metadata.schema",
+    "StoreLike": "zarr_core.hierarchy.store_path",
+    "StoredArray": "zarr_core.engine.stored_array",
+    "StoredGroup": "zarr_core.engine.stored_node",
+    "WrapperReader": "zarr_core.interfaces.byte_reader",
+    "allow_reserved_names": "zarr_core.formats.reserved_names",
+    "available_threads": "zarr_core.threads",
+    "check_attributes": "zarr_core.normalize.attributes",
+    "check_reserved_names": "zarr_core.formats.reserved_names",
+    "codec_definition": "zarr_core.engine.chain",
+    "concurrent_map": "zarr_core.threads",
+    "conflicting_format": "zarr_core.formats.detect",
+    "create_ancestors": "zarr_core.hierarchy.create_node",
+    "create_extension": "zarr_core.registry.resolve",
+    "data_type_for": "zarr_core.normalize.data_types",
+    "erase_documents": "zarr_core.hierarchy.delete",
+    "erase_node": "zarr_core.hierarchy.delete",
+    "escape_controls": "zarr_core.printable",
+    "escape_json": "zarr_core.printable",
+    "fill_value_test": "zarr_core.engine.fill_value:fill_test",
+    "find_implementation": "zarr_core.registry.resolve",
+    "format_named": "zarr_core.formats.lookup",
+    "format_of_new": "zarr_core.formats.detect",
+    "formats_without": "zarr_core.formats.lookup",
+    "holds_anything": "zarr_core.hierarchy.rollback",
+    "in_one_thread": "zarr_core.threads",
+    "installed_entry_points": "zarr_core.registry.entry_points:entry_points",
+    "is_node_name": "zarr_core.names",
+    "is_reserved_name": "zarr_core.names",
+    "is_within_location": "zarr_core.stores.same_location",
+    "join": "zarr_core.names",
+    "json_pointer": "zarr_core.metadata.validation_problem",
+    "keep_nonfinite": "zarr_core.strictjson",
+    "key_lock": "zarr_core.interfaces.keylock",
+    "key_order": "zarr_core.formats.key_order",
+    "listed": "zarr_core.printable",
+    "log": "zarr_core.log",
+    "make_room": "zarr_core.hierarchy.create_node",
+    "normalise_path": "zarr_core.names",
+    "occupied": "zarr_core.hierarchy.create_node",
+    "only_keys": "zarr_core.interfaces.keys",
+    "opened_store": "zarr_core.hierarchy.store_path",
+    "optional_function": "zarr_core.optional",
+    "overwrite_unmanaged_keys": "zarr_core.hierarchy.create_node",
+    "package_schema": "zarr_core.metadata.schema",
+    "parallel_for": "zarr_core.threads",
+    "path_within": "zarr_core.stores.same_location",
+    "printable_message": "zarr_core.printable",
+    "project": "zarr_core.selection.projection",
+    "providers_of": "zarr_core.registry.registry:every_provider",
+    "put": "zarr_core.selection.projection",
+    "quoted": "zarr_core.printable",
+    "read_metadata": "zarr_core.interfaces.metadata_document",
+    "read_metadata_from": "zarr_core.interfaces.metadata_document",
+    "read_node": "zarr_core.formats.detect",
+    "refuse_misspelt": "zarr_core.hierarchy.store_path",
+    "reporting": "zarr_core.interfaces.progress",
+    "require_erasing": "zarr_core.hierarchy.delete",
+    "require_extension": "zarr_core.registry.resolve",
+    "scratch": "zarr_core.engine.scratch",
+    "store_new": "zarr_core.interfaces.format",
+    "stored_node": "zarr_core.hierarchy.from_metadata",
+    "take": "zarr_core.selection.projection",
+    "thread_count": "zarr_core.threads",
+    "walk": "zarr_core.formats.walk",
+}
 
 __all__ = [
     "CHECKPOINT_NAME",
@@ -116,6 +211,8 @@ __all__ = [
     "occupied",
     "only_keys",
     "opened_store",
+    "optional_function",
+    "overwrite_unmanaged_keys",
     "package_schema",
     "parallel_for",
     "path_within",
@@ -145,8 +242,13 @@ __all__ = [
 if not TYPE_CHECKING:  # type checkers would accept any name
 
     def __getattr__(name: str) -> Any:
-        if name == "LocalStore":  # most distributions do not need it
-            from zarr_core.stores.local import LocalStore
-
-            return LocalStore
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        module, _, attribute = _MODULE_OF.get(name, "").partition(":")
+        if not module:
+            raise AttributeError(
+                f"module {__name__!r} has no attribute {name!r}",
+                name=name,
+                obj=sys.modules[__name__],
+            )
+        value = getattr(import_module(module), attribute or name)
+        globals()[name] = value
+        return value

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
-from zarr_core import Array, array_from_metadata, create_array, open_array
+from zarr_core import Array, MemoryStore, array_from_metadata, create_array, open_array
 from zarr_core.extension import Forkable, StoreReadOnlyError
 from zarr_core.tools import Rollback
 
@@ -20,8 +22,6 @@ from zarr_dask.block_lengths import regular, stored_edges
 from zarr_dask.sources import check_not_source
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from zarr_dask.alignment import Region
 
 _BLOCKS = "blocks"
@@ -58,7 +58,8 @@ def to_zarr(
     chunks, shards
         Of a new array, as for :func:`zarr_core.create_array`; ``"blocks"`` for the shapes of
         the blocks of ``x``, in a ``rectilinear`` grid (zarr-grids) if their lengths differ.
-        By default the blocks become chunks and must have one length, except the last.
+        By default they are those of ``metadata``, or the blocks become chunks and must have one
+        length, except the last.
     region : tuple of slice, slice, or dict of int to slice, optional
         The part of an existing array to write.
     align : bool
@@ -79,8 +80,9 @@ def to_zarr(
         The scheduler of Dask for this call; by default the configured one.
     **options
         Further arguments of :func:`zarr_core.create_array`, such as ``compressors``,
-        ``dimension_names``, ``zarr_format``.  For an existing array, only ``metadata``, with which
-        it is compared.
+        ``dimension_names``, ``zarr_format``, and ``metadata``, a part of a ``zarr.json`` or a
+        :class:`zarr_core.PartialArrayMetadata`, which is completed.  For an existing array, only
+        ``metadata``, with which it is compared.
 
     Returns
     -------
@@ -123,7 +125,7 @@ def to_zarr(
         given = sorted(options) or ["overwrite, chunks, shards"]
         raise TypeError(f"{', '.join(given)}: only supported for new arrays, but the array exists")
     if is_new:
-        options |= _layout(blocks, chunks, shards)
+        options |= _layout(blocks, chunks, shards, options.get("metadata"))
         options |= {"shape": blocks.shape, "dtype": options.get("dtype", blocks.dtype)}
         array = _draft(options)
     elif isinstance(store, Array) and path is None and metadata is None:
@@ -198,15 +200,22 @@ def _none(_blocks: list[None]) -> None:
 
 
 def _draft(options: Mapping[str, Any]) -> Array:
-    """Create the new array in memory, to determine its stored objects."""
+    """Return the new array without storing its metadata, to determine its stored objects."""
     layout = {name: options[name] for name in ("shape", "dtype", "chunks", "shards")}
     # Other options do not affect the grid and are validated when the array is created.
-    return create_array(None, **layout, compressors=None)
+    metadata = options.get("metadata")
+    if metadata is None:
+        layout["compressors"] = None
+    return array_from_metadata(MemoryStore(), metadata, fixed=True, **layout)
 
 
-def _layout(x: Any, chunks: Any, shards: Any) -> dict[str, Any]:
-    """Return the chunks and shards of a new array, with ``"blocks"`` resolved."""
-    if chunks is None and shards is None:
+def _layout(x: Any, chunks: Any, shards: Any, metadata: Any) -> dict[str, Any]:
+    """Return the chunks and shards of a new array, with ``"blocks"`` resolved.
+
+    By default they are those of ``metadata``, or else the blocks.
+    """
+    of = metadata.get if isinstance(metadata, Mapping) else partial(getattr, metadata)
+    if chunks is None and shards is None and of("chunk_grid", None) is None:
         lengths = [regular(each) for each in x.chunks]
         if None in lengths:
             raise ValueError(

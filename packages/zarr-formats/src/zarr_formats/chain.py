@@ -9,6 +9,7 @@ them as in version 2.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import ExtensionDefinition, MetadataValidationError, ValidationProblem
@@ -145,6 +146,19 @@ def write_chain(metadata: ArrayMetadata) -> tuple[str, list[JSON] | None, dict[s
     if configs and _is_compressor(configs[-1]):
         compressor = configs.pop()
     return order, [*configs] or None, compressor
+
+
+def set_stored_byte_order(metadata: ArrayMetadata) -> ArrayMetadata:
+    """Return metadata whose codec ``bytes`` has the byte order of the output of the last filter.
+
+    Version 2 does not store the byte order of the output elsewhere.
+    """
+    codecs = list(metadata.codecs)
+    for number, (before, codec) in enumerate(pairwise(metadata.codecs), 1):
+        given = _filter_dtype(before, _OUTPUT)
+        if codec.name == "bytes" and given is not None and given.byte_order in ("little", "big"):
+            codecs[number] = ExtensionDefinition("bytes", {"endian": given.byte_order})
+    return metadata.replace(codecs=tuple(codecs)) if codecs != [*metadata.codecs] else metadata
 
 
 def write_stored_dtype(metadata: ArrayMetadata) -> JSON:

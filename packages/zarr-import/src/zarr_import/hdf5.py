@@ -54,7 +54,7 @@ def import_hdf5(
     path : str
         Path in ``place`` of the root of the imported nodes.
     group : str
-        Path of the group or dataset in the file that becomes the root.
+        Path of the group or dataset in ``source`` that becomes the root.
     include, exclude : str or iterable of str, optional
         Paths below ``group`` of objects to import or not to import; ``*`` matches anything.
     chunks : None, "auto", int, sequence or mapping

@@ -19,7 +19,7 @@ from zarr_import.elements import parts
 from zarr_import.errors import UnsupportedSourceError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from zarr_core.tools import Progress
 
@@ -32,7 +32,7 @@ _GZIP = {"compression": "gzip", "compression_opts": 4, "shuffle": True}
 
 def export_hdf5(
     source: Array | Group,
-    file: str | os.PathLike[str],
+    file: str | os.PathLike[str] | Any,
     *,
     name: str | None = None,
     filters: Mapping[str, Any] | None = None,
@@ -40,30 +40,31 @@ def export_hdf5(
     overwrite: bool = False,
     progress: Callable[[Progress], object] | bool | None = None,
 ) -> None:
-    """Write an array, or a group with everything below it, as an HDF5 file.
+    """Write an array, or a group with everything below it, to HDF5.
 
     Parameters
     ----------
     source : Array or Group
         The array or group to write.
-    file : path
-        The file, which is created after it is complete.
+    file : path or h5py.Group
+        The file, which is created after it is complete; or a group of an open file.
     name : str, optional
-        Name of a single array in the file; by default its own name.
+        Path of the array in the file, by default its own name; or of the group, by default the
+        root of the file, or the group that is passed.
     filters : mapping, optional
         Arguments of h5py's ``create_dataset`` for the encoding of chunks; by default gzip and
         byte shuffle, which all HDF5 libraries support.
     max_memory : int
         Maximum number of bytes of elements in memory; one stored object always fits.
     overwrite : bool
-        Whether to overwrite an existing file.
+        Whether to overwrite an existing file, or existing objects in a group.
     progress : callable or True, optional
         As for :func:`zarr_import.import_hdf5`.
 
     Raises
     ------
     FileExistsError
-        If the file exists and ``overwrite`` is false.
+        If the file or an object in the group exists and ``overwrite`` is false.
     UnsupportedSourceError
         If HDF5 does not support the data type of an array, before anything is written.
 
@@ -73,10 +74,10 @@ def export_hdf5(
     with several lengths, they become labels only.  Attributes that are objects, or lists of
     values of several types, are written as JSON.
     """
-    path = Path(file)
-    if path.exists() and not overwrite:
-        raise FileExistsError(f"{path} exists; pass overwrite=True to overwrite it")
     h5py = import_h5py()
+    path = None if isinstance(file, h5py.Group) else Path(file)
+    if path is not None and path.exists() and not overwrite:
+        raise FileExistsError(f"{path} exists; pass overwrite=True to overwrite it")
     members: list[tuple[str, Array | Group]] = (
         [(name or source.basename or "data", source)]
         if isinstance(source, Array)
@@ -84,24 +85,59 @@ def export_hdf5(
     )
     arrays = {place: node for place, node in members if isinstance(node, Array)}
     types = {place: _type(h5py, array) for place, array in arrays.items()}
-    with tempfile.TemporaryDirectory(dir=path.absolute().parent, prefix=f".{path.name}.") as folder:
-        temporary = os.path.join(folder, "temporary.h5")
-        with (
-            ProgressReporter(progress, len(arrays)) as reporter,
-            h5py.File(temporary, "w") as target,
-        ):
+    with ProgressReporter(progress, len(arrays)) as reporter:
+
+        def write(target: Any) -> None:
             if isinstance(source, Group):
-                _set_attributes(target, source.attrs.asdict())
+                set_attributes(target, source.attrs.asdict())
             for place, node in members:
                 if isinstance(node, Group):
-                    _set_attributes(target.require_group(place), node.attrs.asdict())
+                    set_attributes(target.require_group(place), node.attrs.asdict())
                 else:
                     _write(
                         h5py, target, place, node, types[place],
                         _GZIP if filters is None else filters, max_memory, reporter,
                     )  # fmt: skip
             _name_dimensions(target, arrays)
-        system_calls.replace(temporary, path)
+
+        below = (name or "") if isinstance(source, Group) else ""
+        if path is None:
+            _write_within(file, below, [place for place, _ in members], overwrite, write)
+            return
+        with tempfile.TemporaryDirectory(
+            dir=path.absolute().parent, prefix=f".{path.name}."
+        ) as folder:
+            temporary = os.path.join(folder, "temporary.h5")
+            with h5py.File(temporary, "w") as target:
+                write(target.create_group(below) if below.strip("/") else target)
+            system_calls.replace(temporary, path)
+
+
+def _write_within(
+    file: Any,
+    below: str,
+    places: Sequence[str],
+    overwrite: bool,
+    write: Callable[[Any], None],
+) -> None:
+    """Write to a group of an open file; after an error, new objects are removed."""
+    below = below.strip("/")
+    created = [below] if below else [it for it in places if it.rpartition("/")[0] not in places]
+    for place in created:
+        if place in file:
+            if not overwrite:
+                raise FileExistsError(
+                    f"{file.file.filename} has {file.name.rstrip('/')}/{place}; pass "
+                    "overwrite=True to overwrite it"
+                )
+            del file[place]
+    try:
+        write(file.create_group(below) if below else file)
+    except BaseException:
+        for place in created:
+            if place in file:
+                del file[place]
+        raise
 
 
 def _type(h5py: Any, array: Array) -> Any:
@@ -148,7 +184,7 @@ def _write(
         dataset.attrs[_FILL_VALUE] = _missing_value(missing, array.dtype)
     elif array.zarr_format == 2 and "fillvalue" in options:
         dataset.attrs[_FILL_VALUE] = array.dtype.type(options["fillvalue"])
-    _set_attributes(dataset, attributes)
+    set_attributes(dataset, attributes)
     stored = array.shards or array.chunks
     size = array.dtype.itemsize or 64
     if not array.ndim:
@@ -173,7 +209,8 @@ def _missing_value(value: Any, dtype: np.dtype[Any]) -> Any:
     return dtype.type(value)
 
 
-def _set_attributes(target: Any, attributes: Mapping[str, Any]) -> None:
+def set_attributes(target: Any, attributes: Mapping[str, Any]) -> None:
+    """Set attributes of an object of h5py; those that HDF5 does not support become JSON."""
     for name, value in attributes.items():
         kinds = {type(item) for item in value} if isinstance(value, list) else {type(value)}
         plain = len(kinds) == 1 and kinds <= {str, int, float, bool}

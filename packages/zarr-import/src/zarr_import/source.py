@@ -53,8 +53,9 @@ def open_source(
         return
     h5py = import_h5py()
     if isinstance(source, h5py.Group | h5py.Dataset):
+        below = group.strip("/")  # an absolute path would begin at the root of the file
         with read_errors(label, f"{group!r}"):
-            root = source[group] if isinstance(source, h5py.Group) else source
+            root = source[below] if below and isinstance(source, h5py.Group) else source
         yield hdf5_contents(h5py, root, path_filter, external=external)
         return
     # A chunk of the source may be needed for several new chunks, so the cache is enlarged.

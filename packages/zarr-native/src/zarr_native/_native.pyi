@@ -9,6 +9,7 @@ def plan(
     shape: tuple[int, ...],
     outer: tuple[int, ...],
     chunk: tuple[int, ...],
+    order: tuple[int, ...],
     item: int,
     swap: int,
     is_bool: bool,
@@ -29,18 +30,23 @@ def plan(
 ) -> Any: ...
 def read_box(
     plan: Any,
-    index: tuple[slice, ...],
+    index: tuple[Any, ...],
     out: Any,
     threads: int,
     values: list[Any] | None = None,
     /,
-) -> list[int] | None: ...
+) -> list[tuple[int, ...]] | None: ...
 def write_box(
     plan: Any, index: tuple[slice, ...], values: Any, threads: int, /
-) -> list[int] | None: ...
+) -> list[tuple[int, ...]] | None: ...
 def read_points(
-    plan: Any, indices: Sequence[Any], out: Any, threads: int, /
-) -> list[int] | None: ...
+    plan: Any,
+    indices: Sequence[Any],
+    out: Any,
+    threads: int,
+    values: list[Any] | None = None,
+    /,
+) -> list[tuple[int, ...]] | None: ...
 def codec(name: str, parameters: tuple[int, ...], /) -> Any | None: ...
 def decode(codec: Any, data: bytes, capacity: int, /) -> bytes | None: ...
 def encode(codec: Any, data: bytes, /) -> bytes | None: ...

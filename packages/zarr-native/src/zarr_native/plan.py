@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import fields
-from itertools import product
+from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -18,17 +18,18 @@ from zarr_core.extension import (
     BasicIndexer,
     CoordinateIndexer,
     NativePlan,
+    OrthogonalIndexer,
     check_prefix,
 )
-from zarr_core.tools import available_threads
+from zarr_core.tools import available_threads, parallel_for, project
 
 from zarr_native import _native
 from zarr_native.codecs import class_name, native_form
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
-    from zarr_core.tools import PreparedCodecChain, StoredArray
+    from zarr_core.tools import ChunkProjection, PreparedCodecChain, StoredArray
 
     Array = np.ndarray[Any, Any]
     Coordinates = Collection[tuple[int, ...]]
@@ -45,6 +46,7 @@ _KEY_ENCODINGS = {
     "zarr_core.chunk_key_encodings.V2Encoding",
 }
 _BYTES = "zarr_core.codecs.bytes.BytesCodec"
+_TRANSPOSE = "zarr_codecs.transpose.TransposeCodec"
 _CRC32C = "zarr_codecs.crc32c.Crc32cCodec"
 _SHARDING = "zarr_sharding.codec.ShardingCodec"
 
@@ -77,16 +79,24 @@ def _require(condition: object, otherwise: str) -> None:
         raise _NotSupportedError(otherwise)
 
 
+class Where(Enum):
+    """Where the values of a store are."""
+
+    FILES = 0
+    MEMORY = 1
+    REMOTE = 2
+
+
 class Plan(NativePlan):
     """The plan of an array."""
 
     __slots__ = (
         "_chunks",
-        "_in_memory",
         "_one_thread",
         "_outer",
         "_plan",
         "_view",
+        "_where",
         "_writes",
         "dtype",
     )
@@ -99,7 +109,7 @@ class Plan(NativePlan):
         counts: tuple[int, ...],
         nbytes: int,
         *,
-        in_memory: bool,
+        where: Where,
         writes: bool,
     ) -> None:
         self._plan = plan
@@ -110,7 +120,7 @@ class Plan(NativePlan):
         )
         self._outer = outer
         self._chunks = counts
-        self._in_memory = in_memory
+        self._where = where
         self._writes = writes
         self._one_thread = max(nbytes, _THREADS_NBYTES)
 
@@ -121,60 +131,78 @@ class Plan(NativePlan):
         if self._view is not None:
             out = out.view(self._view)
         threads = available_threads() if out.nbytes > self._one_thread else 1
-        kind = type(selection)
-        if kind is BasicIndexer:
+        kind, where = type(selection), self._where
+        left: list[tuple[int, ...]] | None = None
+        if where is Where.REMOTE:
+            if kind is BasicIndexer:
+                left = self._read_remote(array, selection, out)
+        elif kind is BasicIndexer or kind is OrthogonalIndexer:
             index = selection.index
-            if self._in_memory:
-                values = self._values(array, index, out.shape)
-                if values is None:
-                    return None
-                left = _native.read_box(self._plan, index, out, threads, values)
-            else:
-                left = _native.read_box(self._plan, index, out, threads)
-            return self._coordinates(left, index, out.shape) if left else left  # type: ignore[return-value]  # empty or None
-        if kind is not CoordinateIndexer or self._in_memory or not selection.index:
-            return None
-        left = _native.read_points(self._plan, selection.index, out, threads)
-        if left is None:
-            return None
-        return {tuple(map(int, np.unravel_index(it, self._chunks))) for it in left}
+            values = self._values(array, index, out.shape) if where is Where.MEMORY else None
+            left = _native.read_box(self._plan, index, out, threads, values)
+        elif kind is CoordinateIndexer and selection.index:
+            index = selection.index
+            values = self._values_of_points(array, index) if where is Where.MEMORY else None
+            left = _native.read_points(self._plan, index, out, threads, values)
+        return None if left is None else set(left)
 
     def write(self, array: StoredArray, selection: Any, value: Array) -> Coordinates | None:
         if type(selection) is not BasicIndexer or not self._writes or array.read_only:
+            return None
+        if any(part.step != 1 for part in selection.index):
             return None
         if self._view is not None:
             value = value.view(self._view)
         threads = available_threads() if value.nbytes > self._one_thread else 1
         left = _native.write_box(self._plan, selection.index, value, threads)
-        return self._coordinates(left, selection.index, value.shape) if left else left  # type: ignore[return-value]  # empty or None
+        return None if left is None else set(left)
 
     def _values(
-        self, array: StoredArray, index: tuple[slice, ...], shape: tuple[int, ...]
-    ) -> list[Any] | None:
-        """The values of all stored objects of a box; None if it has a step."""
-        if any(part.step != 1 for part in index):
-            return None
-        return list(map(array.chunk_store.get, array.chunk_keys(self._ranges(index, shape))))
+        self, array: StoredArray, index: tuple[slice | Array, ...], shape: tuple[int, ...]
+    ) -> list[Any]:
+        """The values of all stored objects of a selection, in C order."""
+        coordinates = list(map(_objects, index, shape, self._outer))
+        return list(map(array.chunk_store.get, array.chunk_keys(coordinates)))
 
-    def _ranges(self, index: tuple[slice, ...], shape: tuple[int, ...]) -> list[range]:
-        """The coordinates of the stored objects of a box along each dimension."""
-        return [
-            range(part.start // length, (part.start + count - 1) // length + 1)
-            for part, count, length in zip(index, shape, self._outer, strict=True)
-        ]
+    def _values_of_points(self, array: StoredArray, index: tuple[Array, ...]) -> list[Any]:
+        """The values of the stored objects with single elements, in C order."""
+        objects = [part // length for part, length in zip(index, self._outer, strict=True)]
+        numbers = np.unique(np.ravel_multi_index(objects, self._chunks))
+        coordinates = [it.tolist() for it in np.unravel_index(numbers, self._chunks)]
+        get, key = array.chunk_store.get, array.chunk_key
+        return [get(key(chunk)) for chunk in zip(*coordinates, strict=True)]
 
-    def _coordinates(
-        self, numbers: list[int], index: tuple[slice, ...], shape: tuple[int, ...]
-    ) -> Coordinates:
-        """The coordinates of stored objects by their numbers in a box."""
-        ranges = self._ranges(index, shape)
-        if len(numbers) == np.prod([len(it) for it in ranges]):
-            return set(product(*ranges))
-        table = np.unravel_index(numbers, [len(it) for it in ranges])
-        columns = [
-            (column + part.start).tolist() for column, part in zip(table, ranges, strict=True)
-        ]
-        return set(zip(*columns, strict=True))
+    def _read_remote(
+        self, array: StoredArray, selection: BasicIndexer, out: Array
+    ) -> list[tuple[int, ...]]:
+        """Decode and copy each value in the thread that fetched it, without the GIL."""
+        left: list[tuple[int, ...]] = []
+        get, key = array.chunk_store.get, array.chunk_key
+
+        def work(projection: ChunkProjection) -> None:
+            chunk = projection.chunk_coords
+            inside: Any = projection.chunk_selection  # a BasicIndexer
+            index = tuple(
+                slice(part.start + at * length, part.stop + at * length, part.step)
+                for part, at, length in zip(inside.index, chunk, self._outer, strict=True)
+            )
+            part = out[projection.out_selection]  # slices, so a view
+            if _native.read_box(self._plan, index, part, 1, [get(key(chunk))]) != []:
+                left.append(chunk)
+
+        parallel_for(project(selection, array.axes, complete=False), work, True, array.threads)
+        return left
+
+
+def _objects(part: slice | Array, count: int, outer: int) -> Sequence[int]:
+    """The coordinates of the stored objects of a dimension, as in the compiled code."""
+    if not isinstance(part, slice):
+        numbers: list[int] = np.unique(part // outer).tolist()
+        return numbers
+    last = part.start + (count - 1) * part.step
+    if part.step <= outer:
+        return range(part.start // outer, last // outer + 1)
+    return [element // outer for element in range(part.start, last + 1, part.step)]
 
 
 class _Shared(NamedTuple):
@@ -208,10 +236,21 @@ def _plan(array: StoredArray) -> Plan:
         raise _NotSupportedError(shared)
     store = array.chunk_store
     layout = store.file_layout()
-    in_memory = store.in_memory and store.max_concurrency is None
-    _require(layout or in_memory, f"values of {type(store).__name__} are not local files")
+    where = Where.FILES
+    if layout is None:
+        where = Where.MEMORY if store.max_concurrency is None else Where.REMOTE
+        _require(
+            store.in_memory or where is Where.REMOTE,
+            f"values of {type(store).__name__} are not local files",
+        )
+    if where is Where.REMOTE:
+        # Python requests the inner chunks or the rows that it needs.
+        _require(shared.shard_index is None, "shards in a remote store")
+        _require(
+            shared.separator_and_limit[1] == _NO_LIMIT, "uncompressed chunks in a remote store"
+        )
     _require(_PLAIN_KEY(check_prefix(array.prefix)), "the path is not supported")
-    writes = layout is not None and layout.writable and shared.shard_index is None
+    writes = layout is not None and layout.writable
     arguments: tuple[Any, ...] = (
         *shared.shapes_and_elements,
         array.missing_is_error,
@@ -229,7 +268,7 @@ def _plan(array: StoredArray) -> Plan:
         shared.shapes_and_elements[1],
         shared.counts,
         shared.nbytes,
-        in_memory=layout is None,
+        where=where,
         writes=writes,
     )
 
@@ -255,6 +294,7 @@ def _share(array: StoredArray) -> _Shared:
         inner, index = codecs.inner_codecs, _index(codecs)
     _require(inner.inner_codecs is None, "shards within shards are not supported")
     dtype, swap = _element(inner)
+    order = _order(inner)
     capsules, sizes = _chain(inner)
     nbytes = inner.decoded.nbytes or 1
     return _Shared(
@@ -266,6 +306,7 @@ def _share(array: StoredArray) -> _Shared:
             metadata.shape,
             codecs.decoded.shape,
             inner.decoded.shape,
+            order,
             dtype.itemsize,
             swap,
             dtype.kind == "b",
@@ -281,7 +322,6 @@ def _share(array: StoredArray) -> _Shared:
 def _element(codecs: PreparedCodecChain) -> tuple[np.dtype[Any], int]:
     """The dtype of the elements in memory, and how many bytes are reversed when they are stored."""
     name = class_name(codecs.array_to_bytes)
-    _require(not codecs.array_to_array, f"{', '.join(codecs.names[:-1])}: array -> array codecs")
     _require(name == _BYTES, f"the array -> bytes codec {name} is not supported")
     dtype, stored = codecs.dtype, codecs.memory_dtype
     _require(
@@ -303,6 +343,18 @@ def _element(codecs: PreparedCodecChain) -> tuple[np.dtype[Any], int]:
         f"the byte order of {dtype} is not reversed by compiled code",
     )
     return dtype, swap
+
+
+def _order(codecs: PreparedCodecChain) -> tuple[int, ...]:
+    """The dimensions of a chunk in the order of an encoded one."""
+    order = tuple(range(len(codecs.decoded.shape)))
+    for codec in codecs.array_to_array:
+        name = class_name(codec)
+        _require(name == _TRANSPOSE, f"the array -> array codec {name} is not supported")
+        by: Any = codec.order  # type: ignore[attr-defined]  # of _TRANSPOSE
+        if by != "C":
+            order = order[::-1] if by == "F" else tuple(order[axis] for axis in by)
+    return order
 
 
 def _chain(codecs: PreparedCodecChain) -> tuple[tuple[Any, ...], tuple[int, ...]]:

@@ -28,10 +28,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _HOST = re.compile(r"(?:\[[^\]]*\]|[^:]*)(?::\d*)?")
-_PAUSE = 0.05  # seconds before the second try; each further pause is twice as long
-_LONGEST_PAUSE = 1.0
+_PAUSE = 0.05  # seconds before the second attempt; each further pause is twice as long
+_LONGEST_PAUSE = 2.0
+_UNKNOWN_SERVER = 2.0  # seconds of retries if the server has never responded
 _COMMON_OPTIONS = frozenset(
-    {"connect_timeout", "password_variable", "max_concurrency", "retries", "timeout"}
+    {"connect_timeout", "password_variable", "max_concurrency", "retry_timeout", "timeout"}
 )
 
 _inherited: list[Any] = []
@@ -51,9 +52,12 @@ class ServerStore(KeyValueStore):
     password_variable : str, optional
         Name of the environment variable with the password; read for each connection.
     timeout, connect_timeout : float
-        Timeouts of a response and of a connection, in seconds.
-    retries : int
-        Maximum number of retries after a lost connection, for requests that can be repeated.
+        Longest time without progress of a response, and longest time until a connection is
+        established, in seconds.
+    retry_timeout : float
+        Time in seconds during which a request is repeated after lost connections, if it can be
+        repeated.  If the server has never responded to this object, at most 2 s, because the
+        address is probably wrong.
     max_concurrency : int, optional
         Maximum number of concurrent requests.  Each uses its own connection, except for SFTP.
     **options
@@ -95,7 +99,7 @@ class ServerStore(KeyValueStore):
         password_variable: str | None = None,
         timeout: float = 60.0,
         connect_timeout: float = 10.0,
-        retries: int = 5,
+        retry_timeout: float = 60.0,
         max_concurrency: int | None = None,
         **options: Any,
     ) -> None:
@@ -118,7 +122,7 @@ class ServerStore(KeyValueStore):
 
         self._timeout = number(float, "timeout", timeout)
         self._connect_timeout = number(float, "connect_timeout", connect_timeout)
-        self._retries = number(int, "retries", retries)
+        self._retry_timeout = number(float, "retry_timeout", retry_timeout)
         if max_concurrency is not None or "max_concurrency" in given:
             self.max_concurrency = max(1, number(int, "max_concurrency", max_concurrency))
         self._variable = given.pop("password_variable", password_variable)
@@ -134,6 +138,7 @@ class ServerStore(KeyValueStore):
         if library_only:  # only these require importing the client library
             check_options(library_only, self._known_options(library_only), self)
         self._options = given
+        self._responded = False
         self._resources: Any = None
         self._closing: weakref.finalize[..., Any] | None = None
         self._process = 0
@@ -218,7 +223,7 @@ class ServerStore(KeyValueStore):
         if self._variable:
             options["password_variable"] = self._variable
         options["timeout"], options["connect_timeout"] = self._timeout, self._connect_timeout
-        options["retries"] = self._retries
+        options["retry_timeout"] = self._retry_timeout
         if "max_concurrency" in vars(self):  # not the default of the class
             options["max_concurrency"] = self.max_concurrency
         return partial(type(self), self.url, self.read_only, **options), ()
@@ -305,22 +310,45 @@ class ServerStore(KeyValueStore):
             Whether the request may be repeated if the connection is lost while the server
             may already have processed it.
         """
-        attempt, began = 0, time.monotonic()
+        retries, began, pause = 0, time.monotonic(), _PAUSE
         while True:
             try:
-                return work()
+                result = work()
+                self._responded = True
+                return result
             except StoreError:
                 raise  # exceptions() imports the library, which may not be installed
             except self.exceptions() as error:
                 lost = self.is_lost(error)
-                late = time.monotonic() - began > self._timeout
-                if late or not (again and lost) or attempt >= self._retries:
-                    raise self._failure(error, key, kind, done, lost and not again) from error
+                self._responded = self._responded or not lost
+                limit = self._retry_timeout
+                if not self._responded:
+                    limit = min(limit, _UNKNOWN_SERVER)
+                wait = pause * random.uniform(0.5, 1)
+                passed = time.monotonic() - began
+                if not (again and lost) or passed + wait > limit:
+                    failure = self._failure(error, key, kind, done, lost and not again)
+                    if lost:
+                        failure = self._with_limits(failure, retries, passed)
+                    raise failure from error
                 log("retries", "%s %r cannot be %s (%s); repeating the request",
                     self, key, done, self._reason(error),
                 )  # fmt: skip
-            time.sleep(min(_LONGEST_PAUSE, _PAUSE * 2**attempt) * random.uniform(0.5, 1))
-            attempt += 1
+            time.sleep(wait)
+            retries, pause = retries + 1, min(_LONGEST_PAUSE, 2 * pause)
+
+    def _with_limits(self, failure: StoreError, retries: int, seconds: float) -> StoreError:
+        """Add the number of retries and the options that limit them to an error."""
+        reason = failure.reason
+        if retries:
+            plural = "y" if retries == 1 else "ies"
+            reason += f", after {retries} retr{plural} in {seconds:.0f} s"
+        reason += (
+            "; check the server and repeat the call; the limits in seconds are "
+            f"timeout={self._timeout:g}, connect_timeout={self._connect_timeout:g} and "
+            f"retry_timeout={self._retry_timeout:g}"
+        )
+        return type(failure)(reason, failure.store, failure.key)
 
     def _failure(
         self, error: BaseException, key: str, kind: type[StoreError], done: str, unsure: bool

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+import pickle
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -16,7 +16,6 @@ from zarr_core.extension import (
     check_prefix,
 )
 
-from zarr_stores._after_fork import register_after_fork
 from zarr_stores.cache_pool import CacheInfo, CachePool, OpenedValue
 from zarr_stores.cache_reader import CachedReader
 from zarr_stores.caching_store import CachingStore
@@ -34,6 +33,8 @@ T = TypeVar("T")
 
 _WHOLE = ByteRange(0)
 _ATTEMPTS = 5
+_LISTINGS = "\0"
+"""The key of the listings of a store in a pool; not a valid key of a value."""
 
 
 class LRUCacheStore(CachingStore):
@@ -44,7 +45,7 @@ class LRUCacheStore(CachingStore):
     inner : Store
         The store.
     max_bytes : int, CachePool or None
-        Maximum size of the cached values in bytes; None for no limit.  Larger values are
+        Maximum size of the cached values and listings in bytes; None for no limit.  Larger values are
         passed on and not cached.  A :class:`CachePool` is shared with other stores.
     check : {"never", "generation"} or float
         When to compare the generation of a cached value with ``inner.generation``: never, for data
@@ -93,13 +94,6 @@ class LRUCacheStore(CachingStore):
         self._checks = check != "never"
         self._age = 0.0 if isinstance(check, str) else float(check)
         self._compares_generations = False
-        self._listings: dict[tuple[str, str], Any] = {}
-        self._listing_changes = 0
-        self._guard = threading.Lock()
-        register_after_fork(self, LRUCacheStore._reinitialize)
-
-    def _reinitialize(self) -> None:
-        self._guard = threading.Lock()
 
     # --- the cache ---
 
@@ -113,14 +107,12 @@ class LRUCacheStore(CachingStore):
         self.invalidate_keys()
 
     def invalidate_values(self) -> None:
-        """Remove all values from the cache."""
+        """Remove all values, and with them all listings, from the cache."""
         self._memory.forget_all(self._prefix)
 
     def invalidate_keys(self) -> None:
         """Remove all listings from the cache."""
-        with self._guard:
-            self._listings.clear()
-            self._listing_changes += 1
+        self._memory.forget(self._prefix + _LISTINGS)
 
     def _invalidate(self, key: str) -> None:
         self._memory.forget(self._prefix + key)
@@ -301,14 +293,13 @@ class LRUCacheStore(CachingStore):
         check_prefix(prefix)
         if self._checks:  # listings have no generation
             return work()
-        with self._guard:
-            found = self._listings.get((kind, prefix))
-            change = self._listing_changes
-        if found is None:
-            found = work()
-            with self._guard:
-                if change == self._listing_changes:
-                    self._listings[kind, prefix] = found
+        name, part = self._prefix + _LISTINGS, (kind, prefix)
+        held = self._memory.find(name, part)
+        if held is not None:
+            return pickle.loads(held)
+        change = self._memory.changes(name)
+        found = work()
+        self._memory.keep(name, part, pickle.dumps(found, 5), change)
         return found
 
     # --- the object ---

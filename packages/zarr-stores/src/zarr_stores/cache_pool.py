@@ -23,6 +23,9 @@ __all__ = ["CacheInfo", "CachePool"]
 _WHOLE = ByteRange(0)
 _STRIPES = 1024
 
+Part: TypeAlias = ByteRange | tuple[str, str]
+"""A part of a value; or the kind and the prefix of a listing."""
+
 Changes: TypeAlias = tuple[int, int]
 """Counters of invalidations: of all values, and of the values that share a key's counter."""
 
@@ -31,13 +34,13 @@ class CacheInfo(NamedTuple):
     """Statistics of a cache."""
 
     hits: int
-    """Number of reads answered from the cache."""
+    """Number of reads and listings answered from the cache."""
     misses: int
-    """Number of reads that required the inner store."""
+    """Number of reads and listings that required the inner store."""
     nbytes: int
-    """Size of the cached values in bytes."""
+    """Size of the cached values and listings in bytes."""
     max_bytes: int | None
-    """Maximum size of the cached values in bytes; None for no limit."""
+    """Maximum size of the cached values and listings in bytes; None for no limit."""
 
 
 class OpenedValue(NamedTuple):
@@ -59,8 +62,8 @@ class CachePool:
     """Memory for the cached values of one or several :class:`LRUCacheStore`.
 
     The least recently used values of all stores are removed first.  Metadata documents are values
-    as chunks are.  Caches of equal stores, such as two stores for one URL, share their values, and
-    values that are changed through one of them are visible through the other.
+    as chunks are, and so are listings.  Caches of equal stores, such as two stores for one URL, share
+    their values, and changes through one of them are visible through the other.
 
     Parameters
     ----------
@@ -105,9 +108,9 @@ class CachePool:
         self.misses = 0
         self.nbytes = 0
         self._guard = threading.Lock()
-        # Whole values by key, parts by key and byte range.
-        self._held: OrderedDict[str | tuple[str, ByteRange], Buffer] = OrderedDict()
-        self._parts: dict[str, set[ByteRange]] = {}
+        # Whole values by key, parts by key and byte range; listings by kind and prefix.
+        self._held: OrderedDict[str | tuple[str, Part], Buffer] = OrderedDict()
+        self._parts: dict[str, set[Part]] = {}
         self._opened: dict[str, OpenedValue] = {}
         self._prefixes: WeakKeyDictionary[Store, str] = WeakKeyDictionary()
         self._numbers = count()
@@ -170,13 +173,13 @@ class CachePool:
             self.misses += 1
             return self._changes(key)
 
-    def find(self, key: str, part: ByteRange, changes: Changes | None = None) -> Buffer | None:
+    def find(self, key: str, part: Part, changes: Changes | None = None) -> Buffer | None:
         """Return a cached part if the state is unchanged; counts hits and misses."""
         with self._guard:
             if changes is None or changes == self._changes(key):
                 held = self._held
                 value = held.get(key)
-                if value is not None:
+                if value is not None and isinstance(part, ByteRange):
                     held.move_to_end(key)
                     self.hits += 1
                     start, length = part
@@ -198,7 +201,7 @@ class CachePool:
         with self._guard:
             return self._held.get(key)
 
-    def keep(self, key: str, part: ByteRange, value: Buffer, changes: Changes) -> Buffer:
+    def keep(self, key: str, part: Part, value: Buffer, changes: Changes) -> Buffer:
         """Cache a value unless it was invalidated since; return it read-only."""
         frozen = _frozen(value)
         size = len(frozen)
@@ -259,7 +262,7 @@ class CachePool:
     def _below(self, keys: Iterable[str], prefix: str) -> list[str]:
         return [key for key in keys if key.startswith(prefix)]
 
-    def _drop(self, key: str, part: ByteRange) -> None:
+    def _drop(self, key: str, part: Part) -> None:
         value = self._held.pop(_name(key, part), None)
         if value is None:
             return
@@ -274,7 +277,7 @@ class CachePool:
         return CachePool, (self.max_bytes,)
 
 
-def _name(key: str, part: ByteRange) -> str | tuple[str, ByteRange]:
+def _name(key: str, part: Part) -> str | tuple[str, Part]:
     return key if part == _WHOLE else (key, part)
 
 

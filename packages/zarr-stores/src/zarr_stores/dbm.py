@@ -28,6 +28,13 @@ from zarr_stores._after_fork import register_after_fork
 from zarr_stores._database import INVALID_NAMES, DatabaseStore, encode_key, to_bytes
 from zarr_stores.dbm_sqlite import SQLiteTable, is_sqlite_file
 
+try:
+    from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, flock
+except ImportError:  # a platform without file locks
+    HAVE_LOCKS = False
+else:
+    HAVE_LOCKS = True
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Self
@@ -40,7 +47,9 @@ __all__ = ["DBMStore"]
 
 _BACKENDS = ("gnu", "ndbm", "dumb", "sqlite3", "berkeley")
 _SUFFIXES = ("", ".dat", ".dir", ".pag", ".db")
+_LOCKED = ("", ".dat", ".pag", ".db")  # the first that exists is locked
 _SQLITE = "dbm.sqlite3"
+_WITH_LOCKS = ("_gdbm", "zarr_stores.dbm_sqlite")
 _BERKELEY_MAGIC = {0x00053162: "btopen", 0x00061561: "hashopen"}
 
 
@@ -62,8 +71,10 @@ class DBMStore(DatabaseStore):
 
     Notes
     -----
-    Only one process can use the database at a time; its threads take turns.  The database is
-    synchronized to disk after each change.  If a process is killed during a change, the
+    The threads of a process take turns.  Several processes can read the database; a process can
+    only write if no other process has it open, otherwise an error is raised.  Except for
+    ``gnu`` and ``sqlite3``, which have their own locks, this requires file locks, which Windows
+    does not have.  The database is synchronized to disk after each change.  If a process is killed during a change, the
     changed value may be damaged, most likely in a ``dumb`` database, which is also slow for
     many keys.  If the disk is full, a change may damage other keys of a Berkeley DB tree.
     Use :class:`zarr_stores.sqlite.SQLiteStore` for new data.
@@ -255,8 +266,33 @@ class DBMStore(DatabaseStore):
         if shared.opened is None or (create and not shared.writable):
             shared.close()
             shared.opened, shared.brief = self._open(create)
+            if shared.opened is not None and type(shared.opened).__module__ not in _WITH_LOCKS:
+                self._lock(create)
             shared.writable = create
         return shared.opened
+
+    def _lock(self, create: bool) -> None:
+        """Lock the open database, for this process only if it writes."""
+        shared = self._database
+        path = next(filter(os.path.isfile, (self.path + suffix for suffix in _LOCKED)), None)
+        if not HAVE_LOCKS or path is None:
+            return
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            flock(descriptor, (LOCK_EX if create else LOCK_SH) | LOCK_NB)
+        except BlockingIOError:
+            os.close(descriptor)
+            shared.forget()
+            what = "is open in" if create else "is being written by"
+            reason = f"the database {what} another process; close it there first"
+            raise StoreError(reason, self) from None
+        except OSError:  # a file system without locks
+            os.close(descriptor)
+            return
+        shared.descriptor = descriptor
+        # Another process may have changed the database before the lock.
+        shared.opened.close()
+        shared.opened, shared.brief = self._open(create)
 
     def _error(self, error: Exception, key: str, kind: type[StoreError], done: str) -> StoreError:
         encode_key(key)
@@ -334,19 +370,29 @@ class _Database:
         self.opened: Any = None
         self.writable = False
         self.brief = False
+        self.descriptor: int | None = None
         self.lock = threading.RLock()
         register_after_fork(self, _Database._reinitialize)
 
     def _reinitialize(self) -> None:
         _inherited.append(self.opened)  # closing it could write data of the parent
         self.opened = None
+        self._unlock()  # closes a copy of the descriptor; the parent keeps its lock
         self.lock = threading.RLock()
+
+    def _unlock(self) -> None:
+        descriptor, self.descriptor = self.descriptor, None
+        if descriptor is not None:
+            os.close(descriptor)
 
     def close(self) -> None:
         with self.lock:
             opened, self.opened = self.opened, None
-            if opened is not None:
-                opened.close()
+            try:
+                if opened is not None:
+                    opened.close()
+            finally:
+                self._unlock()
 
     def forget(self) -> None:
         """Close the database after a failure: its memory may differ from the file."""

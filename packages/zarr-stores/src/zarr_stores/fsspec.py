@@ -29,7 +29,7 @@ from zarr_stores.fsspec_files import (
     remove_file,
     write_file,
 )
-from zarr_stores.fsspec_location import SUFFIXES, Location, location_of
+from zarr_stores.fsspec_location import SUFFIXES, Location, is_asynchronous, location_of
 from zarr_stores.fsspec_reader import open_file_reader, open_range_reader
 from zarr_stores.fsspec_secrets import without_secrets
 from zarr_stores.fsspec_traits import Traits, generation_of, path_in
@@ -48,6 +48,7 @@ __all__ = ["FsspecStore"]
 
 REQUESTS = 32
 GAP_BYTES = 1 << 17
+TIMEOUT = 60.0
 
 
 class FsspecStore(Store):
@@ -66,6 +67,10 @@ class FsspecStore(Store):
         concurrent requests, and None for others.
     gap_bytes : int
         Gap between two parts of a value, in bytes, up to which they are read together.
+    timeout : float
+        Time limit in seconds of a call of an asynchronous file system, such as those for S3, GCS,
+        Azure and HTTP.  It is extended by 1 s for each 32 KiB of data, and is ten times as long
+        for reading a value of unknown length.  Other file systems have their own limits.
 
     Notes
     -----
@@ -87,13 +92,15 @@ class FsspecStore(Store):
         *,
         max_concurrency: int | None = None,
         gap_bytes: int = GAP_BYTES,
+        timeout: float = TIMEOUT,
     ) -> None:
         self._location = location = fs if isinstance(fs, Location) else Location(fs, path)
         self.realm = location.realm
         self._traits = traits = Traits(location.fs())
         # In the notation of the file system: some paths begin with a slash.
         self._base: str = location.path("x")[:-1]
-        self.calls = Calls(location, traits, location)
+        self._timeout = timeout
+        self.calls = Calls(location, traits, location, timeout)
         """All calls of the file system."""
         self.read_only = read_only or bool(traits.read_only)
         self.supports_listing = not traits.http
@@ -112,8 +119,8 @@ class FsspecStore(Store):
         read_only : bool
             If True, changes raise an error.
         **options
-            ``max_concurrency`` and ``gap_bytes`` of the class; all others are passed to fsspec.  In a
-            chain, the options of one file system are under its name: ``{"s3": {"anon": True}}``.
+            ``max_concurrency`` and ``gap_bytes`` of the class, and ``timeout`` if the file system
+            is asynchronous; all others are passed to fsspec.  In a chain, the options of one file system are under its name: ``{"s3": {"anon": True}}``.
 
         Raises
         ------
@@ -128,9 +135,11 @@ class FsspecStore(Store):
                 'reference:// with the option "fo"',
                 store=without_secrets(url),
             )
-        settings = {
+        settings: dict[str, Any] = {
             name: options.pop(name) for name in ("max_concurrency", "gap_bytes") if name in options
         }
+        if "timeout" in options and is_asynchronous(url):
+            settings["timeout"] = float(options.pop("timeout"))
         return cls(Location.at(url, options), read_only=read_only, **settings)
 
     @classmethod
@@ -361,7 +370,7 @@ class FsspecStore(Store):
                 "files that the library for the service reads",
                 store=self,
             )
-        settings = self.read_only, self.max_concurrency, self.gap_bytes
+        settings = self.read_only, self.max_concurrency, self.gap_bytes, self._timeout
         return _unpickled, (type(self), self._location.pickle_state(), settings)
 
     # --- helpers ---
@@ -404,5 +413,5 @@ def _unpickled(
 ) -> FsspecStore:
     first, second = pickle_state
     location = Location.at(first, second) if isinstance(first, str) else Location(first, second)
-    read_only, max_concurrency, gap_bytes = settings
-    return kind(location, read_only=read_only, max_concurrency=max_concurrency, gap_bytes=gap_bytes)
+    names = ("read_only", "max_concurrency", "gap_bytes", "timeout")
+    return kind(location, **dict(zip(names, settings, strict=True)))

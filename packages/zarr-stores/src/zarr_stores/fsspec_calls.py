@@ -11,6 +11,7 @@ from zarr_core.extension import StoreError, StoreReadError, ZarrError
 from zarr_core.tools import key_lock
 
 from zarr_stores.fsspec_files import drop_cached
+from zarr_stores.fsspec_timeout import TimedFileSystem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,9 +35,12 @@ class Calls:
         Properties of the file system.
     store : object
         Store, for messages.
+    timeout : float
+        Time limit of a call of an asynchronous file system, in seconds.
     """
 
-    def __init__(self, location: Location, traits: Traits, store: object) -> None:
+    def __init__(self, location: Location, traits: Traits, store: object, timeout: float) -> None:
+        self._timeout = timeout
         self._location = location
         self._traits = traits
         self._store = str(store)
@@ -47,7 +51,7 @@ class Calls:
     def reading(self, key: str, path: str = "") -> Iterator[Any]:
         """Provide the file system for reading; exceptions of :data:`MISSING` are passed on."""
         with self.wrap_errors(key):
-            fs = self._location.fs()
+            fs = self._fs()
             if not (path and self._traits.caching):
                 yield fs
                 return
@@ -62,7 +66,11 @@ class Calls:
     def writing(self, key: str) -> Iterator[Any]:
         """Provide the file system for changes."""
         with self.wrap_errors(key, StoreError, "changed"):
-            yield self._location.fs()
+            yield self._fs()
+
+    def _fs(self) -> Any:
+        fs = self._location.fs()
+        return TimedFileSystem(fs, self._timeout) if self._traits.concurrent else fs
 
     @contextmanager
     def wrap_errors(

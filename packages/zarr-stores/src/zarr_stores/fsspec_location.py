@@ -176,6 +176,19 @@ def _is_forced(url: str) -> bool:
     return url.partition("://")[0] not in SCHEMES
 
 
+def is_asynchronous(url: str) -> bool:
+    """Return whether the file system of a URL without a chain has asynchronous calls."""
+    scheme, separator, _ = url.removeprefix(_FORCED).partition("://")
+    if not separator or "::" in url:
+        return False
+    try:
+        import fsspec  # its types: see above
+
+        return bool(fsspec.get_filesystem_class(scheme).async_impl)
+    except (ImportError, ValueError):  # reported when the URL is opened
+        return False
+
+
 def location_of(given: Any) -> Location | None:
     """Return the location of an object of fsspec or universal_pathlib; None for others.
 

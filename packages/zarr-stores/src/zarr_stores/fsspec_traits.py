@@ -109,9 +109,26 @@ def without_listings_cache(fs: Any) -> Any:
 def new_instance(fs: Any) -> Any:
     """Return a new synchronous instance of a file system for this process."""
     options = {**fs.storage_options, **default_options(type(fs), fs.storage_options)}
-    for name in ("asynchronous", "loop"):
-        options.pop(name, None)
-    return type(fs)(*fs.storage_args, **options)
+    return type(fs)(*fs.storage_args, **_synchronous(options))
+
+
+def _synchronous(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options for a synchronous instance, also of the file systems of references."""
+    found = {key: value for key, value in options.items() if key not in ("asynchronous", "loop")}
+    for name in ("remote_options", "target_options"):
+        if isinstance(found.get(name), dict):
+            found[name] = _synchronous(found[name])
+    if isinstance(found.get("fs"), dict):
+        found["fs"] = {protocol: _synchronous_fs(fs) for protocol, fs in found["fs"].items()}
+    elif "fs" in found:
+        found["fs"] = _synchronous_fs(found["fs"])
+    return found
+
+
+def _synchronous_fs(fs: Any) -> Any:
+    if hasattr(fs, "sync_fs"):  # a wrapper that makes a file system asynchronous
+        return fs.sync_fs
+    return new_instance(fs) if getattr(fs, "asynchronous", False) else fs
 
 
 def default_options(kind: type[Any], options: Mapping[str, Any]) -> dict[str, Any]:

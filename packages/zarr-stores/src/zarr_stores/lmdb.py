@@ -314,6 +314,13 @@ class LMDBStore(DatabaseStore):
 
     # --- lifetime ---
 
+    def flush(self) -> None:
+        """Write changes to the disk; only ``fsync=False`` leaves them to the operating system."""
+        environment = self._environment
+        if environment is not None and not (self._fsync or self.read_only):
+            with self._wrap_errors("", StoreError, "written to the disk"):
+                environment.sync(True)
+
     def close(self) -> None:
         """Close the environment.  It is reopened at its next use."""
         self._environment = None

@@ -48,8 +48,8 @@ class MongoDBStore(ServerStore):
     collection : str
         Name of the collection; created by the first write.
     **options
-        ``password``, ``password_variable``, ``timeout``, ``connect_timeout``, ``retries``, and
-        options of ``pymongo.MongoClient``, such as ``replicaSet``, ``tlsCAFile``.
+        ``password``, ``password_variable``, ``timeout``, ``connect_timeout``, ``retry_timeout``,
+        and options of ``pymongo.MongoClient``, such as ``replicaSet``, ``tlsCAFile``.
 
     Notes
     -----
@@ -134,16 +134,10 @@ class MongoDBStore(ServerStore):
         return PyMongoError, BSONError
 
     def is_lost(self, error: BaseException) -> bool:
-        from pymongo.errors import (  # optional dependency
-            AutoReconnect,
-            DuplicateKeyError,
-            ServerSelectionTimeoutError,
-        )
+        from pymongo.errors import AutoReconnect, DuplicateKeyError  # optional dependency
 
         # DuplicateKeyError: another client inserted a document with this key at the same time.
-        lost = isinstance(error, AutoReconnect | DuplicateKeyError)
-        # The client library has already retried the server selection.
-        return lost and not isinstance(error, ServerSelectionTimeoutError)
+        return isinstance(error, AutoReconnect | DuplicateKeyError)
 
     def _reason(self, error: BaseException) -> str:
         # Without the long description of the servers.

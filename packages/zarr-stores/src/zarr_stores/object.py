@@ -103,7 +103,7 @@ class ObjectStore(Store):
         """Gap between two parts of a value, in bytes, up to which they are read together."""
         self.supports_listing = listing
         self._root = check_prefix(f"{root.strip('/')}/" if root.strip("/") else "")
-        self._client = Client(store, self._root, max_concurrency)
+        self._client = Client(store, self._root, max_concurrency, listing)
         self._updates = Updates(self._client)
         self._location = self._client.location
         self.realm = self._location.further

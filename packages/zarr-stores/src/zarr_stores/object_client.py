@@ -41,6 +41,8 @@ class Client:
         Prefix of every key: empty, or ending in ``/``.
     max_concurrency : int
         Maximum number of concurrent requests of all threads.
+    listing : bool
+        Whether the service can list keys.
 
     Attributes
     ----------
@@ -48,12 +50,13 @@ class Client:
         Location of the store, for messages.
     """
 
-    def __init__(self, store: Any, root: str, max_concurrency: int) -> None:
+    def __init__(self, store: Any, root: str, max_concurrency: int, listing: bool) -> None:
         self.store = store
         self.root = root
         self.location = location_of(store, root)
         self._named = str(self.location)
         self._files = self.location.kind == "HTTPStore"
+        self._collections = self._files and listing
         # One token per concurrent request; faster than threading.Semaphore.
         self._tokens: SimpleQueue[None] = SimpleQueue()
         for _ in range(max_concurrency):
@@ -98,9 +101,25 @@ class Client:
                 return None
             if wanted is not None and errors.is_about_range(error):
                 return self._without_range(key, wanted, error)
+            if self._is_collection(key):
+                return None
             raise self._failure(StoreReadError, "read", error, key) from None
         self._seen = True
+        if _is_anonymous(result.meta) and self._is_collection(key):
+            return None  # the response is a page for browsers
         return result
+
+    def _is_collection(self, key: str) -> bool:
+        """Return whether a path of a WebDAV server is a collection (RFC 4918, 9.4)."""
+        if not self._collections:
+            return False
+        path = self.root + key
+        try:
+            with self._flight():
+                found = self.store.list_with_delimiter(path.rpartition("/")[0] or None)
+        except Exception:  # the error of the request that led here is reported
+            return False
+        return path in found["common_prefixes"]
 
     def _without_range(self, key: str, wanted: Any, error: Exception) -> Any:
         """Return the response after a range was rejected: nothing, or the whole value."""
@@ -184,13 +203,15 @@ class Client:
                 meta = self.store.head(self.root + key)
         except Exception as error:
             if not self._is_missing(error):
+                if self._is_collection(key):
+                    return None
                 raise self._failure(StoreReadError, "read", error, key) from None
             if not self._seen and self.get(key) is not None:
                 # The response to HEAD does not tell a missing bucket from a missing key.
                 return self.head(key)
             return None
         self._seen = True
-        return meta
+        return None if _is_anonymous(meta) and self._is_collection(key) else meta
 
     def _is_missing(self, error: Exception) -> bool:
         if not errors.is_missing_key(error):
@@ -304,6 +325,11 @@ class Client:
 
     def _short(self, key: str, came: int, expected: int) -> StoreReadError:
         return StoreReadError(f"received {came} of {expected} bytes", self._named, key)
+
+
+def _is_anonymous(meta: Any) -> bool:
+    """Return whether a response has neither a tag nor a date, unlike those of files."""
+    return not meta["e_tag"] and not meta["last_modified"].timestamp()
 
 
 class Nothing:

@@ -30,7 +30,10 @@ _CAUSES: Final = tuple(
         ),
         (r"InvalidMessage\(", "the server does not support TLS; use http:// instead of https://"),
         (r"IncompleteMessage", "the connection was closed before a response was received"),
-        (r"source: TimedOut", "the request timed out"),
+        (
+            r"source: TimedOut",
+            "the request timed out; the options timeout and connect_timeout set the limits",
+        ),
         (r'(?:message|error): "([^"]{1,200})"', r"\1"),
     )
 )
@@ -47,6 +50,10 @@ _INVALID_NAME: Final = re.compile(r'object with invalid path: (?:Error parsing )
 _CREDENTIALS: Final = (
     "check the credentials in the environment, as for the service's own tools, or in "
     "storage_options"
+)
+_RETRY_ADVICE: Final = (
+    "check the server and repeat the call; the option retry_timeout sets for how long requests "
+    "are repeated"
 )
 _ADVICE: Final = {"PermissionDeniedError": _CREDENTIALS, "UnauthenticatedError": _CREDENTIALS}
 
@@ -138,6 +145,8 @@ def failure(
     """
     message = reason(error)
     advice = _ADVICE.get(type(error).__name__)
+    if _RETRIED.search(str(error)):
+        advice = advice or _RETRY_ADVICE
     if bucket_is_missing(error):
         message = f"the bucket or container does not exist ({message})"
     elif foreign := _INVALID_NAME.search(str(error)):

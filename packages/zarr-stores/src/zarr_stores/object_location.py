@@ -54,12 +54,20 @@ _ENDPOINT: Final = re.compile(
 )
 
 _DURATIONS: Final = ("connect_timeout", "pool_idle_timeout", "read_timeout", "timeout")
+# Limits, with those of the other stores on servers: decision 0042.
+_TIMEOUT: Final = timedelta(seconds=60)  # without progress
+_CONNECT_TIMEOUT: Final = timedelta(seconds=10)
+_RETRY_TIMEOUT: Final = timedelta(seconds=60)
+_MAX_RETRIES: Final = 10_000  # the time is the limit
+_BACKOFFS: Final = {
+    "init_backoff": timedelta(seconds=0.1), "max_backoff": timedelta(seconds=5), "base": 2
+}  # fmt: skip
 _CONTAINERS: Final = ("abfs", "abfss", "adl", "az", "azure")
 # Names for suggestions: obstore does not provide a list.
 _NAMES: Final = frozenset({
     *_CLIENT, *_MAPPINGS, "access_key_id", "account_key", "account_name", "bearer_token", "bucket",
     "client_id", "client_secret", "conditional", "container_name", "credential_provider",
-    "endpoint", "gap_bytes", "prefix", "region", "max_concurrency", "sas_token", "secret_access_key",
+    "endpoint", "gap_bytes", "prefix", "region", "max_concurrency", "retry_timeout", "sas_token", "secret_access_key",
     "service_account", "service_account_key", "session_token", "skip_signature", "tenant_id",
     "virtual_hosted_style_request", "webdav",
 })  # fmt: skip
@@ -173,8 +181,10 @@ def store_from_url(url: str, options: dict[str, Any]) -> tuple[Any, str, bool]:
         if not isinstance(arguments.get(name, {}), Mapping):
             raise StoreError(f"the option {name} must be a mapping", named)
     arguments["client_options"] = _client_options(scheme, arguments, named)
-    if "retry_config" in arguments:
-        arguments["retry_config"] = _retry_config(arguments["retry_config"], named)
+    retry = dict(arguments.get("retry_config", {}))
+    if "retry_timeout" in arguments:
+        retry["retry_timeout"] = arguments.pop("retry_timeout")
+    arguments["retry_config"] = _retry_config(retry, named)
     try:
         from obstore import store as stores  # slow to import
     except ImportError as error:
@@ -199,6 +209,8 @@ def store_from_url(url: str, options: dict[str, Any]) -> tuple[Any, str, bool]:
 def _client_options(scheme: str, arguments: dict[str, Any], named: str) -> dict[str, Any]:
     """Return the connection settings; http:// URLs imply ``allow_http``."""
     given = dict(arguments.get("client_options", {}))
+    if "timeout" in arguments:  # without progress, as for the other stores
+        given.setdefault("read_timeout", _duration("timeout", arguments.pop("timeout"), named))
     family = _FAMILIES.get(scheme[:2], "-")
     for name in _CLIENT:
         if name in arguments:  # obstore panics if it is not in client_options
@@ -215,10 +227,10 @@ def _client_options(scheme: str, arguments: dict[str, Any], named: str) -> dict[
         if _ENDPOINT.fullmatch(str(name))
     ):
         given.setdefault("allow_http", True)
-    # The default of obstore, 30 s for a whole response, is too short for large values.
-    if "timeout" not in given:
-        given["timeout"] = "10min"
-        given.setdefault("read_timeout", "30s")
+    # ``timeout`` of obstore limits a whole response, however large, by default to 30 s.
+    given.setdefault("timeout", "1day")
+    given.setdefault("read_timeout", _TIMEOUT)
+    given.setdefault("connect_timeout", _CONNECT_TIMEOUT)
     return given
 
 
@@ -234,29 +246,26 @@ def _retry_config(given: Mapping[str, Any], named: str) -> dict[str, Any]:
     ):
         for name in names:
             if name in settings:
-                settings[name] = _duration(name, settings[name], named)
-    if backoff:
-        # obstore requires all of them.
-        defaults = {"init_backoff": timedelta(seconds=0.1), "max_backoff": timedelta(seconds=15)}
-        retry["backoff"] = {**defaults, "base": 2, **backoff}
-    retry.setdefault("max_retries", 10)
-    retry.setdefault("retry_timeout", timedelta(minutes=3))
+                settings[name] = _duration(name, settings[name], named, text=False)
+    retry["backoff"] = {**_BACKOFFS, **backoff}  # obstore requires all of them
+    retry.setdefault("max_retries", _MAX_RETRIES)
+    retry.setdefault("retry_timeout", _RETRY_TIMEOUT)
     return retry
 
 
-def _duration(name: str, value: Any, named: str) -> Any:
-    """Return a duration for obstore; a number is in seconds."""
+def _duration(name: str, value: Any, named: str, text: bool = True) -> Any:
+    """Return a duration for obstore, which accepts ``text`` for some; a number is in seconds."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         try:
             if value >= 0:
                 return timedelta(seconds=value)
         except (OverflowError, ValueError):  # infinity, NaN
             pass
-    elif isinstance(value, str | timedelta):
+    elif isinstance(value, timedelta) or (text and isinstance(value, str)):
         return value
+    kinds = "a timedelta or a string such as '5s'" if text else "or a timedelta"
     raise StoreError(
-        f"the option {name} must be a number of seconds, a timedelta or a string such as '5s', "
-        f"not {value!r}",
+        f"the option {name} must be a number of seconds{',' if text else ''} {kinds}, not {value!r}",
         named,
     )
 

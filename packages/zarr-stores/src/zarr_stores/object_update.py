@@ -29,8 +29,8 @@ MARKS: Final = "zarrchanges"  # letters only: Azure requires identifiers
 _KEPT: Final = 64  # marks; S3 limits all metadata to 2 KiB
 _MAX_ATTEMPTS: Final = 100  # attempts of a change, in case of conflicts
 _LONGEST_WAIT: Final = 0.5  # seconds between two attempts
-_RETRIES: Final = 10  # default number of retries after lost responses
-_LIMIT: Final = timedelta(minutes=3)  # default time limit of the retries
+_RETRIES: Final = 10  # number of retries after lost responses, unless the store has another
+_LIMIT: Final = timedelta(minutes=3)  # time limit of the retries, unless the store has another
 _UNKNOWN: Final = (
     "it is unknown whether the new value was stored: check it before changing it again"
 )

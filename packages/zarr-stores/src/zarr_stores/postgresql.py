@@ -68,8 +68,8 @@ class PostgreSQLStore(ServerStore):
     schema, table : str
         Schema and name of the table; the schema must exist.
     **options
-        ``password``, ``password_variable``, ``timeout``, ``connect_timeout``, ``retries``, and
-        options of libpq, such as ``sslmode``, ``service``, ``passfile``.
+        ``password``, ``password_variable``, ``timeout``, ``connect_timeout``, ``retry_timeout``,
+        and options of libpq, such as ``sslmode``, ``service``, ``passfile``.
 
     Notes
     -----

@@ -55,8 +55,8 @@ class RedisStore(ServerStore):
     prefix : str
         Part of the Redis keys before the colon.
     **options
-        ``password``, ``password_variable``, ``timeout``, ``connect_timeout``, ``retries``, and
-        options of ``redis.Redis.from_url``, such as ``ssl_ca_certs``.
+        ``password``, ``password_variable``, ``timeout``, ``connect_timeout``, ``retry_timeout``,
+        and options of ``redis.Redis.from_url``, such as ``ssl_ca_certs``.
 
     Notes
     -----

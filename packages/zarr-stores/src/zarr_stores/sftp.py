@@ -54,8 +54,8 @@ class SFTPStore(ServerStore):
     lease : float
         Seconds for which ``update`` excludes others after the connection is lost.
     **options
-        ``password``, ``password_variable``, ``timeout``, ``connect_timeout``, ``retries``, and
-        options of ``asyncssh.connect``, such as ``client_keys``, ``known_hosts``.
+        ``password``, ``password_variable``, ``timeout``, ``connect_timeout``, ``retry_timeout``,
+        and options of ``asyncssh.connect``, such as ``client_keys``, ``known_hosts``.
 
     Notes
     -----

@@ -129,6 +129,9 @@ class WrapperStore(Store):
 
     # --- the object ---
 
+    def flush(self) -> None:
+        self.inner.flush()
+
     def close(self) -> None:
         self.inner.close()
 

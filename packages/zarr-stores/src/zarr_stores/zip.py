@@ -23,7 +23,7 @@ from zarr_stores.zip_methods import check_method
 from zarr_stores.zip_read import ReadableZip, check_name
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Self
 
     from zarr_core.extension import Buffer, Buffers, Change, Store
@@ -55,8 +55,8 @@ class ZipStore(ReadableZip):
 
     Notes
     -----
-    The central directory of the archive is written when the store is closed.  Until then
-    other programs cannot read the file.  Close the store, or use it in a ``with`` statement;
+    The central directory of the archive is written by ``flush`` and when the store is closed.
+    Until then other programs cannot read the file.  Close the store, or use it in a ``with`` statement;
     open stores are closed when the process exits.  A store can be used again after
     ``close``.  If the process is killed, opening the file raises :class:`StoreError`, and
     :func:`zarr_stores.zip_recover.recover` copies every complete value to a new archive.
@@ -243,6 +243,20 @@ class ZipStore(ReadableZip):
 
     # --- lifetime ---
 
+    def flush(self) -> None:
+        """Write the central directory of the archive, so that other programs can read the file.
+
+        The next write removes the central directory until ``flush`` or ``close`` writes another.
+
+        Raises
+        ------
+        StoreError
+            If the central directory cannot be written.
+        """
+        with self._guard:
+            if self._writer is not None:
+                self._write_directory(self._writer.write_directory)
+
     def close(self) -> None:
         """Write the central directory of the archive and close the file.
 
@@ -255,12 +269,15 @@ class ZipStore(ReadableZip):
             finisher, self._finisher = self._finisher, None
             self._writer = self._opened = None
             if finisher is not None:
-                try:
-                    finisher()
-                except OSError as error:
-                    raise StoreError(
-                        f"the central directory cannot be written: {error.strerror}", store=self
-                    ) from error
+                self._write_directory(finisher)
+
+    def _write_directory(self, write: Callable[[], object]) -> None:
+        try:
+            write()
+        except OSError as error:
+            raise StoreError(
+                f"the central directory cannot be written: {error.strerror}", store=self
+            ) from error
 
     def _reinitialize(self) -> None:
         self._guard = threading.RLock()  # another thread may have held it

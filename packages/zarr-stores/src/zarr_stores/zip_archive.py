@@ -341,6 +341,27 @@ class Writer:
         written = self.entries[key] = Entry.from_info(info)
         return written
 
+    def write_directory(self) -> None:
+        """Write the central directory; the next value replaces it.
+
+        After an error, values can still be added, and the directory be written.
+        """
+        if self.abandoned:
+            return
+        archive = self._archive
+        archive.filelist[:] = archive.NameToInfo.values()
+        end = archive.start_dir
+        try:
+            archive.close()  # the stream remains open
+        except BaseException:
+            self._stream.truncate(end)
+            again = self._archive = ZipFile(self._stream, "a")
+            again.filelist, again.NameToInfo = archive.filelist, archive.NameToInfo
+            again.start_dir = end
+            again.comment = archive.comment  # an archive with a new comment is written when closed
+            raise
+        self._archive = ZipFile(self._stream, "a")
+
     def finish(self) -> None:
         """Write the central directory, with each name once, and close the file."""
         if self.abandoned:

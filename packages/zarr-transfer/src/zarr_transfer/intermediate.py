@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zarr_core import MemoryStore, array_from_metadata, create_array
+from zarr_core import PartialArrayMetadata, array_from_metadata
 from zarr_core.extension import ZarrError
 
 from zarr_transfer.checkpoint import sidecar_key
@@ -51,8 +51,8 @@ def intermediate_array(
     """
     for compressors in _CODECS:
         try:
-            array = create_array(
-                MemoryStore(), shape=old.shape, dtype=old.dtype, chunks=shape,
+            metadata = PartialArrayMetadata().complete(
+                shape=old.shape, dtype=old.dtype, chunks=shape,
                 fill_value=old.fill_value, compressors=compressors,
             )  # fmt: skip
             break
@@ -60,6 +60,6 @@ def intermediate_array(
             continue
     return array_from_metadata(
         new.store if store is None else store,
-        array.metadata,
+        metadata,
         path=intermediate_path(new) if path is None else path,
     )

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from zarr_core import Array, MemoryStore, array_from_metadata, create_array
+from zarr_core import Array, array_from_metadata
 from zarr_core.errors import NodeExistsError
 from zarr_core.extension import Location
 from zarr_core.tools import read_metadata_from, strictjson
@@ -26,21 +26,6 @@ if TYPE_CHECKING:
     )
 
     Documents = dict[str, JSON]
-
-
-def new_array_metadata(
-    format_: Format, fill_value_undefined: bool, **options: Any
-) -> ArrayMetadata:
-    """Return the metadata of a new array, without accessing a store.
-
-    ``fill_value_undefined`` omits the fill value, as version 2 permits.  ``options`` are arguments
-    of :func:`zarr_core.create_array`.
-    """
-    array = create_array(MemoryStore(), zarr_format=format_.name, **options)
-    if not fill_value_undefined:
-        return array.metadata
-    metadata = array.metadata.replace(fill_value_undefined=True, document=None)
-    return format_.to_format(metadata, Location("new array"))
 
 
 def array_at(

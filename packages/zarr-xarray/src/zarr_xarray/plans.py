@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from zarr_core import PartialArrayMetadata
 from zarr_core.extension import ArrayMetadata, Format, MetadataValidationError
 from zarr_core.tools import check_reserved_names, strictjson
 
-from zarr_xarray import _xarray, metadata_documents
+from zarr_xarray import _xarray
 from zarr_xarray.variables import is_fill_value_mask
 
 if TYPE_CHECKING:
@@ -236,10 +237,9 @@ def _new_metadata(
         options["dimension_names"] = variable.dims
     else:
         stored[_xarray.DIMENSION_KEY] = list(variable.dims)
-    undefined = fill_value is None and rules.format.zarr_format == 2
     try:
-        return metadata_documents.new_array_metadata(
-            rules.format, undefined, attributes=stored, **options
+        return PartialArrayMetadata().complete(
+            zarr_format=rules.format.name, attributes=stored, **options
         )
     except MetadataValidationError as error:
         if not isinstance(error, TypeError):  # the attributes are valid

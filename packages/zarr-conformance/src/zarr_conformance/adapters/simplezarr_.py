@@ -62,8 +62,7 @@ class SimpleZarr(Adapter):
             request["path"],
             document["shape"],
             data_type,
-            # Complex numbers are passed as pairs, NaN and infinities as strings.
-            fill_value=bytes(fill_value) if str(data_type).startswith("r") else fill_value,
+            fill_value=_fill_value(fill_value, str(data_type)),
             chunk_shape=grid["configuration"]["chunk_shape"],
             chunk_path_separator=keys.get("configuration", {}).get("separator"),
             codecs=document["codecs"],
@@ -84,6 +83,19 @@ class SimpleZarr(Adapter):
         if isinstance(error, RuntimeError) and " extension" in str(error):
             return "extension"
         return super().category(error)
+
+
+def _fill_value(value: Any, data_type: str) -> Any:
+    """Return the fill value that a user would pass.
+
+    Complex numbers are passed as pairs, NaN and infinities as strings.
+    """
+    if data_type.startswith("r"):
+        return bytes(value)
+    if isinstance(value, str) and value.startswith("0x"):
+        bits = int(value, 16).to_bytes(np.dtype(data_type).itemsize, "little")
+        return np.frombuffer(bits, np.dtype(data_type).newbyteorder("<"))[0]
+    return value
 
 
 def _open(request: Mapping[str, Any]) -> Any:

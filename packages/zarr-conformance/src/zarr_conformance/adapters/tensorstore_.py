@@ -63,9 +63,11 @@ class TensorStore(Adapter):
         document = {**request["document"]}
         if "shape" not in document:
             raise UnsupportedError("groups are not supported")
-        if request["zarr_format"] == 2:
-            document.pop("attributes", None)  # not supported by this driver
+        if request["zarr_format"] == 2 and document.pop("attributes", None):
+            raise UnsupportedError("attributes of format 2 are not supported")
         array = _open(request, metadata=document, create=True, open=False)
+        if array.dtype.numpy_dtype.itemsize == 0:
+            raise UnsupportedError("raw bytes of format 2 are not supported")
         if values is not None:
             # Raw bits have an additional dimension for their bytes.
             array.write(as_elements(values, request, array.dtype.numpy_dtype, array.shape)).result()

@@ -16,6 +16,7 @@ LEVELS = ("must", "must not", "should", "should not", "may")
 """The key words of RFC 2119, strongest first."""
 
 _ID = re.compile(r"[a-z0-9]+(?:[-.][a-z0-9]+)*\Z").match
+_LINES = re.compile(r"[1-9][0-9]*(-[1-9][0-9]*)?\Z").match
 _COMMIT = re.compile(r"[0-9a-f]{40}\Z").match
 
 
@@ -35,9 +36,11 @@ class Clause:
         The requirement level.
     text : str
         A summary in one sentence.
-    tested : bool
-        Whether cases can test the clause. Requirements on specifications and on users are
-        listed, but not tested.
+    lines : str
+        The lines of the sentence in the pinned text: ``"12-14"``.
+    untested : str
+        Why cases cannot test the clause; empty if they can. Requirements on specifications and
+        on users are listed, but not tested.
     negative : bool
         Whether the clause excludes something, so that it needs a case that must fail.
     binds_reader : bool
@@ -51,9 +54,15 @@ class Clause:
     section: str
     level: str
     text: str
-    tested: bool = True
+    lines: str
+    untested: str = ""
     negative: bool = False
     binds_reader: bool = False
+
+    @property
+    def tested(self) -> bool:
+        """Whether cases can test the clause."""
+        return not self.untested
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +81,9 @@ class Specification:
         The repository on GitHub and the commit of the text with which the clauses were compared.
     sections : mapping of str to str
         The file and the line of each section in that commit: ``docs/index.rst#L12``.
+    without_clause : mapping of str to list of str
+        Places of sentences with key words that are not clauses, such as
+        ``docs/index.rst#L12-14``, by the reason.
     """
 
     name: str
@@ -81,11 +93,18 @@ class Specification:
     repository: str
     commit: str
     sections: Mapping[str, str]
+    without_clause: Mapping[str, list[str]]
+
+    def file(self, clause: Clause) -> str:
+        """Return the file that contains a clause."""
+        return self.sections[clause.section].partition("#")[0]
 
     def link(self, clause: Clause) -> str:
-        """Return the address of the section of a clause, in the text of the commit."""
-        path, _, line = self.sections[clause.section].partition("#")
-        return f"https://github.com/{self.repository}/blob/{self.commit}/{path}?plain=1#{line}"
+        """Return the address of the sentence of a clause, in the text of the commit."""
+        first, _, last = clause.lines.partition("-")
+        lines = f"L{first}-L{last}" if last else f"L{first}"
+        place = f"{self.repository}/blob/{self.commit}/{self.file(clause)}"
+        return f"https://github.com/{place}?plain=1#{lines}"
 
 
 @cache
@@ -119,15 +138,15 @@ def parse_specification(name: str, text: str) -> Specification:
     name : str
         The name of the specification, the prefix of all ids.
     text : str
-        TOML: ``title``, ``url``, ``repository``, ``commit``, the table ``[sections]``, then
-        ``[[clause]]`` tables.
+        TOML: ``title``, ``url``, ``repository``, ``commit``, the tables ``[sections]`` and
+        ``[without_clause]``, then ``[[clause]]`` tables.
 
     Raises
     ------
     ValueError
         If the TOML is invalid.
     """
-    content = tomllib.loads(text)
+    content = {"without_clause": {}} | tomllib.loads(text)
     found: list[Clause] = []
     seen: set[str] = set()
     for entry in content.pop("clause"):
@@ -136,7 +155,10 @@ def parse_specification(name: str, text: str) -> Specification:
             raise ValueError(f"{name}.toml: duplicate id {clause.id}")
         seen.add(clause.id)
         found.append(clause)
-    known = {it: content.pop(it) for it in ("title", "url", "repository", "commit", "sections")}
+    known = {
+        it: content.pop(it)
+        for it in ("title", "url", "repository", "commit", "sections", "without_clause")
+    }
     if not _COMMIT(known["commit"]):
         raise ValueError(f"{name}.toml: commit must be 40 hexadecimal digits")
     if without := {it.section for it in found} - known["sections"].keys():
@@ -152,4 +174,8 @@ def _validate(name: str, entry: dict[str, Any]) -> dict[str, Any]:
         raise ValueError(f"{where}: unknown level {entry['level']!r}")
     if not entry["text"].endswith("."):
         raise ValueError(f"{where}: text must end with a period")
+    if not _LINES(entry["lines"]):
+        raise ValueError(f"{where}: lines must be a line or a range such as '12-14'")
+    if not entry.get("untested", ".").endswith("."):
+        raise ValueError(f"{where}: untested must be a sentence that ends with a period")
     return entry

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from zarr_conformance.corpus.case import Accept, Case, Node, Values
+from zarr_conformance.corpus.case import Accept, Case, Either, Node, Values
 from zarr_conformance.corpus.draft_metadata import array as draft_array
 from zarr_conformance.corpus.draft_metadata import entry
 from zarr_conformance.corpus.draft_metadata import regular as draft_regular
 from zarr_conformance.corpus.encode import blocks, document, gzip, raw, shard
-from zarr_conformance.corpus.metadata import array, regular
+from zarr_conformance.corpus.metadata import array, group, regular
 from zarr_conformance.corpus.v2_array import array as array_of_version_2
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     Selection = tuple[tuple[int, int, int], ...]
 
 _SHAPE, _LENGTHS, _FILL = (5, 7), (2, 4), -1
-_KEPT = {"kept": 2**53 + 1, "half": 0.5}
+_KEPT = {"kept": 2**53 - 1, "half": 0.5}
 _INDEX = [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}]
 _BYTES = [{"name": "bytes", "configuration": {"endian": "little"}}]
 
@@ -83,6 +84,7 @@ def _version_3(codecs: list[Any], encode: Callable[[Any], bytes], **members: Any
         current = array(shape=list(values.shape), **(metadata | members))
         lengths = tuple(current["chunk_grid"]["configuration"]["chunk_shape"])
         return {
+            "zarr.json": document(group()),
             "a/zarr.json": document(current),
             **{
                 f"a/c/{row}/{column}": encode(part)
@@ -122,6 +124,7 @@ def _version_2(order: Literal["C", "F"]) -> _Layout:
             shape=list(values.shape), chunks=list(_LENGTHS), fill_value=_FILL, order=order
         )
         return {
+            ".zgroup": document({"zarr_format": 2}),
             "a/.zarray": document(current),
             "a/.zattrs": document(_KEPT),
             **{
@@ -201,6 +204,29 @@ def cases() -> Iterator[Case]:
     for name, layout in _layouts().items():
         yield from _writes(name, layout)
         yield from _resizes(name, layout)
+    yield _earlier(_layouts()["chunks"])
+
+
+def _earlier(layout: _Layout) -> Case:
+    """Return a case whose store has a chunk outside of the shape, from before it became smaller."""
+    values = _values()
+    after = np.full((7, 7), _FILL, "<i4")
+    after[:5] = values
+    after[6, :4] = 9
+    chunk = np.full(_LENGTHS, _FILL, "<i4")
+    chunk[0] = 9
+    return Case(
+        "changes/resize/chunks-earlier-data",
+        ("v3-core.array.resized-earlier", "v3-core.array.resized"),
+        "The array grows, and data from before it became smaller appear again.",
+        "resize",
+        Accept(Node(values=Values(raw(after)), documents=_kept(layout, (7, 7)))),
+        layout.store(values) | {"a/c/3/0": raw(chunk)},
+        "a",
+        3,
+        layout.needs,
+        shape=(7, 7),
+    )
 
 
 def _writes(name: str, layout: _Layout) -> Iterator[Case]:
@@ -214,6 +240,7 @@ def _writes(name: str, layout: _Layout) -> Iterator[Case]:
         after = values.copy()
         after[index] = part
         before = layout.store(values)
+        result = Node(values=Values(raw(after)), documents=_kept(layout, _SHAPE))
         touched = values.copy()
         touched[index] = 10**6
         other = layout.store(touched)
@@ -224,16 +251,11 @@ def _writes(name: str, layout: _Layout) -> Iterator[Case]:
         }
         yield Case(
             f"changes/write/{name}-{where}-{what}",
-            (_WRITTEN[layout.zarr_format],),
+            _clauses(name, layout),
             "Elements of a part are written; all others keep their values.",
             "write",
-            Accept(
-                Node(
-                    values=Values(raw(after)),
-                    documents=_kept(layout, _SHAPE),
-                    stored=unchanged,
-                )
-            ),
+            # The specifications do not say whether an empty part can be written.
+            (Either if where == "nothing" else Accept)(replace(result, stored=unchanged)),
             before,
             "a",
             layout.zarr_format,
@@ -275,6 +297,13 @@ def _resizes(name: str, layout: _Layout) -> Iterator[Case]:
                 layout.needs,
                 shape=shape,
             )
+
+
+def _clauses(name: str, layout: _Layout) -> tuple[str, ...]:
+    """Return the clauses of a write; codecs other than bytes are a should."""
+    written = _WRITTEN[layout.zarr_format]
+    core = layout.zarr_format == 3 and name != "chunks"
+    return (written, "v3-core.codecs.core") if core else (written,)
 
 
 _WRITTEN = {0: "v3-draft.keys-chunks", 2: "v2.chunks.compressed", 3: "v3-core.codecs.encode"}

@@ -344,6 +344,17 @@ def _fallbacks() -> Iterator[Case]:
             {"data_type": unknown | {"fallback": value}},
             chunks,
         )
+    # Their elements have the same bytes, but not the fill value of the missing chunk.
+    for first, second in (("int32", "float32"), ("float32", "int32")):
+        ordered = np.array([1, -2, 7, 7], np.dtype(first).newbyteorder("<"))
+        yield _case(
+            f"fallback/order-{first}",
+            ("fallback-form", "fallback-used"),
+            f"Both fallbacks are known, and {first} is the first.",
+            Either(_values(ordered)),
+            {"data_type": unknown | {"fallback": [first, second]}, "fill_value": 7},
+            (raw(ordered[:2]),),
+        )
     yield _case(
         "fallback/raw",
         ("fallback-raw", "raw-fallback", "fallback-used"),

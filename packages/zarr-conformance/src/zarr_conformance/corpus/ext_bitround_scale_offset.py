@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -344,7 +345,14 @@ def _fixed() -> Iterator[Case]:
     configuration: dict[str, Any] = {"offset": 10, "scale": 0.1, "dtype": "<f4", "astype": "|u1"}
     yield read_case(
         "ext-codecs/scale-offset/fixedscaleoffset",
-        _clauses("scale-offset", "legacy", "legacy-numbers"),
+        _clauses(
+            "scale-offset",
+            "legacy",
+            "legacy-name",
+            "legacy-numbers",
+            "legacy-dtype",
+            "legacy-astype",
+        ),
         "The codec of numcodecs may be supported.",
         bytes([0, 1, 2, 9]),
         Either(Node(values=Values(raw(values)))),
@@ -366,4 +374,21 @@ def _fixed() -> Iterator[Case]:
             "offset and scale are required and must be numbers.",
             values=values,
             codecs=[{"name": "numcodecs.fixedscaleoffset", "configuration": chosen}, BYTES],
+        )
+    for member, (kind, value) in product(
+        ("dtype", "astype"),
+        {"number": 4, "list": [4], "unknown": "<q4", "version-3": {"name": "uint8"}}.items(),
+    ):
+        yield reject_case(
+            f"ext-codecs/scale-offset/fixedscaleoffset-no-{member}-{kind}",
+            _clauses("scale-offset", f"legacy-{member}"),
+            f"{member} must be a data type of version 2, not {json_text(value)}.",
+            values=values,
+            codecs=[
+                {
+                    "name": "numcodecs.fixedscaleoffset",
+                    "configuration": configuration | {member: value},
+                },
+                BYTES,
+            ],
         )

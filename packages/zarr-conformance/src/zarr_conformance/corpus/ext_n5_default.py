@@ -97,7 +97,7 @@ def _blocks() -> Iterator[Case]:
     for what, parts in (("whole", whole), ("cut", cut), ("mixed", mixed)):
         yield _read_case(
             f"border-{what}",
-            (*always, "dimensions", "shape", "border"),
+            (*always, "dimensions", "shape", "border", "grid"),
             "Blocks at the edge are full, truncated, or both in one array.",
             {"/".join(map(str, at)): it for at, it in parts.items()},
         )

@@ -11,6 +11,7 @@ import numpy as np
 
 from zarr_conformance.corpus.case import Accept, Case, Node, Values
 from zarr_conformance.corpus.encode import gzip
+from zarr_conformance.corpus.ext_zstd import frame
 from zarr_conformance.corpus.v2_array import VALUES, array, case, stored
 
 if TYPE_CHECKING:
@@ -27,6 +28,11 @@ def cases() -> Iterator[Case]:
             {"id": "lzma", "format": 1, "check": -1, "preset": None, "filters": None},
             lzma.compress,
         ),
+        "zstd": ({"id": "zstd", "level": 1}, frame),
+        "zstd-checksum": (
+            {"id": "zstd", "level": 1, "checksum": True},
+            lambda it: frame(it, checksum=True),
+        ),
     }
     for name, (configuration, encode) in encoders.items():
         yield case(
@@ -38,7 +44,7 @@ def cases() -> Iterator[Case]:
             stored(VALUES, (2, 3), encode),
             "read",
             # The specification does not define which codecs are supported.
-            needs=(f"codec:numcodecs.{name}",),
+            needs=(f"codec:numcodecs.{name.replace('-', '.')}",),
         )
     delta = {"id": "delta", "dtype": "<i4", "astype": "<i4"}
 

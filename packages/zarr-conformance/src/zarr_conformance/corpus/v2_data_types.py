@@ -61,7 +61,7 @@ def _data_types() -> Iterator[Case]:
                 "1": np.concatenate([values[4:], values[:2]]).astype(dtype).tobytes(),
             },
             "read",
-            needs=_needed(name),
+            needs=needed(name),
         )
     wrongs: tuple[tuple[str, Any, str], ...] = (
         ("no-byte-order", "i4", "dtype.byte-order"),
@@ -109,11 +109,11 @@ def _data_types() -> Iterator[Case]:
             array(shape=[6], chunks=[6], dtype=descr, fill_value=None),
             {"0": values.tobytes()},
             "read",
-            needs=_needed(descr),
+            needs=needed(descr),
         )
 
 
-def _needed(dtype: Any) -> tuple[str, ...]:
+def needed(dtype: Any) -> tuple[str, ...]:
     """Return the optional extensions of a data type.
 
     The specification defines how data types are encoded, not which of them are required.
@@ -124,7 +124,7 @@ def _needed(dtype: Any) -> tuple[str, ...]:
         return (f"data_type:v2.{kind}",) if kind not in "biuf" else ()
     found = ["data_type:v2.fields"]
     for _, inner, *shape in dtype:
-        found += [*_needed(inner), *(["data_type:v2.subarray"] if shape else [])]
+        found += [*needed(inner), *(["data_type:v2.subarray"] if shape else [])]
         found += ["data_type:v2.nested"] if isinstance(inner, list) else []
     return tuple(dict.fromkeys(found))
 
@@ -153,7 +153,7 @@ def _fill_values() -> Iterator[Case]:
             array(shape=[3], chunks=[2], dtype=dtype, fill_value=value),
             {},
             "read",
-            needs=_needed(dtype),
+            needs=needed(dtype),
         )
 
     for name in ("<f2", "<f4", "<f8", ">f4", ">f8"):
@@ -198,7 +198,7 @@ def _fill_values() -> Iterator[Case]:
                 # zarr-python 2 writes 0 for an empty value, and reads it as that.
                 Either() if lenient else Reject("metadata"),
                 array(shape=[3], chunks=[2], dtype=dtype, fill_value=value),
-                needs=_needed(dtype),
+                needs=needed(dtype),
             )
     others: tuple[tuple[str, str, Any], ...] = (
         ("integer-text", "<i4", "abc"),

@@ -284,6 +284,8 @@ def _members() -> Iterator[Case]:
         "object": ({"name": "example.new"}, False),
         "must-understand-true": ({"name": "example.new", "must_understand": True}, False),
         "must-understand-string": ({"must_understand": "false"}, False),
+        "must-understand-zero": ({"must_understand": 0}, False),
+        "must-understand-null": ({"must_understand": None}, False),
         "must-understand-false": ({"name": "example.new", "must_understand": False}, True),
         "must-understand-false-without-name": ({"must_understand": False, "a": 1}, True),
     }

@@ -15,6 +15,7 @@ from zarr_conformance.corpus.written_elements import (
     COMPLEX,
     FLOATS,
     INTEGERS,
+    LARGE_INTEGERS,
     bool_fills,
     complex_fills,
     float_fills,
@@ -123,15 +124,17 @@ def _fill_values() -> Iterator[Case]:
         needs = ("data_type:raw",) if name in raws else needs
         for endian, fill in product((None,) if is_single else ("little", "big"), _fills(name)):
             clause = {"bool": "v3-data-types.fill-bool"}.get(name, "v3-data-types.fill-integer")
-            clause = "v3-data-types.fill-raw" if name in raws else _FORMS.get(fill.kind, clause)
+            clauses: tuple[str, ...] = (
+                "v3-core.array.fill-value",
+                "v3-core.array.fill-value-recorded",
+                "v3-codecs.bytes.representation",
+                _FORMS.get(fill.kind, clause),
+                f"v3-data-types.{name}",
+            )
             yield created(
                 f"{name}/{endian or 'no-endian'}-{fill.name}",
-                (
-                    "v3-core.array.fill-value",
-                    "v3-core.array.fill-value-recorded",
-                    "v3-codecs.bytes.representation",
-                    clause,
-                ),
+                # Raw bits are optional.
+                ("v3-core.data-types.raw",) if name in raws else clauses,
                 f"An array of {name} is written with this fill value; only bitwise equal elements "
                 "are the fill value.",
                 array(
@@ -554,10 +557,11 @@ def _shapes() -> Iterator[Case]:
 
 def _attributes() -> Iterator[Case]:
     for kind, value in ATTRIBUTES.items():
+        large = ("v3-core.metadata.large-integers",) if kind in LARGE_INTEGERS else ()
         for node, metadata in (("array", array), ("group", group)):
             yield Case(
                 f"v3-core/written/attributes/{kind}-{node}",
-                (f"v3-core.{node}.attributes-any", f"v3-core.{node}.attributes"),
+                large or (f"v3-core.{node}.attributes-any", f"v3-core.{node}.attributes"),
                 f"An attribute of {'an' if node == 'array' else 'a'} {node} is written exactly.",
                 "create",
                 Accept(),
@@ -566,7 +570,7 @@ def _attributes() -> Iterator[Case]:
         for node, metadata in (("array", array), ("group", group)):
             yield Case(
                 f"v3-core/attributes/{kind}-{node}",
-                (f"v3-core.{node}.attributes-any",),
+                large or (f"v3-core.{node}.attributes-any",),
                 "Attribute values are read exactly.",
                 "open",
                 Accept(Node(attributes={"it": value})),
@@ -574,7 +578,7 @@ def _attributes() -> Iterator[Case]:
             )
         yield Case(
             f"v3-core/written/attributes/{kind}-kept",
-            ("v3-core.array.attributes-any",),
+            large or ("v3-core.array.attributes-any",),
             "Setting another attribute keeps the value exactly.",
             "update",
             Accept(

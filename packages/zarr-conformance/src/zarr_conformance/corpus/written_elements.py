@@ -195,3 +195,8 @@ ATTRIBUTES: dict[str, Any] = {
     "object": {"b": {"": [1.5, {"a": None}]}, "a": 1},
 }
 """Attribute values that careless writers change, by name."""
+
+LARGE_INTEGERS = frozenset(
+    name for name, value in ATTRIBUTES.items() if isinstance(value, int) and abs(value) > 2**53
+)
+"""Names of attribute values beyond the range in which RFC 8259 calls numbers interoperable."""

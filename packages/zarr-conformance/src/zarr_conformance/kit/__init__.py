@@ -28,6 +28,7 @@ from zarr_conformance.kit.hooks import HooksTests  # noqa: E402 - as above
 from zarr_conformance.kit.metadata_extension import (  # noqa: E402 - as above
     MetadataExtensionTests,
 )
+from zarr_conformance.kit.native_codec import NativeCodecTests  # noqa: E402 - as above
 from zarr_conformance.kit.storage_transformer import (  # noqa: E402 - as above
     StorageTransformerTests,
 )
@@ -46,6 +47,7 @@ __all__ = [
     "FormatTests",
     "HooksTests",
     "MetadataExtensionTests",
+    "NativeCodecTests",
     "StorageTransformerTests",
     "StoreTests",
 ]

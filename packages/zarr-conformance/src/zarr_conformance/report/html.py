@@ -83,7 +83,7 @@ def page_data(runs: Iterable[ImplementationResults], corpus: Sequence[Case]) -> 
                         "text": clause.text,
                         "link": text.link(clause),
                         "binds": clause.binds_reader,
-                        "tested": clause.tested,
+                        "untested": clause.untested,
                         "negative": clause.negative,
                         "cases": [
                             number[it]

@@ -87,7 +87,7 @@ function covered() {
   const sums = head.slice(1).map(() => 0);
   const add = (name, numbers) => table.append(make("tr", {}, make("th", { scope: "row" }, name), ...numbers.map((it) => make("td", {}, String(it)))));
   for (const text of data.specifications) {
-    const tested = text.clauses.filter((it) => it.tested);
+    const tested = text.clauses.filter((it) => !it.untested);
     const refusing = tested.filter((it) => it.negative);
     const numbers = [
       text.clauses.length, tested.length, tested.filter((it) => !it.gaps.includes("positive")).length,
@@ -136,8 +136,8 @@ function matrix() {
 }
 
 function clauseRow(text, clause, section, head) {
-  const note = !clause.tested ? "not tested: not visible in behaviour" : clause.gaps.length ? `no ${clause.gaps.join(", no ")} case yet` : null;
-  const row = make("tr", { class: clause.tested ? "clause" : "clause untested", "data-clause": clause.id }, make("th", { scope: "row" },
+  const note = clause.untested ? `not tested: ${clause.untested}` : clause.gaps.length ? `no ${clause.gaps.join(", no ")} case yet` : null;
+  const row = make("tr", { class: clause.untested ? "clause untested" : "clause", "data-clause": clause.id }, make("th", { scope: "row" },
     make("div", { class: "what" }, make("span", { class: `level ${clause.strength}` }, clause.level), make("span", {}, clause.text),
       make("span", { class: "id" }, clause.id, note && make("span", { class: "gap" }, ` · ${note}`)))));
   const entry = { clause, text, row, section, head, cells: [], states: [] };

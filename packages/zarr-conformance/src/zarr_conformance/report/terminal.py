@@ -91,6 +91,8 @@ def show_clauses(cases: Iterable[Case], names: Iterable[str]) -> str:
             gaps = f"  no {' and no '.join(it.gaps)} case" if it.gaps else ""
             lines.append(f"    {clause.level:<10} {clause.id}  [{status}]{gaps}")
             lines.append(f"               {clause.text}")
+            if clause.untested:
+                lines.append(f"               Not tested: {clause.untested}")
         tested = [it for it in mine if it.clause.tested]
         whole = sum(1 for it in tested if not it.gaps)
         lines.append(

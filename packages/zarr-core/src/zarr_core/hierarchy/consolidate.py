@@ -5,8 +5,9 @@ Specification: v3.1, "Additional fields".
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from zarr_core import strictjson
 from zarr_core.errors import NodeTypeError
 from zarr_core.formats.walk import walk
 from zarr_core.hierarchy.node import update_metadata
@@ -31,6 +32,7 @@ def consolidate_metadata(
     path: str | None = None,
     zarr_format: int | str | None = None,
     *,
+    metadata_key: str | None = None,
     progress: Callable[[Progress], object] | bool | None = None,
 ) -> Group:
     """Copy the metadata of all nodes below a group into the metadata of the group.
@@ -45,6 +47,9 @@ def consolidate_metadata(
         Path of the group in the store.
     zarr_format : int or str, optional
         Accept this format only.
+    metadata_key : str, optional
+        In version 2, the name of the key for the consolidated metadata, by default ``.zmetadata``.
+        :class:`zarr_stores.consolidated.ConsolidatedMetadataStore` reads other keys.
     progress : callable or True, optional
         Called with a :class:`Progress` a few times a second; True draws a line on standard error.
 
@@ -57,6 +62,9 @@ def consolidate_metadata(
     ------
     NodeTypeError
         If the node is an array.
+    ValueError
+        If ``metadata_key`` is not a name that the format leaves free, or the format stores
+        consolidated metadata in the document of the group.
 
     Examples
     --------
@@ -68,6 +76,8 @@ def consolidate_metadata(
     ['t']
     """
     group = _opened(store, path, zarr_format)
+    if metadata_key is not None:
+        return _consolidate_at(metadata_key, group, progress)
     # The lock excludes concurrent updates of the consolidated metadata.
     update_metadata(
         group,
@@ -76,6 +86,31 @@ def consolidate_metadata(
         ),
     )
     return open_group(group.store, "r+", path=group.path, zarr_format=zarr_format)
+
+
+def _consolidate_at(
+    key: str, group: Group, progress: Callable[[Progress], object] | bool | None
+) -> Group:
+    """Store consolidated metadata under a key that the format does not know."""
+    format_ = group.stored.format
+    plain: Any = format_.to_json(group.metadata.replace(consolidated=None))
+    consolidated = ConsolidatedMetadata.from_documents(_documents(group, progress))
+    documents: Any = format_.to_json(group.metadata.replace(consolidated=consolidated))
+    added = documents.keys() - plain.keys()
+    if "zarr_format" in plain or len(added) != 1:
+        raise ValueError(
+            f"{group.stored.location}: metadata_key is not supported, because the format "
+            f"{format_.name!r} stores consolidated metadata in the document of the group"
+        )
+    (usual,) = added
+    if "/" in key or (key != usual and key in format_.metadata_keys):
+        raise ValueError(
+            f"{group.stored.location}: metadata_key must be a name without slashes that is not the "
+            f"name of a metadata document, not {key!r}"
+        )
+    prefix = f"{group.path}/" if group.path else ""
+    group.store.set(prefix + key, strictjson.encode(documents[usual]))
+    return group
 
 
 def unconsolidate_metadata(

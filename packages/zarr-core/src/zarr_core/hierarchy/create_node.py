@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 from zarr_core.errors import (
@@ -20,12 +22,29 @@ from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Container, Iterator
 
     from zarr_core.engine.stored_array import StoredArray
     from zarr_core.hierarchy.rollback import Rollback
     from zarr_core.interfaces.format import Format, NodeMetadata
     from zarr_core.interfaces.store import Store
+
+
+_overwrites_all: ContextVar[bool] = ContextVar("zarr_core_overwrites_all", default=False)
+
+
+@contextmanager
+def overwrite_unmanaged_keys() -> Iterator[None]:
+    """Remove all keys below nodes that are overwritten, until the end of the block.
+
+    Otherwise, a key that belongs to no node, such as a file of a user, prevents overwriting.  Only
+    the calling thread or task is affected.
+    """
+    token = _overwrites_all.set(True)
+    try:
+        yield
+    finally:
+        _overwrites_all.reset(token)
 
 
 def place_node(
@@ -185,10 +204,13 @@ def refuse_leftovers(array: StoredArray) -> None:
 
 
 def _clear(store: Store, path: str, format_: Format) -> bool:
-    """Remove a node, if all keys below it belong to nodes; return whether anything existed."""
+    """Remove a node, if all keys below it belong to nodes; return whether anything existed.
+
+    Other keys are removed only within :func:`overwrite_unmanaged_keys`.
+    """
     if not store.supports_listing:
         raise StoreCapabilityError("overwriting requires a store that lists its keys", store)
-    foreign = format_.unmanaged_key(store, path)
+    foreign = None if _overwrites_all.get() else format_.unmanaged_key(store, path)
     if foreign is not None:
         raise NodeExistsError(
             Location(store, path),

@@ -282,7 +282,8 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         from zarr_core.hierarchy.create import like_options
 
         with override_extensions(self.stored.extensions):
-            return self.create_array(name, **{**like_options(like, options), **options})
+            known = {"zarr_format": self.zarr_format, **options}
+            return self.create_array(name, **{**like_options(like, known), **options})
 
     def zeros_like(self, name: str, like: Any, **options: Any) -> Array:
         """Create an array of zeros like another; see :func:`zarr_core.empty_like`."""

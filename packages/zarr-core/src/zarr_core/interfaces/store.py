@@ -390,6 +390,13 @@ class Store(ABC):
 
     # --- lifetime ---
 
+    def flush(self) -> None:
+        """Write what the store has buffered, so that other programs can read all values.
+
+        By default nothing, because values are stored when the methods that change them return.
+        """
+        return
+
     def close(self) -> None:
         """Finish pending writes and release resources."""
         return

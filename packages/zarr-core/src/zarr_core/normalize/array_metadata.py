@@ -5,6 +5,7 @@ from __future__ import annotations
 from operator import index as as_integer
 from typing import TYPE_CHECKING, Any
 
+from zarr_core.config import config
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.engine.chain import CodecChain
 from zarr_core.errors import CodecChainError, MetadataValidationError
@@ -88,6 +89,8 @@ def new_array_metadata(
     shape, dtype, fill_value = (given.pop(name) for name in ("shape", "dtype", "fill_value"))
     if shape is None:
         raise TypeError("a new array requires shape or data")
+    if is_auto(given["compressors"]):
+        given["compressors"] = config.settings.default_compressors
     if is_auto(given["compressors"]) and format_.compressors is not None:
         given["compressors"] = format_.compressors
     if (units := given.pop("dimension_units")) is not None:

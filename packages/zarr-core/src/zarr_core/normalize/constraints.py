@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pickle
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from numpy import can_cast
@@ -105,7 +106,10 @@ def merge_arguments(metadata: PartialArrayMetadata, arguments: Mapping[str, Any]
     merged["shape"] = parse_shape(merged["shape"])
     fill("dtype", metadata.data_type)
     fill("chunk_key_encoding", metadata.chunk_key_encoding)
-    fill("dimension_names", metadata.dimension_names)
+    if metadata.dimension_names is not None and any(
+        name is not None for name in metadata.dimension_names
+    ):
+        fill("dimension_names", metadata.dimension_names)
     fill("storage_transformers", metadata.storage_transformers)
     if metadata.attributes:
         given = check_attributes(merged["attributes"] or {}, NEW_ARRAY)
@@ -280,9 +284,27 @@ def check_array(
                 if can_cast(dtype, stored.resolved.dtype):
                     arguments = {**arguments, "dtype": None}
             expected = _cached_expectation(arguments, stored.metadata, stored.format)
+            if arguments.get("dimension_units") is not None:
+                expected = _expecting_units(expected, stored.metadata.attributes)
             problems += differences(stored.metadata, expected)
     if problems:
         raise MetadataMismatchError(stored.location, dict.fromkeys(problems))
+
+
+def _expecting_units(
+    expected: PartialArrayMetadata, stored: Mapping[str, JSON]
+) -> PartialArrayMetadata:
+    """Compare units by their meaning; an array without units agrees with any.
+
+    Not cached, because it depends on the attributes.
+    """
+    from zarr_core.normalize.dimension_units import ATTRIBUTE, expected_units  # rarely used
+
+    attributes = dict(expected.attributes)
+    units: Any = attributes.pop(ATTRIBUTE)
+    if ATTRIBUTE in stored:
+        attributes[ATTRIBUTE] = expected_units(units, stored[ATTRIBUTE])
+    return replace(expected, attributes=attributes)
 
 
 # Arguments as partial metadata, by their content; limited by the bytes of the keys.

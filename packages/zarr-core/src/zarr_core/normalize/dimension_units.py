@@ -76,6 +76,21 @@ def with_units(
     return {**found, ATTRIBUTE: [parse_unit(item) for item in items]}
 
 
+def expected_units(units: Sequence[str | None], stored: JSON) -> list[JSON]:
+    """Return the attribute of an array whose units are as expected.
+
+    As in TensorStore, units are compared in their normal form, and null agrees with any unit.
+    """
+    if not isinstance(stored, list) or len(stored) != len(units):
+        return [*units]
+    return [
+        text
+        if text is None or unit is None or (isinstance(text, str) and parse_unit(text) == unit)
+        else unit
+        for unit, text in zip(units, stored, strict=True)
+    ]
+
+
 def stored_units(
     attributes: Mapping[str, JSON], ndim: int, where: Location
 ) -> tuple[str | None, ...] | None:

@@ -140,23 +140,6 @@ class PartialArrayMetadata:
         found = _parsed.get(key)
         return _parsed.keep(key, _parse(document, location), len(key)) if found is None else found
 
-    @classmethod
-    def from_metadata(cls, metadata: ArrayMetadata) -> PartialArrayMetadata:
-        """Return metadata in which every member is given."""
-        names = metadata.dimension_names
-        return cls(
-            metadata.shape,
-            metadata.data_type,
-            metadata.chunk_grid,
-            metadata.chunk_key_encoding,
-            None if metadata.fill_value_undefined else metadata.fill_value,
-            metadata.codecs,
-            metadata.storage_transformers,
-            (None,) * metadata.ndim if names is None else names,
-            metadata.attributes,
-            metadata.additional_fields,
-        )
-
     def to_json(self) -> dict[str, JSON]:
         """Return the given members, as in a ``zarr.json``."""
         members: dict[str, JSON] = {}
@@ -246,7 +229,19 @@ def as_partial(metadata: Any) -> PartialArrayMetadata:
     if isinstance(metadata, PartialArrayMetadata):
         return metadata
     if isinstance(metadata, ArrayMetadata):
-        return PartialArrayMetadata.from_metadata(metadata)
+        unnamed = (None,) * metadata.ndim
+        return PartialArrayMetadata(
+            metadata.shape,
+            metadata.data_type,
+            metadata.chunk_grid,
+            metadata.chunk_key_encoding,
+            None if metadata.fill_value_undefined else metadata.fill_value,
+            metadata.codecs,
+            metadata.storage_transformers,
+            unnamed if metadata.dimension_names is None else metadata.dimension_names,
+            metadata.attributes,
+            metadata.additional_fields,
+        )
     if isinstance(metadata, Mapping):
         return PartialArrayMetadata.from_json(metadata, "metadata")
     raise TypeError(
@@ -415,8 +410,9 @@ def _contradiction(pointer: str, left: Any, right: Any, what: str = "") -> Valid
 def differences(metadata: ArrayMetadata, expected: PartialArrayMetadata) -> list[ValidationProblem]:
     """Return every difference of metadata from what is expected; see ``problems`` of the class."""
     problems: list[ValidationProblem] = []
-    if expected.shape is not None and not _is_shape(metadata.shape, expected.shape):
-        problems.append(difference("/shape", metadata.shape, expected.shape))
+    shape = expected.shape
+    if shape is not None and metadata.shape != shape and not _is_shape(metadata.shape, shape):
+        problems.append(difference("/shape", metadata.shape, shape))
     key = (metadata.extensions_key, expected.extensions_key, metadata.ndim, cache_key())
     if not (key[0] and key[1] and _equal.get(key)):
         found = [*_compare_extensions(metadata, expected)]
@@ -428,8 +424,10 @@ def differences(metadata: ArrayMetadata, expected: PartialArrayMetadata) -> list
         stored = metadata.dimension_names
         if (unnamed if stored is None else stored) != expected.dimension_names:
             problems.append(difference("/dimension_names", stored, expected.dimension_names))
-    problems += compare_members(metadata.attributes, expected.attributes, "/attributes")
-    problems += compare_members(metadata.additional_fields, expected.additional_fields, "")
+    if expected.attributes:
+        problems += compare_members(metadata.attributes, expected.attributes, "/attributes")
+    if expected.additional_fields:
+        problems += compare_members(metadata.additional_fields, expected.additional_fields, "")
     return problems
 
 

@@ -85,6 +85,8 @@ FILE_SIGNATURES: dict[str, list[str]] = {
 
 # For a function or method of zarr_core, the distribution that provides it, and its target.
 FUNCTIONS: dict[str, tuple[str, str]] = {
+    "copy_all_hdf5": ("zarr-import", "zarr_import:copy_all_hdf5"),
+    "copy_hdf5": ("zarr-import", "zarr_import:copy_hdf5"),
     "convert": ("zarr-transfer", "zarr_transfer:convert"),
     "copy": ("zarr-transfer", "zarr_transfer:copy"),
     "copy_all": ("zarr-transfer", "zarr_transfer:copy_all"),
@@ -96,7 +98,7 @@ FUNCTIONS: dict[str, tuple[str, str]] = {
 
 # For a module, what to use instead of opening a store from one of its objects.
 OTHER_OBJECTS: dict[str, str] = {
-    "h5py": "zarr_import.import_hdf5 and zarr_import.export_hdf5 copy between HDF5 and Zarr"
+    "h5py": "zarr_import.copy_hdf5 copies between open HDF5 files and Zarr"
 }
 
 # Formats in the order in which they are tried.

@@ -10,7 +10,7 @@ import re
 from contextlib import suppress
 from functools import lru_cache
 from itertools import accumulate
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from zarr_core.errors import MetadataError
 from zarr_core.extension import (
@@ -25,7 +25,7 @@ from zarr_core.extension import (
 )
 from zarr_core.tools import Cache, format_named, read_metadata_from, strictjson
 
-from zarr_formats.chain import split_chain
+from zarr_formats.chain import set_stored_byte_order, split_chain
 from zarr_formats.v2.consolidated import encode_consolidated
 from zarr_formats.v2.document import (
     ARRAY,
@@ -115,6 +115,12 @@ class V2(Format):
     def to_json(self, metadata: NodeMetadata) -> JSON:
         """Return the documents by their names; unchanged members are as read."""
         return _documents(metadata, _METADATA)
+
+    def to_format(self, metadata: Any, location: Location) -> Any:
+        """Convert metadata; elements are stored in the byte order that the last filter gives."""
+        if isinstance(metadata, ArrayMetadata):
+            metadata = set_stored_byte_order(metadata)
+        return super().to_format(metadata, location)
 
     def filters_and_compressors(
         self, metadata: ArrayMetadata

@@ -3,14 +3,7 @@
 
 #include "native.h"
 
-void c_strides(int ndim, const int64_t *shape, int64_t item, int64_t *strides) {
-    for (int d = ndim - 1; d >= 0; d--) {
-        strides[d] = item;
-        item *= shape[d];
-    }
-}
-
-int is_contiguous(int ndim, const int64_t *shape, const int64_t *strides, int64_t item) {
+static int is_contiguous(int ndim, const int64_t *shape, const int64_t *strides, int64_t item) {
     for (int d = ndim - 1; d >= 0; d--) {
         if (shape[d] != 1 && strides[d] != item) return 0;
         item *= shape[d];
@@ -105,6 +98,28 @@ void copy_box(int ndim, const int64_t *shape, char *to, const int64_t *to_stride
         }
         if (d < 0) return;
         to += t[d], from += f[d];
+    }
+}
+
+#define PICKED(type)                                                            \
+    for (int64_t i = 0; i < count; i++) {                                       \
+        type value;                                                             \
+        memcpy(&value, from + (picks[i].element - origin) * f, sizeof value);   \
+        memcpy(to + picks[i].position * t, &value, sizeof value);               \
+    }                                                                           \
+    break
+
+void copy_picks(int64_t count, const Pick *picks, int64_t origin, char *to, int64_t t,
+                const char *from, int64_t f, int64_t item, int swap) {
+    switch (swap ? 0 : item) {
+        case 1: PICKED(uint8_t);
+        case 2: PICKED(uint16_t);
+        case 4: PICKED(uint32_t);
+        case 8: PICKED(uint64_t);
+        default:
+            for (int64_t i = 0; i < count; i++)
+                copy_row(1, to + picks[i].position * t, item,
+                         from + (picks[i].element - origin) * f, item, item, swap);
     }
 }
 

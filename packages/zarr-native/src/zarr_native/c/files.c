@@ -180,8 +180,8 @@ static int write_fully(int descriptor, const uint8_t *data, int64_t size) {
     return 0;
 }
 
-int replace_value(const Plan *plan, int root, Worker *worker, const char *key, const uint8_t *data,
-                  int64_t size) {
+int replace_value(const Plan *plan, int root, Worker *worker, const char *key, const Value *pieces,
+                  int64_t count) {
     /* LocalStore and this function may choose the same number: O_EXCL decides who gets the name. */
     static atomic_ullong counter;
     size_t length = directory_length(key);
@@ -218,7 +218,9 @@ int replace_value(const Plan *plan, int root, Worker *worker, const char *key, c
             continue;
         }
         if (file < 0) break;
-        int failed = write_fully(file, data, size);
+        int failed = 0;
+        for (int64_t piece = 0; piece < count && !failed; piece++)
+            failed = write_fully(file, pieces[piece].data, pieces[piece].size);
         failed |= close(file);
         if (!failed && !renameat(worker->directory, partial, worker->directory, name)) {
             done = 1;

@@ -22,10 +22,14 @@
 #define CHECK_NS 50000000         /* between two checks for signals */
 #define GAP (1 << 14)             /* bytes that are read rather than skipped */
 #define GROUP_BYTES (1 << 19)     /* encoded bytes that are read at once */
+#define GROUP_DECODED (1 << 22)   /* decoded bytes of a group, between which interrupts are noticed */
 #define MAX_THREADS 64
+#define EMPTY_CHUNK (-2)          /* size of a chunk that is not stored */
 
 typedef struct {
-    int64_t offset, size, inner, first; /* first: of the points of this inner chunk */
+    int64_t offset, size; /* stored bytes; WRITE_BOX: decoded ones, then the encoded size */
+    int64_t inner;
+    int64_t first; /* of the points of this inner chunk */
 } Item;
 
 typedef struct Shard Shard;
@@ -37,6 +41,7 @@ struct Shard {
     Item *items;
     int64_t *groups; /* first items; one more than groups */
     int64_t group_count, next, pending;
+    Value *encoded; /* WRITE_BOX: the encoded bytes of each group */
     int failed;
     int64_t first, last; /* points */
     Shard *link;
@@ -46,7 +51,6 @@ struct Job {
     Call *call;
     const Plan *plan;
     int root;
-    int64_t first[MAX_DIMS], count[MAX_DIMS]; /* stored objects of the box */
     int64_t total, next;
     int64_t *starts; /* READ_POINTS: the first point of each stored object */
     int opening;     /* threads that may still add groups */
@@ -79,43 +83,134 @@ static void leave(Job *job, int64_t number) {
     call->left[call->left_count++] = number;
 }
 
-static void coordinates(const Job *job, int64_t number, int64_t *at) {
-    for (int d = job->plan->ndim - 1; d >= 0; d--) {
-        at[d] = job->first[d] + number % job->count[d];
-        number /= job->count[d];
+void object_at(const Call *call, int64_t number, int64_t *at) {
+    const Plan *plan = call->plan;
+    for (int d = plan->ndim - 1; d >= 0; d--) {
+        const Axis *axis = call->axes ? &call->axes[d] : NULL;
+        int64_t count = axis ? axis->objects : (plan->shape[d] - 1) / plan->outer[d] + 1;
+        at[d] = number % count;
+        if (axis) at[d] = axis->numbers ? axis->numbers[at[d]] : axis->first + at[d];
+        number /= count;
     }
 }
 
-/* --- a chunk and the box --- */
+/* --- a chunk and the selection --- */
 
-/* The part of the box within a chunk, and where it is in the memory of the call. */
+/* The part of the selection within a chunk, and where it is in the memory of the call. */
 typedef struct {
-    int64_t shape[MAX_DIMS], strides[MAX_DIMS]; /* the strides of a chunk in C order */
+    int64_t shape[MAX_DIMS];
+    int64_t from[MAX_DIMS];      /* strides in the chunk; of a listed dimension for one element */
+    const Pick *picks[MAX_DIMS]; /* of the listed dimensions */
+    int64_t origin[MAX_DIMS];
     char *memory;
-    int64_t skip;   /* bytes of the chunk before the part */
-    int whole;      /* the part is the chunk */
-    int complete;   /* ... or as much of it as the array contains */
-    int contiguous; /* the part is contiguous in the memory */
+    int64_t skip; /* bytes of the chunk before the part */
+    int listed;   /* number of dimensions with lists */
+    int whole;    /* the part is the chunk */
+    int direct;   /* ... and is in the memory as in the chunk */
 } Part;
 
-static void find_part(const Call *call, const int64_t *origin, Part *part) {
+/* The first place of a sorted list with an element of at least `start`. */
+static int64_t search(const Axis *axis, int64_t start) {
+    int64_t low = 0, high = axis->count;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (axis->list[middle].element < start)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The places of the selected elements from `start` to before `stop`; returns their number. */
+static int64_t find_places(const Axis *axis, int64_t start, int64_t stop, int64_t *first) {
+    if (axis->list) {
+        *first = search(axis, start);
+        return search(axis, stop) - *first;
+    }
+    int64_t low = start - axis->start, high = stop - axis->start, step = axis->step;
+    low = low <= 0 ? 0 : step == 1 ? low : (low - 1) / step + 1;
+    high = high <= 0 ? 0 : step == 1 ? high : (high - 1) / step + 1;
+    if (high > axis->count) high = axis->count;
+    *first = low;
+    return high > low ? high - low : 0;
+}
+
+/* Returns 0 if the part has no elements. */
+static int find_part(const Call *call, const int64_t *origin, const int64_t *lengths, Part *part) {
     const Plan *plan = call->plan;
-    c_strides(plan->ndim, plan->chunk, plan->item, part->strides);
+    int direct = 1;
     part->memory = call->memory;
     part->skip = 0;
-    part->whole = part->complete = 1;
+    part->listed = 0;
+    part->whole = 1;
     for (int d = 0; d < plan->ndim; d++) {
-        int64_t start = origin[d], stop = start + plan->chunk[d], end = call->lo[d] + call->shape[d];
-        int64_t low = start > call->lo[d] ? start : call->lo[d], high = stop < end ? stop : end;
-        part->shape[d] = high - low;
-        part->memory += (low - call->lo[d]) * call->strides[d];
-        part->skip += (low - start) * part->strides[d];
-        if (low != start || high != stop) {
-            part->whole = 0;
-            if (low != start || high != plan->shape[d]) part->complete = 0;
+        const Axis *axis = &call->axes[d];
+        int64_t first, count = find_places(axis, origin[d], origin[d] + lengths[d], &first);
+        if (!count) return 0;
+        part->shape[d] = count;
+        part->from[d] = plan->strides[d];
+        if (axis->list) {
+            part->picks[d] = axis->list + first;
+            part->origin[d] = origin[d];
+            part->listed++;
+        } else {
+            part->picks[d] = NULL;
+            part->from[d] *= axis->step;
+            part->memory += first * call->strides[d];
+            part->skip += (axis->start + first * axis->step - origin[d]) * plan->strides[d];
         }
+        if (axis->list || axis->step != 1 || count != lengths[d]) part->whole = 0;
+        if (count != 1 && call->strides[d] != plan->strides[d]) direct = 0;
     }
-    part->contiguous = is_contiguous(plan->ndim, part->shape, call->strides, plan->item);
+    part->direct = part->whole && direct;
+    return 1;
+}
+
+/* Copy the part of a decoded chunk into the result, or one value for all elements. */
+static void copy_part(const Call *call, const Part *part, const char *data, int is_value) {
+    const Plan *plan = call->plan;
+    int swap = is_value ? 0 : plan->swap;
+    if (!part->listed && is_value) {
+        fill_box(plan->ndim, part->shape, part->memory, call->strides, (const uint8_t *)data, plan->item);
+        return;
+    }
+    int64_t shape[MAX_DIMS], from[MAX_DIMS], elements = 1, at[MAX_DIMS] = {0};
+    int listed[MAX_DIMS], count = 0;
+    for (int d = 0; d < plan->ndim; d++) {
+        from[d] = is_value ? 0 : part->from[d];
+        shape[d] = part->picks[d] ? 1 : part->shape[d];
+        elements *= shape[d];
+        if (part->picks[d]) listed[count++] = d;
+    }
+    if (!is_value) data += part->skip;
+    if (!count) {
+        copy_box(plan->ndim, shape, part->memory, call->strides, data, from, plan->item, swap);
+        return;
+    }
+    int last = listed[--count]; /* the inner loop */
+    for (;;) {
+        char *to = part->memory;
+        const char *source = data;
+        for (int i = 0; i < count; i++) {
+            int d = listed[i];
+            const Pick *pick = &part->picks[d][at[i]];
+            to += pick->position * call->strides[d];
+            source += (pick->element - part->origin[d]) * from[d];
+        }
+        const Pick *picks = part->picks[last];
+        if (elements == 1)
+            copy_picks(part->shape[last], picks, part->origin[last], to, call->strides[last], source,
+                       from[last], plan->item, swap);
+        else
+            for (int64_t k = 0; k < part->shape[last]; k++)
+                copy_box(plan->ndim, shape, to + picks[k].position * call->strides[last], call->strides,
+                         source + (picks[k].element - part->origin[last]) * from[last], from,
+                         plan->item, swap);
+        int i = count - 1;
+        while (i >= 0 && ++at[i] == part->shape[listed[i]]) at[i--] = 0;
+        if (i < 0) return;
+    }
 }
 
 /* Decode a chunk into the result; 0, or -1 if Python has to. */
@@ -123,8 +218,8 @@ static int place_chunk(const Call *call, Worker *worker, const int64_t *origin, 
                        int64_t size) {
     const Plan *plan = call->plan;
     Part part;
-    find_part(call, origin, &part);
-    if (part.whole && part.contiguous && !plan->swap) {
+    if (!find_part(call, origin, plan->chunk, &part)) return 0;
+    if (part.direct && !plan->swap) {
         if (chain_decode(&plan->chain, worker, data, size, (uint8_t *)part.memory)) return -1;
         return !plan->is_bool || are_bools((uint8_t *)part.memory, plan->nbytes) ? 0 : -1;
     }
@@ -136,29 +231,28 @@ static int place_chunk(const Call *call, Worker *worker, const int64_t *origin, 
         return -1;
     }
     if (plan->is_bool && !are_bools(data, plan->nbytes)) return -1;
-    copy_box(plan->ndim, part.shape, part.memory, call->strides, (const char *)data + part.skip,
-             part.strides, plan->item, plan->swap);
+    copy_part(call, &part, (const char *)data, 0);
     return 0;
 }
 
-static void fill_part(const Call *call, const int64_t *origin) {
+/* Fill the part of a missing chunk or shard. */
+static void fill_part(const Call *call, const int64_t *origin, const int64_t *lengths) {
     Part part;
-    find_part(call, origin, &part);
-    fill_box(call->plan->ndim, part.shape, part.memory, call->strides, call->plan->fill,
-             call->plan->item);
+    if (find_part(call, origin, lengths, &part))
+        copy_part(call, &part, (const char *)call->plan->fill, 1);
 }
 
 /* --- points --- */
 
 /* Copy the points of one decoded chunk, `points[0 .. count)`, into the result. */
 static void place_points(const Call *call, const Point *points, int64_t count, const uint8_t *data,
-                         int64_t step) {
+                         int is_value) {
     const Plan *plan = call->plan;
     int64_t none = 0;
     for (int64_t i = 0; i < count; i++)
         copy_box(0, &none, call->memory + points[i].position * call->strides[0], &none,
-                 (const char *)data + points[i].offset * step, &none, plan->item,
-                 step ? plan->swap : 0);
+                 (const char *)data + (is_value ? 0 : points[i].offset), &none, plan->item,
+                 is_value ? 0 : plan->swap);
 }
 
 static int decode_points(const Call *call, Worker *worker, const Point *points, int64_t count,
@@ -172,7 +266,7 @@ static int decode_points(const Call *call, Worker *worker, const Point *points, 
         return -1;
     }
     if (plan->is_bool && !are_bools(data, plan->nbytes)) return -1;
-    place_points(call, points, count, data, plan->item);
+    place_points(call, points, count, data, 0);
     return 0;
 }
 
@@ -185,22 +279,22 @@ static int read_file(Job *job, Worker *worker, const int64_t *origin, const char
     const Plan *plan = job->plan;
     int points_only = call->kind == READ_POINTS, raw = !plan->chain.count;
     Part part;
-    if (!points_only) find_part(call, origin, &part);
+    if (!points_only && !find_part(call, origin, plan->chunk, &part)) return 0;
     /* Python reads the rows of a thin part instead of the chunk. */
     if (raw && plan->nbytes > plan->partial_limit && (points_only || !part.whole)) return -1;
     int file = open_beneath(job->root, key, O_RDONLY | O_NONBLOCK, plan->follow_links);
     if (file == -ENOENT && !plan->missing_is_error) {
         if (points_only)
-            place_points(call, points, count, plan->fill, 0);
+            place_points(call, points, count, plan->fill, 1);
         else
-            fill_part(call, origin);
+            fill_part(call, origin, plan->chunk);
         return 0;
     }
     if (file < 0) return -1;
     int64_t size = file_size(file);
     int result = -1;
     if (size > 0 && size <= (raw ? plan->nbytes : plan->chain.room)) {
-        int direct = raw && !points_only && part.whole && part.contiguous && !plan->swap;
+        int direct = raw && !points_only && part.direct && !plan->swap;
         if (direct && size == plan->nbytes) {
             result = read_fully(file, (uint8_t *)part.memory, size, 0);
             if (!result && plan->is_bool && !are_bools((uint8_t *)part.memory, size)) result = -1;
@@ -230,9 +324,9 @@ static int read_one(Job *job, Worker *worker, int64_t number, const int64_t *at,
     if (!value.data) {
         if (plan->missing_is_error) return -1;
         if (call->kind == READ_POINTS)
-            place_points(call, points, count, plan->fill, 0);
+            place_points(call, points, count, plan->fill, 1);
         else
-            fill_part(call, origin);
+            fill_part(call, origin, plan->chunk);
         return 0;
     }
     if (call->kind == READ_POINTS)
@@ -262,6 +356,9 @@ static void inner_origin(const Plan *plan, const int64_t *shard, int64_t inner, 
 
 static void free_shard(Shard *shard) {
     if (shard->file >= 0) close(shard->file);
+    for (int64_t i = 0; shard->encoded && i < shard->group_count; i++)
+        free((void *)shard->encoded[i].data);
+    free(shard->encoded);
     free(shard->items);
     free(shard->groups);
     free(shard);
@@ -276,11 +373,11 @@ static int note_inner(Job *job, Shard *shard, const uint8_t *index, int64_t inne
         if (job->call->kind == READ_POINTS) {
             int64_t stop = first;
             while (stop < shard->last && job->call->points[stop].inner == inner) stop++;
-            place_points(job->call, job->call->points + first, stop - first, plan->fill, 0);
+            place_points(job->call, job->call->points + first, stop - first, plan->fill, 1);
         } else {
             int64_t origin[MAX_DIMS];
             inner_origin(plan, shard->origin, inner, origin);
-            fill_part(job->call, origin);
+            fill_part(job->call, origin, plan->chunk);
         }
         return 0;
     }
@@ -290,20 +387,33 @@ static int note_inner(Job *job, Shard *shard, const uint8_t *index, int64_t inne
     if (!shard->memory && !plan->chain.count && plan->nbytes > plan->partial_limit) {
         /* Python reads the rows of a thin part instead of the inner chunk. */
         int64_t origin[MAX_DIMS];
-        Part part = {.whole = 0};
+        Part part;
         inner_origin(plan, shard->origin, inner, origin);
-        if (job->call->kind != READ_POINTS) find_part(job->call, origin, &part);
-        if (!part.whole) return -1;
+        if (job->call->kind == READ_POINTS || !find_part(job->call, origin, plan->chunk, &part) ||
+            !part.whole)
+            return -1;
     }
     shard->items[(*count)++] = (Item){(int64_t)offset, (int64_t)size, inner, first};
     return 0;
 }
 
-/* Note all inner chunks of the box, or of the points; returns their number, or -1. */
+/* Whether the selection has elements of an inner chunk. */
+static int is_selected(const Call *call, const int64_t *shard, const int64_t *at) {
+    const Plan *plan = call->plan;
+    for (int d = 0; d < plan->ndim; d++) {
+        int64_t first, start = shard[d] + at[d] * plan->chunk[d];
+        if (!find_places(&call->axes[d], start, start + plan->chunk[d], &first)) return 0;
+    }
+    return 1;
+}
+
+/* Note all inner chunks of the selection, or of the points; returns their number, or -1.  The index is null
+ * for a shard that is written. */
 static int64_t note_items(Job *job, Shard *shard, const uint8_t *index, int64_t low, int64_t high) {
     const Plan *plan = job->plan;
     const Call *call = job->call;
     int64_t count = 0, from[MAX_DIMS], to[MAX_DIMS], at[MAX_DIMS];
+    int gaps = 0;
     if (call->kind == READ_POINTS) {
         shard->items = malloc((size_t)(shard->last - shard->first) * sizeof(Item));
         if (!shard->items) return -1;
@@ -315,19 +425,32 @@ static int64_t note_items(Job *job, Shard *shard, const uint8_t *index, int64_t 
     }
     int64_t most = 1;
     for (int d = 0; d < plan->ndim; d++) {
-        int64_t start = call->lo[d] - shard->origin[d], stop = start + call->shape[d];
-        int64_t length = plan->shape[d] - shard->origin[d];
-        if (length > plan->outer[d]) length = plan->outer[d];
-        from[d] = at[d] = start > 0 ? start / plan->chunk[d] : 0;
-        to[d] = ((stop < length ? stop : length) + plan->chunk[d] - 1) / plan->chunk[d];
+        const Axis *axis = &call->axes[d];
+        int64_t first, start = shard->origin[d];
+        int64_t selected = find_places(axis, start, start + plan->outer[d], &first);
+        if (!selected) return 0;
+        int64_t last = first + selected - 1;
+        first = axis->list ? axis->list[first].element : axis->start + first * axis->step;
+        last = axis->list ? axis->list[last].element : axis->start + last * axis->step;
+        from[d] = at[d] = (first - start) / plan->chunk[d];
+        to[d] = (last - start) / plan->chunk[d] + 1;
         most *= to[d] - from[d];
+        /* Between the first and the last, inner chunks may not be selected. */
+        if (axis->list || axis->step > plan->chunk[d]) gaps = 1;
     }
     shard->items = malloc((size_t)most * sizeof(Item));
     if (!shard->items) return -1;
     for (;;) {
         int64_t inner = 0;
         for (int d = 0; d < plan->ndim; d++) inner = inner * plan->grid[d] + at[d];
-        if (note_inner(job, shard, index, inner, low, high, 0, &count)) return -1;
+        if (gaps && !is_selected(call, shard->origin, at)) {
+            /* skipped */
+        } else if (!index) {
+            shard->items[count] = (Item){count * plan->nbytes, plan->nbytes, inner, 0};
+            count++;
+        } else if (note_inner(job, shard, index, inner, low, high, 0, &count)) {
+            return -1;
+        }
         int d = plan->ndim - 1;
         while (d >= 0 && ++at[d] == to[d]) at[d] = from[d], d--;
         if (d < 0) return count;
@@ -335,8 +458,8 @@ static int64_t note_items(Job *job, Shard *shard, const uint8_t *index, int64_t 
 }
 
 /* Divide the inner chunks into groups of neighbours; -1 if there is not enough memory. */
-static int group_items(Shard *shard, int64_t count, int threads) {
-    int64_t bytes = 0;
+static int group_items(const Plan *plan, Shard *shard, int64_t count, int threads) {
+    int64_t bytes = 0, longest = GROUP_DECODED / plan->nbytes;
     int sorted = 1;
     for (int64_t i = 0; i < count; i++) {
         bytes += shard->items[i].size;
@@ -349,15 +472,15 @@ static int group_items(Shard *shard, int64_t count, int threads) {
     int64_t most = bytes / (4 * threads);
     if (most < 1 << 16) most = 1 << 16;
     if (most > GROUP_BYTES || threads == 1) most = GROUP_BYTES;
-    int64_t start = 0, stop = 0;
+    int64_t start = 0, stop = 0, first = 0;
     for (int64_t i = 0; i < count; i++) {
         const Item *item = &shard->items[i];
         int64_t end = item->offset + item->size;
-        if (i && item->offset - stop <= GAP && end - start <= most) {
+        if (i && item->offset - stop <= GAP && end - start <= most && i - first < longest) {
             if (end > stop) stop = end;
             continue;
         }
-        shard->groups[shard->group_count++] = i;
+        shard->groups[shard->group_count++] = first = i;
         start = item->offset, stop = end;
     }
     shard->groups[shard->group_count] = count;
@@ -392,18 +515,9 @@ static Shard *open_shard(Job *job, Worker *worker, int64_t number, const int64_t
     if (missing) {
         if (plan->missing_is_error) goto failed;
         if (call->kind == READ_POINTS) {
-            place_points(call, call->points + first, last - first, plan->fill, 0);
+            place_points(call, call->points + first, last - first, plan->fill, 1);
         } else {
-            int64_t shape[MAX_DIMS];
-            char *memory = call->memory;
-            for (int d = 0; d < plan->ndim; d++) {
-                int64_t start = shard->origin[d], stop = start + plan->outer[d];
-                int64_t end = call->lo[d] + call->shape[d];
-                int64_t low = start > call->lo[d] ? start : call->lo[d];
-                shape[d] = (stop < end ? stop : end) - low;
-                memory += (low - call->lo[d]) * call->strides[d];
-            }
-            fill_box(plan->ndim, shape, memory, call->strides, plan->fill, plan->item);
+            fill_part(call, shard->origin, plan->outer);
         }
         *done = 1;
         goto failed;
@@ -432,7 +546,7 @@ static Shard *open_shard(Job *job, Worker *worker, int64_t number, const int64_t
         *done = 1;
         goto failed;
     }
-    if (group_items(shard, count, call->threads)) goto failed;
+    if (group_items(plan, shard, count, call->threads)) goto failed;
     shard->pending = shard->group_count;
     return shard;
 failed:
@@ -476,39 +590,150 @@ static int read_group(Job *job, Worker *worker, const Shard *shard, int64_t grou
     return 0;
 }
 
-/* --- writing a chunk --- */
+/* --- writing --- */
+
+/* Whether the selection, a box, contains a stored object, or as much of it as the array contains. */
+static int is_complete(const Call *call, const int64_t *at) {
+    const Plan *plan = call->plan;
+    for (int d = 0; d < plan->ndim; d++) {
+        int64_t start = at[d] * plan->outer[d], stop = plan->shape[d];
+        if (stop - start > plan->outer[d]) stop = start + plan->outer[d];
+        const Axis *axis = &call->axes[d];
+        if (start < axis->start || stop > axis->start + axis->count) return 0;
+    }
+    return 1;
+}
+
+/* Encode a chunk; its size in *encoded, EMPTY_CHUNK if it is not stored, or -1 if Python has to.
+ * The elements are copied, if necessary, to `memory`, or to memory of the worker if it is null. */
+static int64_t encode_chunk(const Call *call, Worker *worker, const int64_t *origin, uint8_t *memory,
+                            const uint8_t **encoded) {
+    const Plan *plan = call->plan;
+    Part part;
+    if (!find_part(call, origin, plan->chunk, &part)) return -1;
+    const uint8_t *data = (const uint8_t *)part.memory;
+    if (!part.direct || plan->swap) {
+        if (!memory && !(memory = worker_buffer(worker, DECODED, plan->nbytes))) return -1;
+        if (!part.whole)
+            fill_box(plan->ndim, plan->chunk, (char *)memory, plan->strides, plan->stored_fill,
+                     plan->item);
+        copy_box(plan->ndim, part.shape, (char *)memory, plan->strides, part.memory, call->strides,
+                 plan->item, plan->swap);
+        data = memory;
+    }
+    if (plan->is_bool && !are_bools(data, plan->nbytes)) return -1;
+    if (!plan->write_empty && is_filled(data, plan->nbytes, plan->stored_fill, plan->item))
+        return EMPTY_CHUNK;
+    if (plan->chain.count) return chain_encode(&plan->chain, worker, data, encoded);
+    *encoded = data;
+    return plan->nbytes;
+}
 
 static int write_one(Job *job, Worker *worker, const int64_t *at) {
-    const Call *call = job->call;
     const Plan *plan = job->plan;
     int64_t origin[MAX_DIMS];
     char key[MAX_KEY];
-    Part part;
+    if (!is_complete(job->call, at) || plan_key(plan, at, key) < 0) return -1;
     for (int d = 0; d < plan->ndim; d++) origin[d] = at[d] * plan->chunk[d];
-    find_part(call, origin, &part);
-    if (!part.complete || plan_key(plan, at, key) < 0) return -1;
-    const uint8_t *data = (const uint8_t *)part.memory;
-    if (!part.whole || !part.contiguous || plan->swap) {
-        uint8_t *buffer = worker_buffer(worker, DECODED, plan->nbytes);
-        if (!buffer) return -1;
-        if (!part.whole)
-            fill_box(plan->ndim, plan->chunk, (char *)buffer, part.strides, plan->stored_fill,
-                     plan->item);
-        copy_box(plan->ndim, part.shape, (char *)buffer, part.strides, part.memory, call->strides,
-                 plan->item, plan->swap);
-        data = buffer;
-    }
-    if (plan->is_bool && !are_bools(data, plan->nbytes)) return -1;
+    Value value;
+    value.size = encode_chunk(job->call, worker, origin, NULL, &value.data);
     /* Removing a value, and perhaps its directories, is left to Python. */
-    if (!plan->write_empty && is_filled(data, plan->nbytes, plan->stored_fill, plan->item))
-        return is_missing(plan, job->root, key) ? 0 : -1;
-    const uint8_t *encoded;
-    int64_t size = plan->nbytes;
-    if (!plan->chain.count)
-        encoded = data;
-    else if ((size = chain_encode(&plan->chain, worker, data, &encoded)) < 0)
-        return -1;
-    return replace_value(plan, job->root, worker, key, encoded, size);
+    if (value.size == EMPTY_CHUNK) return is_missing(plan, job->root, key) ? 0 : -1;
+    return value.size < 0 ? -1 : replace_value(plan, job->root, worker, key, &value, 1);
+}
+
+/* Prepare the groups of a shard that is written completely; null if Python has to write it.  Inner
+ * chunks beyond the array are not stored. */
+static Shard *new_shard(Job *job, int64_t number, const int64_t *at) {
+    const Plan *plan = job->plan;
+    if (!is_complete(job->call, at)) return NULL;
+    Shard *shard = calloc(1, sizeof *shard);
+    if (!shard) return NULL;
+    shard->number = number, shard->file = -1;
+    for (int d = 0; d < plan->ndim; d++) shard->origin[d] = at[d] * plan->outer[d];
+    int64_t count = note_items(job, shard, NULL, 0, 0);
+    if (count > 0 && !group_items(plan, shard, count, job->call->threads) &&
+        (shard->encoded = calloc((size_t)shard->group_count, sizeof *shard->encoded))) {
+        shard->pending = shard->group_count;
+        return shard;
+    }
+    free_shard(shard);
+    return NULL;
+}
+
+/* Encode one group; 0, or -1 if Python has to write the shard. */
+static int encode_group(Job *job, Worker *worker, Shard *shard, int64_t group) {
+    const Plan *plan = job->plan;
+    const Chain *chain = &plan->chain;
+    int64_t from = shard->groups[group], to = shard->groups[group + 1], used = 0;
+    /* For compressed chunks less than the bound, which is too much for most. */
+    int64_t bound = chain->bound[chain->count];
+    int64_t room = bound;
+    if (chain->fixed[chain->count] && __builtin_mul_overflow(to - from, bound, &room)) return -1;
+    uint8_t *bytes = malloc((size_t)(room ? room : 1));
+    if (!bytes) return -1;
+    for (int64_t i = from; i < to; i++) {
+        Item *item = &shard->items[i];
+        int64_t origin[MAX_DIMS];
+        const uint8_t *encoded;
+        inner_origin(plan, shard->origin, item->inner, origin);
+        item->size = encode_chunk(job->call, worker, origin, chain->count ? NULL : bytes + used, &encoded);
+        if (item->size == EMPTY_CHUNK) continue;
+        if (item->size < 0) goto failed;
+        if (item->size > room - used) {
+            int64_t more = 2 * room > used + item->size ? 2 * room : used + item->size;
+            uint8_t *moved = realloc(bytes, (size_t)more);
+            if (!moved) goto failed;
+            bytes = moved, room = more;
+        }
+        if (encoded != bytes + used) memcpy(bytes + used, encoded, (size_t)item->size);
+        used += item->size;
+    }
+    shard->encoded[group] = (Value){bytes, used};
+    return 0;
+failed:
+    free(bytes);
+    return -1;
+}
+
+static void put_little_endian(uint8_t *bytes, uint64_t value, int count) {
+    for (int i = 0; i < count; i++) bytes[i] = (uint8_t)(value >> 8 * i);
+}
+
+/* Store a shard of which all groups are encoded; 0, or -1 if Python has to write it. */
+static int store_shard(Job *job, Worker *worker, const Shard *shard) {
+    const Plan *plan = job->plan;
+    int64_t at[MAX_DIMS], offset = plan->index_at_start ? plan->index_size : 0;
+    char key[MAX_KEY];
+    int is_empty = 1;
+    for (int d = 0; d < plan->ndim; d++) at[d] = shard->origin[d] / plan->outer[d];
+    if (plan_key(plan, at, key) < 0) return -1;
+    uint8_t *index = worker_buffer(worker, DECODED, plan->index_size);
+    Value *pieces = malloc((size_t)(shard->group_count + 1) * sizeof *pieces);
+    int result = -1;
+    if (!index || !pieces) goto end;
+    memset(index, 0xff, (size_t)plan->index_size); /* EMPTY */
+    for (int64_t i = 0; i < shard->groups[shard->group_count]; i++) {
+        const Item *item = &shard->items[i];
+        if (item->size == EMPTY_CHUNK) continue;
+        put_little_endian(index + 16 * item->inner, (uint64_t)offset, 8);
+        put_little_endian(index + 16 * item->inner + 8, (uint64_t)item->size, 8);
+        offset += item->size;
+        is_empty = 0;
+    }
+    if (is_empty) {
+        result = is_missing(plan, job->root, key) ? 0 : -1;
+        goto end;
+    }
+    int64_t size = 16 * plan->inner_count;
+    if (plan->index_crc) put_little_endian(index + size, crc32c(index, size), 4);
+    memcpy(pieces + plan->index_at_start, shard->encoded,
+           (size_t)shard->group_count * sizeof *pieces);
+    pieces[plan->index_at_start ? 0 : shard->group_count] = (Value){index, plan->index_size};
+    result = replace_value(plan, job->root, worker, key, pieces, shard->group_count + 1);
+end:
+    free(pieces);
+    return result;
 }
 
 /* --- threads --- */
@@ -528,10 +753,19 @@ static int do_task(Job *job, Worker *worker) {
         if (shard->next == shard->group_count) job->shards = shard->link;
         int failed = shard->failed;
         pthread_mutex_unlock(&job->lock);
-        if (!failed) failed = read_group(job, worker, shard, group);
+        int writing = job->call->kind == WRITE_BOX;
+        if (!failed)
+            failed = writing ? encode_group(job, worker, shard, group)
+                             : read_group(job, worker, shard, group);
         pthread_mutex_lock(&job->lock);
         if (failed) shard->failed = 1;
         if (!--shard->pending) {
+            if (writing && !shard->failed) {
+                pthread_mutex_unlock(&job->lock);
+                failed = store_shard(job, worker, shard);
+                pthread_mutex_lock(&job->lock);
+                if (failed) shard->failed = 1;
+            }
             if (shard->failed)
                 leave(job, shard->number);
             else
@@ -547,17 +781,14 @@ static int do_task(Job *job, Worker *worker) {
     if (job->call->kind == READ_POINTS) {
         first = job->starts[number], last = job->starts[number + 1];
         points = job->call->points + first;
-        int64_t chunk = points->chunk;
-        for (int d = plan->ndim - 1; d >= 0; d--) {
-            int64_t count = (plan->shape[d] + plan->outer[d] - 1) / plan->outer[d];
-            at[d] = chunk % count;
-            chunk /= count;
-        }
+        object_at(job->call, points->chunk, at);
     } else {
-        coordinates(job, number, at);
+        object_at(job->call, number, at);
     }
     int done = 0;
-    if (job->call->kind == WRITE_BOX)
+    if (job->call->kind == WRITE_BOX && plan->sharded)
+        shard = new_shard(job, number, at);
+    else if (job->call->kind == WRITE_BOX)
         done = !write_one(job, worker, at);
     else if (!plan->sharded)
         done = !read_one(job, worker, number, at, points, last - first);
@@ -647,16 +878,11 @@ static void run_tasks(Job *job) {
     }
 }
 
-/* The stored objects of a box; 0 if they are too many to number. */
+/* The stored objects of a selection; 0 if they are too many to number. */
 static int count_objects(Job *job) {
-    const Plan *plan = job->plan;
-    const Call *call = job->call;
     job->total = 1;
-    for (int d = 0; d < plan->ndim; d++) {
-        job->first[d] = call->lo[d] / plan->outer[d];
-        job->count[d] = (call->lo[d] + call->shape[d] - 1) / plan->outer[d] - job->first[d] + 1;
-        if (__builtin_mul_overflow(job->total, job->count[d], &job->total)) return 0;
-    }
+    for (int d = 0; d < job->plan->ndim; d++)
+        if (__builtin_mul_overflow(job->total, job->call->axes[d].objects, &job->total)) return 0;
     return 1;
 }
 

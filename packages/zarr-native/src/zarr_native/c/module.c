@@ -10,6 +10,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "native.h"
 
@@ -46,71 +48,39 @@ static int integers(PyObject *tuple, int64_t *to, int count) {
     return 0;
 }
 
-/* The product of positive lengths and a size in bytes; -1 with an error if it is too large. */
-static int64_t product(int count, const int64_t *lengths, int64_t size) {
-    for (int i = 0; i < count; i++)
-        if (lengths[i] < 1 || __builtin_mul_overflow(size, lengths[i], &size) || size > INT64_MAX / 4) {
-            PyErr_SetString(PyExc_ValueError, "a length is not positive, or the size is too large");
-            return -1;
-        }
-    return size;
-}
-
 /* The chain of a tuple of capsules; `sizes` has the exact size of the data before each codec and at
  * the end, -1 where it depends on the content. */
-static int read_chain(Plan *plan, PyObject *codecs, PyObject *sizes, long long room) {
-    Chain *chain = &plan->chain;
+static int read_chain(Plan *plan, PyObject *codecs, PyObject *sizes) {
     Py_ssize_t count = PyTuple_Check(codecs) ? PyTuple_Size(codecs) : -1;
     if (count < 0 || count > MAX_CODECS) {
         PyErr_Format(PyExc_ValueError, "expected a tuple of at most %d codecs", MAX_CODECS);
         return -1;
     }
-    int64_t exact[MAX_CODECS + 1];
-    if (integers(sizes, exact, (int)count + 1)) return -1;
-    chain->count = (int)count;
-    chain->bound[0] = plan->nbytes;
-    chain->fixed[0] = 1;
+    if (integers(sizes, plan->chain.bound, (int)count + 1)) return -1;
     for (int i = 0; i < count; i++) {
-        const zarr_codec *codec =
+        plan->chain.codec[i] =
             PyCapsule_GetPointer(PyTuple_GetItem(codecs, i), ZARR_CODEC_CAPSULE);
-        if (!codec) return -1;
-        if (codec->abi != ZARR_CODEC_ABI || codec->size < sizeof(zarr_codec) || !codec->encode_bound ||
-            !codec->encode || !codec->decode || !codec->worker_new != !codec->worker_free) {
-            PyErr_Format(PyExc_ValueError,
-                         "codec %d has another version of the binary interface than %d, or lacks a "
-                         "function",
-                         i, ZARR_CODEC_ABI);
-            return -1;
-        }
-        chain->codec[i] = codec;
-        int64_t bound = codec->encode_bound(codec, chain->bound[i]);
-        if (bound < 0 || bound > INT64_MAX / 4 || (exact[i + 1] >= 0 && bound < exact[i + 1])) {
-            PyErr_Format(PyExc_ValueError, "codec %d cannot encode %lld bytes", i,
-                         (long long)chain->bound[i]);
-            return -1;
-        }
-        chain->fixed[i + 1] = exact[i + 1] >= 0;
-        chain->bound[i + 1] = chain->fixed[i + 1] ? exact[i + 1] : bound;
+        if (!plan->chain.codec[i]) return -1;
     }
-    int64_t last = chain->bound[count];
-    chain->room = chain->fixed[count] || last > room ? last : room;
+    plan->chain.count = (int)count;
     return 0;
 }
 
 PyDoc_STRVAR(plan_doc,
-             "plan(shape, outer, chunk, item, swap, is_bool, fill, missing_is_error, write_empty,\n"
+             "plan(shape, outer, chunk, order, item, swap, is_bool, fill, missing_is_error, write_empty,\n"
              "     codecs, sizes, room, index, root, follow_links, writable, prefix, separator,\n"
              "     partial_limit)\n--\n\n"
-             "Return a plan; index is None, or whether it has a checksum and whether it is at the start.");
+             "Return a plan; order is the order of the dimensions in an encoded chunk; index is None, or\n"
+             "whether it has a checksum and whether it is at the start.");
 
 static PyObject *plan_new(PyObject *module, PyObject *args) {
     (void)module;
-    PyObject *shape, *outer, *chunk, *codecs, *sizes, *index, *root;
+    PyObject *shape, *outer, *chunk, *order, *codecs, *sizes, *index, *root;
     Py_buffer fill;
     const char *prefix, *separator;
     long long item, room, partial_limit;
     int swap, is_bool, missing_is_error, write_empty, follow_links, writable;
-    if (!PyArg_ParseTuple(args, "OOOLipy*ppOOLOOppssL", &shape, &outer, &chunk, &item, &swap, &is_bool,
+    if (!PyArg_ParseTuple(args, "OOOOLipy*ppOOLOOppssL", &shape, &outer, &chunk, &order, &item, &swap, &is_bool,
                           &fill, &missing_is_error, &write_empty, &codecs, &sizes, &room, &index, &root,
                           &follow_links, &writable, &prefix, &separator, &partial_limit))
         return NULL;
@@ -122,48 +92,35 @@ static PyObject *plan_new(PyObject *module, PyObject *args) {
         return NULL;
     }
     Plan *plan = &owned->plan;
+    int64_t dimensions[MAX_DIMS];
     Py_ssize_t ndim = PyTuple_Check(shape) ? PyTuple_Size(shape) : -1;
     if (ndim < 1 || ndim > MAX_DIMS || item < 1 || item > MAX_ITEM || fill.len != item ||
-        (swap && swap != 2 && swap != 4 && swap != 8) || (swap && item % swap) || room < 0 ||
         strlen(separator) >= sizeof plan->separator) {
         PyErr_SetString(PyExc_ValueError, "an argument of the plan is not supported");
         goto failed;
     }
     plan->ndim = (int)ndim;
     if (integers(shape, plan->shape, plan->ndim) || integers(outer, plan->outer, plan->ndim) ||
-        integers(chunk, plan->chunk, plan->ndim))
+        integers(chunk, plan->chunk, plan->ndim) || integers(order, dimensions, plan->ndim) ||
+        read_chain(plan, codecs, sizes))
         goto failed;
     plan->item = item, plan->swap = swap, plan->is_bool = is_bool;
     memcpy(plan->fill, fill.buf, (size_t)item);
-    int64_t one = 1;
-    copy_box(1, &one, (char *)plan->stored_fill, &plan->item, (char *)plan->fill, &plan->item, item, swap);
     plan->missing_is_error = missing_is_error, plan->write_empty = write_empty;
     plan->follow_links = follow_links, plan->writable = writable;
     plan->partial_limit = partial_limit;
-    if ((plan->nbytes = product(plan->ndim, plan->chunk, item)) < 0 ||
-        product(plan->ndim, plan->outer, item) < 0 || product(plan->ndim, plan->shape, 1) < 0)
-        goto failed;
-    for (int d = 0; d < plan->ndim; d++) {
-        plan->grid[d] = plan->outer[d] / plan->chunk[d];
-        if (plan->outer[d] % plan->chunk[d] || (index == Py_None && plan->grid[d] != 1)) {
-            PyErr_SetString(PyExc_ValueError, "the inner chunks do not divide the stored object");
-            goto failed;
-        }
-    }
+    plan->chain.room = room;
     if (index != Py_None) {
         int64_t how[2];
         if (integers(index, how, 2)) goto failed;
         plan->sharded = 1;
         plan->index_crc = how[0] != 0, plan->index_at_start = how[1] != 0;
-        plan->inner_count = product(plan->ndim, plan->grid, 1);
-        if (plan->inner_count > 1 << 20) {
-            PyErr_SetString(PyExc_ValueError, "too many inner chunks");
-            goto failed;
-        }
-        plan->index_size = 16 * plan->inner_count + (plan->index_crc ? 4 : 0);
-        plan->writable = 0;
     }
-    if (read_chain(plan, codecs, sizes, room)) goto failed;
+    const char *problem = plan_complete(plan, dimensions);
+    if (problem) {
+        PyErr_SetString(PyExc_ValueError, problem);
+        goto failed;
+    }
     Py_INCREF(codecs);
     owned->codecs = codecs;
     strcpy(plan->separator, separator);
@@ -195,7 +152,22 @@ static int check_signals(void *context) {
     return stop;
 }
 
-/* The numbers of `call`, as a list, and the result of the function; None if Python has to do all. */
+/* The coordinates of a stored object as a tuple. */
+static PyObject *coordinates(const Call *call, int64_t number) {
+    int64_t at[MAX_DIMS];
+    object_at(call, number, at);
+    PyObject *tuple = PyTuple_New(call->plan->ndim);
+    for (int d = 0; tuple && d < call->plan->ndim; d++) {
+        PyObject *coordinate = PyLong_FromLongLong(at[d]);
+        if (!coordinate || PyTuple_SetItem(tuple, d, coordinate)) {
+            Py_DECREF(tuple);
+            return NULL;
+        }
+    }
+    return tuple;
+}
+
+/* Do a call; the coordinates of what is left, as a list, or None if that is all. */
 static PyObject *run(Call *call) {
     PyThreadState *state = PyEval_SaveThread();
     call->check = check_signals;
@@ -206,12 +178,12 @@ static PyObject *run(Call *call) {
     PyObject *result = NULL;
     if (call->stopped || PyErr_Occurred()) {
         /* The exception of the signal handler. */
-    } else if (failed) {
+    } else if (failed || !call->done_count) {
         result = Py_NewRef(Py_None);
     } else if ((result = PyList_New(call->left_count))) {
         for (int64_t i = 0; i < call->left_count; i++) {
-            PyObject *number = PyLong_FromLongLong(call->left[i]);
-            if (!number || PyList_SetItem(result, i, number)) {
+            PyObject *at = coordinates(call, call->left[i]);
+            if (!at || PyList_SetItem(result, i, at)) {
                 Py_DECREF(result);
                 result = NULL;
                 break;
@@ -223,43 +195,95 @@ static PyObject *run(Call *call) {
     return result;
 }
 
-/* The start of each slice; 0, 1 if a step is not 1, or -1 with an error. */
-static int read_index(const Plan *plan, PyObject *index, int64_t *lows) {
-    if (!PyTuple_Check(index) || PyTuple_Size(index) != plan->ndim) {
-        PyErr_Format(PyExc_ValueError, "expected a tuple of %d slices", plan->ndim);
-        return -1;
+/* The selection of a call, and the memory with its elements. */
+typedef struct {
+    Axis axes[MAX_DIMS];
+    int64_t strides[MAX_DIMS];
+    Py_buffer view;
+    int lists; /* dimensions whose lists have to be freed */
+} Selection;
+
+static void free_selection(Selection *selection) {
+    for (int d = 0; d < selection->lists; d++) {
+        free(selection->axes[d].list);
+        free(selection->axes[d].numbers);
     }
-    for (int d = 0; d < plan->ndim; d++) {
-        PyObject *item = PyTuple_GetItem(index, d);
-        Py_ssize_t start, stop, step;
-        if (Py_TYPE(item) != &PySlice_Type) { /* PySlice_Unpack does not check it */
-            PyErr_SetString(PyExc_TypeError, "expected a tuple of slices");
-            return -1;
-        }
-        if (PySlice_Unpack(item, &start, &stop, &step)) return -1;
-        if (step != 1) return 1;
-        lows[d] = start;
-    }
-    return 0;
+    PyBuffer_Release(&selection->view);
 }
 
-/* The memory of an array with the elements of a box; 0, 1 if it is not a box, or -1 with an error. */
-static int read_memory(Call *call, PyObject *index, PyObject *array, Py_buffer *view, int64_t *lows,
-                       int64_t *shape, int64_t *strides, int writable) {
+/* The list of an array of indices. */
+static int read_list(const Plan *plan, int d, PyObject *item, Axis *axis) {
+    Py_buffer indices;
+    int result = -1;
+    if (PyObject_GetBuffer(item, &indices, PyBUF_STRIDES)) return -1;
+    if (indices.ndim != 1 || indices.itemsize != 8 || indices.shape[0] != axis->count) {
+        PyErr_SetString(PyExc_ValueError, "expected arrays of int64, one element for each of the memory");
+        goto end;
+    }
+    if (!(axis->list = malloc((size_t)axis->count * sizeof *axis->list))) {
+        PyErr_NoMemory();
+        goto end;
+    }
+    for (int64_t i = 0; i < axis->count; i++) {
+        Pick *pick = &axis->list[i];
+        memcpy(&pick->element, (const char *)indices.buf + i * indices.strides[0], 8);
+        pick->position = i;
+        if (pick->element < 0 || pick->element >= plan->shape[d]) {
+            PyErr_SetString(PyExc_ValueError, "the selection is not within the array");
+            goto end;
+        }
+    }
+    result = 0;
+end:
+    PyBuffer_Release(&indices);
+    return result;
+}
+
+/* The selection of a tuple of slices or arrays, and the memory of an array with its elements; 0, or -1
+ * with an error. */
+static int read_selection(Call *call, PyObject *index, PyObject *array, Selection *selection) {
     const Plan *plan = call->plan;
-    int other = read_index(plan, index, lows);
-    if (other) return other;
-    if (PyObject_GetBuffer(array, view, PyBUF_STRIDES | (writable ? PyBUF_WRITABLE : 0))) return -1;
+    Py_buffer *view = &selection->view;
+    int writing = call->kind == WRITE_BOX;
+    selection->lists = 0;
+    if (!PyTuple_Check(index) || PyTuple_Size(index) != plan->ndim) {
+        PyErr_Format(PyExc_ValueError, "expected a tuple of %d slices or arrays", plan->ndim);
+        return -1;
+    }
+    if (PyObject_GetBuffer(array, view, PyBUF_STRIDES | (writing ? 0 : PyBUF_WRITABLE))) return -1;
     if (view->ndim != plan->ndim || view->itemsize != plan->item) goto wrong;
     for (int d = 0; d < plan->ndim; d++) {
-        shape[d] = view->shape[d], strides[d] = view->strides[d];
-        if (shape[d] < 1 || lows[d] < 0 || lows[d] > plan->shape[d] - shape[d]) goto wrong;
+        PyObject *item = PyTuple_GetItem(index, d);
+        Axis *axis = &selection->axes[d];
+        *axis = (Axis){.count = view->shape[d], .step = 1};
+        selection->lists = d + 1;
+        selection->strides[d] = view->strides[d];
+        if (axis->count < 1) goto wrong;
+        if (Py_TYPE(item) == &PySlice_Type) { /* PySlice_Unpack does not check it */
+            Py_ssize_t start, stop, step;
+            if (PySlice_Unpack(item, &start, &stop, &step)) goto failed;
+            if (start < 0 || start >= plan->shape[d] || step < 1 || (writing && step != 1) ||
+                axis->count - 1 > (plan->shape[d] - 1 - start) / step)
+                goto wrong;
+            axis->start = start;
+            axis->step = axis->count == 1 ? 1 : step;
+        } else if (writing) {
+            PyErr_SetString(PyExc_TypeError, "expected a tuple of slices");
+            goto failed;
+        } else if (read_list(plan, d, item, axis)) {
+            goto failed;
+        }
+        if (axis_complete(axis, plan->outer[d])) {
+            PyErr_NoMemory();
+            goto failed;
+        }
     }
-    call->lo = lows, call->shape = shape, call->strides = strides, call->memory = view->buf;
+    call->axes = selection->axes, call->strides = selection->strides, call->memory = view->buf;
     return 0;
 wrong:
-    PyBuffer_Release(view);
-    PyErr_SetString(PyExc_ValueError, "the box is not within the array");
+    PyErr_SetString(PyExc_ValueError, "the selection is not within the array, or does not fit the memory");
+failed:
+    free_selection(selection);
     return -1;
 }
 
@@ -268,11 +292,53 @@ static const Plan *plan_of(PyObject *capsule) {
     return owned ? &owned->plan : NULL;
 }
 
+/* The values of stored objects in memory: bytes-like objects, or None for a missing one. */
+typedef struct {
+    Value *values;
+    Py_buffer *views;
+    Py_ssize_t count;
+} Values;
+
+static void free_values(Values *values) {
+    while (values->count-- > 0)
+        if (values->views[values->count].obj) PyBuffer_Release(&values->views[values->count]);
+    free(values->values);
+    free(values->views);
+}
+
+/* Set the values of a call; -1 with an error if the list does not have `total` of them. */
+static int read_values(Call *call, PyObject *list, int64_t total, Values *values) {
+    if (!PyList_Check(list) || PyList_Size(list) != total) {
+        PyErr_SetString(PyExc_ValueError, "expected one value for each stored object");
+        return -1;
+    }
+    values->values = calloc((size_t)total + 1, sizeof *values->values);
+    values->views = calloc((size_t)total + 1, sizeof *values->views);
+    if (!values->values || !values->views) {
+        PyErr_NoMemory();
+        goto failed;
+    }
+    for (; values->count < total; values->count++) {
+        PyObject *value = PyList_GetItem(list, values->count);
+        Py_buffer *view = &values->views[values->count];
+        if (value == Py_None) continue;
+        if (PyObject_GetBuffer(value, view, PyBUF_SIMPLE)) goto failed;
+        /* Empty values have a pointer, too: a null one is missing. */
+        values->values[values->count].data = view->buf ? view->buf : (void *)values->values;
+        values->values[values->count].size = view->len;
+    }
+    call->values = values->values;
+    return 0;
+failed:
+    free_values(values);
+    return -1;
+}
+
 PyDoc_STRVAR(read_box_doc,
              "read_box(plan, index, out, threads, values=None)\n--\n\n"
-             "Read the box of a tuple of slices into an array; values are those of its stored objects,\n"
-             "if in memory.  Return the numbers of stored objects that were not read, or None if none\n"
-             "was, as for slices with a step.");
+             "Read the outer product of slices and arrays of indices into an array; values are those of\n"
+             "its stored objects, in C order, if in memory.  Return the coordinates of stored objects\n"
+             "that were not read, or None if none was.");
 
 static PyObject *read_box(PyObject *module, PyObject *const *args, Py_ssize_t count) {
     (void)module;
@@ -282,12 +348,10 @@ static PyObject *read_box(PyObject *module, PyObject *const *args, Py_ssize_t co
     }
     Call call = {.plan = plan_of(args[0]), .kind = READ_BOX};
     if (!call.plan) return NULL;
-    int64_t lows[MAX_DIMS], shape[MAX_DIMS], strides[MAX_DIMS];
-    Py_buffer view;
     call.threads = (int)PyLong_AsLong(args[3]);
     if (PyErr_Occurred()) return NULL;
-    int other = read_memory(&call, args[1], args[2], &view, lows, shape, strides, 1);
-    if (other) return other < 0 ? NULL : Py_NewRef(Py_None);
+    Selection selection;
+    if (read_selection(&call, args[1], args[2], &selection)) return NULL;
     PyObject *result = NULL;
     PyObject *list = count == 5 && args[4] != Py_None ? args[4] : NULL;
     if (!list && !call.plan->root) {
@@ -295,43 +359,23 @@ static PyObject *read_box(PyObject *module, PyObject *const *args, Py_ssize_t co
     } else if (!list) {
         result = run(&call);
     } else {
+        Values values = {0};
         int64_t total = 1;
         for (int d = 0; d < call.plan->ndim; d++)
-            total *= (lows[d] + shape[d] - 1) / call.plan->outer[d] - lows[d] / call.plan->outer[d] + 1;
-        Value *values = calloc((size_t)total + 1, sizeof *values);
-        Py_buffer *views = calloc((size_t)total + 1, sizeof *views);
-        Py_ssize_t found = 0;
-        if (!values || !views) {
-            PyErr_NoMemory();
-        } else if (!PyList_Check(list) || PyList_Size(list) != total) {
-            PyErr_SetString(PyExc_ValueError, "expected one value for each stored object");
-        } else {
-            for (; found < total; found++) {
-                PyObject *value = PyList_GetItem(list, found);
-                if (value == Py_None) continue;
-                if (PyObject_GetBuffer(value, &views[found], PyBUF_SIMPLE)) break;
-                /* Empty values have a pointer, too: a null one is missing. */
-                values[found].data = views[found].buf ? views[found].buf : (void *)values;
-                values[found].size = views[found].len;
-            }
-            if (found == total) {
-                call.values = values;
-                result = run(&call);
-            }
+            if (__builtin_mul_overflow(total, call.axes[d].objects, &total)) total = -1, d = MAX_DIMS;
+        if (!read_values(&call, list, total, &values)) {
+            result = run(&call);
+            free_values(&values);
         }
-        while (found-- > 0)
-            if (views[found].obj) PyBuffer_Release(&views[found]);
-        free(values);
-        free(views);
     }
-    PyBuffer_Release(&view);
+    free_selection(&selection);
     return result;
 }
 
 PyDoc_STRVAR(write_box_doc,
              "write_box(plan, index, values, threads)\n--\n\n"
-             "Write the complete chunks of the box of a tuple of slices.  Return the numbers of chunks\n"
-             "that were not written, or None if none was, as for slices with a step.");
+             "Write the complete stored objects of the box of a tuple of slices without steps.  Return\n"
+             "the coordinates of those that were not written, or None if none was.");
 
 static PyObject *write_box(PyObject *module, PyObject *const *args, Py_ssize_t count) {
     (void)module;
@@ -345,14 +389,12 @@ static PyObject *write_box(PyObject *module, PyObject *const *args, Py_ssize_t c
         PyErr_SetString(PyExc_ValueError, "the plan is not for writing");
         return NULL;
     }
-    int64_t lows[MAX_DIMS], shape[MAX_DIMS], strides[MAX_DIMS];
-    Py_buffer view;
     call.threads = (int)PyLong_AsLong(args[3]);
     if (PyErr_Occurred()) return NULL;
-    int other = read_memory(&call, args[1], args[2], &view, lows, shape, strides, 0);
-    if (other) return other < 0 ? NULL : Py_NewRef(Py_None);
+    Selection selection;
+    if (read_selection(&call, args[1], args[2], &selection)) return NULL;
     PyObject *result = run(&call);
-    PyBuffer_Release(&view);
+    free_selection(&selection);
     return result;
 }
 
@@ -376,7 +418,7 @@ static int find_points(const Plan *plan, const Py_buffer *indices, int64_t count
             int64_t inside = at % plan->outer[d];
             point.chunk = point.chunk * objects + at / plan->outer[d];
             point.inner = point.inner * plan->grid[d] + inside / plan->chunk[d];
-            point.offset = point.offset * plan->chunk[d] + inside % plan->chunk[d];
+            point.offset += inside % plan->chunk[d] * plan->strides[d];
         }
         points[i] = point;
         if (i && by_chunk(&points[i - 1], &point) > 0) sorted = 0;
@@ -386,15 +428,15 @@ static int find_points(const Plan *plan, const Py_buffer *indices, int64_t count
 }
 
 PyDoc_STRVAR(read_points_doc,
-             "read_points(plan, indices, out, threads)\n--\n\n"
-             "Read single elements; indices are arrays of int64, one for each dimension.\n"
-             "Return the numbers of stored objects, in C order of the grid, that were not read, or None if\n"
-             "none was.");
+             "read_points(plan, indices, out, threads, values=None)\n--\n\n"
+             "Read single elements; indices are arrays of int64, one for each dimension; values are those\n"
+             "of the stored objects with these elements, in C order, if in memory.  Return the coordinates\n"
+             "of stored objects that were not read, or None if none was.");
 
 static PyObject *read_points(PyObject *module, PyObject *const *args, Py_ssize_t count) {
     (void)module;
-    if (count != 4) {
-        PyErr_SetString(PyExc_TypeError, "read_points takes 4 arguments");
+    if (count != 4 && count != 5) {
+        PyErr_SetString(PyExc_TypeError, "read_points takes 4 or 5 arguments");
         return NULL;
     }
     Call call = {.plan = plan_of(args[0]), .kind = READ_POINTS};
@@ -406,7 +448,8 @@ static PyObject *read_points(PyObject *module, PyObject *const *args, Py_ssize_t
     int found = 0;
     PyObject *result = NULL;
     Point *points = NULL;
-    if (!plan->root || !PyTuple_Check(args[1]) || PyTuple_Size(args[1]) != plan->ndim) {
+    PyObject *list = count == 5 && args[4] != Py_None ? args[4] : NULL;
+    if (!(list || plan->root) || !PyTuple_Check(args[1]) || PyTuple_Size(args[1]) != plan->ndim) {
         PyErr_SetString(PyExc_ValueError, "the plan has no directory, or the indices do not fit");
         return NULL;
     }
@@ -437,7 +480,15 @@ static PyObject *read_points(PyObject *module, PyObject *const *args, Py_ssize_t
     }
     call.points = points, call.point_count = length;
     call.memory = view.buf, call.strides = &stride;
+    Values values = {0};
+    if (list) {
+        int64_t total = 0;
+        for (int64_t i = 0; i < length; i++)
+            if (!i || points[i].chunk != points[i - 1].chunk) total++;
+        if (read_values(&call, list, total, &values)) goto end;
+    }
     result = run(&call);
+    free_values(&values);
 end:
     free(points);
     while (found-- > 0) PyBuffer_Release(&indices[found]);
@@ -472,6 +523,39 @@ static PyObject *codec_new(PyObject *module, PyObject *args) {
     return capsule;
 }
 
+/* Memory of exactly some bytes: the page behind it cannot be used, and what is before it is checked. */
+typedef struct {
+    uint8_t *pages, *data;
+    size_t size, before;
+} Guarded;
+
+#define FILLER 0xa5
+
+static int guard(Guarded *memory, int64_t size) {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), used = ((size_t)size + page - 1) / page * page;
+    memory->size = used + page;
+    memory->pages = mmap(NULL, memory->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory->pages == MAP_FAILED) {
+        memory->pages = NULL;
+        PyErr_NoMemory();
+        return -1;
+    }
+    memory->before = used - (size_t)size;
+    memory->data = memory->pages + memory->before;
+    memset(memory->pages, FILLER, memory->before);
+    if (mprotect(memory->pages + used, page, PROT_NONE)) {
+        PyErr_SetFromErrno(PyExc_OSError);
+        return -1;
+    }
+    return 0;
+}
+
+static int is_damaged(const Guarded *memory) {
+    for (size_t i = 0; i < memory->before; i++)
+        if (memory->pages[i] != FILLER) return 1;
+    return 0;
+}
+
 /* Run one function of a codec; None for "not done". */
 static PyObject *use_codec(PyObject *args, int decoding) {
     PyObject *capsule;
@@ -480,7 +564,7 @@ static PyObject *use_codec(PyObject *args, int decoding) {
     if (!PyArg_ParseTuple(args, decoding ? "Oy*L" : "Oy*", &capsule, &data, &capacity)) return NULL;
     PyObject *result = NULL;
     void *worker = NULL;
-    uint8_t *to = NULL;
+    Guarded from = {0}, to = {0};
     const zarr_codec *codec = PyCapsule_GetPointer(capsule, ZARR_CODEC_CAPSULE);
     if (!codec) goto end;
     if (!decoding) capacity = codec->encode_bound(codec, data.len);
@@ -488,31 +572,41 @@ static PyObject *use_codec(PyObject *args, int decoding) {
         result = Py_NewRef(Py_None);
         goto end;
     }
-    to = malloc((size_t)capacity + 1);
-    if (!to || (codec->worker_new && !(worker = codec->worker_new(codec)))) {
+    if (capacity > INT64_MAX / 4 || guard(&from, data.len) || guard(&to, capacity)) {
+        if (!PyErr_Occurred()) PyErr_NoMemory();
+        goto end;
+    }
+    memcpy(from.data, data.buf, (size_t)data.len);
+    if (codec->worker_new && !(worker = codec->worker_new(codec))) {
         PyErr_NoMemory();
         goto end;
     }
     int64_t size;
+    int changed;
     Py_BEGIN_ALLOW_THREADS
-    size = decoding ? codec->decode(codec, worker, data.buf, data.len, to, capacity)
-                    : codec->encode(codec, worker, data.buf, data.len, to, capacity);
+    size = decoding ? codec->decode(codec, worker, from.data, data.len, to.data, capacity)
+                    : codec->encode(codec, worker, from.data, data.len, to.data, capacity);
+    changed = memcmp(from.data, data.buf, (size_t)data.len);
     Py_END_ALLOW_THREADS
     if (size > capacity)
-        PyErr_SetString(PyExc_RuntimeError, "the codec wrote more bytes than there is room for");
+        PyErr_SetString(PyExc_RuntimeError, "the codec returned more bytes than there is room for");
+    else if (changed || is_damaged(&from) || is_damaged(&to))
+        PyErr_SetString(PyExc_RuntimeError, "the codec wrote outside of its buffer");
     else
-        result = size < 0 ? Py_NewRef(Py_None) : PyBytes_FromStringAndSize((char *)to, size);
+        result = size < 0 ? Py_NewRef(Py_None) : PyBytes_FromStringAndSize((char *)to.data, size);
 end:
     if (worker) codec->worker_free(codec, worker);
-    free(to);
+    if (from.pages) munmap(from.pages, from.size);
+    if (to.pages) munmap(to.pages, to.size);
     PyBuffer_Release(&data);
     return result;
 }
 
 PyDoc_STRVAR(decode_doc, "decode(codec, data, capacity)\n--\n\n"
-                         "Decode with the native form alone; None if it leaves it to Python.");
+                         "Decode with the native form alone; None if it leaves it to Python.  For tests: the\n"
+                         "process ends if the codec uses memory behind its buffers.");
 PyDoc_STRVAR(encode_doc, "encode(codec, data)\n--\n\n"
-                         "Encode with the native form alone; None if it leaves it to Python.");
+                         "Encode with the native form alone; as decode().");
 
 static PyObject *codec_decode(PyObject *module, PyObject *args) {
     (void)module;

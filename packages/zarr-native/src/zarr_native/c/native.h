@@ -32,6 +32,7 @@ typedef struct {
     int64_t shape[MAX_DIMS]; /* of the array, in elements */
     int64_t outer[MAX_DIMS]; /* of a stored object: a shard, or a chunk */
     int64_t chunk[MAX_DIMS]; /* of a chunk: an inner chunk if there are shards */
+    int64_t strides[MAX_DIMS]; /* of the elements of a decoded chunk, in bytes; transposed or not */
     int64_t item;            /* bytes of an element */
     int64_t nbytes;          /* decoded bytes of a chunk */
     int swap;                /* bytes whose order is reversed, within an element; 0 for none */
@@ -53,6 +54,25 @@ typedef struct {
     int64_t partial_limit; /* larger uncompressed chunks in files are read in part, by Python */
 } Plan;
 
+/* An element of a list of indices, and its place in the list. */
+typedef struct {
+    int64_t element, position;
+} Pick;
+
+/* The selected elements of a dimension: start + i * step, or those of a list. */
+typedef struct {
+    int64_t count, start, step;
+    Pick *list;               /* sorted by element; null if there is none */
+    int64_t objects, first;   /* the number of stored objects with such elements, and the first one */
+    int64_t *numbers;         /* of these objects; null if they follow each other */
+} Axis;
+
+/* Compute the other members from shape, outer, chunk, item, swap, fill, sharded, index_crc, the codecs of
+ * the chain, its room, and the exact sizes in bound[1 ..]: -1 where they depend on the content.
+ * `order` is the order of the dimensions in an encoded chunk.  Returns what is not supported, or null. */
+const char *plan_complete(Plan *plan, const int64_t *order);
+/* Sort the list, and find the stored objects; -1 if there is not enough memory. */
+int axis_complete(Axis *axis, int64_t outer);
 /* The key of a chunk; its length, or -1 if it does not fit. */
 int plan_key(const Plan *plan, const int64_t *coordinates, char *key);
 
@@ -64,9 +84,9 @@ void copy_box(int ndim, const int64_t *shape, char *to, const int64_t *to_stride
 /* Set all elements of a box to one value. */
 void fill_box(int ndim, const int64_t *shape, char *to, const int64_t *to_strides,
               const uint8_t *value, int64_t item);
-/* Whether an array with these strides is the memory of its elements in C order. */
-int is_contiguous(int ndim, const int64_t *shape, const int64_t *strides, int64_t item);
-void c_strides(int ndim, const int64_t *shape, int64_t item, int64_t *strides);
+/* Copy single elements; element `origin` is at `from`. */
+void copy_picks(int64_t count, const Pick *picks, int64_t origin, char *to, int64_t to_stride,
+                const char *from, int64_t from_stride, int64_t item, int swap);
 int are_bools(const uint8_t *bytes, int64_t count);
 /* Whether all elements have the bits of a value. */
 int is_filled(const uint8_t *data, int64_t nbytes, const uint8_t *value, int64_t item);
@@ -95,28 +115,28 @@ int64_t chain_encode(const Chain *chain, Worker *worker, const uint8_t *src, con
 
 /* --- files.c --- */
 
+typedef struct {
+    const uint8_t *data; /* null if the chunk is missing */
+    int64_t size;
+} Value;
+
 int open_root(const char *path);
 /* Open a file below a directory; no link leads out of it.  Returns -errno on failure. */
 int open_beneath(int root, const char *path, int flags, int follow_links);
 /* The length of an open regular file, or -1. */
 int64_t file_size(int descriptor);
 int read_fully(int descriptor, uint8_t *buffer, int64_t size, int64_t offset);
-/* Replace a value as LocalStore does; 0, or -1 with nothing changed. */
-int replace_value(const Plan *plan, int root, Worker *worker, const char *key, const uint8_t *data,
-                  int64_t size);
+/* Replace a value as LocalStore does, by the bytes of all pieces; 0, or -1 with nothing changed. */
+int replace_value(const Plan *plan, int root, Worker *worker, const char *key, const Value *pieces,
+                  int64_t count);
 /* Whether a value is certainly missing. */
 int is_missing(const Plan *plan, int root, const char *key);
 
 /* --- jobs.c: one call --- */
 
-typedef struct {
-    const uint8_t *data; /* null if the chunk is missing */
-    int64_t size;
-} Value;
-
 typedef enum { READ_BOX, WRITE_BOX, READ_POINTS } Kind;
 
-/* The points of a chunk, in the order of reading. */
+/* The points of a chunk, in the order of reading; the offset is in bytes. */
 typedef struct {
     int64_t chunk, inner, offset, position;
 } Point;
@@ -128,23 +148,24 @@ typedef struct Job Job;
 typedef struct {
     const Plan *plan;
     Kind kind;
-    const int64_t *lo, *shape;  /* of the box, in elements of the array */
+    const Axis *axes;           /* of the selection; for writing all steps are 1, without lists */
     char *memory;               /* the result, or the values to write */
     const int64_t *strides;     /* in bytes */
-    const Value *values;        /* of the chunks of the box, if they are in memory */
+    const Value *values;        /* of the stored objects, if they are in memory */
     const Point *points;        /* sorted by chunk */
     int64_t point_count;
     int threads;
     int (*check)(void *);
     void *context;
-    /* Numbers of the stored objects that Python has to do, in the box, or for points in the grid;
-     * freed by the caller. */
+    /* Numbers of the stored objects that Python has to do; freed by the caller. */
     int64_t *left;
     int64_t left_count, done_count;
     int stopped;
 } Call;
 
 int run_call(Call *call);
+/* The coordinates of a stored object by its number: in the selection, or for points in the grid. */
+void object_at(const Call *call, int64_t number, int64_t *at);
 
 /* --- checksums and compressors --- */
 

@@ -131,6 +131,7 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
     "default": {"separator": "/"},
     "v2": {"separator": "."},
     "zstd": {"checksum": False},
+    "cast_value": {"rounding": "nearest-even"},
     "sharding_indexed": {"index_location": "end"},
 }
 _CHAINS = ("codecs", "index_codecs")
@@ -189,6 +190,8 @@ def _chain_problems(at: str, given: Any, written: Any, has_order: bool) -> Itera
         return
     for number, (one, other) in enumerate(zip(given, written, strict=True)):
         yield from _definition_problems(f"{at}/{number}", one, other, has_order)
+        if isinstance(one, dict) and one.get("name") == "cast_value":
+            has_order = _has_byte_order(one.get("configuration", {}).get("data_type"))
 
 
 # --- version 2 ---
