@@ -37,6 +37,24 @@ autodoc_typehints = "none"  # signatures are those of the docstrings
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = True  # links types that the reference contains
 numpydoc_xref_ignore = {"of", "or", "optional", "default", "by", "path", "callable"}
+numpydoc_xref_aliases = {
+    # Not the glossaries of other sites, which cannot be read without a network.
+    "bool": "bool",
+    "boolean": "bool",
+    "True": "True",
+    "False": "False",
+    "array_like": "numpy.ndarray",
+    "array-like": "numpy.ndarray",
+    "generator": "collections.abc.Generator",
+    "scalar": "numpy.generic",
+    "sequence": "collections.abc.Sequence",
+    "iterable": "collections.abc.Iterable",
+    "mapping": "collections.abc.Mapping",
+    "store-like": "zarr_core.StoreLike",
+    "Array": "zarr_core.Array",
+    "Group": "zarr_core.Group",
+    "Store": "zarr_core.Store",
+}
 copybutton_prompt_text = ">>> "
 
 templates_path = ["_templates"]

@@ -11,7 +11,7 @@ from zarr_cli.advice import PHRASES, to_command_line
 LIBRARIES = ("core", "transfer", "import", "stores", "formats", "display")
 PYTHON = re.compile(
     r"zarr_\w+\.\w+\(|\b(overwrite|external|metadata_only|soft)=|zarr_core\.(config|override)"
-    r"|(?<![-\w])(zarr_format|source_format|timeout|if_exists|unsupported|storage_options)="
+    r"|(?<!-o )(?<![-\w])(zarr_format|source_format|timeout|if_exists|unsupported|storage_options)="
 )
 OTHER_CALLS = (
     "pass only one of them",  # if_exists="skip" is --skip-existing, checked by the command

@@ -56,6 +56,7 @@ PHRASES: dict[str, str | Callable[[re.Match[str]], str]] = {
     r"pass storage_options=\{['\"](\w+)['\"]: (\w+)\}": lambda found: (
         f"pass -o {found[1]}={found[2].lower()}"
     ),
+    r"(?<![-\w])((?:connect_|retry_)?timeout)=(?=\w)": r"-o \1=",
     r"password_variable='NAME'": "-o password_variable=NAME",
     r"LocalStore\(\.\.\., follow_links=True\)": "use its file:// URL with -o follow_links=true",
     r"pass them in the URL or as fo=": "pass them in the URL or with -o fo=...",

@@ -22,7 +22,7 @@ from zarr_core.extension import (
     check_key,
     check_prefix,
 )
-from zarr_core.tools import only_keys
+from zarr_core.tools import only_keys, system_calls
 
 from zarr_stores._after_fork import register_after_fork
 from zarr_stores._database import INVALID_NAMES, DatabaseStore, encode_key, to_bytes
@@ -277,7 +277,7 @@ class DBMStore(DatabaseStore):
         path = next(filter(os.path.isfile, (self.path + suffix for suffix in _LOCKED)), None)
         if not HAVE_LOCKS or path is None:
             return
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDONLY | system_calls.CLOSE_ON_EXEC)
         try:
             flock(descriptor, (LOCK_EX if create else LOCK_SH) | LOCK_NB)
         except BlockingIOError:
