@@ -148,7 +148,7 @@ class ManifestStore(WrapperStore):
             records = dict.fromkeys(records, _UNKNOWN)
         if prefixes:
             known, _ = self._stored.read()
-            present = [self._prefix + key for key in known or ()]
+            present = [*records, *(self._prefix + key for key in known or ())]
             present += [key for it in prefixes for key in keys_below(self.inner, it)]
             for key in present:
                 if key.startswith(tuple(prefixes)):
