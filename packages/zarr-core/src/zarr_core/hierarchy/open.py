@@ -26,7 +26,8 @@ from zarr_core.metadata.group import GroupMetadata
 from zarr_core.registry.scope import override_extensions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Set
+    import os
+    from collections.abc import Callable, Mapping, Set
 
     from zarr_core.engine.stored_node import StoredGroup
     from zarr_core.hierarchy.fresh_array import Recheck
@@ -53,6 +54,7 @@ def open(
     metadata: Mapping[str, Any] | ArrayMetadata | PartialArrayMetadata | None = None,
     match: bool = True,
     recheck: Recheck = "open",
+    verify: bool | str | os.PathLike[str] | None = None,
     **create: Any,
 ) -> Array | Group:
     """Open an array or a group.
@@ -91,6 +93,10 @@ def open(
         (:meth:`Array.refresh` reads it again), before every use of the node, or if the last check
         is older than this number of seconds.  A check compares the generations of the metadata
         documents in the store, without reading them.  Also for members of a group.
+    verify : bool or path, optional
+        Compare every value with a manifest when it is read; the node is read-only.  True for the
+        manifest that is stored in the node or above it, or the file of a manifest of the node.
+        Requires zarr-stores.
     **create
         For modes that create a node: arguments of :func:`create_array` if ``shape``, ``data`` or
         ``metadata`` is given, else of :func:`create_group`.
@@ -114,6 +120,7 @@ def open(
     return _open(
         Array if is_array else None, store, mode, path, zarr_format, storage_options,
         use_consolidated, config, synchronizer, extensions, create, recheck, metadata, match,
+        _wrapper(verify),
     )  # fmt: skip
 
 
@@ -130,6 +137,7 @@ def open_array(
     metadata: Mapping[str, Any] | ArrayMetadata | PartialArrayMetadata | None = None,
     match: bool = True,
     recheck: Recheck = "open",
+    verify: bool | str | os.PathLike[str] | None = None,
     **create: Any,
 ) -> Array:
     """Open an array; parameters as for :func:`open`.
@@ -145,7 +153,7 @@ def open_array(
     """
     found = _open(
         Array, store, mode, path, zarr_format, storage_options, None, config, synchronizer,
-        extensions, create, recheck, metadata, match,
+        extensions, create, recheck, metadata, match, _wrapper(verify),
     )  # fmt: skip
     if not isinstance(found, Array):
         raise NodeTypeError(found.stored.location, _IS_GROUP)
@@ -164,6 +172,7 @@ def open_group(
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
     attributes: Mapping[str, Any] | None = None,
     recheck: Recheck = "open",
+    verify: bool | str | os.PathLike[str] | None = None,
 ) -> Group:
     """Open a group; parameters as for :func:`open`.
 
@@ -177,7 +186,7 @@ def open_group(
     create = {} if attributes is None else {"attributes": attributes}
     found = _open(
         Group, store, mode, path, zarr_format, storage_options, use_consolidated, None,
-        synchronizer, extensions, create, recheck,
+        synchronizer, extensions, create, recheck, wrap=_wrapper(verify),
     )  # fmt: skip
     if not isinstance(found, Group):
         raise NodeTypeError(
@@ -215,6 +224,7 @@ def _open(
     recheck: Recheck,
     metadata: Any = None,
     match: bool = False,
+    wrap: Callable[[Store, str], Store] | None = None,
 ) -> Array | Group:
     if recheck != "open":
         from zarr_core.hierarchy.fresh_array import max_age  # only for such nodes
@@ -223,7 +233,7 @@ def _open(
         age = max_age(recheck)
         node = _open(
             kind, place, mode, path, zarr_format, storage_options, use_consolidated, config,
-            synchronizer, extensions, create, "open", metadata, match,
+            synchronizer, extensions, create, "open", metadata, match, wrap,
         )  # fmt: skip
         return fresh(node, age)
     with override_extensions(extensions):
@@ -240,6 +250,8 @@ def _open(
             place, path, read_only=mode == "r", storage_options=storage_options,
             synchronizer=synchronizer,
         )  # fmt: skip
+        if wrap is not None:
+            store = wrap(store, below)
         if store.read_only and mode not in (None, "r"):
             raise StoreReadOnlyError(
                 f'the store is read-only, and mode="{mode}" requires writing', store
@@ -277,6 +289,18 @@ def _open(
         if metadata is not None or (match and create):
             _check(kind, found, metadata, create if match else {})
         return Array(found) if isinstance(found, StoredArray) else Group(found)
+
+
+def _wrapper(
+    verify: bool | str | os.PathLike[str] | None,
+) -> Callable[[Store, str], Store] | None:
+    """The function that wraps the store of a node as the arguments of the call require."""
+    if verify is None or verify is False:
+        return None
+    from zarr_core.optional import optional_function  # only for such nodes
+
+    verified = optional_function("open(verify=...)")
+    return lambda store, path: verified(store, None if verify is True else verify, path)
 
 
 @cache

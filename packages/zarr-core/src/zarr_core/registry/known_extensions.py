@@ -85,6 +85,7 @@ FILE_SIGNATURES: dict[str, list[str]] = {
 
 # For a function or method of zarr_core, the distribution that provides it, and its target.
 FUNCTIONS: dict[str, tuple[str, str]] = {
+    "open(verify=...)": ("zarr-stores", "zarr_stores.verified_store:VerifiedStore"),
     "convert": ("zarr-transfer", "zarr_transfer:convert"),
     "copy": ("zarr-transfer", "zarr_transfer:copy"),
     "copy_all": ("zarr-transfer", "zarr_transfer:copy_all"),
