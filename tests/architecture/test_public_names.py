@@ -33,7 +33,7 @@ NAMES = {
         SubchunkCodec ValidationProblem ValueReplacedError ZarrError check_key check_prefix
     """,
     "zarr_core.tools": """
-        CHECKPOINT_NAME Cache ChunkProjection CodecChain ConsolidatedMetadata KeyOrder
+        CHECKPOINT_NAME Cache ChunkProjection CodecChain ConsolidatedMetadata KeyOrder MANIFEST_NAMES
         Node PreparedCodecChain Progress ProgressReporter Rollback Schema StoredArray StoredGroup WrapperReader
         allow_reserved_names available_threads check_attributes check_reserved_names codec_definition
         concurrent_map conflicting_format create_ancestors data_type_for erase_documents

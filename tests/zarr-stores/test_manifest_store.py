@@ -12,23 +12,19 @@ import time
 import numpy as np
 import pytest
 import zarr_core as zarr
-from store_contract import StoreContract
+from object_stores import s3_store
+from server_store_contract import unique
 from zarr_core.extension import StoreReadOnlyError
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
 from zarr_stores.manifest import CHANGES_NAME, MANIFEST_NAME, create_manifest
 from zarr_stores.manifest_store import ManifestStore
+from zarr_stores.redis import RedisStore
 from zarr_stores.sqlite import SQLiteStore
 from zarr_stores.stored_manifest import read_manifest, write_manifest
 from zarr_stores.verify import verify
 
-
-class TestManifestStore(StoreContract):
-    pickles = False
-    test_pickle = None
-
-    def make(self, tmp_path):
-        return ManifestStore(MemoryStore())
+pytest_plugins = ["servers.fixtures"]
 
 
 def is_current(store):
@@ -78,6 +74,32 @@ def test_every_kind_of_change_is_recorded(inner):
     assert is_current(inner)
     assert sorted(inner.list()) == [CHANGES_NAME, MANIFEST_NAME]
     assert list(store.list()) == []
+
+
+def check_remote(inner):
+    with ManifestStore(inner) as store:
+        array = zarr.create_array(store, shape=(40, 40), chunks=(5, 5), dtype="int32")
+        array[...] = np.arange(1600).reshape(40, 40)
+        array[3, 3] = 7
+        store.flush()
+        assert is_current(inner)
+        memory = MemoryStore()
+        for key in store.list():
+            memory.set(key, store.get(key))
+        assert create_manifest(memory).digest == store.digest()
+        lost, swapped = "c/0/0", "c/1/1"
+        inner.set(swapped, inner.get("c/1/2"))
+        inner.erase(lost)
+        found = [(it.key, it.kind) for it in verify(inner).problems]
+        assert found == [(lost, "missing"), (swapped, "misplaced")]
+
+
+def test_an_s3_bucket_has_a_manifest(s3_server):
+    check_remote(s3_store(s3_server))
+
+
+def test_redis_has_a_manifest(redis_server):
+    check_remote(RedisStore(f"{redis_server.url}?prefix={unique()}"))
 
 
 def test_the_manifest_is_behind_until_changes_are_recorded():

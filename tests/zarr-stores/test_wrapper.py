@@ -7,6 +7,7 @@ from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
 from zarr_stores._immutable import ImmutableStore
 from zarr_stores.cache import LRUCacheStore
+from zarr_stores.manifest_store import ManifestStore
 from zarr_stores.prefix import PrefixStore
 from zarr_stores.read_only import ReadOnlyStore
 from zarr_stores.wrapper import WrapperStore
@@ -93,6 +94,11 @@ class TestPrefixStore(TestWrapperStore):
 class TestLRUCacheStore(TestWrapperStore):
     def wrap(self, store):
         return LRUCacheStore(store, 1000)
+
+
+class TestManifestStore(TestWrapperStore):
+    def wrap(self, store):
+        return ManifestStore(store)
 
 
 class TestStack(TestWrapperStore):

@@ -35,6 +35,7 @@ from zarr_core.metadata.schema import Schema, package_schema
 from zarr_core.metadata.validation_problem import json_pointer
 from zarr_core.names import (
     CHECKPOINT_NAME,
+    MANIFEST_NAMES,
     is_node_name,
     is_reserved_name,
     join,
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CHECKPOINT_NAME",
+    "MANIFEST_NAMES",
     "Cache",
     "ChunkProjection",
     "CodecChain",

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zarr_core.extension import StoreError, StoreReadError, ValueReplacedError
-from zarr_core.tools import opened_store, parallel_for, reporting
+from zarr_core.tools import MANIFEST_NAMES, opened_store, parallel_for, reporting
 
 from zarr_stores.digest_tree import DigestTree
 
@@ -36,11 +36,7 @@ __all__ = [
     "load_manifest",
 ]
 
-MANIFEST_NAME = ".manifest.jsonl"
-"""Key of the manifest of a hierarchy, below the path of its root."""
-
-CHANGES_NAME = ".manifest.changes.jsonl"
-"""Key of the changes since then, and of the writers that have not recorded theirs."""
+MANIFEST_NAME, CHANGES_NAME = MANIFEST_NAMES
 
 _FORMAT = "zarr_manifest"
 _VERSION = 1
@@ -280,7 +276,7 @@ def _invalid(location: object, problem: str) -> StoreError:
 
 def is_manifest_key(key: str) -> bool:
     """Whether a key belongs to a manifest, and not to the hierarchy that it describes."""
-    return key.rpartition("/")[2] in (MANIFEST_NAME, CHANGES_NAME)
+    return key.rpartition("/")[2] in MANIFEST_NAMES
 
 
 def record_of(value: Buffers) -> bytes:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import StoreReadError
+from zarr_core.extension import StoreReadError, check_key, check_prefix
 from zarr_core.tools import normalise_path
 
 from zarr_stores._after_fork import register_after_fork
@@ -186,6 +186,8 @@ class ManifestStore(WrapperStore):
         if self.inner.read_only:  # which raises the error
             yield records
             return
+        for key in keys:
+            (check_prefix if key.endswith("/") else check_key)(key)
         names = [key for key in keys if not is_manifest_key(key)]
         with self._guard:
             if self._writer is None:
