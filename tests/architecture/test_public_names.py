@@ -23,7 +23,7 @@ NAMES = {
     "zarr_core.extension": """
         INTERFACE_VERSION JSON ArrayMetadata ArrayRepresentation ArrayToArrayCodec ArrayToBytesCodec BasicIndexer
         Buffer BufferByteReader Buffers ByteRange ByteReader BytesToBytesCodec Change
-        ChecksumError ChunkAxis ChunkDecodeError ChunkGrid ChunkKeyEncoding ChunkMemoryLayout
+        ChecksumError ChunkAxis ChunkCache ChunkDecodeError ChunkGrid ChunkKeyEncoding ChunkMemoryLayout
         Codec CodecError CoordinateIndexer DataType Display
         ExtensionConfigurationError ExtensionDefinition Forkable Format GroupMetadata
         Location MetadataExtension MetadataValidationError NativeExecutor NativePlan NodeNotFoundError

@@ -9,6 +9,7 @@ import numpy as np
 from zarr_core.engine.fill_value import fill_test
 from zarr_core.engine.scratch import scratch
 from zarr_core.errors import ChunkDecodeError, CodecError
+from zarr_core.interfaces.chunk_cache import forget_chunks
 from zarr_core.interfaces.selection import BasicIndexer
 from zarr_core.selection.projection import project, put
 from zarr_core.threads import parallel_for
@@ -51,6 +52,13 @@ def write(stored: StoredChunks, selection: AnySelection, value: Array) -> None:
     StoreError
         If the store fails.
     """
+    try:
+        _write(stored, selection, value)
+    finally:
+        forget_chunks(stored.chunk_store, stored.prefix)
+
+
+def _write(stored: StoredChunks, selection: AnySelection, value: Array) -> None:
     if not value.size:
         return
 
@@ -128,7 +136,7 @@ def _erase(stored: StoredChunks, selection: AnySelection, value: Array) -> bool:
             end = start + axis.length(at)
             index.append(slice(max(part.start, start), min(part.stop, end), 1))
         inside = BasicIndexer(tuple(index))
-        write(stored, inside, np.broadcast_to(value, inside.shape))
+        _write(stored, inside, np.broadcast_to(value, inside.shape))
 
     parallel_for(chunks, work, None, stored.threads, min_task_seconds=_MIN_TASK_SECONDS)
     return True
@@ -159,7 +167,10 @@ def write_fields(
         except (CodecError, MemoryError) as error:
             raise _located(stored, chunk_coords, error) from error
 
-    parallel_for(project(selection, stored.axes), work, threads=stored.threads)
+    try:
+        parallel_for(project(selection, stored.axes), work, threads=stored.threads)
+    finally:
+        forget_chunks(stored.chunk_store, stored.prefix)
 
 
 def _write_chunk(stored: StoredChunks, projection: ChunkProjection, value: Array) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -55,6 +55,7 @@ def open(
     match: bool = True,
     recheck: Recheck = "open",
     verify: bool | str | os.PathLike[str] | None = None,
+    cache: Any = None,
     **create: Any,
 ) -> Array | Group:
     """Open an array or a group.
@@ -97,6 +98,10 @@ def open(
         Compare every value with a manifest when it is read; the node is read-only.  True for the
         manifest that is stored in the node or above it, or the file of a manifest of the node.
         Requires zarr-stores.
+    cache : int or CachePool, optional
+        Keep decoded chunks in memory, for the node and its members: a number of bytes, or a
+        ``zarr_stores.cache.CachePool``, which several nodes share.  Changes by this process are
+        noticed, those of others if ``recheck`` says so.  Requires zarr-stores.
     **create
         For modes that create a node: arguments of :func:`create_array` if ``shape``, ``data`` or
         ``metadata`` is given, else of :func:`create_group`.
@@ -120,7 +125,7 @@ def open(
     return _open(
         Array if is_array else None, store, mode, path, zarr_format, storage_options,
         use_consolidated, config, synchronizer, extensions, create, recheck, metadata, match,
-        _wrapper(verify),
+        _wrapper(verify, cache, recheck),
     )  # fmt: skip
 
 
@@ -138,6 +143,7 @@ def open_array(
     match: bool = True,
     recheck: Recheck = "open",
     verify: bool | str | os.PathLike[str] | None = None,
+    cache: Any = None,
     **create: Any,
 ) -> Array:
     """Open an array; parameters as for :func:`open`.
@@ -153,7 +159,7 @@ def open_array(
     """
     found = _open(
         Array, store, mode, path, zarr_format, storage_options, None, config, synchronizer,
-        extensions, create, recheck, metadata, match, _wrapper(verify),
+        extensions, create, recheck, metadata, match, _wrapper(verify, cache, recheck),
     )  # fmt: skip
     if not isinstance(found, Array):
         raise NodeTypeError(found.stored.location, _IS_GROUP)
@@ -173,6 +179,7 @@ def open_group(
     attributes: Mapping[str, Any] | None = None,
     recheck: Recheck = "open",
     verify: bool | str | os.PathLike[str] | None = None,
+    cache: Any = None,
 ) -> Group:
     """Open a group; parameters as for :func:`open`.
 
@@ -186,7 +193,7 @@ def open_group(
     create = {} if attributes is None else {"attributes": attributes}
     found = _open(
         Group, store, mode, path, zarr_format, storage_options, use_consolidated, None,
-        synchronizer, extensions, create, recheck, wrap=_wrapper(verify),
+        synchronizer, extensions, create, recheck, wrap=_wrapper(verify, cache, recheck),
     )  # fmt: skip
     if not isinstance(found, Group):
         raise NodeTypeError(
@@ -292,18 +299,25 @@ def _open(
 
 
 def _wrapper(
-    verify: bool | str | os.PathLike[str] | None,
+    verify: bool | str | os.PathLike[str] | None, cache: Any, recheck: Recheck
 ) -> Callable[[Store, str], Store] | None:
     """The function that wraps the store of a node as the arguments of the call require."""
-    if verify is None or verify is False:
+    if not verify and cache is None:
         return None
     from zarr_core.optional import optional_function  # only for such nodes
 
-    verified = optional_function("open(verify=...)")
-    return lambda store, path: verified(store, None if verify is True else verify, path)
+    def wrap(store: Store, path: str) -> Store:
+        if verify:
+            verified = optional_function("open(verify=...)")
+            store = verified(store, None if verify is True else verify, path)
+        if cache is not None:
+            store = optional_function("open(cache=...)")(store, cache, recheck)
+        return store
+
+    return wrap
 
 
-@cache
+@lru_cache
 def _parameters() -> Set[str]:
     """The names of the parameters of ``create_array``."""
     from zarr_core.hierarchy.create import create_array  # slow to import

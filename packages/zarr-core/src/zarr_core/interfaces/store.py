@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from zarr_core.interfaces.byte_reader import Buffer, ByteRange
+    from zarr_core.interfaces.chunk_cache import ChunkCache
 
 Buffers: TypeAlias = "Buffer | Sequence[Buffer]"
 """A value: one buffer, or several that are stored one after the other."""
@@ -236,6 +237,13 @@ class Store(ABC):
         """Where the values are, if they are files that compiled code may access; else None.
 
         Only a store whose methods do nothing else with these files returns it.
+        """
+        return None
+
+    def chunk_cache(self) -> ChunkCache | None:
+        """The cache of decoded chunks of the values of this store; None if there is none.
+
+        It must forget the chunks of each value that is changed through this store.
         """
         return None
 

@@ -85,6 +85,7 @@ FILE_SIGNATURES: dict[str, list[str]] = {
 
 # For a function or method of zarr_core, the distribution that provides it, and its target.
 FUNCTIONS: dict[str, tuple[str, str]] = {
+    "open(cache=...)": ("zarr-stores", "zarr_stores.chunk_cache:with_chunk_cache"),
     "open(verify=...)": ("zarr-stores", "zarr_stores.verified_store:VerifiedStore"),
     "convert": ("zarr-transfer", "zarr_transfer:convert"),
     "copy": ("zarr-transfer", "zarr_transfer:copy"),
