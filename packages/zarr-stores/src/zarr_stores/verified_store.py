@@ -86,6 +86,7 @@ class VerifiedStore(ReadOnlyStore):
         if not problem:
             return value
         if self.max_concurrency is not None:
+            self.inner.discard_cached(key)
             value = self.inner.get(key)
             if not (problem := _problem(value, expected)):
                 return value

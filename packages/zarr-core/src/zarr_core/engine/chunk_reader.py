@@ -17,7 +17,7 @@ function            for                                     reads
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
+T = TypeVar("T")
+
 THREADS_PAY_NBYTES = 1 << 16
 """Decoded bytes of a chunk above which threads are always faster."""
 
@@ -43,6 +45,26 @@ _UINT8 = np.dtype(np.uint8)  # NumPy takes a tenth of a microsecond to find it
 _DENSE = 16  # if one element in so many is selected, all are read
 _ATTEMPTS = 5  # to read a value that is being replaced
 _MAX_BUFFER_NBYTES = 1 << 24  # larger buffers are not reused
+
+
+def decode_again(store: Store, key: str, error: ChunkDecodeError, work: Callable[[], T]) -> T:
+    """Repeat what reads a chunk after an error, past caches, if the store is remote.
+
+    The bytes may have been damaged on the way.
+
+    Raises
+    ------
+    ChunkDecodeError
+        If the chunk is damaged again, or the store is not remote.
+    """
+    if store.max_concurrency is None:
+        raise error
+    store.discard_cached(key)
+    try:
+        return work()
+    except ChunkDecodeError as second:
+        reason = f"{second.reason}, also when it was requested again"
+        raise type(second)(reason, second.codec, second.location) from error
 
 
 class ChunkReader:

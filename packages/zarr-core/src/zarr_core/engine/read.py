@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_core.engine.chunk_reader import read_oversized
+from zarr_core.engine.chunk_reader import decode_again, read_oversized
 from zarr_core.engine.scratch import scratch
 from zarr_core.errors import ChunkDecodeError, CodecError, MissingChunkError
 from zarr_core.interfaces.selection import BasicIndexer
@@ -171,11 +171,15 @@ def _read_chunk(
     """Read the projection of a selection onto one chunk."""
     reader = stored.chunk_reader(chunk_coords)
     key = stored.chunk_key(chunk_coords)
+    read_chunk = reader.read_whole if is_whole else reader.read_part
+    selection = None if is_whole else chunk_selection
     try:
-        if is_whole:
-            is_stored = reader.read_whole(reader, key, None, out)
-        else:
-            is_stored = reader.read_part(reader, key, chunk_selection, out)
+        try:
+            is_stored = read_chunk(reader, key, selection, out)
+        except ChunkDecodeError as error:
+            is_stored = decode_again(
+                reader.store, key, error, lambda: read_chunk(reader, key, selection, out)
+            )
     except ChunkDecodeError as error:
         raise error.located(stored.key_location(key)) from error
     except MemoryError as error:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zarr_core.engine.chunk_reader import decode_again
 from zarr_core.engine.fill_value import fill_test
 from zarr_core.engine.scratch import scratch
 from zarr_core.errors import ChunkDecodeError, CodecError
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from zarr_core.engine.stored_chunks import StoredChunks
     from zarr_core.interfaces.byte_reader import ByteReader
     from zarr_core.interfaces.selection import AnySelection
-    from zarr_core.interfaces.store import Buffers
+    from zarr_core.interfaces.store import Buffers, Change
     from zarr_core.selection.projection import ChunkProjection
 
     Array = np.ndarray[Any, Any]
@@ -163,7 +164,7 @@ def write_fields(
             return codecs.encode(array)
 
         try:
-            stored.chunk_store.update(stored.chunk_key(chunk_coords), change)
+            _change(stored, stored.chunk_key(chunk_coords), change)
         except (CodecError, MemoryError) as error:
             raise _located(stored, chunk_coords, error) from error
 
@@ -227,7 +228,16 @@ def _update(
             return _encode_empty(codecs)
         return buffers
 
-    stored.chunk_store.update(key, change)
+    _change(stored, key, change)
+
+
+def _change(stored: StoredChunks, key: str, change: Change) -> None:
+    """Change a stored chunk; read it again if it cannot be decoded."""
+    store = stored.chunk_store
+    try:
+        store.update(key, change)
+    except ChunkDecodeError as error:
+        decode_again(store, key, error, lambda: store.update(key, change))
 
 
 def _store(

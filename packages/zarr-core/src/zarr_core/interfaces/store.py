@@ -247,6 +247,13 @@ class Store(ABC):
         """
         return None
 
+    def discard_cached(self, key: str) -> None:
+        """Remove copies of a value from caches, so that the next read requests it again.
+
+        Called if a chunk cannot be decoded; wrappers pass it on.
+        """
+        return
+
     def exists(self, key: str) -> bool:
         """Whether a key has a value."""
         return self.get(key) is not None
