@@ -40,8 +40,8 @@ def test_each_key_that_differs_is_named(survey, command, query):
     (survey / "height/c/0/1").write_bytes((survey / "height/c/1/1").read_bytes())
     (survey / "notes.txt").write_text("new")
     shown = command("verify", "survey.zarr", "--manifest", "m.jsonl", status=1)
-    assert "missing   height/c/0/0" in shown
-    assert "misplaced height/c/0/1  has the value of 'height/c/1/1'" in shown
+    assert "missing    height/c/0/0" in shown
+    assert "misplaced  height/c/0/1  has the value of 'height/c/1/1'" in shown
     assert "unexpected notes.txt".replace(" ", "") in shown.replace(" ", "")
     assert "not sound: 6 keys" in shown
     document = query("verify", "survey.zarr", "--manifest", "m.jsonl", status=1)

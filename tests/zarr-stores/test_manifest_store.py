@@ -160,6 +160,18 @@ def test_one_change_reads_and_writes_little():
     assert is_current(inner)
 
 
+def test_a_hierarchy_with_a_manifest_is_copied():
+    source = MemoryStore()
+    with ManifestStore(source) as store:
+        zarr.create_group(store).create_array("x", data=[1, 2, 3])
+    inner = MemoryStore()
+    with ManifestStore(inner) as store:
+        zarr.create_group(store).create_array("y", data=[4, 5])
+        zarr.copy_store(source, store, if_exists="replace")
+    assert "x/c/0" in read_manifest(inner)[0]
+    assert is_current(inner)
+
+
 def test_a_read_only_store_is_passed_through():
     inner = MemoryStore({"a": b"1"}, read_only=True)
     store = ManifestStore(inner)

@@ -48,7 +48,7 @@ class ManifestStore(WrapperStore):
 
     Values that are set are hashed in memory.  Values that are changed in part, and those that
     several processes have changed, are read again by :meth:`flush`.  Listings do not contain the
-    keys of the manifest.
+    keys of the manifest, and values that are set for these keys are ignored.
 
     Examples
     --------
@@ -225,6 +225,8 @@ class ManifestStore(WrapperStore):
     # --- writeable ---
 
     def set(self, key: str, value: Buffers) -> None:
+        if is_manifest_key(key):
+            return  # that of a hierarchy that is copied here
         with self._change_of(key) as records:
             self.inner.set(key, value)
             records[key] = record_of(value)

@@ -81,7 +81,7 @@ def _print(result: Verification) -> None:
     for problem in result.problems:
         print_styled(
             [
-                (f"{problem.kind:<10}", kind),
+                (f"{problem.kind:<11}", kind),
                 (problem.key or "/", "cyan"),
                 (f"  {problem.reason}", ""),
             ],
