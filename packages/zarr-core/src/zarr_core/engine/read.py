@@ -171,21 +171,36 @@ def _read_chunk(
     """Read the projection of a selection onto one chunk."""
     reader = stored.chunk_reader(chunk_coords)
     key = stored.chunk_key(chunk_coords)
-    read_chunk = reader.read_whole if is_whole else reader.read_part
-    selection = None if is_whole else chunk_selection
     try:
-        try:
-            is_stored = read_chunk(reader, key, selection, out)
-        except ChunkDecodeError as error:
-            is_stored = decode_again(
-                reader.store, key, error, lambda: read_chunk(reader, key, selection, out)
-            )
+        if is_whole:
+            is_stored = reader.read_whole(reader, key, None, out)
+        else:
+            is_stored = reader.read_part(reader, key, chunk_selection, out)
     except ChunkDecodeError as error:
-        raise error.located(stored.key_location(key)) from error
+        selection = None if is_whole else chunk_selection
+        is_stored = _read_again(stored, reader, key, selection, out, error)
     except MemoryError as error:
         raise _too_large(stored, key, reader.codecs.decoded.shape, error) from error
     if not is_stored:
         _fill_missing(stored, key, out)
+
+
+def _read_again(
+    stored: StoredChunks,
+    reader: ChunkReader,
+    key: str,
+    selection: AnySelection | None,
+    out: Array,
+    error: ChunkDecodeError,
+) -> bool:
+    """Read a chunk that could not be decoded from a remote store again."""
+    read_chunk = reader.read_whole if selection is None else reader.read_part
+    try:
+        return decode_again(
+            reader.store, key, error, lambda: read_chunk(reader, key, selection, out)
+        )
+    except ChunkDecodeError as final:
+        raise final.located(stored.key_location(key)) from final
 
 
 def _too_large(
