@@ -10,7 +10,7 @@ from zarr_core.engine.chunk_reader import decode_again
 from zarr_core.engine.fill_value import fill_test
 from zarr_core.engine.scratch import scratch
 from zarr_core.errors import ChunkDecodeError, CodecError
-from zarr_core.interfaces.chunk_cache import forget_chunks
+from zarr_core.interfaces.chunk_cache import caches, forget_chunks
 from zarr_core.interfaces.selection import BasicIndexer
 from zarr_core.selection.projection import project, put
 from zarr_core.threads import parallel_for
@@ -56,7 +56,8 @@ def write(stored: StoredChunks, selection: AnySelection, value: Array) -> None:
     try:
         _write(stored, selection, value)
     finally:
-        forget_chunks(stored.chunk_store, stored.prefix)
+        if caches:
+            forget_chunks(stored.chunk_store, stored.prefix)
 
 
 def _write(stored: StoredChunks, selection: AnySelection, value: Array) -> None:
@@ -171,7 +172,8 @@ def write_fields(
     try:
         parallel_for(project(selection, stored.axes), work, threads=stored.threads)
     finally:
-        forget_chunks(stored.chunk_store, stored.prefix)
+        if caches:
+            forget_chunks(stored.chunk_store, stored.prefix)
 
 
 def _write_chunk(stored: StoredChunks, projection: ChunkProjection, value: Array) -> None:

@@ -19,7 +19,7 @@ class ChunkCache(ABC):
 
     def __init__(self) -> None:
         number = id(self)
-        _caches[number] = ref(self, lambda _: _caches.pop(number, None))
+        caches[number] = ref(self, lambda _: caches.pop(number, None))
 
     @abstractmethod
     def fits(self, nbytes: int) -> bool:
@@ -45,7 +45,8 @@ class ChunkCache(ABC):
         """Remove all chunks below a prefix if they are values of this store."""
 
 
-_caches: dict[int, ref[ChunkCache]] = {}
+caches: dict[int, ref[ChunkCache]] = {}
+"""All caches of this process; writing is faster if it asks first whether there are any."""
 
 
 def forget_chunks(store: Store, prefix: str) -> None:
@@ -53,7 +54,7 @@ def forget_chunks(store: Store, prefix: str) -> None:
 
     Caches see the changes through the store that offers them.
     """
-    if _caches and store.chunk_cache() is None:
-        for reference in tuple(_caches.values()):
+    if store.chunk_cache() is None:
+        for reference in tuple(caches.values()):
             if (cache := reference()) is not None:
                 cache.forget(store, prefix)
