@@ -23,7 +23,7 @@ NAMES = {
     "zarr_core.extension": """
         INTERFACE_VERSION JSON ArrayMetadata ArrayRepresentation ArrayToArrayCodec ArrayToBytesCodec BasicIndexer
         Buffer BufferByteReader Buffers ByteRange ByteReader BytesToBytesCodec Change
-        ChecksumError ChunkAxis ChunkDecodeError ChunkGrid ChunkKeyEncoding ChunkMemoryLayout
+        ChecksumError ChunkAxis ChunkCache ChunkDecodeError ChunkGrid ChunkKeyEncoding ChunkMemoryLayout
         Codec CodecError CoordinateIndexer DataType Display
         ExtensionConfigurationError ExtensionDefinition Forkable Format GroupMetadata
         Location MetadataExtension MetadataValidationError NativeExecutor NativePlan NodeNotFoundError
@@ -33,7 +33,7 @@ NAMES = {
         SubchunkCodec ValidationProblem ValueReplacedError ZarrError check_key check_prefix
     """,
     "zarr_core.tools": """
-        CHECKPOINT_NAME Cache ChunkProjection CodecChain ConsolidatedMetadata KeyOrder
+        CHECKPOINT_NAME Cache ChunkProjection CodecChain ConsolidatedMetadata KeyOrder MANIFEST_NAMES
         Node PreparedCodecChain Progress ProgressReporter Rollback Schema StoredArray StoredGroup WrapperReader
         allow_reserved_names available_threads check_attributes check_reserved_names codec_definition
         concurrent_map conflicting_format create_ancestors data_type_for erase_documents

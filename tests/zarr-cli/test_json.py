@@ -18,6 +18,8 @@ COMMANDS = {
     "meta": ["2.zarr#height"],
     "chunks": ["3.zarr#height"],
     "check": ["3.zarr"],
+    "digest": ["3.zarr"],
+    "verify": ["3.zarr", "--manifest", "3.jsonl"],
     "diff": ["3.zarr", "three.zip"],
     "bench codec": ["3.zarr#height", "--seconds", "0.1", "--only", "--also", "zstd:1"],
     "create": ["new.zarr", "--shape", "3"],
@@ -62,6 +64,8 @@ def test_every_command_is_in_a_table():
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_command_prints_one_json_value(name, here, command):
     np.save("elements.npy", np.arange(6))
+    if name == "verify":
+        command("digest", "3.zarr", "--manifest", "3.jsonl")
     printed = command(*name.split(), *COMMANDS[name], "--json")
     value = json.loads(printed)
     assert value

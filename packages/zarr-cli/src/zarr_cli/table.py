@@ -71,6 +71,16 @@ SECTIONS: dict[str, tuple[Entry, ...]] = {
             "Check all metadata and every chunk of a hierarchy.",
         ),
         Entry(
+            "digest",
+            "zarr_cli.commands.digest:command",
+            "Compute one digest of a hierarchy, and its manifest.",
+        ),
+        Entry(
+            "verify",
+            "zarr_cli.commands.verify:command",
+            "Compare a hierarchy with its manifest, and name each key that differs.",
+        ),
+        Entry(
             "diff",
             "zarr_cli.commands.diff:command",
             "Compare two arrays or hierarchies.",

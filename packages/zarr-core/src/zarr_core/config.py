@@ -65,6 +65,9 @@ class Settings:
         Whether compiled code processes the chunks of arrays that are opened from now on: where it
         can, never, or always, so that reading or writing any other array is an error.
         Environment: ``ZARR_CORE_NATIVE``.
+    chunk_cache : CachePool, optional
+        Memory in which the arrays that are opened or created from now on keep decoded chunks: a
+        ``zarr_stores.cache.CachePool``.  None: chunks are not kept.
     max_metadata_nbytes : int, optional
         Maximum size of a metadata document in bytes (by default 256 MiB), including consolidated
         metadata and references.  Reading may need several times as much memory.  None: no limit.
@@ -80,6 +83,7 @@ class Settings:
     reserved_names: Literal["error", "warn"] = "error"
     disabled_plugins: frozenset[str] = frozenset()
     native: Literal["auto", "off", "require"] = "auto"
+    chunk_cache: Any = None
     max_metadata_nbytes: int | None = 1 << 28
 
 
@@ -189,6 +193,11 @@ def _checked(settings: Settings) -> Settings:
     if settings.reserved_names not in ("error", "warn"):
         raise ValueError(
             f'reserved_names must be "error" or "warn", not {settings.reserved_names!r}'
+        )
+    if isinstance(settings.chunk_cache, int):
+        raise ValueError(
+            "chunk_cache must be a zarr_stores.cache.CachePool, such as "
+            f"CachePool({settings.chunk_cache!r}), not a number"
         )
     if settings.native not in ("auto", "off", "require"):
         raise ValueError(f'native must be "auto", "off" or "require", not {settings.native!r}')

@@ -8,6 +8,7 @@ from zarr_core.errors import NodeNameError
 
 __all__ = [
     "CHECKPOINT_NAME",
+    "MANIFEST_NAMES",
     "check_extension_name",
     "check_node_name",
     "is_node_name",
@@ -19,6 +20,9 @@ __all__ = [
 
 CHECKPOINT_NAME = ".copying"
 """Key of the checkpoint of an interrupted copy, next to the chunks of an array."""
+
+MANIFEST_NAMES = (".manifest.jsonl", ".manifest.changes.jsonl")
+"""Keys of the manifest of a hierarchy, and of the changes since then."""
 
 # Names that the specification recommends; they need no further check.
 _ORDINARY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(?:/[A-Za-z0-9][A-Za-z0-9_-]*)*").fullmatch

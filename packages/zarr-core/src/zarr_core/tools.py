@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from zarr_core.metadata.validation_problem import json_pointer
     from zarr_core.names import (
         CHECKPOINT_NAME,
+        MANIFEST_NAMES,
         is_node_name,
         is_reserved_name,
         join,
@@ -85,6 +86,7 @@ _MODULE_OF = {
     "ConsolidatedMetadata": "zarr_core.metadata.consolidated",
     "KeyOrder": "zarr_core.formats.key_order",
     "LocalStore": "zarr_core.stores.local",
+    "MANIFEST_NAMES": "zarr_core.names",
     "Node": "zarr_core.hierarchy.node",
     "NodeMetadata": "zarr_core.interfaces.format",
     "PreparedCodecChain": "zarr_core.engine.prepared_chain",
@@ -160,6 +162,7 @@ _MODULE_OF = {
 
 __all__ = [
     "CHECKPOINT_NAME",
+    "MANIFEST_NAMES",
     "Cache",
     "ChunkProjection",
     "CodecChain",

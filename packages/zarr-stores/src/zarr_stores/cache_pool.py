@@ -1,4 +1,4 @@
-"""A size-limited, least-recently-used cache of values in memory, which several stores can share."""
+"""A size-limited, least-recently-used cache of values and decoded chunks, for several stores."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from zarr_stores._after_fork import register_after_fork
 from zarr_stores.wrapper import WrapperStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Hashable, Iterable
 
+    import numpy as np
     from zarr_core.extension import Buffer, Store
 
 __all__ = ["CacheInfo", "CachePool"]
@@ -59,11 +60,12 @@ class OpenedValue(NamedTuple):
 
 
 class CachePool:
-    """Memory for the cached values of one or several :class:`LRUCacheStore`.
+    """Memory for the cached values of one or several stores, and for decoded chunks.
 
-    The least recently used values of all stores are removed first.  Metadata documents are values
-    as chunks are, and so are listings.  Caches of equal stores, such as two stores for one URL, share
-    their values, and changes through one of them are visible through the other.
+    For :class:`LRUCacheStore`, which caches values and listings, and :class:`ChunkCacheStore`,
+    which caches decoded chunks.  The least recently used values of all stores are removed first.
+    Metadata documents are values as chunks are.  Caches of equal stores, such as two stores for one
+    URL, share their values, and changes through one of them are visible through the other.
 
     Parameters
     ----------
@@ -84,7 +86,7 @@ class CachePool:
     -----
     Thread-safe.  Pickles and copies are empty; stores that are pickled together share the copy.
 
-    The methods below ``clear`` are for :class:`LRUCacheStore`.  Keys in them begin with the prefix
+    The methods below ``clear`` are for these stores.  Keys in them begin with the prefix
     of the store.  A value that was read while its key was invalidated is not cached: :meth:`keep`
     takes the result of :meth:`changes` from before the read.
 
@@ -108,9 +110,9 @@ class CachePool:
         self.misses = 0
         self.nbytes = 0
         self._guard = threading.Lock()
-        # Whole values by key, parts by key and byte range; listings by kind and prefix.
-        self._held: OrderedDict[str | tuple[str, Part], Buffer] = OrderedDict()
-        self._parts: dict[str, set[Part]] = {}
+        # Whole values by key; parts by key and byte range, listings by kind and prefix, chunks.
+        self._held: OrderedDict[str | tuple[str, Hashable], Any] = OrderedDict()
+        self._parts: dict[str, set[Hashable]] = {}
         self._opened: dict[str, OpenedValue] = {}
         self._prefixes: WeakKeyDictionary[Store, str] = WeakKeyDictionary()
         self._numbers = count()
@@ -161,7 +163,7 @@ class CachePool:
     def use(self, key: str) -> Buffer | None:
         """Return the whole value if it is cached; counts hits, but not misses."""
         with self._guard:
-            value = self._held.get(key)
+            value: Buffer | None = self._held.get(key)
             if value is not None:
                 self._held.move_to_end(key)
                 self.hits += 1
@@ -178,7 +180,7 @@ class CachePool:
         with self._guard:
             if changes is None or changes == self._changes(key):
                 held = self._held
-                value = held.get(key)
+                value: Buffer | None = held.get(key)
                 if value is not None and isinstance(part, ByteRange):
                     held.move_to_end(key)
                     self.hits += 1
@@ -188,35 +190,54 @@ class CachePool:
                     stop = None if length is None else start + length
                     return memoryview(value)[start:stop].toreadonly()
                 name = (key, part)
-                value = held.get(name)
-                if value is not None:
+                part_value: Buffer | None = held.get(name)
+                if part_value is not None:
                     held.move_to_end(name)
                     self.hits += 1
-                    return value
+                    return part_value
             self.misses += 1
             return None
 
     def peek(self, key: str) -> Buffer | None:
         """Return the whole value if it is cached, without counting it as a use."""
         with self._guard:
-            return self._held.get(key)
+            value: Buffer | None = self._held.get(key)
+            return value
+
+    def use_chunk(self, key: str, part: Hashable) -> np.ndarray[Any, Any] | None:
+        """Return a decoded chunk if it is cached; counts hits, but not misses."""
+        name = (key, part)
+        with self._guard:
+            chunk: np.ndarray[Any, Any] | None = self._held.get(name)
+            if chunk is not None:
+                self._held.move_to_end(name)
+                self.hits += 1
+            return chunk
+
+    def keep_chunk(
+        self, key: str, part: Hashable, chunk: np.ndarray[Any, Any], changes: Changes
+    ) -> None:
+        """Cache a decoded chunk unless its value was invalidated since."""
+        self._keep(key, part, chunk, chunk.nbytes, changes)
 
     def keep(self, key: str, part: Part, value: Buffer, changes: Changes) -> Buffer:
         """Cache a value unless it was invalidated since; return it read-only."""
         frozen = _frozen(value)
-        size = len(frozen)
+        self._keep(key, part, frozen, len(frozen), changes)
+        return frozen
+
+    def _keep(self, key: str, part: Hashable, value: Any, size: int, changes: Changes) -> None:
         if not self.fits(size):
-            return frozen
+            return
         with self._guard:
             if changes == self._changes(key):
                 self._drop(key, part)
-                self._held[_name(key, part)] = frozen
+                self._held[_name(key, part)] = value
                 self._parts.setdefault(key, set()).add(part)
                 self.nbytes += size
                 while self.max_bytes is not None and self.nbytes > self.max_bytes:
                     oldest = next(iter(self._held))
                     self._drop(*((oldest, _WHOLE) if isinstance(oldest, str) else oldest))
-        return frozen
 
     def opened(self, key: str) -> OpenedValue | None:
         """Return the properties of an opened value of which parts are cached."""
@@ -262,11 +283,11 @@ class CachePool:
     def _below(self, keys: Iterable[str], prefix: str) -> list[str]:
         return [key for key in keys if key.startswith(prefix)]
 
-    def _drop(self, key: str, part: Part) -> None:
+    def _drop(self, key: str, part: Hashable) -> None:
         value = self._held.pop(_name(key, part), None)
         if value is None:
             return
-        self.nbytes -= len(value)
+        self.nbytes -= len(value) if type(value) is bytes else value.nbytes
         parts = self._parts[key]
         parts.discard(part)
         if not parts:
@@ -277,7 +298,7 @@ class CachePool:
         return CachePool, (self.max_bytes,)
 
 
-def _name(key: str, part: Part) -> str | tuple[str, Part]:
+def _name(key: str, part: Hashable) -> str | tuple[str, Hashable]:
     return key if part == _WHOLE else (key, part)
 
 

@@ -27,6 +27,10 @@ class CachingStore(WrapperStore):
     def _invalidate_below(self, *prefixes: str) -> AbstractContextManager[None]:
         """Invalidate all keys below some prefixes, before and after a change."""
 
+    def discard_cached(self, key: str) -> None:
+        self._invalidate(key)
+        self.inner.discard_cached(key)
+
     def set(self, key: str, value: Buffers) -> None:
         try:
             self.inner.set(key, value)

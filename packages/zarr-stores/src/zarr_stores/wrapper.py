@@ -81,6 +81,9 @@ class WrapperStore(Store):
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         return self.inner.open_value(key, first)
 
+    def discard_cached(self, key: str) -> None:
+        self.inner.discard_cached(key)
+
     def exists(self, key: str) -> bool:
         return self.inner.exists(key)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zarr_core.tools import create_extension
+from zarr_core.tools import MANIFEST_NAMES, create_extension
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -37,7 +37,7 @@ def check_keys_of_array(
     start = format_.chunk_prefix(array.path)
     for prefix in format_.prefixes(array.path):
         for key in array.store.list_prefix(prefix):
-            if key in known:
+            if key in known or _is_of_manifest(key):
                 continue
             chunk = None
             if key.startswith(start):
@@ -68,9 +68,13 @@ def unmanaged_keys(
     for path in groups:
         for prefix in format_.prefixes(path):
             keys, prefixes = store.list_dir(prefix)
-            found += [key for key in keys if key not in documents]
+            found += [key for key in keys if key not in documents and not _is_of_manifest(key)]
             found += [below for below in prefixes if below not in leading]
     return sorted(set(found))
+
+
+def _is_of_manifest(key: str) -> bool:
+    return key.rpartition("/")[2] in MANIFEST_NAMES
 
 
 def _above(name: str) -> Iterator[str]:

@@ -3,19 +3,7 @@
 Each decision is made once, as early as possible:
 
 - For an array, codecs and store are known.  :class:`ChunkReader` selects how its chunks are read,
-  whole or in part:
-
-  ==================  ======================================  =========================
-  function            for                                     reads
-  ==================  ======================================  =========================
-  `_read_raw`         whole chunks stored as their memory     into the result
-  `_read_partial`     codecs that prefer partial decoding     what the codec requests
-  `_read_value`       stores in memory, chunks without a      the value of the store,
-                      fixed size                              without a copy
-  `_read_large`       chunks too large for a reused buffer    if stored, into a new
-                                                              buffer
-  `_read_buffered`    all others                              into a reused buffer
-  ==================  ======================================  =========================
+  whole or in part.
 
 - For a selection, a single chunk is read at once.  Otherwise chunks are read one after the other,
   small ones in batches (`_read_batch`), or in threads if they are large or the store has latency.
@@ -31,67 +19,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zarr_core.engine.chunk_reader import decode_again, read_oversized
 from zarr_core.engine.scratch import scratch
-from zarr_core.errors import ChunkDecodeError, CodecError, MissingChunkError, ValueReplacedError
-from zarr_core.interfaces.byte_reader import ByteRange
-from zarr_core.interfaces.selection import BasicIndexer, MaskIndexer
-from zarr_core.log import log
+from zarr_core.errors import ChunkDecodeError, CodecError, MissingChunkError
+from zarr_core.interfaces.selection import BasicIndexer
 from zarr_core.selection.projection import chunk_count, numpy_index, project, project_keys
 from zarr_core.threads import parallel_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from zarr_core.engine.prepared_chain import PreparedCodecChain
+    from zarr_core.engine.chunk_reader import ChunkReader
     from zarr_core.engine.stored_chunks import StoredChunks
-    from zarr_core.interfaces.byte_reader import Buffer, ByteReader
+    from zarr_core.interfaces.byte_reader import Buffer
     from zarr_core.interfaces.selection import AnySelection
-    from zarr_core.interfaces.store import Store
     from zarr_core.selection.projection import ChunkProjection, KeyedProjection
 
     Array = np.ndarray[Any, Any]
 
-THREADS_PAY_NBYTES = 1 << 16
-"""Decoded bytes of a chunk above which threads are always faster."""
-
-_UINT8 = np.dtype(np.uint8)  # NumPy takes a tenth of a microsecond to find it
 _BATCH = 16  # small chunks per task of a thread
-_DENSE = 16  # if one element in so many is selected, all are read
-_ATTEMPTS = 5  # to read a value that is being replaced
-_MAX_BUFFER_NBYTES = 1 << 24  # larger buffers are not reused
-
-
-class ChunkReader:
-    """How chunks of one shape are read from one store.
-
-    Attributes
-    ----------
-    read_whole, read_part : callable
-        Functions of the reader, key, selection within the chunk and output array.  They
-        return whether the chunk is stored.
-    in_batches : bool
-        Whether chunks are so small that several are read per task.
-    """
-
-    __slots__ = ("codecs", "in_batches", "read_decoded", "read_part", "read_whole", "store")
-
-    def __init__(self, store: Store, codecs: PreparedCodecChain) -> None:
-        self.store = store
-        self.codecs = codecs
-        if store.in_memory or codecs.decoded.nbytes is None:
-            self.read_decoded = _read_value
-        elif codecs.read_buffer_size > _MAX_BUFFER_NBYTES:
-            self.read_decoded = _read_large
-        else:
-            self.read_decoded = _read_buffered
-        self.read_part = _read_partial if codecs.prefers_partial_decode else self.read_decoded
-        self.read_whole = _read_raw if codecs.is_raw else self.read_part
-        self.in_batches = (
-            codecs.has_memory_layout
-            and not codecs.prefers_partial_decode
-            and store.max_concurrency is None
-            and (codecs.decoded.nbytes or 0) < THREADS_PAY_NBYTES
-        )
 
 
 # --- a selection ---
@@ -198,7 +144,7 @@ def _read_batch(
                     size = get_into(chunk_key, buffer)
                     data = None if size is None else buffer[:size]
                     if size is not None and size > buffer_size:
-                        data = _read_oversized(reader, chunk_key, size)
+                        data = read_oversized(reader, chunk_key, size)
                 if data is None:
                     _fill_missing(stored, chunk_key, out, out_selection)
                     continue
@@ -231,11 +177,30 @@ def _read_chunk(
         else:
             is_stored = reader.read_part(reader, key, chunk_selection, out)
     except ChunkDecodeError as error:
-        raise error.located(stored.key_location(key)) from error
+        selection = None if is_whole else chunk_selection
+        is_stored = _read_again(stored, reader, key, selection, out, error)
     except MemoryError as error:
         raise _too_large(stored, key, reader.codecs.decoded.shape, error) from error
     if not is_stored:
         _fill_missing(stored, key, out)
+
+
+def _read_again(
+    stored: StoredChunks,
+    reader: ChunkReader,
+    key: str,
+    selection: AnySelection | None,
+    out: Array,
+    error: ChunkDecodeError,
+) -> bool:
+    """Read a chunk that could not be decoded from a remote store again."""
+    read_chunk = reader.read_whole if selection is None else reader.read_part
+    try:
+        return decode_again(
+            reader.store, key, error, lambda: read_chunk(reader, key, selection, out)
+        )
+    except ChunkDecodeError as final:
+        raise final.located(stored.key_location(key)) from final
 
 
 def _too_large(
@@ -251,103 +216,3 @@ def _fill_missing(stored: StoredChunks, key: str, out: Array, region: Any = ...)
     if stored.missing_is_error:
         raise MissingChunkError(stored.key_location(key))
     out[region] = stored.resolved.fill_value
-
-
-# --- ways to read a chunk; a selection of None is the whole chunk ---
-
-
-def _read_raw(reader: ChunkReader, key: str, selection: AnySelection | None, out: Array) -> bool:
-    """Read a whole chunk into the result, if it is contiguous there."""
-    if not out.flags.c_contiguous:
-        return reader.read_decoded(reader, key, selection, out)
-    octets = out.reshape(-1).view(_UINT8).data
-    size = reader.store.get_into(key, octets)
-    if size is not None and size != len(octets):
-        raise ChunkDecodeError(f"{size} bytes instead of {len(octets)}")
-    return size is not None
-
-
-def _read_partial(
-    reader: ChunkReader, key: str, selection: AnySelection | None, out: Array
-) -> bool:
-    """Let the codec read the bytes that it needs; decode the whole chunk for a dense mask."""
-    codecs = reader.codecs
-    if (
-        isinstance(selection, MaskIndexer)
-        and codecs.inner_codecs is None
-        and selection.shape[0] * _DENSE >= selection.mask.size
-    ):
-        return reader.read_decoded(reader, key, selection, out)
-    part = codecs.full_selection if selection is None else selection
-    return _read_open(
-        reader.store, key, codecs.prefetch, lambda value: codecs.partial_decode(value, part, out)
-    )
-
-
-def _read_value(reader: ChunkReader, key: str, selection: AnySelection | None, out: Array) -> bool:
-    """Decode the value that the store returns."""
-    data = reader.store.get(key)
-    if data is None:
-        return False
-    reader.codecs.decode_into(data, out, selection)
-    return True
-
-
-def _read_buffered(
-    reader: ChunkReader, key: str, selection: AnySelection | None, out: Array
-) -> bool:
-    """Read a value into a buffer that is reused for the next chunk."""
-    codecs = reader.codecs
-    with scratch(codecs.read_buffer_size) as buffer:
-        size = reader.store.get_into(key, buffer)
-        if size is None:
-            return False
-        if size > len(buffer):
-            codecs.decode_into(_read_oversized(reader, key, size), out, selection)
-        else:
-            codecs.decode_into(buffer[:size], out, selection)
-    return True
-
-
-def _read_large(reader: ChunkReader, key: str, selection: AnySelection | None, out: Array) -> bool:
-    """Allocate a buffer only if the value is stored."""
-    codecs = reader.codecs
-
-    def decode(value: ByteReader) -> None:
-        codecs.check_size(value.size)
-        with scratch(value.size) as buffer:
-            value.read_into([(0, buffer)])
-            codecs.decode_into(buffer, out, selection)
-
-    return _read_open(reader.store, key, ByteRange(0), decode)
-
-
-def _read_open(
-    store: Store, key: str, prefetch: ByteRange | None, decode: Callable[[ByteReader], None]
-) -> bool:
-    """Open a value and decode it; retry if it is replaced meanwhile."""
-    for attempt in range(_ATTEMPTS):
-        value = store.open_value(key, prefetch)
-        if value is None:
-            return False
-        try:
-            with value:
-                decode(value)
-                return True
-        except ValueReplacedError:
-            if attempt == _ATTEMPTS - 1:
-                raise
-            log(
-                "retries",
-                "%s %r was replaced while it was read; reading it again",
-                store,
-                key,
-            )
-    raise AssertionError("the last attempt raises")
-
-
-def _read_oversized(reader: ChunkReader, key: str, size: int) -> Buffer:
-    """Return a value that is larger than the buffer for it."""
-    reader.codecs.check_size(size)
-    data = reader.store.get(key)
-    return b"" if data is None else data

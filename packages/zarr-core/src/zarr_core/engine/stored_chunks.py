@@ -7,8 +7,8 @@ from math import prod
 from typing import TYPE_CHECKING, Literal
 
 from zarr_core.config import config
+from zarr_core.engine.chunk_reader import THREADS_PAY_NBYTES, ChunkReader
 from zarr_core.engine.native import UNDECIDED
-from zarr_core.engine.read import THREADS_PAY_NBYTES, ChunkReader
 from zarr_core.engine.resolved_metadata import resolve_cached
 from zarr_core.engine.stored_node import StoredNode
 from zarr_core.interfaces.keys import check_prefix
@@ -147,10 +147,18 @@ class StoredChunks(StoredNode[ArrayMetadata]):
         if reader is None:
             if len(self._readers) >= _MAX_READERS:
                 self._readers.clear()
-            reader = self._readers[codecs] = ChunkReader(self.chunk_store, codecs)
+            reader = self._readers[codecs] = self._new_reader(codecs)
         if self.resolved.is_uniform:
             self._uniform_reader = reader
         return reader
+
+    def _new_reader(self, codecs: PreparedCodecChain) -> ChunkReader:
+        cache = self.chunk_store.chunk_cache()
+        if cache is None:
+            return ChunkReader(self.chunk_store, codecs)
+        from zarr_core.engine.cached_read import CachedChunkReader  # seldom needed
+
+        return CachedChunkReader(self.chunk_store, codecs, cache)
 
     def parallel(self, nbytes: int | None) -> bool | None:
         """Whether threads are faster for chunks of this decoded size; None if unknown."""

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zarr_core.engine.chunk_reader import decode_again
 from zarr_core.engine.fill_value import fill_test
 from zarr_core.engine.scratch import scratch
 from zarr_core.errors import ChunkDecodeError, CodecError
+from zarr_core.interfaces.chunk_cache import caches, forget_chunks
 from zarr_core.interfaces.selection import BasicIndexer
 from zarr_core.selection.projection import project, put
 from zarr_core.threads import parallel_for
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from zarr_core.engine.stored_chunks import StoredChunks
     from zarr_core.interfaces.byte_reader import ByteReader
     from zarr_core.interfaces.selection import AnySelection
-    from zarr_core.interfaces.store import Buffers
+    from zarr_core.interfaces.store import Buffers, Change
     from zarr_core.selection.projection import ChunkProjection
 
     Array = np.ndarray[Any, Any]
@@ -51,6 +53,14 @@ def write(stored: StoredChunks, selection: AnySelection, value: Array) -> None:
     StoreError
         If the store fails.
     """
+    try:
+        _write(stored, selection, value)
+    finally:
+        if caches:
+            forget_chunks(stored.chunk_store, stored.prefix)
+
+
+def _write(stored: StoredChunks, selection: AnySelection, value: Array) -> None:
     if not value.size:
         return
 
@@ -128,7 +138,7 @@ def _erase(stored: StoredChunks, selection: AnySelection, value: Array) -> bool:
             end = start + axis.length(at)
             index.append(slice(max(part.start, start), min(part.stop, end), 1))
         inside = BasicIndexer(tuple(index))
-        write(stored, inside, np.broadcast_to(value, inside.shape))
+        _write(stored, inside, np.broadcast_to(value, inside.shape))
 
     parallel_for(chunks, work, None, stored.threads, min_task_seconds=_MIN_TASK_SECONDS)
     return True
@@ -155,11 +165,15 @@ def write_fields(
             return codecs.encode(array)
 
         try:
-            stored.chunk_store.update(stored.chunk_key(chunk_coords), change)
+            _change(stored, stored.chunk_key(chunk_coords), change)
         except (CodecError, MemoryError) as error:
             raise _located(stored, chunk_coords, error) from error
 
-    parallel_for(project(selection, stored.axes), work, threads=stored.threads)
+    try:
+        parallel_for(project(selection, stored.axes), work, threads=stored.threads)
+    finally:
+        if caches:
+            forget_chunks(stored.chunk_store, stored.prefix)
 
 
 def _write_chunk(stored: StoredChunks, projection: ChunkProjection, value: Array) -> None:
@@ -216,7 +230,16 @@ def _update(
             return _encode_empty(codecs)
         return buffers
 
-    stored.chunk_store.update(key, change)
+    _change(stored, key, change)
+
+
+def _change(stored: StoredChunks, key: str, change: Change) -> None:
+    """Change a stored chunk; read it again if it cannot be decoded."""
+    store = stored.chunk_store
+    try:
+        store.update(key, change)
+    except ChunkDecodeError as error:
+        decode_again(store, key, error, lambda: store.update(key, change))
 
 
 def _store(

@@ -25,7 +25,13 @@ from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
 from zarr_core.metadata.node import node_from_json, parse_node, parse_stored
 from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer
-from zarr_core.names import CHECKPOINT_NAME, check_node_name, is_node_name, is_reserved_name
+from zarr_core.names import (
+    CHECKPOINT_NAME,
+    MANIFEST_NAMES,
+    check_node_name,
+    is_node_name,
+    is_reserved_name,
+)
 from zarr_core.registry.extension_names import names
 from zarr_core.registry.hints import install_hint
 from zarr_core.registry.known_extensions import FORMAT_EXTENSIONS
@@ -169,7 +175,7 @@ class V3(Format):
             if name == _DOCUMENT:
                 if _is_array(store, key):
                     arrays.add(node)
-            elif name != CHECKPOINT_NAME and not _CHUNK(key):
+            elif name not in (CHECKPOINT_NAME, *MANIFEST_NAMES) and not _CHUNK(key):
                 others.append(key)
         return [
             key

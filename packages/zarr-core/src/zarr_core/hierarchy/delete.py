@@ -10,6 +10,7 @@ from zarr_core.formats.detect import read_node
 from zarr_core.formats.key_order import key_order
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.store_path import opened_store, refuse_misspelt
+from zarr_core.interfaces.chunk_cache import forget_chunks
 from zarr_core.interfaces.progress import Reporter
 from zarr_core.location import Location
 
@@ -153,6 +154,8 @@ def erase_node(format_: Format, store: Store, path: str, reporter: Reporter | No
         else:
             erase_keys(store, path, [*keys], order, reporter)
     format_.erase(store, path)
+    for prefix in format_.prefixes(path):
+        forget_chunks(store, prefix)
 
 
 def is_stored(format_: Format, store: Store, path: str) -> bool:

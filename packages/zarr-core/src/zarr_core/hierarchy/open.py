@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -26,7 +26,8 @@ from zarr_core.metadata.group import GroupMetadata
 from zarr_core.registry.scope import override_extensions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Set
+    import os
+    from collections.abc import Callable, Mapping, Set
 
     from zarr_core.engine.stored_node import StoredGroup
     from zarr_core.hierarchy.fresh_array import Recheck
@@ -53,6 +54,8 @@ def open(
     metadata: Mapping[str, Any] | ArrayMetadata | PartialArrayMetadata | None = None,
     match: bool = True,
     recheck: Recheck = "open",
+    verify: bool | str | os.PathLike[str] | None = None,
+    cache: Any = None,
     **create: Any,
 ) -> Array | Group:
     """Open an array or a group.
@@ -91,6 +94,14 @@ def open(
         (:meth:`Array.refresh` reads it again), before every use of the node, or if the last check
         is older than this number of seconds.  A check compares the generations of the metadata
         documents in the store, without reading them.  Also for members of a group.
+    verify : bool or path, optional
+        Compare every value with a manifest when it is read; the node is read-only.  True for the
+        manifest that is stored in the node or above it, or the file of a manifest of the node.
+        Requires zarr-stores.
+    cache : int or CachePool, optional
+        Keep decoded chunks in memory, for the node and its members: a number of bytes, or a
+        ``zarr_stores.cache.CachePool``, which several nodes share.  Changes by this process are
+        noticed, those of others if ``recheck`` says so.  Requires zarr-stores.
     **create
         For modes that create a node: arguments of :func:`create_array` if ``shape``, ``data`` or
         ``metadata`` is given, else of :func:`create_group`.
@@ -122,6 +133,7 @@ def open(
     return _open(
         Array if is_array else None, store, mode, path, zarr_format, storage_options,
         use_consolidated, config, synchronizer, extensions, create, recheck, metadata, match,
+        None if verify is None and cache is None else _wrapper(verify, cache, recheck),
     )  # fmt: skip
 
 
@@ -138,6 +150,8 @@ def open_array(
     metadata: Mapping[str, Any] | ArrayMetadata | PartialArrayMetadata | None = None,
     match: bool = True,
     recheck: Recheck = "open",
+    verify: bool | str | os.PathLike[str] | None = None,
+    cache: Any = None,
     **create: Any,
 ) -> Array:
     """Open an array; parameters as for :func:`open`.
@@ -161,7 +175,7 @@ def open_array(
     """
     found = _open(
         Array, store, mode, path, zarr_format, storage_options, None, config, synchronizer,
-        extensions, create, recheck, metadata, match,
+        extensions, create, recheck, metadata, match, None if verify is None and cache is None else _wrapper(verify, cache, recheck),
     )  # fmt: skip
     if not isinstance(found, Array):
         raise NodeTypeError(found.stored.location, _IS_GROUP)
@@ -180,6 +194,8 @@ def open_group(
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
     attributes: Mapping[str, Any] | None = None,
     recheck: Recheck = "open",
+    verify: bool | str | os.PathLike[str] | None = None,
+    cache: Any = None,
 ) -> Group:
     """Open a group; parameters as for :func:`open`.
 
@@ -201,7 +217,7 @@ def open_group(
     create = {} if attributes is None else {"attributes": attributes}
     found = _open(
         Group, store, mode, path, zarr_format, storage_options, use_consolidated, None,
-        synchronizer, extensions, create, recheck,
+        synchronizer, extensions, create, recheck, wrap=None if verify is None and cache is None else _wrapper(verify, cache, recheck),
     )  # fmt: skip
     if not isinstance(found, Group):
         raise NodeTypeError(
@@ -239,6 +255,7 @@ def _open(
     recheck: Recheck,
     metadata: Any = None,
     match: bool = False,
+    wrap: Callable[[Store, str], Store] | None = None,
 ) -> Array | Group:
     if recheck != "open":
         from zarr_core.hierarchy.fresh_array import max_age  # only for such nodes
@@ -247,7 +264,7 @@ def _open(
         age = max_age(recheck)
         node = _open(
             kind, place, mode, path, zarr_format, storage_options, use_consolidated, config,
-            synchronizer, extensions, create, "open", metadata, match,
+            synchronizer, extensions, create, "open", metadata, match, wrap,
         )  # fmt: skip
         return fresh(node, age)
     with override_extensions(extensions):
@@ -264,6 +281,8 @@ def _open(
             place, path, read_only=mode == "r", storage_options=storage_options,
             synchronizer=synchronizer,
         )  # fmt: skip
+        if wrap is not None:
+            store = wrap(store, below)
         if store.read_only and mode not in (None, "r"):
             raise StoreReadOnlyError(
                 f'the store is read-only, and mode="{mode}" requires writing', store
@@ -303,7 +322,26 @@ def _open(
         return Array(found) if isinstance(found, StoredArray) else Group(found)
 
 
-@cache
+def _wrapper(
+    verify: bool | str | os.PathLike[str] | None, cache: Any, recheck: Recheck
+) -> Callable[[Store, str], Store] | None:
+    """The function that wraps the store of a node as the arguments of the call require."""
+    if not verify and cache is None:
+        return None
+    from zarr_core.optional import optional_function  # only for such nodes
+
+    def wrap(store: Store, path: str) -> Store:
+        if verify:
+            verified = optional_function("open(verify=...)")
+            store = verified(store, None if verify is True else verify, path)
+        if cache is not None:
+            store = optional_function("open(cache=...)")(store, cache, recheck)
+        return store
+
+    return wrap
+
+
+@lru_cache
 def _parameters() -> Set[str]:
     """The names of the parameters of ``create_array``."""
     from zarr_core.hierarchy.create import create_array  # slow to import

@@ -12,6 +12,7 @@ import numpy as np
 from zarr_core.engine.resolved_metadata import resolve_cached
 from zarr_core.errors import StoreCapabilityError
 from zarr_core.hierarchy.coerce import elements_of
+from zarr_core.interfaces.chunk_cache import forget_chunks
 from zarr_core.interfaces.selection import BasicIndexer
 from zarr_core.registry.resolve import require_extension
 from zarr_core.registry.scope import override_extensions
@@ -164,6 +165,7 @@ def clear_beyond(array: StoredArray, new: StoredArray) -> None:
 
     store = array.chunk_store
     store.erase_values(array.chunk_key(chunk) for box in beyond for chunk in chunks_in(box))
+    forget_chunks(store, array.prefix)
     for dimension, part, box in cut:
         for chunk in chunks_in(box):
             if stored is not None or store.exists(array.chunk_key(chunk)):

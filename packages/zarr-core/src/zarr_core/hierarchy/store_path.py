@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from zarr_core.config import config
 from zarr_core.errors import NodeNotFoundError, StoreError
 from zarr_core.hierarchy.node import Node
 from zarr_core.interfaces.store import Store
@@ -67,10 +68,23 @@ def resolve_store_path(
     NodeNameError
         If the path is invalid.
     """
+    store, below = _resolve(place, path, read_only, storage_options, synchronizer)
+    if config.settings.chunk_cache is not None and store.chunk_cache() is None:
+        from zarr_core.optional import optional_function  # rarely used
+
+        store = optional_function("open(cache=...)")(store, config.settings.chunk_cache)
+    return store, below
+
+
+def _resolve(
+    place: StoreLike,
+    path: str | None,
+    read_only: bool,
+    storage_options: Mapping[str, Any] | None,
+    synchronizer: Any = None,
+) -> tuple[Store, str]:
     if synchronizer is not None:
-        found, below = resolve_store_path(
-            place, path, read_only=read_only, storage_options=storage_options
-        )
+        found, below = _resolve(place, path, read_only, storage_options)
         return _synchronised(found, synchronizer), below
     below = normalise_path("" if path is None else path)
     if isinstance(place, str):  # first, for speed

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from zarr_core.interfaces.byte_reader import Buffer, ByteRange
+    from zarr_core.interfaces.chunk_cache import ChunkCache
 
 Buffers: TypeAlias = "Buffer | Sequence[Buffer]"
 """A value: one buffer, or several that are stored one after the other."""
@@ -238,6 +239,20 @@ class Store(ABC):
         Only a store whose methods do nothing else with these files returns it.
         """
         return None
+
+    def chunk_cache(self) -> ChunkCache | None:
+        """The cache of decoded chunks of the values of this store; None if there is none.
+
+        It must forget the chunks of each value that is changed through this store.
+        """
+        return None
+
+    def discard_cached(self, key: str) -> None:
+        """Remove copies of a value from caches, so that the next read requests it again.
+
+        Called if a chunk cannot be decoded; wrappers pass it on.
+        """
+        return
 
     def exists(self, key: str) -> bool:
         """Whether a key has a value."""

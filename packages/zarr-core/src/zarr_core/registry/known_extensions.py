@@ -87,6 +87,8 @@ FILE_SIGNATURES: dict[str, list[str]] = {
 FUNCTIONS: dict[str, tuple[str, str]] = {
     "copy_all_hdf5": ("zarr-import", "zarr_import:copy_all_hdf5"),
     "copy_hdf5": ("zarr-import", "zarr_import:copy_hdf5"),
+    "open(cache=...)": ("zarr-stores", "zarr_stores.chunk_cache:with_chunk_cache"),
+    "open(verify=...)": ("zarr-stores", "zarr_stores.verified_store:VerifiedStore"),
     "convert": ("zarr-transfer", "zarr_transfer:convert"),
     "copy": ("zarr-transfer", "zarr_transfer:copy"),
     "copy_all": ("zarr-transfer", "zarr_transfer:copy_all"),

@@ -1,0 +1,99 @@
+"""The command ``zarr-core verify``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from zarr_cli.commands.digest import require_stores
+from zarr_cli.errors import ProblemsFound
+from zarr_cli.humanize import format_bytes, pluralize
+from zarr_cli.location import Location, location_arguments
+from zarr_cli.output import json_option, print_json, print_styled
+from zarr_cli.progress import ProgressOutput, progress_options
+
+if TYPE_CHECKING:
+    from zarr_stores.verify import Verification
+
+
+@click.command
+@location_arguments("location", zarr_format=False)
+@click.option(
+    "--manifest", "file", metavar="FILE", type=click.Path(exists=True, dir_okay=False),
+    help="The manifest; default: the one that is stored at LOCATION or above.",
+)  # fmt: skip
+@click.option(
+    "--digest", "expected", metavar="DIGEST",
+    help="The digest that the manifest must have, or the hierarchy if there is no --manifest.",
+)  # fmt: skip
+@progress_options
+@json_option
+def command(
+    location: Location,
+    file: str | None,
+    expected: str | None,
+    progress: ProgressOutput,
+    as_json: bool,
+) -> None:
+    r"""Compare a hierarchy with its manifest, and name each key that differs.
+
+    \b
+    zarr-core verify survey.zarr --manifest survey.manifest.jsonl
+    zarr-core verify s3://bucket/survey.zarr -q || echo damaged
+    zarr-core verify survey.zarr --manifest survey.manifest.jsonl --digest 8d3f...
+
+    Every value is read and hashed. A key is missing, unexpected (not in the manifest), of another
+    size, of another content, misplaced (the value of another key), or unreadable. Unlike the
+    checksums that check reads, this finds chunks that are swapped, lost, added, or from an older
+    state of the array.
+
+    --digest is the digest that the manifest must have, from a source that you trust. Without
+    --manifest, the digest of the hierarchy is compared with it, and keys are not named.
+
+    A stored manifest is behind while a writer has not recorded its changes, and after a writer has
+    crashed. Differences are then reported as changes that may not be damage.
+
+    Exit status: 0 if everything is as in the manifest, 1 if not, 2 for a usage error.
+
+    The JSON document of --json has store, path, sound, behind (a text, empty if not), digest, keys,
+    nbytes, listed (whether unexpected keys can be found); problems: a list of {key, kind, reason}.
+    """
+    require_stores()
+    from zarr_stores.verify import verify
+
+    store, path = location.locate()
+    try:
+        with progress.bar("verify") as report:
+            result = verify(store, file, path, digest=expected, progress=report)
+    finally:
+        store.close()
+    if as_json:
+        print_json(result.to_json())
+    elif not progress.quiet:
+        _print(result)
+    if not result.is_sound:
+        raise ProblemsFound
+
+
+def _print(result: Verification) -> None:
+    kind = "yellow" if result.behind else "red"
+    for problem in result.problems:
+        print_styled(
+            [
+                (f"{problem.kind:<11}", kind),
+                (problem.key or "/", "cyan"),
+                (f"  {problem.reason}", ""),
+            ],
+            hanging=12,
+        )
+    if result.behind:
+        print_styled([("behind", "bold yellow"), (f": {result.behind}", "")], hanging=4)
+    verdict = ("sound", "bold green") if result.is_sound else ("not sound", "bold red")
+    if result.problems and result.behind:
+        verdict = ("changed or damaged", "bold yellow")
+    keys, size = pluralize(result.keys, "key"), format_bytes(result.nbytes)
+    differ = f"; {len(result.problems)} not as in the manifest" if result.problems else ""
+    print_styled([verdict, (f": {keys}, {size}{differ}", "")])
+    if not result.listed:
+        print_styled([("the store has no listing: unexpected keys cannot be found", "dim")])

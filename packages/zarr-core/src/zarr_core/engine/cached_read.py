@@ -1,0 +1,165 @@
+"""Reading of chunks that a cache keeps in decoded form.
+
+The unit is a chunk, or an inner chunk of a shard.  A chunk that is not in the cache is decoded as
+a whole, once for all threads that need it.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zarr_core.engine.chunk_reader import ChunkReader, read_open
+from zarr_core.interfaces.chunk_grid import ChunkAxis
+from zarr_core.interfaces.keylock import key_lock
+from zarr_core.interfaces.selection import BasicIndexer
+from zarr_core.selection.projection import project, take
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from zarr_core.engine.prepared_chain import PreparedCodecChain
+    from zarr_core.interfaces.chunk_cache import ChunkCache
+    from zarr_core.interfaces.selection import AnySelection
+    from zarr_core.interfaces.store import Store
+    from zarr_core.selection.projection import ChunkProjection
+
+    Array = np.ndarray[Any, Any]
+
+
+class CachedChunkReader(ChunkReader):
+    """How chunks of one shape are read through a cache."""
+
+    __slots__ = ("cache", "inner_axes", "uncached_part", "uncached_whole")
+
+    def __init__(self, store: Store, codecs: PreparedCodecChain, cache: ChunkCache) -> None:
+        super().__init__(store, codecs)
+        if codecs.decoded.nbytes is None or codecs.dtype.hasobject:
+            return  # the size in memory is unknown
+        self.cache = cache
+        self.in_batches = False
+        self.uncached_part, self.uncached_whole = self.read_part, self.read_whole
+        inner = codecs.inner_codecs
+        if inner is not None and codecs.prefers_partial_decode:
+            shapes = zip(codecs.decoded.shape, inner.decoded.shape, strict=True)
+            self.inner_axes = tuple(_InnerAxis(size, length) for size, length in shapes)
+            self.read_part = self.read_whole = _read_shard
+        else:
+            self.read_part = self.read_whole = _read_chunk
+
+
+class _InnerAxis(ChunkAxis):
+    """The inner chunks along one dimension of a shard."""
+
+    def __init__(self, size: int, length: int) -> None:
+        self.size = size
+        self.uniform: int = length
+        self.count = -(-size // length)
+
+    def start(self, chunk: int) -> int:
+        return chunk * self.uniform
+
+    def length(self, chunk: int) -> int:
+        return self.uniform
+
+    def chunk_of(self, element: int) -> int:
+        return element // self.uniform
+
+    def chunks_of(self, elements: np.ndarray[Any, np.dtype[np.intp]]) -> Array:
+        return elements // self.uniform
+
+
+def _read_chunk(reader: Any, key: str, selection: AnySelection | None, out: Array) -> bool:
+    cache, codecs = reader.cache, reader.codecs
+    chunk = cache.get(key, codecs)
+    if chunk is None:
+        decoded = codecs.decoded
+        if not cache.fits(decoded.nbytes):
+            uncached = reader.uncached_whole if selection is None else reader.uncached_part
+            is_stored: bool = uncached(reader, key, selection, out)
+            return is_stored
+        with key_lock(cache, key):
+            chunk = cache.get(key, codecs)  # another thread may have decoded it
+            if chunk is None:
+                state = cache.missed(key)
+                chunk = np.empty(decoded.shape, codecs.dtype)
+                if not reader.uncached_whole(reader, key, None, chunk):
+                    return False
+                cache.keep(key, codecs, chunk, state)
+    out[...] = chunk if selection is None else take(chunk, selection)
+    return True
+
+
+def _read_shard(reader: Any, key: str, selection: AnySelection | None, out: Array) -> bool:
+    selection = reader.codecs.full_selection if selection is None else selection
+    missing = _put_kept(reader, key, project(selection, reader.inner_axes, complete=False), out)
+    if not missing:
+        return True
+    with key_lock(reader.cache, key):
+        missing = _put_kept(reader, key, missing, out)
+        if not missing:
+            return True
+        shape = reader.codecs.inner_codecs.decoded.shape
+        first = [min(axis) for axis in zip(*(it.chunk_coords for it in missing), strict=True)]
+        last = [max(axis) for axis in zip(*(it.chunk_coords for it in missing), strict=True)]
+        count = prod(stop - start + 1 for start, stop in zip(first, last, strict=True))
+        nbytes = reader.codecs.inner_codecs.decoded.nbytes
+        if not reader.cache.fits(len(missing) * nbytes):
+            is_stored: bool = reader.uncached_part(reader, key, selection, out)
+            return is_stored
+        state = reader.cache.missed(key)
+        if count <= 2 * len(missing):  # one read of all, and of a few others
+            boxes = [(first, last, missing)]
+        else:
+            boxes = [([*it.chunk_coords], [*it.chunk_coords], [it]) for it in missing]
+        return all(_read_box(reader, key, shape, box, state, out) for box in boxes)
+
+
+def _put_kept(reader: Any, key: str, projections: Any, out: Array) -> list[ChunkProjection]:
+    """Copy the inner chunks that are in the cache; return the others."""
+    get, codecs = reader.cache.get, reader.codecs
+    missing = []
+    for projection in projections:
+        chunk = get(key, (codecs, projection.chunk_coords))
+        if chunk is None:
+            missing.append(projection)
+        else:
+            out[projection.out_selection] = take(chunk, projection.chunk_selection)
+    return missing
+
+
+def _read_box(
+    reader: Any,
+    key: str,
+    shape: tuple[int, ...],
+    box: tuple[list[int], list[int], Sequence[ChunkProjection]],
+    state: object,
+    out: Array,
+) -> bool:
+    """Decode a box of inner chunks, keep the missing ones, and copy their selected elements."""
+    first, last, missing = box
+    codecs, cache = reader.codecs, reader.cache
+    starts = [number * length for number, length in zip(first, shape, strict=True)]
+    stops = [
+        min((number + 1) * length, size)
+        for number, length, size in zip(last, shape, codecs.decoded.shape, strict=True)
+    ]
+    part = BasicIndexer(tuple(slice(*it, 1) for it in zip(starts, stops, strict=True)))
+    elements = np.empty(part.shape, codecs.dtype)
+    if not read_open(
+        reader.store, key, codecs.prefetch,
+        lambda value: codecs.partial_decode(value, part, elements),
+    ):  # fmt: skip
+        return False
+    for projection in missing:
+        index = tuple(
+            slice(number * length - start, (number + 1) * length - start)
+            for number, length, start in zip(projection.chunk_coords, shape, starts, strict=True)
+        )
+        # A copy, which does not keep the memory of the others alive.
+        chunk = elements if len(missing) == 1 and first == last else elements[index].copy()
+        cache.keep(key, (codecs, projection.chunk_coords), chunk, state)
+        out[projection.out_selection] = take(chunk, projection.chunk_selection)
+    return True

@@ -1,0 +1,206 @@
+"""A store whose arrays keep decoded chunks in memory."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal
+
+from zarr_core.extension import ChunkCache, StoreError
+
+from zarr_stores.cache_pool import CacheInfo, CachePool, OpenedValue
+from zarr_stores.caching_store import CachingStore
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator
+
+    import numpy as np
+    from zarr_core.extension import Store
+
+    from zarr_stores.cache_pool import Changes
+
+__all__ = ["CacheInfo", "CachePool", "ChunkCacheStore", "with_chunk_cache"]
+
+
+class ChunkCacheStore(CachingStore):
+    """A store whose arrays keep decoded chunks, with least-recently-used eviction.
+
+    A selection of a chunk that is in the cache needs neither the store nor the codecs.  Of shards,
+    inner chunks are kept.
+
+    Parameters
+    ----------
+    inner : Store
+        The store.
+    max_bytes : int, CachePool or None
+        Maximum size of the decoded chunks in bytes; None for no limit.  Larger chunks, and those
+        of data types whose size in memory varies, are not kept.  A :class:`CachePool` is shared
+        with other stores; stores for the same location then share their chunks.
+    check : {"never", "generation"} or float
+        When to compare the generation of the value of a chunk with ``inner.generation``: never; at
+        every use, which costs a small request; or if the last comparison is older than this number
+        of seconds.  Another request is then sent before a value is read.
+
+    Notes
+    -----
+    Changes that are made through this object, or by arrays and groups of this process, are visible
+    immediately.  Changes that others make, or programs that use another store object directly, are
+    visible after the next comparison, or after :meth:`invalidate`.
+
+    Chunks are decoded once for all threads that need them.  Missing chunks are not kept.  Other
+    values, such as metadata, are not cached; for these, wrap an
+    :class:`~zarr_stores.cache.LRUCacheStore`.
+
+    Pickles and copies have an empty cache around the same store.
+
+    Raises
+    ------
+    StoreError
+        If an argument is not valid.
+
+    Examples
+    --------
+    >>> from zarr_core import MemoryStore, create_array, open
+    >>> from zarr_stores.chunk_cache import ChunkCacheStore
+    >>> memory = MemoryStore()
+    >>> _ = create_array(memory, data=range(100), chunks=100)
+    >>> array = open(ChunkCacheStore(memory, 10**6))
+    >>> [int(array[index]) for index in (3, 50, 70)]
+    [3, 50, 70]
+    >>> array.store.cache_info().hits
+    2
+    """
+
+    def __init__(
+        self,
+        inner: Store,
+        max_bytes: int | CachePool | None,
+        check: Literal["never", "generation"] | float = "never",
+    ) -> None:
+        super().__init__(inner)
+        if check not in ("generation", "never") and (isinstance(check, str) or not check >= 0):
+            raise StoreError(
+                f'check must be "never", "generation" or a number of seconds, not {check!r}', inner
+            )
+        self._shared = isinstance(max_bytes, CachePool)
+        self._memory = max_bytes if isinstance(max_bytes, CachePool) else CachePool(max_bytes)
+        self._check = check
+        self._chunks = _Chunks(inner, self._memory, check)
+
+    def chunk_cache(self) -> ChunkCache:
+        return self._chunks
+
+    def cache_info(self) -> CacheInfo:
+        """Return the hits, misses, size and maximum size of the cache, or of its pool."""
+        return self._memory.cache_info()
+
+    def invalidate(self) -> None:
+        """Remove all chunks of this store from the cache."""
+        self._memory.forget_all(self._chunks.prefix)
+
+    def _invalidate(self, key: str) -> None:
+        self._memory.forget(self._chunks.prefix + key)
+
+    @contextmanager
+    def _invalidate_below(self, *prefixes: str) -> Iterator[None]:
+        try:
+            yield
+        finally:
+            for prefix in prefixes:
+                self._memory.forget_all(self._chunks.prefix + prefix)
+
+    def _arguments(self) -> tuple[Any, ...]:
+        memory = self._memory
+        return self.inner, memory if self._shared else memory.max_bytes, self._check
+
+
+class _Chunks(ChunkCache):
+    """The decoded chunks of one store in a pool."""
+
+    def __init__(
+        self, store: Store, memory: CachePool, check: Literal["never", "generation"] | float
+    ) -> None:
+        self._store = store
+        self._memory = memory
+        self._checks = check != "never"
+        self._age = 0.0 if isinstance(check, str) else float(check)
+        self.prefix = f"chunk {memory.prefix_of(store)}"  # other than of encoded values
+        super().__init__()
+
+    def fits(self, nbytes: int) -> bool:
+        return self._memory.fits(nbytes)
+
+    def get(self, key: str, part: Hashable) -> np.ndarray[Any, Any] | None:
+        name = self.prefix + key
+        if self._checks and not self._is_current(key, name):
+            return None
+        return self._memory.use_chunk(name, part)
+
+    def _is_current(self, key: str, name: str) -> bool:
+        """Return whether chunks of a value can be used; remove them if the value was changed."""
+        memory = self._memory
+        known = memory.opened(name)
+        if known is None:
+            return False
+        now = time.monotonic()
+        if now - known.checked < self._age:
+            return True
+        change = memory.changes(name)
+        if self._store.generation(key) != known.generation:
+            memory.forget(name)
+            return False
+        memory.set_opened(name, known._replace(checked=now), change)
+        return True
+
+    def missed(self, key: str) -> tuple[Changes, OpenedValue | None]:
+        name = self.prefix + key
+        if not self._checks:
+            return self._memory.missed(name), None
+        # Before the value is read: the generation is never later than the value.
+        value = OpenedValue(0, self._store.generation(key), None, 0, time.monotonic())
+        known = self._memory.opened(name)
+        if known is not None and known.generation != value.generation:
+            self._memory.forget(name)  # also what others are reading
+        return self._memory.missed(name), value
+
+    def keep(
+        self,
+        key: str,
+        part: Hashable,
+        chunk: np.ndarray[Any, Any],
+        state: Any,
+    ) -> None:
+        name = self.prefix + key
+        changes, value = state  # of missed
+        if value is not None:
+            self._memory.set_opened(name, value, changes)
+        chunk.flags.writeable = False
+        self._memory.keep_chunk(name, part, chunk, changes)
+
+    def forget(self, store: Store, prefix: str) -> None:
+        if store == self._store:
+            self._memory.forget_all(self.prefix + prefix)
+
+
+def with_chunk_cache(
+    store: Store, cache: int | CachePool, recheck: Literal["open", "always"] | float = "open"
+) -> Store:
+    """Wrap a store for ``open(cache=...)`` and the setting ``chunk_cache``.
+
+    Parameters
+    ----------
+    store : Store
+        The store.
+    cache : int or CachePool
+        As ``max_bytes`` of :class:`ChunkCacheStore`.
+    recheck : {"open", "always"} or float
+        As for ``open``: when values are compared with those that others have stored since.
+    """
+    if isinstance(cache, bool) or not isinstance(cache, int | CachePool):
+        raise TypeError(
+            "cache must be a number of bytes, or a zarr_stores.cache.CachePool, not "
+            f"{type(cache).__name__}"
+        )
+    if isinstance(recheck, str):
+        return ChunkCacheStore(store, cache, "never" if recheck == "open" else "generation")
+    return ChunkCacheStore(store, cache, recheck)

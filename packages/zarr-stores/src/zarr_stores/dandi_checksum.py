@@ -1,0 +1,91 @@
+"""The checksum of a hierarchy that the DANDI archive uses.
+
+A directory is described by a JSON document with the digest, name and size of its directories and
+its files, each sorted by name; its digest is ``<MD5>-<number of files>--<size>``, with the MD5 of
+the document.  The digest of a file is its MD5.  Source: the package ``zarr-checksum``.
+"""
+
+from __future__ import annotations
+
+import json
+from hashlib import md5
+from typing import TYPE_CHECKING, Any
+
+from zarr_core.extension import StoreReadError
+from zarr_core.tools import opened_store
+
+from zarr_stores.manifest import hash_values, keys_below
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from zarr_core.tools import Progress, StoreLike
+
+__all__ = ["dandi_checksum"]
+
+
+def dandi_checksum(
+    store: StoreLike,
+    path: str | None = None,
+    *,
+    progress: Callable[[Progress], object] | None = None,
+) -> str:
+    """Return the checksum of a hierarchy as the DANDI archive computes it.
+
+    Parameters
+    ----------
+    store : store-like
+        Location; an array or group for the node and everything below it.
+    path : str, optional
+        Path of the node in the store.
+    progress : callable, optional
+        As for :func:`zarr_core.copy`.
+
+    Returns
+    -------
+    str
+        ``<MD5>-<number of keys>--<size in bytes>``.
+    """
+    with opened_store(store, path, read_only=True) as (place, below):
+        prefix = f"{below}/" if below else ""
+        hashes = hash_values(place, keys_below(place, prefix), progress, _md5)
+    root = _Directory()
+    for key, found in hashes.items():
+        if isinstance(found, StoreReadError):
+            raise found
+        if found is not None:
+            *parents, name = key[len(prefix) :].split("/")
+            directory = root
+            for parent in parents:
+                directory = directory.directories.setdefault(parent, _Directory())
+            directory.files[name] = (found[1].hex(), found[0])
+    return root.digest()[0]
+
+
+def _md5() -> Any:
+    return md5(usedforsecurity=False)
+
+
+class _Directory:
+    def __init__(self) -> None:
+        self.directories: dict[str, _Directory] = {}
+        self.files: dict[str, tuple[str, int]] = {}
+
+    def digest(self) -> tuple[str, int, int]:
+        """Return the digest, the size and the number of files."""
+        directories = {name: it.digest() for name, it in self.directories.items()}
+        document = {
+            "directories": [
+                {"digest": directories[name][0], "name": name, "size": directories[name][1]}
+                for name in sorted(directories)
+            ],
+            "files": [
+                {"digest": self.files[name][0], "name": name, "size": self.files[name][1]}
+                for name in sorted(self.files)
+            ],
+        }
+        sizes = [size for _, size, _ in directories.values()]
+        size = sum(sizes) + sum(size for _, size in self.files.values())
+        count = sum(count for _, _, count in directories.values()) + len(self.files)
+        found = md5(json.dumps(document, separators=(",", ":")).encode(), usedforsecurity=False)
+        return f"{found.hexdigest()}-{count}--{size}", size, count

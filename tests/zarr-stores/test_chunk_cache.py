@@ -1,0 +1,357 @@
+"""Decoded chunks that are kept in memory."""
+
+import pickle
+import sys
+import threading
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from zarr_core.extension import ChunkDecodeError, StoreError
+from zarr_core.stores.local import LocalStore
+from zarr_core.stores.memory import MemoryStore
+from zarr_stores.cache import CachePool, LRUCacheStore
+from zarr_stores.chunk_cache import ChunkCacheStore
+
+DATA = np.arange(64 * 48, dtype="int32").reshape(64, 48)
+LAYOUTS = {
+    "chunks": {"chunks": (16, 16)},
+    "raw": {"chunks": (16, 16), "compressors": None},
+    "edges": {"chunks": (13, 11)},
+    "shards": {"chunks": (8, 8), "shards": (32, 24)},
+    "large shards": {"chunks": (8, 8), "shards": (128, 64)},
+    "transposed": {"chunks": (16, 16), "order": "F", "zarr_format": 2},
+    "big-endian": {"chunks": (16, 16), "dtype": ">i4", "zarr_format": 2},
+}
+
+
+class Counting(MemoryStore):
+    """Counts the reads of chunks."""
+
+    reads = 0
+
+    def get(self, key):
+        self.reads += "c/" in key or key[0].isdigit()
+        return super().get(key)
+
+    def open_value(self, key, first=None):
+        self.reads += "c/" in key
+        return super().open_value(key, first)
+
+
+@pytest.fixture(params=LAYOUTS)
+def store(request):
+    store = Counting()
+    zarr.create_array(store, **{"data": DATA} | LAYOUTS[request.param])
+    store.reads = 0
+    return store
+
+
+def test_every_selection_is_as_without_a_cache(store):
+    array = zarr.open_array(store, cache=10**6)
+    rng = np.random.default_rng(0)
+    for _ in range(2):
+        for _ in range(40):
+            first, last = np.sort(rng.integers(0, 65, 2))
+            part = np.s_[
+                first:last, rng.integers(0, 20) : rng.integers(20, 49) : rng.integers(1, 4)
+            ]
+            assert np.array_equal(array[part], DATA[part])
+            rows, columns = rng.integers(0, 64, 5), rng.integers(0, 48, 5)
+            assert np.array_equal(array.vindex[rows, columns], DATA[rows, columns])
+            assert np.array_equal(array.oindex[rows, columns], DATA[np.ix_(rows, columns)])
+            mask = rng.random(DATA.shape) < 0.01
+            assert np.array_equal(array[mask], DATA[mask])
+        assert np.array_equal(array[...], DATA)
+        assert array[5, 7] == DATA[5, 7]
+        reads = store.reads
+    assert array.store.cache_info().hits
+    assert np.array_equal(array[3:60:5], DATA[3:60:5])
+    assert store.reads == reads
+
+
+def test_each_chunk_is_decoded_once_for_slabs_of_rows():
+    data = np.arange(512 * 64).reshape(512, 64)
+    for layout in ({"chunks": (256, 64)}, {"chunks": (64, 32), "shards": (256, 64)}):
+        store = Counting()
+        zarr.create_array(store, data=data, **layout)
+        store.reads = 0
+        array = zarr.open_array(store, cache=10**7)
+        for row in range(0, 512, 6):
+            assert np.array_equal(array[row : row + 6], data[row : row + 6])
+        assert store.reads <= (2 if "shards" not in layout else 16)
+
+
+def test_threads_decode_a_chunk_once():
+    store = Counting()
+    zarr.create_array(store, data=np.arange(10**5), chunks=10**5)
+    store.reads = 0
+    array = zarr.open_array(store, cache=10**7)
+    start = threading.Barrier(8)
+
+    def work():
+        start.wait()
+        assert array[5] == 5
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert store.reads == 1
+
+
+def test_results_can_be_changed(store):
+    array = zarr.open_array(store, cache=10**6)
+    for _ in range(2):
+        values = array[...]
+        values[...] = -1
+        part = array[:16, :16]
+        part[...] = -1
+    assert np.array_equal(array[...], DATA)
+
+
+# --- limits ---
+
+
+def test_the_cache_is_never_larger_than_its_limit(store):
+    pool = CachePool(5000)
+    array = zarr.open_array(store, cache=pool)
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        row, column = rng.integers(0, 60), rng.integers(0, 40)
+        part = np.s_[row : row + 5, column : column + 9]
+        assert np.array_equal(array[part], DATA[part])
+        held = sum(it.nbytes for it in pool._held.values())
+        assert held == pool.cache_info().nbytes <= 5000
+
+
+def test_a_chunk_that_is_too_large_is_not_kept(store):
+    array = zarr.open_array(store, cache=100)
+    assert np.array_equal(array[...], DATA)
+    assert np.array_equal(array[3:9], DATA[3:9])
+    assert array.store.cache_info().nbytes == 0
+
+
+def test_texts_are_not_kept():
+    array = zarr.create_array(store := MemoryStore(), data=np.array(["a", "bc"]), dtype=str)
+    cached = zarr.open_array(store, cache=10**6)
+    assert cached[...].tolist() == ["a", "bc"]
+    array[0] = "d"
+    assert cached[...].tolist() == ["d", "bc"]
+    assert cached.store.cache_info().nbytes == 0
+
+
+def test_several_arrays_share_a_pool():
+    pool = CachePool(10**6)
+    group = zarr.create_group(store := Counting())
+    for name in "xyz":
+        group.create_array(name, data=DATA, chunks=(16, 16))
+    arrays = [zarr.open(store, path=name, cache=pool) for name in "xyz"]
+    assert all(np.array_equal(array[...], DATA) for array in arrays)
+    assert pool.cache_info().nbytes == 3 * DATA.nbytes
+    store.reads = 0
+    members = zarr.open_group(store, cache=pool)  # equal metadata and location
+    assert all(np.array_equal(members[name][...], DATA) for name in "xyz")
+    assert store.reads == 0
+
+
+# --- changes ---
+
+
+def test_own_changes_are_visible(store, tmp_path):
+    cached = zarr.open_array(store, cache=10**6)
+    other = zarr.open_array(store)  # without a cache
+    now = DATA.copy()
+    rng = np.random.default_rng(2)
+    for step in range(60):
+        row, column = rng.integers(0, 60), rng.integers(0, 40)
+        part = np.s_[row : row + rng.integers(1, 20), column : column + rng.integers(1, 20)]
+        now[part] = step if step % 3 else 0
+        (cached if step % 2 else other)[part] = now[part]
+        assert np.array_equal(cached[part], now[part])
+        assert np.array_equal(cached[::7], now[::7])
+    cached.resize((20, 48))
+    cached.resize((64, 48))
+    now[20:] = 0
+    assert np.array_equal(cached[...], now)
+
+
+def test_a_new_array_at_the_same_location_is_not_confused():
+    pool = CachePool(10**6)
+    store = MemoryStore()
+    group = zarr.open_group(store, "a", cache=pool)
+    for value, dtype in ((1, "int32"), (2, "float32"), (3, "int32"), (4, ">i2")):
+        group.create_array("x", shape=10, chunks=5, dtype=dtype, overwrite=True)[...] = value
+        assert group["x"][...].tolist() == [value] * 10
+        other = zarr.open_group(store)
+        assert other["x"][...].tolist() == [value] * 10
+        del other["x"]
+        assert "x" not in group
+    group.create_array("x", shape=10, chunks=5, dtype="int32")
+    assert group["x"][...].tolist() == [0] * 10
+
+
+def test_changes_of_others_are_visible_after_a_comparison(tmp_path):
+    zarr.create_array(tmp_path / "a", data=DATA, chunks=(16, 16))
+    never = zarr.open_array(tmp_path / "a", cache=10**6)
+    always = zarr.open_array(tmp_path / "a", cache=10**6, recheck="always")
+    later = zarr.open_array(tmp_path / "a", cache=10**6, recheck=3600.0)
+    for array in (never, always, later):
+        assert np.array_equal(array[...], DATA)
+    chunk = (tmp_path / "a/c/0/0").read_bytes()
+    zarr.create_array(tmp_path / "b", data=DATA + 1, chunks=(16, 16))
+    (tmp_path / "b/c/0/0").rename(tmp_path / "a/c/0/0")  # as another process
+    assert always[3, 3] == DATA[3, 3] + 1
+    assert never[3, 3] == later[3, 3] == DATA[3, 3]
+    never.store.invalidate()
+    assert never[3, 3] == DATA[3, 3] + 1
+    (tmp_path / "a/c/0/0").unlink()
+    assert always[3, 3] == 0
+    (tmp_path / "a/c/0/0").write_bytes(chunk)
+    assert always[3, 3] == DATA[3, 3]
+
+
+def test_chunks_of_two_generations_are_not_mixed(tmp_path):
+    layout = {"chunks": (8, 8), "shards": (32, 24)}
+    zarr.create_array(tmp_path / "a", data=DATA, **layout)
+    array = zarr.open_array(tmp_path / "a", cache=10**6, recheck="always")
+    assert np.array_equal(array[:8, :8], DATA[:8, :8])
+    zarr.create_array(tmp_path / "b", data=DATA + 1, **layout)
+    (tmp_path / "b/c/0/0").rename(tmp_path / "a/c/0/0")
+    assert np.array_equal(array[:32, :24], DATA[:32, :24] + 1)
+
+
+@pytest.mark.parametrize(
+    "count", [2000, pytest.param(100_000, marks=pytest.mark.slow)], ids=["some", "all"]
+)
+def test_threads_that_read_and_write_see_the_elements_of_numpy(count):
+    store = MemoryStore()
+    layout = {"chunks": (4, 8), "shards": (16, 16)}
+    zarr.create_array(store, shape=(64, 64), dtype="int32", fill_value=-1, **layout)
+    pool = CachePool(64 * 64 * 4 // 3)
+    expected = np.full((64, 64), -1, "int32")
+    failures = []
+
+    def work(number):  # each thread has its own rows, which share chunks with those of others
+        rng = np.random.default_rng(number)
+        array = zarr.open_array(store, cache=pool)
+        rows = np.arange(number, 64, 4)
+        for step in range(count // 4):
+            if step % 100 == 99:
+                array = zarr.open_array(store, cache=pool)
+            row, start = rng.choice(rows), rng.integers(0, 60)
+            part = np.s_[row, start : start + rng.integers(1, 30)]
+            if rng.random() < 0.4:
+                expected[part] = array[part] = rng.integers(-1, 3)
+            elif not np.array_equal(array[part], expected[part]):
+                failures.append((number, step))
+            if pool.cache_info().nbytes > pool.max_bytes:
+                failures.append("limit")
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert np.array_equal(zarr.open_array(store)[...], expected)
+    assert pool.cache_info().hits
+
+
+# --- other ---
+
+
+def test_missing_chunks_are_not_kept():
+    zarr.create_array(store := MemoryStore(), shape=10, chunks=5, dtype="int32", fill_value=7)
+    array = zarr.open_array(store, cache=10**6)
+    assert array[...].tolist() == [7] * 10
+    store.set("c/0", bytes(zarr_value(np.arange(5, dtype="int32"))))
+    assert array[...].tolist() == [0, 1, 2, 3, 4] + [7] * 5
+
+
+def zarr_value(values):
+    other = MemoryStore()
+    zarr.create_array(other, data=values, chunks=len(values))
+    return other.get("c/0")
+
+
+def test_damage_is_an_error_and_not_kept(store):
+    key = next(key for key in store.list() if key[-1].isdigit())
+    value = bytes(store.get(key))
+    store.set(key, value[:-5])
+    array = zarr.open_array(store, cache=10**6)
+    for _ in range(2):
+        with pytest.raises(ChunkDecodeError, match=key):
+            array[...]
+    store.set(key, value)
+    assert np.array_equal(array[...], DATA)
+
+
+def test_the_setting_applies_to_all_arrays():
+    pool = CachePool(10**6)
+    store = Counting()
+    with zarr.config.set(chunk_cache=pool):
+        array = zarr.create_array(store, data=DATA, chunks=(16, 16))
+        assert np.array_equal(array[...], DATA)
+        store.reads = 0
+        assert np.array_equal(zarr.open(store)[...], DATA)
+        assert store.reads == 0
+        assert array.store.inner is store
+    assert zarr.open(store).store is store
+    with pytest.raises(ValueError, match=r"CachePool\(100\)"):
+        zarr.config.set(chunk_cache=100)
+
+
+def test_invalid_arguments_are_errors():
+    for check in ("sometimes", -1, float("nan")):
+        with pytest.raises(StoreError, match="check must be"):
+            ChunkCacheStore(MemoryStore(), 10, check)
+    zarr.create_array(store := MemoryStore(), data=[1])
+    for cache in ("1 GB", True, 1.5):
+        with pytest.raises(TypeError, match="number of bytes"):
+            zarr.open(store, cache=cache)
+
+
+def test_pickles_are_empty(tmp_path):
+    zarr.create_array(tmp_path, data=DATA)
+    array = zarr.open_array(tmp_path, cache=10**6)
+    array[...]
+    copy = pickle.loads(pickle.dumps(array))
+    assert copy.store.cache_info() == (0, 0, 0, 10**6)
+    assert np.array_equal(copy[...], DATA)
+
+
+def test_a_pool_can_have_values_and_chunks(tmp_path):
+    pool = CachePool(10**6)
+    zarr.create_array(tmp_path, data=DATA, chunks=(16, 16))
+    store = ChunkCacheStore(LRUCacheStore(LocalStore(tmp_path), pool), pool)
+    array = zarr.open_array(store)
+    for _ in range(2):
+        assert np.array_equal(array[...], DATA)
+    assert DATA.nbytes < pool.cache_info().nbytes < 10**6
+    array[...] = DATA + 1
+    assert np.array_equal(array[...], DATA + 1)
+
+
+def test_data_of_zarr_python_is_kept(tmp_path):
+    theirs = pytest.importorskip("zarr", minversion="3")
+    for layout in ({"chunks": (16, 16)}, {"chunks": (8, 8), "shards": (32, 24)}):
+        array = theirs.create_array(
+            str(tmp_path / "a"), shape=DATA.shape, dtype=DATA.dtype, overwrite=True, **layout
+        )
+        array[...] = DATA
+        ours = zarr.open_array(tmp_path / "a", cache=10**6, recheck="always")
+        for _ in range(2):
+            assert np.array_equal(ours[5:50], DATA[5:50])
+        array[...] = DATA + 1
+        assert np.array_equal(ours[5:50], DATA[5:50] + 1)
+
+
+def test_without_zarr_stores_the_error_says_what_to_install(monkeypatch):
+    for name in [name for name in sys.modules if name.partition(".")[0] == "zarr_stores"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "zarr_stores", None)
+    zarr.create_array(memory := MemoryStore(), data=[1])
+    with pytest.raises(ModuleNotFoundError, match=r"open\(cache=...\) needs zarr-stores.*pip"):
+        zarr.open(memory, cache=10)

@@ -1,0 +1,364 @@
+"""Manifests: digests in every store, files, and planted faults."""
+
+import hashlib
+import json
+import random
+import shutil
+import subprocess
+import zipfile
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+import zarr_core as zarr
+from zarr_core.extension import NodeNotFoundError, StoreError
+from zarr_core.stores.local import LocalStore
+from zarr_core.stores.memory import MemoryStore
+from zarr_stores.dandi_checksum import dandi_checksum
+from zarr_stores.manifest import Manifest, create_manifest
+from zarr_stores.sqlite import SQLiteStore
+from zarr_stores.stored_manifest import read_manifest, write_manifest
+from zarr_stores.verify import verify
+from zarr_stores.zip import ZipStore
+
+ROOT = Path(__file__).parents[2]
+FIXTURES = ROOT / "tests/fixtures"
+SCHEMAS = ROOT / "schemas/manifest"
+
+
+def hierarchy(seed=0):
+    """Return the keys and values of a small hierarchy."""
+    rng = np.random.default_rng(seed)
+    values = {}
+    group = zarr.create_group(MemoryStore(values), zarr_format=int(rng.integers(2, 4)))
+    for number in range(int(rng.integers(1, 3))):
+        shape = tuple(int(it) for it in rng.integers(1, 12, int(rng.integers(1, 3))))
+        options = {"chunks": tuple(int(it) for it in rng.integers(1, 7, len(shape)))}
+        if group.stored.format.name == "v3" and rng.random() < 0.3:
+            options["shards"] = tuple(2 * it for it in options["chunks"])
+        array = group.create_array(f"a{number}", shape=shape, dtype="int32", **options)
+        array[...] = rng.integers(1, 2**31, shape)
+    return {key: bytes(value) for key, value in values.items()}
+
+
+def digest_as_documented(values):
+    """Compute the digest by the description in the schema, without the code of the package."""
+
+    def digest(records, depth):
+        if len(records) <= 256:
+            return hashlib.sha256(b"\0" + b"".join(map(b"".join, sorted(records)))).digest()
+        parts = [[it for it in records if it[0][depth] == byte] for byte in range(256)]
+        digests = [digest(part, depth + 1) if part else bytes(32) for part in parts]
+        return hashlib.sha256(b"\1" + b"".join(digests)).digest()
+
+    records = [
+        (
+            hashlib.sha256(key.encode()).digest(),
+            len(value).to_bytes(8, "big") + hashlib.sha256(value).digest(),
+        )
+        for key, value in values.items()
+    ]
+    return digest(records, 0).hex()
+
+
+# --- digests ---
+
+
+def test_the_digest_is_as_documented():
+    for count in (0, 1, 256, 257, 3000):
+        values = {f"c/{number}": str(number).encode() for number in range(count)}
+        assert create_manifest(MemoryStore(values)).digest == digest_as_documented(values)
+
+
+def test_the_digest_is_the_same_in_every_store(tmp_path):
+    values = hierarchy(1)
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        for key, value in reversed(values.items()):
+            archive.writestr(key, value)
+    stores = [
+        MemoryStore(dict(values)),
+        LocalStore(tmp_path / "a.zarr"),
+        SQLiteStore(str(tmp_path / "a.sqlite")),
+    ]
+    for store in stores[1:]:
+        for key, value in values.items():
+            store.set(key, value)
+    stores.append(ZipStore(str(tmp_path / "a.zip"), read_only=True))
+    assert {create_manifest(store).digest for store in stores} == {digest_as_documented(values)}
+    manifest = create_manifest(stores[0])
+    assert all(verify(store, manifest).is_sound for store in stores)
+
+
+def test_the_digest_of_a_node_does_not_depend_on_its_path():
+    values = hierarchy(2)
+    moved = {f"x/y/{key}": value for key, value in values.items()}
+    assert create_manifest(MemoryStore(moved), "x/y").digest == digest_as_documented(values)
+    below = {key[3:]: value for key, value in values.items() if key.startswith("a0/")}
+    assert create_manifest(MemoryStore(values)).below("a0").digest == digest_as_documented(below)
+
+
+def test_changes_lead_to_the_same_digest_as_a_new_manifest():
+    rng = random.Random(5)
+    manifest, values = Manifest(), {}
+    for step in range(3000):
+        key = f"c/{rng.randrange(700)}"
+        if rng.random() < (0.2 if step < 2000 else 0.8):  # first it grows, then it shrinks
+            values.pop(key, None)
+            manifest.set(key, None)
+        else:
+            values[key] = rng.randbytes(3)
+            record = len(values[key]).to_bytes(8, "big") + hashlib.sha256(values[key]).digest()
+            manifest.set(key, record)
+        if step % 100 == 0:
+            assert manifest.digest == digest_as_documented(values)
+    assert manifest == create_manifest(MemoryStore(values))
+
+
+def test_a_large_value_is_hashed_in_parts(tmp_path, monkeypatch):
+    monkeypatch.setattr("zarr_stores.manifest._LARGE", 1000)
+    monkeypatch.setattr("zarr_stores.manifest._PART", 300)
+    store = LocalStore(tmp_path)
+    store.set("a", bytes(range(256)) * 9)
+    assert create_manifest(store)["a"] == (2304, hashlib.sha256(bytes(range(256)) * 9).hexdigest())
+
+
+def test_the_checksum_of_dandi_is_that_of_its_package(tmp_path):
+    theirs = pytest.importorskip("zarr_checksum")
+    from zarr_checksum.generators import yield_files_local
+
+    for seed in range(5):
+        folder = tmp_path / str(seed)
+        for key, value in hierarchy(seed).items():
+            LocalStore(folder).set(key, value)
+        assert dandi_checksum(folder) == str(
+            theirs.compute_zarr_checksum(yield_files_local(folder))
+        )
+
+
+def test_the_checksum_of_dandi_is_that_of_published_data(tmp_path):
+    # Computed with zarr-checksum 0.4.7.
+    store = LocalStore(tmp_path)
+    assert dandi_checksum(store) == "481a2f77ab786a0f45aafd5db0971caa-0--0"
+    store.set("zarr.json", b"{}")
+    store.set("a/zarr.json", b"[]")
+    store.set("a/c/0/1", b"x")
+    assert dandi_checksum(store) == "e895b7f9be4134856162f485b683f12b-3--5"
+
+
+# --- files ---
+
+
+def test_a_manifest_is_json_lines_with_the_published_schemas(tmp_path):
+    values = hierarchy(3) | {'a/ü "\n/c': b"", "a/\U0001f600": b"1"}
+    manifest = create_manifest(MemoryStore(values))
+    manifest.write(tmp_path / "m.jsonl")
+    header, *entries = map(json.loads, (tmp_path / "m.jsonl").read_text("ascii").splitlines())
+    jsonschema.validate(header, json.loads((SCHEMAS / "header.json").read_bytes()))
+    schema = json.loads((SCHEMAS / "entry.json").read_bytes())
+    for entry in entries:
+        jsonschema.validate(entry, schema)
+        assert entry["sha256"] == hashlib.sha256(values[entry["key"]]).hexdigest()
+    assert [entry["key"] for entry in entries] == sorted(values)
+    assert header["digest"] == digest_as_documented(values)
+    assert Manifest.read(tmp_path / "m.jsonl") == manifest
+
+
+@pytest.mark.skipif(not shutil.which("sha256sum"), reason="sha256sum is not installed")
+def test_sha256sum_verifies_the_entries_of_a_manifest(tmp_path):
+    for key, value in hierarchy(4).items():
+        LocalStore(tmp_path / "a.zarr").set(key, value)
+    manifest = create_manifest(tmp_path / "a.zarr")
+    lines = "".join(f"{manifest[key].sha256}  {key}\n" for key in manifest)
+    run = subprocess.run(
+        ["sha256sum", "--check", "--quiet"],
+        cwd=tmp_path / "a.zarr",
+        input=lines,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0
+
+
+def test_a_damaged_manifest_is_an_error(tmp_path):
+    manifest = create_manifest(MemoryStore(hierarchy(5)))
+    file = tmp_path / "m.jsonl"
+    good = manifest.encode()
+    some = next(iter(manifest))
+    for bad, message in (
+        (good.replace(b'"size":', b'"size":1', 1), "damaged"),
+        (b"\n".join(good.split(b"\n")[:-2]) + b"\n", "damaged"),
+        (good[:-1], "incomplete"),
+        (good.replace(b'_manifest":1', b'_manifest":2'), "version 2"),
+        (good.replace(manifest[some].sha256.encode(), b"12"), "is not a key with size"),
+        (b"{}\n", "zarr_manifest"),
+        (b"\xff\n", "JSON lines"),
+        (b"", "zarr_manifest|JSON lines|incomplete"),
+        (b"[" * 100_000 + b"\n", "JSON lines"),
+    ):
+        file.write_bytes(bad)
+        with pytest.raises(StoreError, match=message):
+            Manifest.read(file)
+
+
+def test_a_manifest_with_another_digest_is_refused(tmp_path):
+    store = MemoryStore(hierarchy(5))
+    manifest = create_manifest(store)
+    assert verify(store, manifest, digest=manifest.digest.upper()).is_sound
+    with pytest.raises(StoreError, match="has the digest"):
+        verify(store, manifest, digest="0" * 64)
+    assert verify(store, digest=manifest.digest).is_sound
+    assert not verify(store, digest="0" * 64).is_sound
+
+
+# --- manifests in the store ---
+
+
+def test_a_stored_manifest_is_found_from_below():
+    values = hierarchy(6)
+    store = MemoryStore(dict(values))
+    with pytest.raises(NodeNotFoundError, match=r"no manifest.*digest LOCATION --store"):
+        verify(store)
+    manifest = write_manifest(store)
+    assert read_manifest(store) == (manifest, "")
+    assert manifest.digest == digest_as_documented(values)
+    assert verify(store).is_sound
+    assert verify(store, path="a0").digest == manifest.below("a0").digest
+    store.set("a0/stray", b"")
+    assert [it.key for it in verify(store, path="a0").problems] == ["stray"]
+    assert [it.key for it in verify(store).problems] == ["a0/stray"]
+
+
+def test_the_manifest_of_a_hierarchy_does_not_contain_itself():
+    store = MemoryStore(hierarchy(7))
+    first = write_manifest(store)
+    assert write_manifest(store) == first == create_manifest(store)
+
+
+# --- planted faults ---
+
+
+def plant(values, rng):
+    """Damage a hierarchy; return the keys that differ."""
+    chunks = [key for key in values if "json" not in key and ".z" not in key and values[key]]
+    key, other = rng.choice(chunks), rng.choice(chunks)
+    kind = rng.choice(["flip", "truncate", "swap", "lose", "stale", "stray", "metadata"])
+    if kind == "flip":
+        value = bytearray(values[key])
+        value[rng.randrange(len(value))] ^= 1 << rng.randrange(8)
+        values[key] = bytes(value)
+    elif kind == "truncate":
+        values[key] = values[key][: rng.randrange(len(values[key]))]
+    elif kind == "swap":
+        if values[key] == values[other]:
+            return set()
+        values[key], values[other] = values[other], values[key]
+        return {key, other}
+    elif kind == "lose":
+        del values[key]
+    elif kind == "stale":  # as another state of the array had it
+        stale = zarr.create_array(MemoryStore(old := {}), data=np.full(3, rng.randrange(99)))
+        stale[...] = rng.randrange(100, 10**6)
+        values[key] = bytes(old["c/0"])
+    elif kind == "stray":
+        key += rng.choice(["0", ".tmp", "/0"])
+        values[key] = b"stray"
+    else:
+        key = rng.choice([key for key in values if key not in chunks])
+        values[key] = values[key].replace(b"3", b"4", 1) + b" "
+    return {key}
+
+
+@pytest.mark.parametrize(
+    "count", [300, pytest.param(10_000, marks=pytest.mark.slow)], ids=["some", "all"]
+)
+def test_every_planted_fault_is_named_and_sound_stores_are_sound(count):
+    rng = random.Random(7)
+    sound = [hierarchy(seed) for seed in range(min(count, 500))]
+    manifests = [create_manifest(MemoryStore(values)) for values in sound]
+    for number in range(count):
+        values, manifest = sound[number % len(sound)], manifests[number % len(sound)]
+        present = list(values.items())
+        rng.shuffle(present)
+        assert verify(MemoryStore(dict(present)), manifest).problems == ()
+        damaged = dict(values)
+        expected = plant(damaged, rng)
+        found = verify(MemoryStore(damaged), manifest)
+        assert {problem.key for problem in found.problems} == expected
+        digest = create_manifest(MemoryStore(damaged)).digest
+        assert (digest == manifest.digest) == (not expected)
+
+
+def test_the_kinds_of_problems():
+    values = {key: key.encode() * 2 for key in "abcdefg"}
+    manifest = create_manifest(MemoryStore(values))
+    now = values | {"a": b"b", "b": b"aaa", "c": values["d"], "new": b"?", "copy": values["g"]}
+    del now["e"]
+    found = {it.key: (it.kind, it.reason) for it in verify(MemoryStore(now), manifest).problems}
+    assert found == {
+        "a": ("size", "has 1 bytes instead of 2"),
+        "b": ("size", "has 3 bytes instead of 2"),
+        "c": ("misplaced", "has the value of 'd'"),
+        "copy": ("unexpected", "is in the store, but not in the manifest; it has the value of 'g'"),
+        "e": ("missing", "is in the manifest, but not in the store"),
+        "new": ("unexpected", "is in the store, but not in the manifest"),
+    }
+
+
+def test_a_value_that_cannot_be_read_is_named(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("zarr.json", b'{"zarr_format": 3, "node_type": "group"}')
+        archive.writestr("c/0", b"content that is damaged")
+    manifest = create_manifest(tmp_path / "a.zip")
+    data = (tmp_path / "a.zip").read_bytes()
+    (tmp_path / "a.zip").write_bytes(data.replace(b"content", b"Content"))
+    (problem,) = verify(tmp_path / "a.zip", manifest).problems
+    assert problem.key == "c/0"
+    assert problem.kind in ("unreadable", "content")
+
+
+def test_a_store_without_listing_is_verified_by_the_keys_of_the_manifest():
+    class Unlisted(MemoryStore):
+        supports_listing = False
+
+    store = Unlisted(values := hierarchy(8))
+    manifest = create_manifest(MemoryStore(dict(values)))
+    found = verify(store, manifest)
+    assert found.is_sound
+    assert not found.listed
+    del values[lost := sorted(values)[0]]
+    assert [problem.key for problem in verify(store, manifest).problems] == [lost]
+
+
+# --- data of other programs ---
+
+WRITTEN = sorted(FIXTURES.glob("*/*/*.zip"))
+
+
+@pytest.mark.parametrize("file", WRITTEN, ids=lambda it: f"{it.parent.name}-{it.stem}")
+def test_data_of_other_programs_is_verified(file, tmp_path):
+    with zipfile.ZipFile(file) as archive:
+        archive.extractall(tmp_path / "copy.zarr")
+    manifest = create_manifest(file)
+    assert len(manifest) > 1
+    assert verify(tmp_path / "copy.zarr", manifest).is_sound
+    key = sorted(manifest)[-1]
+    (tmp_path / "copy.zarr" / key).unlink()
+    assert [problem.key for problem in verify(tmp_path / "copy.zarr", manifest).problems] == [key]
+
+
+def test_data_of_zarr_python_is_verified(tmp_path):
+    theirs = pytest.importorskip("zarr", minversion="3")
+    for place in (tmp_path / "a.zarr", tmp_path / "b.zarr"):
+        group = theirs.open_group(str(place), mode="w")
+        array = group.create_array("x", shape=(20, 20), chunks=(5, 5), dtype="f4")
+        array[...] = np.arange(400).reshape(20, 20)
+    assert (
+        create_manifest(tmp_path / "a.zarr").digest == create_manifest(tmp_path / "b.zarr").digest
+    )
+    (tmp_path / "b.zarr/x/c/0/0").rename(tmp_path / "b.zarr/x/c/0/4")
+    found = verify(tmp_path / "b.zarr", create_manifest(tmp_path / "a.zarr"))
+    assert [(it.key, it.kind) for it in found.problems] == [
+        ("x/c/0/0", "missing"),
+        ("x/c/0/4", "unexpected"),
+    ]
