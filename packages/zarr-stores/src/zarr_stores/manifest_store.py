@@ -88,10 +88,10 @@ class ManifestStore(WrapperStore):
 
     def flush(self) -> None:
         """Record all changes that have returned; if others are active, they remain to be recorded."""
-        self._record()
+        self._record_changes()
         self.inner.flush()
 
-    def _record(self) -> None:
+    def _record_changes(self) -> None:
         with self._flushing:
             with self._guard:
                 changed, prefixes = self._changed, self._changed_prefixes
