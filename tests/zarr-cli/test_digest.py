@@ -52,7 +52,7 @@ def test_each_key_that_differs_is_named(survey, command, query):
 
 
 def test_a_stored_manifest_is_found(survey, command, query):
-    assert "no manifest" in command("verify", "survey.zarr", status=1)
+    assert "was not found here or above" in command("verify", "survey.zarr", status=1)
     command("digest", "survey.zarr", "--store", "-q")
     assert query("verify", "survey.zarr")["sound"]
     assert query("verify", "survey.zarr#height")["keys"] == 5

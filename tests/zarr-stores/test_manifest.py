@@ -217,7 +217,7 @@ def test_a_manifest_with_another_digest_is_refused(tmp_path):
 def test_a_stored_manifest_is_found_from_below():
     values = hierarchy(6)
     store = MemoryStore(dict(values))
-    with pytest.raises(NodeNotFoundError, match=r"no manifest.*digest LOCATION --store"):
+    with pytest.raises(NodeNotFoundError, match=r"manifest .*not found.*digest LOCATION --store"):
         verify(store)
     manifest = write_manifest(store)
     assert read_manifest(store) == (manifest, "")

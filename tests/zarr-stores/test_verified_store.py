@@ -116,7 +116,7 @@ def test_listings_are_those_of_the_manifest(location):
 def test_a_manifest_that_is_missing_or_behind_is_an_error(tmp_path):
     memory = MemoryStore()
     zarr.create_array(memory, data=[1])
-    with pytest.raises(NodeNotFoundError, match="no manifest"):
+    with pytest.raises(NodeNotFoundError, match="not found here or above"):
         zarr.open(memory, verify=True)
     store = ManifestStore(memory)
     zarr.open(store)[0] = 2

@@ -40,7 +40,7 @@ class ManifestStore(WrapperStore):
 
     Notes
     -----
-    If there is no manifest, every value is read to create one.  Before its first change, the store
+    If the manifest does not exist, every value is read to create one.  Before its first change, the store
     records a writer, and the manifest is *behind* until :meth:`flush` or :meth:`close`; after a
     crash it remains behind until ``zarr-core digest --store`` or
     :func:`zarr_stores.stored_manifest.write_manifest` writes it again.  A manifest that is not

@@ -103,7 +103,7 @@ class StoredManifest:
         return Changes.decode(data, Location(self.store, key=self.changes_key))
 
     def read(self) -> tuple[Manifest | None, Changes]:
-        """Return the manifest with its changes; None if there is no manifest.
+        """Return the manifest with its changes; None if it does not exist.
 
         The manifest describes the present values unless there are writers.
         """

@@ -48,7 +48,7 @@ class VerifiedStore(ReadOnlyStore):
     Raises
     ------
     NodeNotFoundError
-        If there is no manifest.
+        If the manifest does not exist.
     StoreError
         If the manifest is not valid, or is behind.
     """

@@ -109,7 +109,7 @@ def find_manifest(store: Store, path: str) -> tuple[Manifest, str, str]:
     Raises
     ------
     NodeNotFoundError
-        If there is no manifest.
+        If the manifest does not exist.
     """
     root = path
     while True:
@@ -119,7 +119,7 @@ def find_manifest(store: Store, path: str) -> tuple[Manifest, str, str]:
         if not root:
             raise NodeNotFoundError(
                 Location(store, path),
-                f"there is no manifest {MANIFEST_NAME!r} here or above; pass the file of a "
+                f"the manifest {MANIFEST_NAME!r} was not found here or above; pass the file of a "
                 "manifest, or store one with: zarr-core digest LOCATION --store",
             )
         root = root.rpartition("/")[0]
@@ -153,7 +153,7 @@ def verify(
     Raises
     ------
     NodeNotFoundError
-        If there is no manifest.
+        If the manifest does not exist.
     StoreError
         If the manifest is not valid or has another digest, or the store fails.
     """

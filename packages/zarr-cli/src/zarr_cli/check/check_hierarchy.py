@@ -51,7 +51,7 @@ class Check:
 
     @property
     def is_complete(self) -> bool:
-        """Whether there are no warnings, missing chunks, chunks outside or unmanaged keys."""
+        """Whether warnings, missing chunks, chunks outside and unmanaged keys are absent."""
         return (
             not self.metadata.warnings
             and not self.unmanaged
