@@ -56,7 +56,7 @@ def test_a_stored_manifest_is_found(survey, command, query):
     command("digest", "survey.zarr", "--store", "-q")
     assert query("verify", "survey.zarr")["sound"]
     assert query("verify", "survey.zarr#height")["keys"] == 5
-    assert query("check", "survey.zarr")["foreign"] == []
+    assert query("check", "survey.zarr")["unmanaged"] == []
     store = ManifestStore(zarr.LocalStore("survey.zarr"))
     zarr.open(store)["height"][0, 0] = 5
     shown = command("verify", "survey.zarr", status=1)
