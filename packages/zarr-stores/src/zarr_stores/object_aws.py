@@ -76,8 +76,7 @@ class ProfileCredentials:
     def _from_botocore(self) -> Credentials:
         named = f"the profile {self.profile!r} of AWS"
         try:
-            # An optional dependency without types.
-            from botocore.session import Session  # type: ignore[import-untyped]
+            from botocore.session import Session  # type: ignore[import-untyped] # optional
         except ImportError as error:
             raise StoreError(f"{named} requires botocore: pip install botocore") from error
         try:

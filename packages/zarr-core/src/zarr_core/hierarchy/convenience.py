@@ -145,7 +145,7 @@ def save(store: StoreLike, *arrays: Any, **named: Any) -> None:
     """
     path = named.pop("path", None)
     if len(arrays) == 1 and not named:
-        create_array(store, path=path, data=arrays[0])
+        create_array(store, path=path, data=arrays[0]).store.flush()  # of a zip file
         return
     if not arrays and not named:
         raise ValueError("nothing to save: pass at least one array")
@@ -154,6 +154,7 @@ def save(store: StoreLike, *arrays: Any, **named: Any) -> None:
         group = create_group(store, path=path)
         for name, value in members.items():
             group.create_array(name, data=value)
+        group.store.flush()
 
 
 def _all_named(arrays: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
@@ -169,7 +170,7 @@ def _all_named(arrays: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]
 
 def save_array(store: StoreLike, values: Any, **options: Any) -> None:
     """Store one array; options as for :func:`create_array`, errors as for :func:`save`."""
-    create(None, store=store, data=values, **options)
+    create(None, store=store, data=values, **options).store.flush()
 
 
 def save_group(store: StoreLike, *arrays: Any, **named: Any) -> None:
