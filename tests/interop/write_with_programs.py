@@ -31,10 +31,8 @@ def with_xarray(place, zarr_format):
 
 def with_dask(place, zarr_format):
     import dask.array as da
-    from zarr import config
 
-    with config.set({"default_zarr_format": zarr_format}):
-        da.to_zarr(da.from_array(ELEMENTS, chunks=(3, 5)), str(place))
+    da.to_zarr(da.from_array(ELEMENTS, chunks=(3, 5)), str(place), zarr_format=zarr_format)
 
 
 def with_anndata(place, zarr_format):
