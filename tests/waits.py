@@ -1,5 +1,7 @@
 """Waits for events, so that no test depends on the speed of the machine."""
 
+import contextlib
+import gc
 import time
 
 PATIENCE = 120
@@ -32,3 +34,18 @@ def eventually(work, *errors):
             if time.monotonic() > until:
                 raise
             time.sleep(0.05)
+
+
+@contextlib.contextmanager
+def no_garbage_collection():
+    """Disable the collector of cycles within a ``with`` block.
+
+    h5py frees objects with a lock that it holds during the callbacks of ``visititems``.  kerchunk
+    waits there for the thread of zarr-python: a collection in that thread would never end.
+    """
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from markdown_pages import BLOCK, DOCUMENTS, ROOT, SHOWN, has_snippets, run_snippets
+from waits import no_garbage_collection
 from zarr_core.registry import discovery
 from zarr_python_state import forget_offers
 
@@ -52,7 +53,8 @@ def reader(installed_examples, tmp_path, monkeypatch):
 
 @each_document([file for file in DOCUMENTS if has_snippets(file)])
 def test_snippets_run(document, reader):
-    failures = run_snippets(document)
+    with no_garbage_collection():
+        failures = run_snippets(document)
     assert not failures, failures
 
 
