@@ -54,6 +54,7 @@ assert all(os.waitpid(child, 0)[1] == 0 for child in children)
 
 FORK_IN_THE_MIDDLE = """
 array = make("a")
+used(array)  # a child cannot import a module that another thread imported during the fork
 stop = threading.Event()
 def go_on():
     while not stop.is_set():
