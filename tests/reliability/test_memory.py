@@ -89,8 +89,8 @@ LAYOUTS = {
 }
 
 
-# Compiled code swaps bytes in memory that Python cannot reuse.
-NATIVE = {"big endian": CHUNK}
+# Compiled code swaps bytes, and transposes, in memory that Python cannot reuse for partial chunks.
+NATIVE = {"big endian": CHUNK, "transposed": CHUNK}
 
 
 def measure(root, layout: str, threads: int, size: int) -> tuple[int, ...]:
