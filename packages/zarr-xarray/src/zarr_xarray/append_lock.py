@@ -1,10 +1,16 @@
 """The lock of the appenders of one group, which works in every store.
 
-The lock is a value that its owner creates, renews and releases with :meth:`Store.update`.  An
-owner that was killed cannot release it, so others take it over: at once if its process no longer
-exists on this computer, otherwise if the value has not changed for some time.  A slow owner may
-still be alive then.  It cannot do harm, because :class:`FencedStore` verifies the lock between
-reading and replacing a value: if the lock is lost, nothing is written.
+In a directory, the owner appends within :meth:`Store.update` of the value, which holds a lock of
+the file system until the process ends.
+
+In other stores, ``update`` may be a conditional write.  There, the lock is a value that its owner
+creates, renews and releases.  An owner that was killed cannot release it, so others take it over:
+at once if its process no longer exists on this computer, otherwise if the value has not changed
+for some time.  A slow owner may still be alive then.  It cannot do harm, because
+:class:`FencedStore` verifies the lock between reading and replacing a value: if the lock is lost,
+nothing is written.
+
+In both cases, the value tells the next owner whether an append was interrupted.
 """
 
 from __future__ import annotations
@@ -13,14 +19,17 @@ import os
 import secrets
 import threading
 import time
+from contextlib import suppress
 from socket import gethostname
 from typing import TYPE_CHECKING, Any, Literal
 
-from zarr_core.extension import Location, Store
-from zarr_core.tools import log, strictjson
+from zarr_core.extension import Location, Store, ZarrError
+from zarr_core.tools import LocalStore, log, strictjson
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator
+    from collections.abc import Callable, Hashable, Iterator
+
+    from zarr_core.interfaces.store import FileLayout
 
     from zarr_core.extension import Buffer, Buffers, ByteRange, ByteReader, Change
 
@@ -59,18 +68,58 @@ class AppendLock:
         self.key = f"{path}/{LOCK_NAME}".lstrip("/")
         self.seconds = seconds
         self.owner = secrets.token_hex(8)
+        self.exclusive = isinstance(store, LocalStore)
         self._turn = 0
+        self.writing = False
+        """Whether an error now leaves an incomplete append."""
         self._renewed = 0.0
         self._guard = threading.Lock()
 
-    def acquire(self) -> Previous:
-        """Wait for the lock.
+    def hold(self, work: Callable[[Previous], None]) -> None:
+        """Wait for the lock, and call a function while this object has it.
 
-        Returns
-        -------
-        {"own", "other", "interrupted"}
-            Whether the last owner was this object, another, or one that was interrupted.
+        The argument of ``work`` is whether the last owner was this object, another, or one that
+        was interrupted.  It calls :meth:`begin_writing` before it writes: if it fails then, the
+        next owner is told so.
+
+        Raises LockLostError if another appender took over the lock before ``work`` had returned.
         """
+        if self.exclusive:
+            self.store.update(self.key, lambda reader: self._work(reader, work))
+            return
+        previous = self._acquire()
+        self.writing = previous == "interrupted"
+        try:
+            work(previous)
+        except BaseException:
+            # If the lock cannot be released, the next owner takes it over.
+            with suppress(LockLostError, ZarrError, OSError):
+                self._release("interrupted" if self.writing else "free")
+            raise
+        self._release("free")
+
+    def begin_writing(self) -> None:
+        """Note that an error from now on leaves an incomplete append."""
+        if not self.writing and self.exclusive:
+            self.store.set(self.key, self._record("held", self._turn))
+        self.writing = True
+
+    def _work(self, reader: ByteReader | None, work: Callable[[Previous], None]) -> Buffers:
+        record = self._parse(b"" if reader is None else bytes(reader.read(0, reader.size)))
+        previous = self._previous(record, self._turn)
+        self._turn = int(record.get("turn", 0)) + 1
+        self.writing = previous == "interrupted"
+        work(previous)
+        return self._record("free", self._turn)
+
+    def _previous(self, record: dict[str, Any], turn: int) -> Previous:
+        """Return who had the lock last; ``turn`` is the last one of this object."""
+        if record.get("state", "free") != "free":
+            return "interrupted"
+        return "own" if (record.get("owner"), record.get("turn")) == (self.owner, turn) else "other"
+
+    def _acquire(self) -> Previous:
+        """Wait for the lock, and take it."""
         pause = _SHORTEST_PAUSE
         seen: bytes | None = None
         since = time.monotonic()
@@ -87,12 +136,7 @@ class AppendLock:
                 previous = None
                 assert reader is not None, "a missing lock is not held"
                 return reader
-            if record.get("state", "free") != "free":
-                previous = "interrupted"
-            elif (record.get("owner"), record.get("turn")) == (self.owner, last):
-                previous = "own"
-            else:
-                previous = "other"
+            previous = self._previous(record, last)
             turn = int(record.get("turn", 0)) + 1
             return self._record("held", turn)
 
@@ -117,22 +161,25 @@ class AppendLock:
 
     def verify(self) -> None:
         """Raise LockLostError if another appender has taken over the lock."""
+        if self.exclusive:
+            return
         value = self.store.get(self.key)
         if value is None or not bytes(value).startswith(self._head(self._turn)):
             raise LockLostError(self.key)
 
     def renew(self) -> None:
         """Renew the lock if a third of its time has passed."""
+        if self.exclusive:
+            return
         with self._guard:
             now = time.monotonic()
             if now - self._renewed > self.seconds / 3:
                 self._replace("held", now)
                 self._renewed = now
 
-    def release(self, interrupted: bool = False) -> None:
-        """Release the lock; ``interrupted`` tells the next owner that an append was incomplete."""
+    def _release(self, state: str) -> None:
         _held.discard(self.owner)
-        self._replace("interrupted" if interrupted else "free")
+        self._replace(state)
 
     def remove(self) -> None:
         """Remove the lock if nobody has acquired it since this object released it."""
@@ -188,7 +235,7 @@ class AppendLock:
 class FencedStore(Store):
     """A store that writes only while a lock is held, and does not list the lock.
 
-    Every value is replaced by :meth:`Store.update` of the inner store, which fails or is retried
+    Unless the lock is one of the file system, every value is replaced by :meth:`Store.update` of the inner store, which fails or is retried
     if another writer has changed the value since it was read.  The lock is verified after the
     value was read.  So a former owner cannot replace a value of the next one.
     """
@@ -226,7 +273,13 @@ class FencedStore(Store):
     def generation(self, key: str) -> str | None:
         return self.inner.generation(key)
 
+    def file_layout(self) -> FileLayout | None:
+        return self.inner.file_layout() if self.lock.exclusive else None
+
     def set(self, key: str, value: Buffers) -> None:
+        if self.lock.exclusive:
+            self.inner.set(key, value)
+            return
         self.update(key, lambda _: value)
 
     def update(self, key: str, change: Change) -> None:
@@ -247,8 +300,4 @@ class FencedStore(Store):
 
     def list_dir(self, prefix: str) -> Listing:
         keys, prefixes = self.inner.list_dir(prefix)
-        return _without(keys, self.lock.key), prefixes
-
-
-def _without(keys: Iterable[str], key: str) -> list[str]:
-    return [other for other in keys if other != key]
+        return [key for key in keys if key != self.lock.key], prefixes

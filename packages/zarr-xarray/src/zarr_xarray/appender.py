@@ -11,7 +11,7 @@ import pandas as pd
 from xarray import DataArray, Dataset, Variable, conventions
 from zarr_core import create_group, open_group, resolve_store_path
 from zarr_core.extension import NodeNotFoundError, ZarrError
-from zarr_core.tools import concurrent_map, format_named, normalise_path
+from zarr_core.tools import format_named, normalise_path, parallel_for
 
 from zarr_xarray.append_lock import AppendLock, FencedStore, LockLostError
 from zarr_xarray.committed_lengths import LengthsChangedError, read_committed
@@ -29,11 +29,13 @@ from zarr_xarray.variables import variable_of
 from zarr_xarray.writers import as_dataset
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
     from typing import Self
 
     from zarr_core import Array
 
+    from zarr_xarray.append_lock import Previous
     from zarr_xarray.committed_lengths import Committed, Growing
     from zarr_xarray.step_labels import OnDuplicate, OnUnordered
 
@@ -152,18 +154,19 @@ class Appender:
         self._lock = AppendLock(store, self._path, lock_seconds)
         self._store = FencedStore(store, self._lock)
         self._committed: Committed | None = None
+        self._length = 0
+        self._labelled: str | None = None  # the variable with the labels of the steps
         self._fixed: dict[str, NDArray] = {}
         self._buffer = _Buffer()
         self._last_stored: Any = None
         self._last: Any = None  # of all labels, with those in the buffer
         self._unconfirmed: int | None = None
-        self._writing = False  # whether an error now leaves an incomplete append
         self._closed = False
 
     @property
     def length(self) -> int:
         """Number of acknowledged steps of the group, when it was last seen."""
-        return 0 if self._committed is None else self._committed.length
+        return self._length
 
     @property
     def buffered(self) -> int:
@@ -189,6 +192,8 @@ class Appender:
         """
         if self._closed:
             raise ValueError("cannot append to a closed Appender")
+        if type(data) is dict and self._append_fast(data):
+            return
         if self._committed is None:
             self._open(data)
         steps, count = self._parse(data)
@@ -201,6 +206,19 @@ class Appender:
             self._buffer.add(steps, count, max(count, capacity))
         if self._buffer.count >= capacity:
             self.flush()
+
+    def _append_fast(self, data: dict[str, Any]) -> bool:
+        """Append one step as arrays with the data types of the last steps; False if it is not."""
+        if not self._buffer.add_one(data):
+            return False
+        if (label := data.get(self._labelled)) is not None:
+            if self._last is None or not label > self._last:
+                return False  # what was copied is not counted yet
+            self._last = label
+        self._buffer.count += 1
+        if self._buffer.count >= (self._flush_every or 1):
+            self.flush()
+        return True
 
     def flush(self) -> int:
         """Store all buffered steps, and return the number of steps that the group has then.
@@ -260,38 +278,29 @@ class Appender:
 
         self._locked(work)
 
-    def _locked(self, work: Any) -> None:
+    def _locked(self, work: Callable[[bool], None]) -> None:
         """Call ``work(interrupted)`` while the lock is held; again if the lock is lost."""
-        for _ in range(_ATTEMPTS):
-            previous = self._lock.acquire()
+
+        def attempt(previous: Previous) -> None:
             if previous != "own":
                 self._committed = None
-            self._writing = previous == "interrupted"
+            work(previous == "interrupted")
+
+        for _ in range(_ATTEMPTS):
             try:
-                work(previous == "interrupted")
+                self._lock.hold(attempt)
             except (LockLostError, LengthsChangedError):
-                self._abandon(True)
+                self._committed = None
                 continue
             except BaseException:
-                self._abandon(self._writing)
+                if self._lock.writing:
+                    self._committed = None
                 raise
-            try:
-                self._lock.release()
-            except LockLostError:
-                self._committed = None  # everything was stored before
             return
         raise ZarrError(
             f"cannot append to {self._lock.store} {'/' + self._path!r}: other appenders took over "
             f"the lock during each of {_ATTEMPTS} attempts; increase lock_seconds"
         )
-
-    def _abandon(self, interrupted: bool) -> None:
-        """Release the lock after an error; ``interrupted`` if the next owner has to repair."""
-        if interrupted:
-            self._committed = None
-        # If the lock cannot be released, the next owner takes it over.
-        with suppress(LockLostError, ZarrError, OSError):
-            self._lock.release(interrupted)
 
     def _read(self, interrupted: bool, data: Any = None) -> Committed:
         """Read the committed state, and create the variables of ``data`` that are missing."""
@@ -304,7 +313,7 @@ class Appender:
                     f"cannot append to {store} {'/' + path!r}: it does not exist; first append a "
                     "Dataset, which describes the variables"
                 ) from error
-            self._writing = True
+            self._lock.begin_writing()
             found = create_group(store, path=path, zarr_format=self._zarr_format)
         format_ = format_named(found.zarr_format)
         if format_.zarr_format not in (2, 3) or format_.metadata_keys[0] not in (
@@ -322,7 +331,7 @@ class Appender:
             there = committed.growing.keys() | committed.fixed.keys()
             missing = _with_dimension(data, dim).drop_vars(there, errors="ignore")
             if missing.variables:
-                self._writing = True
+                self._lock.begin_writing()
                 create_series(
                     store, found, format_, missing, dim, self._encoding, self._chunk,
                     self._coordinate_chunk,
@@ -333,7 +342,7 @@ class Appender:
                 f"cannot append to {store} {'/' + path!r}: none of its variables has the "
                 f"dimension {dim!r}"
             )
-        self._committed = committed
+        self._committed, self._length = committed, committed.length
         if self._flush_every is None:
             step = sum(
                 item.array.dtype.itemsize * int(np.prod(item.step_shape, dtype=np.int64))
@@ -341,6 +350,7 @@ class Appender:
             )
             self._flush_every = max(1, min(_MAX_BUFFERED, _MAX_BUFFER_BYTES // max(1, step)))
         self._fixed = {}
+        self._labelled = None if self._index() is None else self.dim
         self._last_stored = greatest(self._stored_labels())
         if not self._buffer.count:
             self._last = self._last_stored
@@ -463,7 +473,7 @@ class Appender:
             replacing = _encoded(steps, placement.replacing, committed)
             if not len(placement.new) and not len(placement.replacing):
                 return
-            self._writing = True
+            self._lock.begin_writing()
             if len(placement.replaced):
                 self._replace(replacing, placement.replaced, committed)
             if len(placement.new):
@@ -542,12 +552,13 @@ class Appender:
 
         self._for_each(committed, write)
         committed.commit(stop)
+        self._length = stop
         for name, tail in tails.items():
             committed.growing[name].tail = tail
 
-    def _for_each(self, committed: Committed, work: Any) -> None:
-        for _ in concurrent_map([*committed.growing], work, self._store.max_concurrency):
-            pass
+    def _for_each(self, committed: Committed, work: Callable[[str], None]) -> None:
+        limit = self._store.max_concurrency
+        parallel_for([*committed.growing], work, None if limit is None else True, limit)
 
 
 class _Buffer:
@@ -556,6 +567,25 @@ class _Buffer:
     def __init__(self) -> None:
         self.count = 0
         self._arrays: Steps = {}
+        self._slots: list[tuple[str, NDArray, np.dtype[Any], tuple[int, ...]]] = []
+
+    def add_one(self, step: dict[str, Any]) -> bool:
+        """Copy one step of the same data types and shapes, without counting it.
+
+        False if there is no room, or it is something else.
+        """
+        slots, count = self._slots, self.count
+        if len(step) != len(slots):
+            return False
+        try:
+            for name, array, dtype, shape in slots:
+                value = step[name]
+                if value.dtype != dtype or value.shape != shape:
+                    return False
+                array[count] = value
+        except (AttributeError, IndexError, KeyError):
+            return False
+        return True
 
     def add(self, steps: Steps, count: int, capacity: int) -> bool:
         """Copy some steps into the buffer; return False if there is no room for them.
@@ -571,6 +601,9 @@ class _Buffer:
                 for name, values in steps.items()
             }
             self._arrays = arrays
+            self._slots = [
+                (name, array, array.dtype, array.shape[1:]) for name, array in arrays.items()
+            ]
         stop = self.count + count
         for name, values in steps.items():
             array = arrays[name]
