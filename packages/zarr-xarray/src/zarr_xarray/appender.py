@@ -11,7 +11,7 @@ import pandas as pd
 from xarray import DataArray, Dataset, Variable, conventions
 from zarr_core import create_group, open_group, resolve_store_path
 from zarr_core.extension import NodeNotFoundError, ZarrError
-from zarr_core.tools import format_named, normalise_path, parallel_for
+from zarr_core.tools import normalise_path, parallel_for
 
 from zarr_xarray.append_lock import AppendLock, FencedStore, LockLostError
 from zarr_xarray.committed_lengths import LengthsChangedError, read_committed
@@ -273,8 +273,19 @@ class Appender:
     def _open(self, data: Any) -> None:
         """Read the committed state; create variables that are missing."""
 
+        if not isinstance(data, Mapping):
+            data = _as_dataset(data)
+        if not isinstance(data, Dataset):
+            try:
+                open_group(self._store, "r", path=self._path)
+            except NodeNotFoundError as error:
+                raise ValueError(
+                    f"cannot append to {self._store} {'/' + self._path!r}: it does not exist; first "
+                    "append a Dataset, which describes the variables"
+                ) from error
+
         def work(interrupted: bool) -> None:
-            self._read(interrupted, data if isinstance(data, Mapping) else _as_dataset(data))
+            self._read(interrupted, data)
 
         self._locked(work)
 
@@ -307,20 +318,13 @@ class Appender:
         store, path = self._store, self._path
         try:
             found = open_group(store, "r+", path=path, use_consolidated=False)
-        except NodeNotFoundError as error:
+        except NodeNotFoundError:
             if not isinstance(data, Dataset):
-                raise ValueError(
-                    f"cannot append to {store} {'/' + path!r}: it does not exist; first append a "
-                    "Dataset, which describes the variables"
-                ) from error
+                raise
             self._lock.begin_writing()
             found = create_group(store, path=path, zarr_format=self._zarr_format)
-        format_ = format_named(found.zarr_format)
-        if format_.zarr_format not in (2, 3) or format_.metadata_keys[0] not in (
-            "zarr.json",
-            ".zarray",
-            ".zgroup",
-        ):
+        format_ = found.stored.format
+        if format_.name not in ("v2", "v3"):
             raise ValueError(
                 f"cannot append to {store} {'/' + path!r}: appending requires version 2 or 3 of "
                 f"Zarr, not {format_.name}"

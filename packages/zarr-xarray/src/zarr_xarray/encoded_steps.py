@@ -108,7 +108,8 @@ def _differs(
     else:
         tolerance = np.zeros(())
     with np.errstate(invalid="ignore"):
-        same = (given == decoded) | (np.abs(given - decoded) <= tolerance)
+        near = np.isfinite(given) & (np.abs(given - decoded) <= tolerance)
+        same = (given == decoded) | near
     return np.asarray(different | (~missing & ~same), bool)
 
 

@@ -114,6 +114,8 @@ def place(
 
 
 def _first_positions(known: pd.Index, given: pd.Index) -> np.ndarray[Any, Any]:
+    if not len(known):
+        return np.full(len(given), -1)
     positions = np.flatnonzero(~known.duplicated())
     found = known[positions].get_indexer(given)
     return np.where(found >= 0, positions[found], -1)
