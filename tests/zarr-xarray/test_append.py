@@ -370,7 +370,7 @@ def test_wrong_arguments(tmp_path):
     assert not path.exists()
     with pytest.raises(ValueError, match="dimension 'z'"):
         append(xr.Dataset({"a": ("t", [1])}).isel(t=slice(0, 0)), to := MemoryStore(), "t")
-        append(xr.Dataset({"b": ("q", [1])}), to, "z")
+        append(xr.Dataset({"a": ("t", [1])}), to, "z")
     with pytest.raises(TypeError, match="list"):
         append([1], MemoryStore(), "t")
     appender = Appender(MemoryStore(), "t")

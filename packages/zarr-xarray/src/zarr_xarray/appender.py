@@ -251,11 +251,13 @@ class Appender:
             return
         try:
             self.flush()
-            self._lock.remove()
         finally:
             self._closed = True
-            if self._closes:
-                self._lock.store.close()
+            try:
+                self._lock.remove()
+            finally:
+                if self._closes:
+                    self._lock.store.close()
 
     def __enter__(self) -> Self:
         return self
@@ -481,12 +483,13 @@ class Appender:
             if len(placement.replaced):
                 self._replace(replacing, placement.replaced, committed)
             if len(placement.new):
-                self._unconfirmed = committed.length
+                # Repeated labels are recognized by the next attempt.
+                self._unconfirmed = committed.length if len(placement.new) == count else None
                 self._grow(new, len(placement.new), committed)
                 self._remember_labels(steps, placement)
-                self._unconfirmed = None
 
         self._locked(work)
+        self._unconfirmed = None
 
     def _check_same(self, steps: Steps, committed: Committed) -> None:
         """Check that the variables are still those that the steps were checked with."""
@@ -505,7 +508,6 @@ class Appender:
             item = committed.growing[name]
             if not _equal(item.array[item.region(start, start + count)], encoded):
                 return False
-        self._unconfirmed = None
         return True
 
     def _place(self, steps: Steps, count: int) -> Placement:
@@ -735,5 +737,9 @@ def append(
     (2, 4)
     """
     with Appender(store, dim, group=group, **options) as appender:
-        appender.append(data)
-    return appender.length
+        try:
+            appender.append(data)
+            return appender.flush()
+        except BaseException:
+            appender.discard()
+            raise

@@ -257,26 +257,21 @@ def read_committed(
         invalidate_pending_commits(store, commit_key(format_, path))
     group = format_.read(store, path)
     assert isinstance(group, GroupMetadata), "the caller has found the group"
-    if group.consolidated is None:
+    # Arrays are created without steps and consolidated afterwards, which may not have happened.
+    if group.consolidated is None or (interrupted and _is_empty(group, format_, store, path, dim)):
         consolidate_metadata(store, path, format_.name)
         group = format_.read(store, path)
         assert isinstance(group, GroupMetadata), "it was consolidated"
-    assert group.consolidated is not None, "it was consolidated"
+        assert group.consolidated is not None, "it was consolidated"
+    arrays = _consolidated_arrays(group, format_, store, path)
     raw: dict[str, Variable] = {}
-    arrays: dict[str, Array] = {}
     fixed: dict[str, Array] = {}
-    for name, document in group.consolidated.entries.items():
-        if "/" in name:
-            continue
-        metadata = format_.from_json(document, Location(f"{store} consolidated metadata of {name!r}"))
-        if not isinstance(metadata, ArrayMetadata):
-            continue
-        array = array_at(store, join(path, name), format_, metadata, True)
-        names = dimension_names_of(array, array.attrs.asdict())
-        (arrays if dim in names else fixed)[name] = array
-        if dim in names:
+    for name, array in arrays.items():
+        if dim in dimension_names_of(array, array.attrs.asdict()):
             raw[name] = variable_of(array)
-    unlisted = _unlisted(store, path, format_, dim, group.consolidated.entries)
+        else:
+            fixed[name] = array
+    unlisted = _unlisted(store, path, format_, dim, raw.keys() | fixed.keys())
     where = f"{store} {'/' + path!r}"
     if unlisted:
         raise ZarrError(
@@ -285,9 +280,10 @@ def read_committed(
         )
     decoded, _, _ = conventions.decode_cf_variables(raw, {})
     growing = {}
-    for name, array in arrays.items():
-        axis = raw[name].dims.index(dim)
-        growing[name] = Growing(array, axis, raw[name], decoded[name], _unit(name, array, axis))
+    for name, variable in raw.items():
+        axis = variable.dims.index(dim)
+        unit = _unit(name, arrays[name], axis)
+        growing[name] = Growing(arrays[name], axis, variable, decoded[name], unit)
     lengths = {name: item.array.shape[item.axis] for name, item in growing.items()}
     if len(set(lengths.values())) > 1:
         raise ZarrError(
@@ -300,6 +296,29 @@ def read_committed(
     )  # fmt: skip
     _compare_documents(committed, interrupted, where)
     return committed
+
+
+def _consolidated_arrays(
+    group: GroupMetadata, format_: Format, store: Store, path: str
+) -> dict[str, Array]:
+    """Return the arrays directly below a group, from its consolidated metadata."""
+    found = {}
+    entries = {} if group.consolidated is None else group.consolidated.entries
+    for name, document in entries.items():
+        location = Location(f"{store} consolidated metadata of {name!r}")
+        metadata = None if "/" in name else format_.from_json(document, location)
+        if isinstance(metadata, ArrayMetadata):
+            found[name] = array_at(store, join(path, name), format_, metadata, True)
+    return found
+
+
+def _is_empty(group: GroupMetadata, format_: Format, store: Store, path: str, dim: str) -> bool:
+    """Whether no array has steps, according to the consolidated metadata."""
+    arrays = _consolidated_arrays(group, format_, store, path).values()
+    return not any(
+        dict(zip(dimension_names_of(array, array.attrs.asdict()), array.shape, strict=True)).get(dim)
+        for array in arrays
+    )
 
 
 def _unlisted(
