@@ -165,7 +165,7 @@ def test_the_same_labels_twice():
     """xarray#4958."""
     store = MemoryStore()
     append(steps(0, 3), store, "t")
-    with pytest.raises(ValueError, match=r"2000-01-01 00:35:00 of 't' is already there"):
+    with pytest.raises(ValueError, match=r"2000-01-01T00:35:00.* of 't' is already there"):
         append(steps(0, 3), store, "t")
     with Appender(store, "t") as appender:
         appender.append(steps(3, 4))
@@ -299,7 +299,9 @@ def test_labels_follow_a_model(given, on_duplicate, on_unordered, flush_every):
     appender.close()
     if model:
         found = opened(store)
-        assert dict(zip(found["t"].values.tolist(), found["v"].values.tolist(), strict=True)) == model
+        assert (
+            dict(zip(found["t"].values.tolist(), found["v"].values.tolist(), strict=True)) == model
+        )
         assert found["t"].values.tolist() == list(model)
 
 
@@ -368,9 +370,9 @@ def test_wrong_arguments(tmp_path):
     with pytest.raises(ValueError, match="first append a Dataset"):
         Appender(path, "t").append({"t": 1})
     assert not path.exists()
+    append(xr.Dataset({"a": ("t", [1])}), store := MemoryStore(), "t")
     with pytest.raises(ValueError, match="dimension 'z'"):
-        append(xr.Dataset({"a": ("t", [1])}).isel(t=slice(0, 0)), to := MemoryStore(), "t")
-        append(xr.Dataset({"a": ("t", [1])}), to, "z")
+        append(xr.Dataset({"a": ("t", [1])}), store, "z")
     with pytest.raises(TypeError, match="list"):
         append([1], MemoryStore(), "t")
     appender = Appender(MemoryStore(), "t")

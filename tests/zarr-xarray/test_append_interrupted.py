@@ -75,10 +75,7 @@ def opener(request, tmp_path):
     values = {}
 
     def open_store(countdown=None):
-        if kind == "memory":
-            store = KilledInMemory(values)
-        else:
-            store = KilledLocal(tmp_path / "a.zarr")
+        store = KilledInMemory(values) if kind == "memory" else KilledLocal(tmp_path / "a.zarr")
         store.countdown = countdown or Countdown()
         return store
 
@@ -268,7 +265,7 @@ def test_readers_never_see_different_lengths(opener):
                 while not ended.is_set():
                     ds = reader.refresh()
                     xr.testing.assert_identical(ds.compute(), steps(0, ds.sizes["t"]))
-        except BaseException as error:  # noqa: BLE001 - shown by the test
+        except BaseException as error:
             errors.append(error)
 
     thread = threading.Thread(target=read)
@@ -291,7 +288,9 @@ def test_lock_of_a_living_process_is_respected_until_it_expires():
     assert append(steps(1, 2), store, "t", **{**OPTIONS, "lock_seconds": 0.2}) == 2
     assert time.monotonic() - began > 0.2
     here = os.uname().nodename if hasattr(os, "uname") else ""
-    gone = record.replace(b"elsewhere", here.encode()).replace(b'"process":1', b'"process":999999999')
+    gone = record.replace(b"elsewhere", here.encode()).replace(
+        b'"process":1', b'"process":999999999'
+    )
     store.set(".zarr-append", gone)
     if os.name == "posix":  # the process does not exist: no need to wait
         assert append(steps(2, 3), store, "t", lock_seconds=1e6) == 3

@@ -54,10 +54,12 @@ def test_appenders_take_turns(place):
     options = {"chunk": 4, "coordinate_chunk": 50, "on_unordered": "append"}
 
     def work(first):
-        with open_store() as store:
-            with Appender(store, "t", flush_every=3, zarr_format=zarr_format, **options) as appender:
-                for start in range(first, first + 12, 2):
-                    appender.append(steps(start, start + 2))
+        with (
+            open_store() as store,
+            Appender(store, "t", flush_every=3, zarr_format=zarr_format, **options) as appender,
+        ):
+            for start in range(first, first + 12, 2):
+                appender.append(steps(start, start + 2))
 
     with ThreadPoolExecutor() as pool:
         list(pool.map(work, (0, 100)))
@@ -102,4 +104,5 @@ def test_a_killed_appender(tmp_path, kind):
 @pytest.mark.parametrize("kind", ["directory", "sqlite"])
 def test_a_thousand_kills(tmp_path, kind, zarr_format):
     lengths = kill_appenders(tmp_path / "a", kind, zarr_format, kills=250)
-    assert len(lengths) == 250 and lengths[-1] > 250
+    assert len(lengths) == 250
+    assert lengths[-1] > 250

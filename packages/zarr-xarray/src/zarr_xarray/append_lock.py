@@ -29,8 +29,6 @@ from zarr_core.tools import LocalStore, log, strictjson
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
 
-    from zarr_core.interfaces.store import FileLayout
-
     from zarr_core.extension import Buffer, Buffers, ByteRange, ByteReader, Change
 
     Listing = tuple[list[str], list[str]]
@@ -273,7 +271,7 @@ class FencedStore(Store):
     def generation(self, key: str) -> str | None:
         return self.inner.generation(key)
 
-    def file_layout(self) -> FileLayout | None:
+    def file_layout(self) -> Any:
         return self.inner.file_layout() if self.lock.exclusive else None
 
     def set(self, key: str, value: Buffers) -> None:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from xarray import DataArray, Dataset, Variable, conventions
 from zarr_core import create_group, open_group, resolve_store_path
 from zarr_core.extension import NodeNotFoundError, ZarrError
@@ -23,6 +21,7 @@ from zarr_xarray.step_labels import (
     as_labels,
     greatest,
     is_increasing,
+    is_missing,
     place,
 )
 from zarr_xarray.variables import variable_of
@@ -211,7 +210,8 @@ class Appender:
         """Append one step as arrays with the data types of the last steps; False if it is not."""
         if not self._buffer.add_one(data):
             return False
-        if (label := data.get(self._labelled)) is not None:
+        if self._labelled is not None:
+            label = data[self._labelled]
             if self._last is None or not label > self._last:
                 return False  # what was copied is not counted yet
             self._last = label
@@ -274,7 +274,6 @@ class Appender:
 
     def _open(self, data: Any) -> None:
         """Read the committed state; create variables that are missing."""
-
         if not isinstance(data, Mapping):
             data = _as_dataset(data)
         if not isinstance(data, Dataset):
@@ -495,7 +494,9 @@ class Appender:
         """Check that the variables are still those that the steps were checked with."""
         for name, item in committed.growing.items():
             if name not in steps or steps[name].shape[1:] != item.step_shape:
-                raise ValueError(f"{name!r} was changed by another program while steps were buffered")
+                raise ValueError(
+                    f"{name!r} was changed by another program while steps were buffered"
+                )
         if missing := steps.keys() - committed.growing.keys():
             raise ValueError(f"{missing} were removed by another program while steps were buffered")
 
@@ -550,7 +551,9 @@ class Appender:
             if tail is None:
                 tail = np.asarray(item.array[item.region(first, start)])
             # Whole chunks are written, so that nothing of an interrupted append remains in them.
-            whole = np.concatenate([tail, encoded[name]], item.axis) if first < start else encoded[name]
+            whole = (
+                np.concatenate([tail, encoded[name]], item.axis) if first < start else encoded[name]
+            )
             array: Array = item.resized(self._store, committed.format, stop)
             array[item.region(first, stop)] = whole
             kept = stop - stop % item.unit
@@ -602,7 +605,9 @@ class _Buffer:
         if not self.count:
             arrays = {
                 name: array
-                if name in arrays and len(array := arrays[name]) >= capacity and _fits(values, array)
+                if name in arrays
+                and len(array := arrays[name]) >= capacity
+                and _fits(values, array)
                 else np.empty((capacity, *values.shape[1:]), _buffered_dtype(values))
                 for name, values in steps.items()
             }
@@ -695,7 +700,7 @@ def _equal(one: NDArray, other: NDArray) -> bool:
     """Whether shapes and elements are equal; missing elements are equal."""
     if one.shape != other.shape:
         return False
-    return bool(np.asarray((one == other) | (pd.isna(one) & pd.isna(other))).all())
+    return bool(np.asarray((one == other) | (is_missing(one) & is_missing(other))).all())
 
 
 def append(

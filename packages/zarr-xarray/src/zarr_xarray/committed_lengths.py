@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from xarray import conventions
 from zarr_core import consolidate_metadata
 from zarr_core.extension import ArrayMetadata, Format, GroupMetadata, Location, Store, ZarrError
@@ -23,6 +22,7 @@ from zarr_xarray.variables import variable_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
+    import numpy as np
     from xarray import Variable
     from zarr_core import Array
     from zarr_core.extension import Buffers, ByteReader
@@ -316,7 +316,9 @@ def _is_empty(group: GroupMetadata, format_: Format, store: Store, path: str, di
     """Whether no array has steps, according to the consolidated metadata."""
     arrays = _consolidated_arrays(group, format_, store, path).values()
     return not any(
-        dict(zip(dimension_names_of(array, array.attrs.asdict()), array.shape, strict=True)).get(dim)
+        dict(zip(dimension_names_of(array, array.attrs.asdict()), array.shape, strict=True)).get(
+            dim
+        )
         for array in arrays
     )
 

@@ -5,15 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from xarray import Variable, conventions
 
 from zarr_xarray import _xarray
+from zarr_xarray.step_labels import is_missing
 
 if TYPE_CHECKING:
     from zarr_xarray.committed_lengths import Growing
 
-_CHANGING = ("scale_factor", "add_offset", "_FillValue", "missing_value", "units", "_Unsigned", "dtype")
+_CHANGING = (
+    "scale_factor",
+    "add_offset",
+    "_FillValue",
+    "missing_value",
+    "units",
+    "_Unsigned",
+    "dtype",
+)
 
 
 def encode_steps(name: str, values: np.ndarray[Any, Any], item: Growing) -> np.ndarray[Any, Any]:
@@ -45,7 +53,9 @@ def encode_steps(name: str, values: np.ndarray[Any, Any], item: Growing) -> np.n
     try:
         stored = data.astype(dtype, casting="same_kind", copy=False)
     except TypeError:
-        raise ValueError(_refusal(name, item, f"their data type {data.dtype} is another one")) from None
+        raise ValueError(
+            _refusal(name, item, f"their data type {data.dtype} is another one")
+        ) from None
     decoded = decode_steps(stored, item)
     wrong = _differs(variable.values, decoded, item)
     if wrong.any():
@@ -69,9 +79,9 @@ def _is_stored_as_given(values: np.ndarray[Any, Any], item: Growing) -> bool:
     if any(key in coding for key in ("scale_factor", "add_offset", "_Unsigned", "missing_value")):
         return False
     fill = coding.get("_FillValue")
-    if fill is not None and not (values.dtype.kind == "f" and np.isnan(fill)):
+    if fill is not None and not (values.dtype.kind == "f" and bool(np.isnan(fill))):
         return False
-    return item.decoded.dtype == item.array.dtype
+    return bool(item.decoded.dtype == item.array.dtype)
 
 
 def _decoding_attributes(item: Growing) -> dict[str, Any]:
@@ -86,8 +96,8 @@ def _differs(
     given: np.ndarray[Any, Any], decoded: np.ndarray[Any, Any], item: Growing
 ) -> np.ndarray[Any, Any]:
     """Return where elements differ by more than the precision of the stored ones."""
-    missing = pd.isna(given)
-    different: Any = missing != pd.isna(decoded)
+    missing = is_missing(given)
+    different: Any = missing != is_missing(decoded)
     if given.dtype.kind not in "fc":
         if decoded.dtype.kind == "f" and given.dtype.kind in "iu":
             decoded = decoded.astype(given.dtype)
@@ -102,8 +112,10 @@ def _differs(
         eps = float(np.finfo(decoded.dtype).eps) if decoded.dtype.kind == "f" else 0.0
         tolerance = 0.501 * scale + 4 * eps * np.abs(given)
     elif kind == "f":
-        tolerance = 4 * float(np.finfo(item.array.dtype).eps) * (
-            np.abs(given) + abs(float(coding.get("add_offset", 0)))
+        tolerance = (
+            4
+            * float(np.finfo(item.array.dtype).eps)
+            * (np.abs(given) + abs(float(coding.get("add_offset", 0))))
         )
     else:
         tolerance = np.zeros(())

@@ -87,7 +87,8 @@ class LiveReader:
                 self._key = commit_key(group.stored.format, self._path)
                 generation = self._store.generation(self._key)  # before the lengths are read
                 group = open_group(self._store, "r", path=self._path)
-            self._dataset = xarray.open_dataset(group, engine=ZarrCoreBackend, **self._options)
+            readable: Any = group  # xarray's types are those of its own engines
+            self._dataset = xarray.open_dataset(readable, engine=ZarrCoreBackend, **self._options)
             self._generation = generation
         return self.dataset
 

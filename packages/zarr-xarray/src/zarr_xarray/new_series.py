@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from xarray import Variable
 
 from zarr_xarray import _xarray
 from zarr_xarray.consolidated_metadata import ConsolidatedCopies
@@ -15,7 +14,7 @@ from zarr_xarray.target import Target
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
 
-    from xarray import Dataset
+    from xarray import Dataset, Variable
     from zarr_core import Group
     from zarr_core.extension import Format, Store
 
@@ -104,7 +103,9 @@ def _time_encoding(variable: Variable) -> dict[str, Any]:
     """
     if variable.dtype.kind in "mM":
         unit = _UNITS.get(np.datetime_data(variable.dtype)[0], "nanoseconds")
-    elif variable.dtype == object and variable.size and hasattr(variable.values.flat[0], "calendar"):
+    elif (
+        variable.dtype == object and variable.size and hasattr(variable.values.flat[0], "calendar")
+    ):
         unit = "microseconds"  # the resolution of cftime
     else:
         return {}

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import pandas as pd
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     OnDuplicate = Literal["raise", "skip", "replace"]
     OnUnordered = Literal["raise", "append"]
 
@@ -78,45 +79,53 @@ def place(
     ValueError
         If a label is missing, repeated or not greater than the one before, unless allowed.
     """
-    given = pd.Index(labels)
-    if given.hasnans:
-        missing = int(np.flatnonzero(given.isna())[0])
-        raise ValueError(f"{name!r} has a missing label (NaN or NaT) at position {missing}")
-    known = pd.Index(stored)
-    order = {"skip": "first", "replace": "last"}
-    repeated = given.duplicated(order.get(on_duplicate, "first"))  # type: ignore[arg-type]
-    found = _first_positions(known, given)
-    exists = found >= 0
-    if on_duplicate == "raise" and (repeated | exists).any():
-        first = given[repeated | exists][0]
+    missing = is_missing(labels)
+    if missing.any():
         raise ValueError(
-            f"the label {first} of {name!r} is already there; pass on_duplicate='skip' to ignore "
-            "such steps, or 'replace' to overwrite them"
+            f"{name!r} has a missing label (NaN or NaT) at position {int(missing.argmax())}"
         )
-    candidates = np.flatnonzero(~exists)
-    if on_duplicate == "replace":
-        # A repeated label keeps its first position and has its last elements.
-        positions: dict[Any, int] = {}
-        for step in candidates:
-            positions[given[step]] = int(step)
-        new = np.fromiter(positions.values(), int, len(positions))
-        replacing = np.flatnonzero(exists & ~repeated)
+    known: dict[Any, int] = {}
+    if len(stored):  # times of several resolutions are equal, but not their numbers
+        dtype = np.result_type(labels, stored)
+        given = labels.astype(dtype).tolist()
+        for position, label in enumerate(stored.astype(dtype).tolist()):
+            known.setdefault(label, position)
     else:
-        new = candidates[~repeated[candidates]]
-        replacing = _NOTHING
+        given = labels.tolist()
+    added: dict[Any, int] = {}
+    replaced: dict[int, int] = {}
+    for step, label in enumerate(given):
+        if on_duplicate == "raise" and (label in known or label in added):
+            raise ValueError(
+                f"the label {labels[step]} of {name!r} is already there; pass on_duplicate='skip' "
+                "to ignore such steps, or 'replace' to overwrite them"
+            )
+        if on_duplicate == "replace" and label in known:
+            replaced[known[label]] = step
+        elif label not in known and (on_duplicate == "replace" or label not in added):
+            added[label] = step
+    new = _integers(added.values())
     last = greatest(stored)
     if on_unordered == "raise" and not is_increasing(labels[new], last):
         raise ValueError(
             f"the labels of {name!r} are not increasing after {last}; pass "
             "on_unordered='append' to store them in the order in which they come"
         )
-    return Placement(new, replacing, found[replacing])
+    return Placement(new, _integers(replaced.values()), _integers(replaced))
 
 
-def _first_positions(known: pd.Index, given: pd.Index) -> np.ndarray[Any, Any]:
-    if not len(known):
-        return np.full(len(given), -1)
-    positions = np.flatnonzero(~known.duplicated())
-    found = known[positions].get_indexer(given)
-    return np.where(found >= 0, positions[found], -1)
+def _integers(values: Collection[int]) -> np.ndarray[Any, Any]:
+    return np.fromiter(values, int, len(values))
 
+
+def is_missing(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return where elements are NaN, NaT or None."""
+    missing: np.ndarray[Any, Any] = np.zeros(values.shape, bool)
+    if values.dtype.kind in "mM":
+        missing = np.isnat(values)
+    elif values.dtype.kind in "fc":
+        missing = np.isnan(values)
+    elif values.dtype == object:
+        found = [value is None or value != value for value in values.flat]
+        missing = np.array(found, bool).reshape(values.shape)
+    return missing
