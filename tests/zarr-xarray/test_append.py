@@ -50,7 +50,7 @@ def test_all_variables_grow_and_others_read_them(tmp_path, zarr_format):
     path = str(tmp_path / "a.zarr")
     assert append(steps(0, 1), path, "t", zarr_format=zarr_format) == 1
     assert append(steps(1, 4), path, "t") == 4
-    with Appender(path, "t", flush_every=7) as appender:
+    with Appender(path, "t", flush_every=7, flush_seconds=1e9) as appender:
         for number in range(4, 30):
             appender.append(steps(number, number + 1).drop_vars(["mask", "x"]))
         assert (appender.length, appender.buffered) == (25, 5)
@@ -167,7 +167,7 @@ def test_the_same_labels_twice():
     append(steps(0, 3), store, "t")
     with pytest.raises(ValueError, match=r"2000-01-01T00:35:00.* of 't' is already there"):
         append(steps(0, 3), store, "t")
-    with Appender(store, "t") as appender:
+    with Appender(store, "t", flush_seconds=1e9) as appender:
         appender.append(steps(3, 4))
         with pytest.raises(ValueError, match="is already there"):
             appender.append(steps(3, 4))  # in the buffer
@@ -308,7 +308,7 @@ def test_labels_follow_a_model(given, on_duplicate, on_unordered, flush_every):
 def test_labels_of_another_appender():
     store = MemoryStore()
     append(steps(0, 1), store, "t")
-    one, two = Appender(store, "t"), Appender(store, "t")
+    one, two = (Appender(store, "t", flush_seconds=1e9) for _ in range(2))
     one.append(steps(1, 2))
     two.append(steps(1, 3))
     one.flush()
@@ -323,6 +323,13 @@ def test_labels_of_another_appender():
 
 
 # --- the interface ---
+
+
+def test_steps_that_come_rarely_are_stored_at_once():
+    with Appender(MemoryStore(), "t", flush_seconds=1e-9) as appender:
+        for number in range(3):
+            appender.append(steps(number, number + 1))
+            assert (appender.length, appender.buffered) == (number + 1, 0)
 
 
 def test_buffered_elements_are_copied():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -42,8 +43,9 @@ if TYPE_CHECKING:
     Steps = dict[str, NDArray]  # elements by variable, the steps along the first axis
 
 _ATTEMPTS = 100
-_MAX_BUFFERED = 1000  # steps
+_MAX_BUFFERED = 10_000  # steps
 _MAX_BUFFER_BYTES = 1 << 26
+_MIN_PARALLEL_BYTES = 1 << 16  # of one variable, for which threads are faster
 
 
 class Appender:
@@ -58,8 +60,11 @@ class Appender:
     group : str, optional
         Path of the group below the store.
     flush_every : int, optional
-        Number of steps that are kept in memory until they are stored together; by default 1000,
+        Number of steps that are kept in memory until they are stored together; by default 10,000,
         or less if they have more than 64 MiB.
+    flush_seconds : float
+        Time after the last flush, in seconds, after which :meth:`append` stores all steps in
+        memory.  So steps that come more rarely are stored at once.
     on_duplicate : {"raise", "skip", "replace"}
         What happens to steps whose label is already there.
     on_unordered : {"raise", "append"}
@@ -86,7 +91,7 @@ class Appender:
     Notes
     -----
     A step is acknowledged when :meth:`flush` has returned, which :meth:`append` calls after
-    every ``flush_every`` steps and :meth:`close` at the end.  Steps that are not acknowledged are
+    every ``flush_every`` steps or ``flush_seconds``, and :meth:`close` at the end.  Steps that are not acknowledged are
     lost if the process is killed; each acknowledged step survives it.  With
     ``LocalStore(path, fsync=True)``, it also survives a power failure.
 
@@ -116,6 +121,7 @@ class Appender:
         *,
         group: str | None = None,
         flush_every: int | None = None,
+        flush_seconds: float = 5.0,
         on_duplicate: OnDuplicate = "raise",
         on_unordered: OnUnordered = "raise",
         encoding: Mapping[str, Mapping[str, Any]] | None = None,
@@ -127,6 +133,7 @@ class Appender:
     ) -> None:
         for name, number in (
             ("flush_every", 1 if flush_every is None else flush_every),
+            ("flush_seconds", flush_seconds),
             ("chunk", chunk),
             ("coordinate_chunk", coordinate_chunk),
             ("lock_seconds", lock_seconds),
@@ -141,6 +148,8 @@ class Appender:
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {policy!r}")
         self.dim = dim
         self._flush_every = flush_every
+        self._flush_seconds = flush_seconds
+        self._flushed = time.monotonic()
         self._on_duplicate: OnDuplicate = on_duplicate
         self._on_unordered: OnUnordered = on_unordered
         self._encoding = dict(encoding or {})
@@ -203,8 +212,7 @@ class Appender:
         if not self._buffer.add(steps, count, capacity):
             self.flush()
             self._buffer.add(steps, count, max(count, capacity))
-        if self._buffer.count >= capacity:
-            self.flush()
+        self._flush_if_due(capacity)
 
     def _append_fast(self, data: dict[str, Any]) -> bool:
         """Append one step as arrays with the data types of the last steps; False if it is not."""
@@ -216,9 +224,13 @@ class Appender:
                 return False  # what was copied is not counted yet
             self._last = label
         self._buffer.count += 1
-        if self._buffer.count >= (self._flush_every or 1):
-            self.flush()
+        self._flush_if_due(self._flush_every or 1)
         return True
+
+    def _flush_if_due(self, capacity: int) -> None:
+        late = time.monotonic() - self._flushed >= self._flush_seconds
+        if late or self._buffer.count >= capacity:
+            self.flush()
 
     def flush(self) -> int:
         """Store all buffered steps, and return the number of steps that the group has then.
@@ -235,6 +247,7 @@ class Appender:
         if self._buffer.count:
             self._write(self._buffer.steps(), self._buffer.count)
             self._buffer.clear()
+        self._flushed = time.monotonic()
         return self.length
 
     def discard(self) -> int:
@@ -353,7 +366,9 @@ class Appender:
                 item.array.dtype.itemsize * int(np.prod(item.step_shape, dtype=np.int64))
                 for item in committed.growing.values()
             )
-            self._flush_every = max(1, min(_MAX_BUFFERED, _MAX_BUFFER_BYTES // max(1, step)))
+            count = max(1, min(_MAX_BUFFERED, _MAX_BUFFER_BYTES // max(1, step)))
+            unit = min(item.unit for item in committed.growing.values())
+            self._flush_every = count - count % unit if count > unit else count
         self._fixed = {}
         self._labelled = None if self._index() is None else self.dim
         self._last_stored = greatest(self._stored_labels())
@@ -537,7 +552,7 @@ class Appender:
             array.set_orthogonal_selection(selection, encoded[name])
             item.tail = None
 
-        self._for_each(committed, write)
+        self._for_each(encoded, write)
 
     def _grow(self, encoded: Steps, count: int, committed: Committed) -> None:
         """Store the elements of new steps, then commit the new length."""
@@ -559,15 +574,17 @@ class Appender:
             kept = stop - stop % item.unit
             tails[name] = whole[item.region(max(kept - first, 0), stop - first)].copy()
 
-        self._for_each(committed, write)
+        self._for_each(encoded, write)
         committed.commit(stop)
         self._length = stop
         for name, tail in tails.items():
             committed.growing[name].tail = tail
 
-    def _for_each(self, committed: Committed, work: Callable[[str], None]) -> None:
+    def _for_each(self, steps: Steps, work: Callable[[str], None]) -> None:
+        """Call a function for each variable, in threads if that is faster."""
         limit = self._store.max_concurrency
-        parallel_for([*committed.growing], work, None if limit is None else True, limit)
+        large = any(values.nbytes >= _MIN_PARALLEL_BYTES for values in steps.values())
+        parallel_for([*steps], work, limit is not None or large, limit)
 
 
 class _Buffer:
@@ -648,8 +665,8 @@ def _fits(values: NDArray, array: NDArray) -> bool:
 
 def _encoded(steps: Steps, which: NDArray, committed: Committed) -> Steps:
     """Encode some of the steps, in the order of the stored dimensions."""
-    encoded = {}
-    for name, item in committed.growing.items():
+    encoded: Steps = {}
+    for name, item in committed.growing.items() if len(which) else ():
         values = steps[name] if len(which) == len(steps[name]) else steps[name][which]
         encoded[name] = encode_steps(name, np.moveaxis(values, 0, item.axis), item)
     return encoded
