@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import zarr_core as zarr
+import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from zarr_core.errors import ChunkDecodeError
@@ -246,6 +247,37 @@ def test_values_of_remote_stores_are_decoded_natively(counted):
     with pytest.raises(ChunkDecodeError, match="c/0/0"):
         array[...]
     assert np.array_equal(array[4:], data[4:])
+
+
+class Counting(MappingStore):
+    """A remote store that records the keys of its chunks that are requested."""
+
+    def __init__(self, mapping):
+        super().__init__(mapping, max_concurrency=3)
+        self.requested = []
+
+    def get(self, key):
+        self.requested.append(key)
+        return super().get(key)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "datetime64[s]"])
+def test_remote_values_that_are_left_to_python_are_requested_once(counted, dtype):
+    data = data_of(dtype)
+    mapping = {}
+    store = Counting(mapping)
+    created(store, data, dtype, "zstd", fill_value=None)[...] = data
+    for key in [key for key in mapping if key.startswith("c/")]:  # without content sizes
+        stream = zstandard.ZstdCompressor(write_content_size=False).compressobj()
+        content = zstandard.ZstdDecompressor().decompress(mapping[key])
+        mapping[key] = stream.compress(content) + stream.flush()
+    array = zarr.open_array(store)
+    assert array.info["Native"] == "yes"
+    store.requested.clear()
+    counted()
+    assert np.array_equal(array[1:], data[1:])
+    assert counted() == (0, 0)
+    assert len(store.requested) == len(set(store.requested)) == 24
 
 
 @pytest.mark.parametrize(
