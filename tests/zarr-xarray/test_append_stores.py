@@ -106,3 +106,21 @@ def test_a_thousand_kills(tmp_path, kind, zarr_format):
     lengths = kill_appenders(tmp_path / "a", kind, zarr_format, kills=250)
     assert len(lengths) == 250
     assert lengths[-1] > 250
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_steps_have_few_chunks(tmp_path):
+    count = 100_000
+    values = {name: np.arange(count, dtype="float32") for name in "abcde"}
+    labels = np.arange(count)
+    path = str(tmp_path / "a.zarr")
+    with Appender(path, "t", flush_every=777) as appender:
+        appender.append(xr.Dataset({name: ("t", values[name][:1]) for name in values}, {"t": [0]}))
+        for step in range(1, count):
+            appender.append({"t": labels[step], **{name: values[name][step] for name in values}})
+    with xr.open_zarr(path) as found:
+        for name in values:
+            assert (found[name].values == values[name]).all()
+        assert (found["t"].values == labels).all()
+    for name, chunks in (("t", 1), *((name, 100) for name in values)):
+        assert len(list((tmp_path / "a.zarr" / name / "c").iterdir())) == chunks
