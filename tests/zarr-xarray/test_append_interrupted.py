@@ -1,5 +1,6 @@
 """Live appends that are killed at any change of the store, or lose their lock."""
 
+import contextlib
 import os
 import socket
 import threading
@@ -178,13 +179,14 @@ class Failing(MemoryStore):
             raise zarr_core.errors.StoreError("lost", store=self) from None
 
 
+@pytest.mark.parametrize("more", [False, True])
 @pytest.mark.parametrize("labelled", [True, False])
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-def test_flush_again_after_a_failure_appends_once(after, labelled):
+def test_flush_again_after_a_failure_appends_once(after, labelled, more):
     for changes in range(30):
         store = Failing()
         appender = Appender(store, "t", flush_every=100, **OPTIONS)
-        data = steps(0, 10) if labelled else steps(0, 10).drop_vars("t")
+        data = steps(0, 12) if labelled else steps(0, 12).drop_vars("t")
         appender.append(data.isel(t=slice(0, 6)))
         appender.flush()
         appender.append(data.isel(t=slice(6, 10)))
@@ -193,12 +195,19 @@ def test_flush_again_after_a_failure_appends_once(after, labelled):
             appender.flush()
         except zarr_core.errors.StoreError:
             assert (appender.length, appender.buffered) in {(6, 4), (10, 4)}
-            assert appender.flush() == 10
+            if more:
+                store.countdown = Countdown(changes, after)
+                with contextlib.suppress(zarr_core.errors.StoreError):
+                    appender.append(data.isel(t=slice(10, 12)))
+                    appender.flush()
+                if appender.length < 12 and appender.buffered < 6:
+                    appender.append(data.isel(t=slice(10, 12)))  # failed before it was taken
+            assert appender.flush() == (12 if more else 10)
         else:
             assert changes > 5
             break
         with xr.open_dataset(store, engine="zarr_core") as ds:
-            xr.testing.assert_identical(ds.load(), data)
+            xr.testing.assert_identical(ds.load(), data.isel(t=slice(0, 12 if more else 10)))
 
 
 class ConditionalStore(MemoryStore):

@@ -168,7 +168,8 @@ class Appender:
         self._buffer = _Buffer()
         self._last_stored: Any = None
         self._last: Any = None  # of all labels, with those in the buffer
-        self._unconfirmed: int | None = None
+        self._unconfirmed: tuple[int, int] | None = None  # position and number of steps
+        self._confirmed = 0  # the first steps of the buffer that are stored already
         self._closed = False
 
     @property
@@ -207,11 +208,13 @@ class Appender:
         steps, count = self._parse(data)
         if not count:
             return
-        self._check_labels(steps)
+        last = self._check_labels(steps)
         capacity = self._flush_every or 1
         if not self._buffer.add(steps, count, capacity):
             self.flush()
             self._buffer.add(steps, count, max(count, capacity))
+        if self._last is None or (last is not None and last > self._last):
+            self._last = last
         self._flush_if_due(capacity)
 
     def _append_fast(self, data: dict[str, Any]) -> bool:
@@ -247,6 +250,7 @@ class Appender:
         if self._buffer.count:
             self._write(self._buffer.steps(), self._buffer.count)
             self._buffer.clear()
+            self._last = self._last_stored
         self._flushed = time.monotonic()
         return self.length
 
@@ -254,7 +258,7 @@ class Appender:
         """Forget the buffered steps, and return their number."""
         count = self._buffer.count
         self._buffer = _Buffer()
-        self._unconfirmed = None
+        self._unconfirmed, self._confirmed = None, 0
         self._last = self._last_stored
         return count
 
@@ -460,10 +464,10 @@ class Appender:
                     f"{self.dim!r}, so it cannot change"
                 )
 
-    def _check_labels(self, steps: Steps) -> None:
-        """Refuse labels early, before they are in the buffer."""
+    def _check_labels(self, steps: Steps) -> Any:
+        """Refuse labels early, before they are in the buffer; return the greatest."""
         if self._index() is None:
-            return
+            return None
         labels = as_labels(steps[self.dim])
         try:
             increasing = is_increasing(labels, self._last)
@@ -476,9 +480,7 @@ class Appender:
             if self._buffer.count:
                 known = np.concatenate([known, as_labels(self._buffer.steps()[self.dim])])
             place(labels, known, self.dim, self._on_duplicate, self._on_unordered)
-        last = labels[-1] if increasing else greatest(labels)
-        if self._last is None or last > self._last:
-            self._last = last
+        return labels[-1] if increasing else greatest(labels)
 
     # --- writing ---
 
@@ -486,24 +488,25 @@ class Appender:
         def work(interrupted: bool) -> None:
             committed = self._committed or self._read(interrupted)
             self._check_same(steps, committed)
-            if self._was_committed(steps, count, committed):
-                return
-            placement = self._place(steps, count)
-            new = _encoded(steps, placement.new, committed)
-            replacing = _encoded(steps, placement.replacing, committed)
+            self._confirm(steps, committed)
+            rest = {name: values[self._confirmed :] for name, values in steps.items()}
+            left = count - self._confirmed
+            placement = self._place(rest, left)
+            new = _encoded(rest, placement.new, committed)
+            replacing = _encoded(rest, placement.replacing, committed)
             if not len(placement.new) and not len(placement.replacing):
                 return
             self._lock.begin_writing()
             if len(placement.replaced):
                 self._replace(replacing, placement.replaced, committed)
             if len(placement.new):
-                # Repeated labels are recognized by the next attempt.
-                self._unconfirmed = committed.length if len(placement.new) == count else None
+                # If only some are new, the next attempt recognizes them by their labels.
+                self._unconfirmed = (committed.length, left) if len(placement.new) == left else None
                 self._grow(new, len(placement.new), committed)
-                self._remember_labels(steps, placement)
+                self._remember_labels(rest, placement)
 
         self._locked(work)
-        self._unconfirmed = None
+        self._unconfirmed, self._confirmed = None, 0
 
     def _check_same(self, steps: Steps, committed: Committed) -> None:
         """Check that the variables are still those that the steps were checked with."""
@@ -515,16 +518,20 @@ class Appender:
         if missing := steps.keys() - committed.growing.keys():
             raise ValueError(f"{missing} were removed by another program while steps were buffered")
 
-    def _was_committed(self, steps: Steps, count: int, committed: Committed) -> bool:
-        """Whether these steps were stored by the last attempt, whose result is unknown."""
-        start = self._unconfirmed
-        if start is None or committed.length < start + count:
-            return False
-        for name, encoded in _encoded(steps, np.arange(count), committed).items():
+    def _confirm(self, steps: Steps, committed: Committed) -> None:
+        """Find out whether the last attempt, whose result is unknown, stored its steps."""
+        if self._unconfirmed is None:
+            return
+        start, count = self._unconfirmed
+        self._unconfirmed = None
+        if committed.length < start + count:
+            return
+        given = {name: values[self._confirmed :][:count] for name, values in steps.items()}
+        for name, encoded in _encoded(given, np.arange(count), committed).items():
             item = committed.growing[name]
             if not _equal(item.array[item.region(start, start + count)], encoded):
-                return False
-        return True
+                return
+        self._confirmed += count
 
     def _place(self, steps: Steps, count: int) -> Placement:
         if self._index() is None:
