@@ -6,13 +6,13 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
 from zarr_core.extension import BasicIndexer, OrthogonalIndexer
 from zarr_core.tools import MaskIndexer, project, project_dimension
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    import numpy as np
     from zarr_core.extension import ChunkAxis
 
     Index = slice | np.ndarray[Any, Any]

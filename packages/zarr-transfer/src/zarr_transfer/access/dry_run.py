@@ -20,7 +20,14 @@ from mmap import mmap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from zarr_core.extension import ByteRange, ByteReader, Store, SubchunkCodec, ZarrError
+from zarr_core.extension import (
+    BufferByteReader,
+    ByteRange,
+    ByteReader,
+    Store,
+    SubchunkCodec,
+    ZarrError,
+)
 from zarr_core.tools import PreparedCodecChain, StoredArray
 
 if TYPE_CHECKING:
@@ -91,9 +98,7 @@ class Nowhere(np.ndarray[Any, Any]):
             with suppress(OSError):
                 memory = mmap(-1, nbytes, flags=_UNUSED)  # pages exist when they are written
                 return cls(shape, dtype, memory, order="F" if order == "F" else "C")
-        view: Self = np.lib.stride_tricks.as_strided(
-            np.empty((), dtype).view(cls), shape, (0,) * len(shape), subok=True
-        )
+        view: Self = np.broadcast_to(np.empty((), dtype), shape).view(cls)
         return view
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -103,7 +108,7 @@ class Nowhere(np.ndarray[Any, Any]):
 # --- the codecs ---
 
 
-class _ValueWasRead(ZarrError):
+class _ValueWasReadError(ZarrError):
     """A whole value is in memory: nothing else is requested."""
 
 
@@ -145,10 +150,12 @@ class DryChain(PreparedCodecChain):
         """Decode nothing."""
 
     def partial_decode(self, reader: ByteReader, selection: Any, out: Array) -> None:
-        """Make the requests of the codec."""
+        """Make the requests of the codec; none for a value in memory."""
+        if isinstance(reader, BufferByteReader):
+            return
         try:
             super().partial_decode(_WholeReader(reader), selection, out)
-        except _ValueWasRead:
+        except _ValueWasReadError:
             return
 
 
@@ -167,12 +174,12 @@ class _WholeReader(ByteReader):
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
         self._inner.read_into(parts)
         if any(len(buffer) == self.size for _, buffer in parts):
-            raise _ValueWasRead
+            raise _ValueWasReadError
 
     def read(self, start: int, length: int) -> memoryview:
         data = self._inner.read(start, length)
         if length == self.size:
-            raise _ValueWasRead
+            raise _ValueWasReadError
         return data
 
 

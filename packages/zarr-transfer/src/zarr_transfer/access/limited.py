@@ -119,10 +119,13 @@ def write_within(
         raise MemoryLimitError(stored.location, max_memory, own + needed)
     if own:
         take = parsed.broadcast(np.asarray(values[...])).__getitem__
-    elif isinstance(values, np.ndarray) and fields is None:
-        if peak_memory(stored, parsed.selection, parts, "write") <= max_memory:
-            stored.write(parsed.selection, values)
-            return
+    elif (
+        isinstance(values, np.ndarray)
+        and fields is None
+        and peak_memory(stored, parsed.selection, parts, "write") <= max_memory
+    ):
+        stored.write(parsed.selection, values)
+        return
     limited = _in_python(stored)
 
     def work(part: ChunkPart) -> None:

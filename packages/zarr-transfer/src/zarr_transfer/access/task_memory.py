@@ -26,6 +26,8 @@ _WORKING = {
     "zstd": (10 << 20, 2 << 20),
 }
 _WORKING_OTHER = (1 << 20, 1 << 19)
+_WORKING_SMALL = 1 << 18  # for small chunks, which take less
+_WORKING_PER_BYTE = 16
 
 
 def read_memory(stored: StoredArray, codecs: PreparedCodecChain, threads: int) -> int:
@@ -95,7 +97,7 @@ def _decode(codecs: PreparedCodecChain) -> int:
     nbytes = _decoded(codecs)
     copies = 1 + len(codecs.bytes_to_bytes) + 2 * len(codecs.array_to_array)
     copies += codecs.memory_dtype is None
-    needed = copies * nbytes + sum(_WORKING.get(it, _WORKING_OTHER)[1] for it in codecs.names)
+    needed = copies * nbytes + _working(codecs, 1)
     inner = codecs.inner_codecs
     return needed if inner is None else needed + _index(codecs) + _decode(inner)
 
@@ -105,9 +107,16 @@ def _encode(codecs: PreparedCodecChain) -> int:
     nbytes = _decoded(codecs)
     copies = 2 + 2 * len(codecs.array_to_array) + (codecs.memory_dtype is None)
     needed = copies * nbytes + max(1, len(codecs.bytes_to_bytes)) * _encoded(codecs)
-    needed += sum(_WORKING.get(it, _WORKING_OTHER)[0] for it in codecs.names)
+    needed += _working(codecs, 0)
     inner = codecs.inner_codecs
     return needed if inner is None else needed + _full(codecs) + _encode(inner)
+
+
+def _working(codecs: PreparedCodecChain, which: int) -> int:
+    """Return the working memory of the compressors, to encode (0) or decode (1)."""
+    most = _WORKING_SMALL + _WORKING_PER_BYTE * _decoded(codecs)
+    names = codecs.names[len(codecs.array_to_array) + 1 :]
+    return sum(min(most, _WORKING.get(name, _WORKING_OTHER)[which]) for name in names)
 
 
 def _copies(store: Store, to_write: bool = False) -> int:
