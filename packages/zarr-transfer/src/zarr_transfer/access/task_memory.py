@@ -78,24 +78,28 @@ def _full(codecs: PreparedCodecChain) -> int:
     inner = codecs.inner_codecs
     if inner is None or codecs.encoded_size is not None:
         return _encoded(codecs)
-    return codecs.inner_chunk_count * _encoded(inner) + _index(codecs)
+    return _count(codecs, inner) * _full(inner) + _index(codecs)
+
+
+def _count(codecs: PreparedCodecChain, inner: PreparedCodecChain) -> int:
+    """Return the number of inner chunks of a shard, without those of shards in it."""
+    shapes = zip(codecs.decoded.shape, inner.decoded.shape, strict=True)
+    return prod(-(-length // part) for length, part in shapes)
 
 
 def _index(codecs: PreparedCodecChain) -> int:
     inner = codecs.inner_codecs
     if inner is None:
         return 0
-    count = prod(
-        -(-length // part)
-        for length, part in zip(codecs.decoded.shape, inner.decoded.shape, strict=True)
-    )
+    count = _count(codecs, inner)
     return count * _PER_ENTRY + min(count, _WINDOW) * _PER_INNER_CHUNK + _index(inner)
 
 
 def _decode(codecs: PreparedCodecChain) -> int:
     """Return the bytes for decoding a value in memory, with those of the decoded chunk."""
     nbytes = _decoded(codecs)
-    copies = 1 + len(codecs.bytes_to_bytes) + 2 * len(codecs.array_to_array)
+    # Compressors may return their output in memory of their own, and convert it.
+    copies = 1 + 2 * len(codecs.bytes_to_bytes) + 2 * len(codecs.array_to_array)
     copies += codecs.memory_dtype is None
     needed = copies * nbytes + _working(codecs, 1)
     inner = codecs.inner_codecs
@@ -120,7 +124,9 @@ def _working(codecs: PreparedCodecChain, which: int) -> int:
 
 
 def _copies(store: Store, to_write: bool = False) -> int:
-    """Return how many copies of an encoded value the store makes."""
+    """Return how many copies of an encoded value the store, or its database, makes."""
     if store.file_layout() is not None or (store.in_memory and not to_write):
         return 0
+    if to_write:
+        return 3
     return 1 if store.max_concurrency is None else 2
