@@ -9,7 +9,10 @@ import sys
 import tempfile
 import traceback
 from functools import partial
+from pathlib import Path
 from random import Random
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import numpy as np
 import zarr_core as zarr

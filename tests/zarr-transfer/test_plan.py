@@ -9,7 +9,7 @@ import pytest
 import zarr_core as zarr
 from random_layouts import cases, reader
 from zarr_core.errors import SelectionError
-from zarr_core.extension import ByteReader, Store
+from zarr_core.extension import ByteRange, ByteReader, Store
 from zarr_transfer import Plan
 
 
@@ -23,6 +23,7 @@ class WireStore(Store):
     def __init__(self, latency):
         self.values = {}
         self.max_concurrency = 4 if latency else None
+        self.opening_nbytes = 1000
         self.guard = threading.Lock()
         self.reset()
 
@@ -94,7 +95,8 @@ class WireReader(ByteReader):
         self.max_concurrency = store.max_concurrency
         self.held = range(0)
         if self.max_concurrency is not None:
-            self.held = range(*first.within(len(value))) if first else range(0)
+            first = first or ByteRange(0, store.opening_nbytes)
+            self.held = range(*first.within(len(value)))
             store.respond(value[self.held.start : self.held.stop])
 
     @property

@@ -241,7 +241,9 @@ class DryStore(Store):
         if size is None:
             self._log.add(1, 0)
             return None
-        return DryReader(self._log, self.max_concurrency, size, first, source)
+        if first is None:
+            first = ByteRange(0, self._real.opening_nbytes)
+        return DryReader(self._log, self._real, size, first, source)
 
     def set(self, key: str, value: Buffers) -> None:
         raise AssertionError("a plan writes nothing")
@@ -263,18 +265,17 @@ class DryReader(ByteReader):
     def __init__(
         self,
         log: Log,
-        max_concurrency: int | None,
+        store: Store,
         size: int,
-        first: ByteRange | None,
+        first: ByteRange,
         source: ByteReader | None,
     ) -> None:
         self._log, self._size, self._source = log, size, source
-        self.max_concurrency = max_concurrency
-        if source is not None:
-            self.gap_bytes = source.gap_bytes
+        self.max_concurrency = store.max_concurrency
+        self.gap_bytes = store.gap_bytes if source is None else source.gap_bytes
         self._held = (0, 0)
-        if max_concurrency is not None:
-            self._held = (0, 0) if first is None else first.within(size)
+        if self.max_concurrency is not None:
+            self._held = first.within(size)
             log.add(1, self._held[1] - self._held[0])
         log.add(0, 0, 1)
 
