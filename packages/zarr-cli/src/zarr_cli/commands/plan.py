@@ -17,9 +17,7 @@ from zarr_cli.output import echo, json_option, print_json
     "--exact", is_flag=True, help="Request the sizes of chunks, and read the indexes of shards."
 )
 @json_option
-def command(
-    location: Location, selection: str, write: bool, exact: bool, as_json: bool
-) -> None:
+def command(location: Location, selection: str, write: bool, exact: bool, as_json: bool) -> None:
     r"""Show what reading a selection would request, transfer, decode and need in memory.
 
     \b

@@ -42,7 +42,7 @@ def plan_array(
         raise ValueError(f'access must be "read" or "write", not {access!r}')
     stored = array.stored
     parts = [*similar_parts(parsed.selection, stored.axes)] if prod(parsed.shape) else []
-    chunks = sum(part.count for part in parts)
+    chunks = sum(part.chunks for part in parts)
     is_read = access == "read"
     read = parts if is_read else [part for part in parts if not part.is_complete]
     dry = DryArray(stored, _sizes(stored, parsed.selection, is_read) if exact else None)
@@ -59,14 +59,14 @@ def plan_array(
         shape=parsed.shape,
         chunks=chunks,
         inner_chunks=_inner_chunks(stored, parts) if stored.is_sharded else None,
-        read_requests=fetched.count,
+        read_requests=fetched.requests,
         write_requests=0 if is_read else chunks,
         read_nbytes=fetched.nbytes,
         write_nbytes=0
         if is_read
-        else sum(it.count * dry.dry(_codecs(stored, it)).assumed_size for it in parts),
+        else sum(it.chunks * dry.dry(_codecs(stored, it)).assumed_size for it in parts),
         decoded_nbytes=sum(
-            it.count * _decoded_nbytes(_codecs(stored, it), it.inside, not is_read) for it in read
+            it.chunks * _decoded_nbytes(_codecs(stored, it), it.inside, not is_read) for it in read
         ),
         nbytes=nbytes,
         peak_nbytes=peak + (nbytes if is_read else 0),
@@ -99,7 +99,7 @@ def _read_requests(
         for part in parts:
             dry.read(part.selection(stored.axes), out[part.out_selection])
             found = dry.log.take()
-            total = Requests(*(a + part.count * b for a, b in zip(total, found, strict=True)))
+            total = Requests(*(a + part.chunks * b for a, b in zip(total, found, strict=True)))
     return total
 
 
@@ -109,8 +109,8 @@ def _update_requests(
     """Return one request for each chunk that is read as a whole before it is changed."""
     if dry.is_assumed:
         changed = [part for part in parts if not part.is_complete]
-        nbytes = sum(it.count * dry.dry(_codecs(stored, it)).assumed_size for it in changed)
-        return Requests(sum(part.count for part in changed), nbytes)
+        nbytes = sum(it.chunks * dry.dry(_codecs(stored, it)).assumed_size for it in changed)
+        return Requests(sum(part.chunks for part in changed), nbytes)
     keys = [stored.chunk_key(it[0]) for it in project(selection, stored.axes) if not it[3]]
     return Requests(len(keys), sum(dry.sizes.get(key, 0) for key in keys))
 
@@ -141,7 +141,7 @@ def _inner_axes(codecs: PreparedCodecChain) -> tuple[ChunkAxis, ...]:
 
 def _inner_chunks(stored: StoredArray, parts: Iterable[ChunkPart]) -> int:
     return sum(
-        part.count * chunk_count(part.inside, _inner_axes(_codecs(stored, part))) for part in parts
+        part.chunks * chunk_count(part.inside, _inner_axes(_codecs(stored, part))) for part in parts
     )
 
 
@@ -156,13 +156,15 @@ def _decoded_nbytes(codecs: PreparedCodecChain, inside: Any, only_changed: bool)
         if isinstance(inside, MaskIndexer):
             inside = inside.to_coordinates()
         return sum(
-            part.count * _decoded_nbytes(inner, part.inside, only_changed)
+            part.chunks * _decoded_nbytes(inner, part.inside, only_changed)
             for part in similar_parts(inside, _inner_axes(codecs))
             if not (only_changed and part.is_complete)
         )
     if codecs.prefers_partial_decode and not only_changed:
-        return prod(inside.shape) * itemsize
-    return codecs.decoded.nbytes or codecs.decoded.size * itemsize
+        shape: tuple[int, ...] = inside.shape
+        return prod(shape) * itemsize
+    nbytes = codecs.decoded.nbytes
+    return codecs.decoded.size * itemsize if nbytes is None else nbytes
 
 
 # --- memory ---
@@ -181,7 +183,7 @@ def peak_memory(
 ) -> int:
     """Return the memory for reading or writing as many chunks at the same time as there are threads."""
     threads = thread_count() if stored.threads is None else stored.threads
-    outer = max(1, min(threads, sum(part.count for part in parts)))
+    outer = max(1, min(threads, sum(part.chunks for part in parts)))
     tasks = (_task_memory(stored, part, access, max(1, threads // outer)) for part in parts)
     return outer * max(tasks, default=0) + _for_points(selection)
 

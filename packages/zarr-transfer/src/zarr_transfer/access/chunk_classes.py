@@ -23,7 +23,7 @@ class ChunkPart(NamedTuple):
 
     Parameters
     ----------
-    count : int
+    chunks : int
         Number of chunks.
     chunk_coords : tuple of int
         Coordinates of one of them.
@@ -35,7 +35,7 @@ class ChunkPart(NamedTuple):
         Whether all elements of the chunk inside the array are selected.
     """
 
-    count: int
+    chunks: int
     chunk_coords: tuple[int, ...]
     inside: Any
     out_selection: tuple[Any, ...]

@@ -51,7 +51,7 @@ class Requests(NamedTuple):
 
     Parameters
     ----------
-    count : int
+    requests : int
         Number of requests.
     nbytes : int
         Bytes of the responses.
@@ -59,7 +59,7 @@ class Requests(NamedTuple):
         Number of stored objects that were found.
     """
 
-    count: int = 0
+    requests: int = 0
     nbytes: int = 0
     found: int = 0
 
@@ -71,11 +71,11 @@ class Log:
         self._guard = threading.Lock()
         self._total = Requests()
 
-    def add(self, count: int, nbytes: int, found: int = 0) -> None:
+    def add(self, requests: int, nbytes: int, found: int = 0) -> None:
         """Record requests."""
         with self._guard:
             old = self._total
-            self._total = Requests(old.count + count, old.nbytes + nbytes, old.found + found)
+            self._total = Requests(old.requests + requests, old.nbytes + nbytes, old.found + found)
 
     def take(self) -> Requests:
         """Return what was recorded since the last call."""
@@ -344,7 +344,7 @@ class DryArray(StoredArray):
         self.log = Log()
         resolved = copy.copy(real.resolved)
         resolved.codecs = self.dry(real.codecs)
-        resolved.codecs_for = lambda at: self.dry(  # type: ignore[method-assign]
+        resolved.codecs_for = lambda at: self.dry(  # type: ignore[method-assign,assignment]
             real.resolved.codecs_for(at)
         )
         super().__init__(

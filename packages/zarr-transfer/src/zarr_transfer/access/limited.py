@@ -172,12 +172,13 @@ def _has_same_axes(parsed: ParsedSelection) -> bool:
 
 
 def _nbytes(stored: StoredArray, part: ChunkPart) -> int:
-    return prod(part.inside.shape) * stored.resolved.dtype.itemsize
+    shape: tuple[int, ...] = part.inside.shape
+    return prod(shape) * stored.resolved.dtype.itemsize
 
 
 def _chunk_nbytes(values: Any) -> int:
     """Return the bytes of a chunk of an array of another library, as far as is known."""
     try:
-        return prod(values.chunks) * values.dtype.itemsize
+        return int(prod(values.chunks) * values.dtype.itemsize)
     except TypeError:  # None, or several lengths along a dimension
         return 0
