@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from zarr_core.cache import Cache
     from zarr_core.chunk_grids import RegularAxis
-    from zarr_core.display.info import format_nbytes
     from zarr_core.engine.chain import CodecChain, codec_definition
     from zarr_core.engine.fill_value import fill_test as fill_value_test
     from zarr_core.engine.prepared_chain import PreparedCodecChain
@@ -69,7 +68,7 @@ if TYPE_CHECKING:
     from zarr_core.registry.entry_points import entry_points as installed_entry_points
     from zarr_core.registry.registry import every_provider as providers_of
     from zarr_core.registry.resolve import create_extension, find_implementation, require_extension
-    from zarr_core.selection.parsed_selection import ParsedSelection
+    from zarr_core.selection.parsed_selection import ParsedSelection as ParsedSelection
     from zarr_core.selection.projection import (
         ChunkProjection,
         chunk_count,
@@ -132,7 +131,6 @@ _MODULE_OF = {
     "find_implementation": "zarr_core.registry.resolve",
     "format_named": "zarr_core.formats.lookup",
     "format_of_new": "zarr_core.formats.detect",
-    "format_nbytes": "zarr_core.display.info",
     "formats_without": "zarr_core.formats.lookup",
     "holds_anything": "zarr_core.hierarchy.rollback",
     "in_one_thread": "zarr_core.threads",
@@ -189,7 +187,6 @@ __all__ = [
     "KeyOrder",
     "MaskIndexer",
     "Node",
-    "ParsedSelection",
     "PreparedCodecChain",
     "Progress",
     "ProgressReporter",
@@ -217,7 +214,6 @@ __all__ = [
     "fill_value_test",
     "find_implementation",
     "format_named",
-    "format_nbytes",
     "format_of_new",
     "formats_without",
     "holds_anything",

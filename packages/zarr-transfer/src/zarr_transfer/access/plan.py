@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from math import ceil, prod
 from typing import TYPE_CHECKING, Any, Literal
 
-from zarr_core.tools import escape_controls, format_nbytes, project
+from zarr_core.tools import escape_controls, project
+
+from zarr_transfer.plan import size_text
 
 if TYPE_CHECKING:
     from zarr_core.tools import ParsedSelection, StoredArray
@@ -133,16 +135,16 @@ class Plan:
             rows.append(("inner chunks", f"{self.inner_chunks:,}"))
         if self.access == "read":
             rows.append(("requests", f"{self.read_requests:,}"))
-            rows.append(("bytes to fetch", limit + format_nbytes(self.read_nbytes)))
+            rows.append(("bytes to fetch", limit + size_text(self.read_nbytes)))
         else:
             rows.append(("requests to read", f"{self.read_requests:,}"))
-            rows.append(("bytes to fetch", limit + format_nbytes(self.read_nbytes)))
+            rows.append(("bytes to fetch", limit + size_text(self.read_nbytes)))
             rows.append(("requests to write", f"{self.write_requests:,}"))
-            rows.append(("bytes to store", "at most " + format_nbytes(self.write_nbytes)))
-        rows.append(("bytes to decode", format_nbytes(self.decoded_nbytes)))
-        rows.append(("bytes selected", format_nbytes(self.nbytes)))
-        rows.append(("peak memory", format_nbytes(self.peak_nbytes)))
-        rows.append(("least max_memory", format_nbytes(self.smallest_nbytes)))
+            rows.append(("bytes to store", "at most " + size_text(self.write_nbytes)))
+        rows.append(("bytes to decode", size_text(self.decoded_nbytes)))
+        rows.append(("bytes selected", size_text(self.nbytes)))
+        rows.append(("peak memory", size_text(self.peak_nbytes)))
+        rows.append(("least max_memory", size_text(self.smallest_nbytes)))
         width = max(len(name) for name, _ in rows)
         lines = [f"{self.access} of {escape_controls(self.location)}"]
         lines += [f"  {name.ljust(width)}  {value}" for name, value in rows]
