@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from random_layouts import cases, reader
-from zarr_core.errors import SelectionError
+from zarr_core.errors import ChunkDecodeError, SelectionError
 from zarr_core.extension import ByteRange, ByteReader, Store
 from zarr_transfer import Plan
 
@@ -267,3 +267,37 @@ def test_an_unknown_access_is_refused():
         array.plan(..., "delete")
     with pytest.raises(SelectionError, match="out of bounds"):
         array.plan(9)
+
+
+def test_plans_of_other_codecs_with_partial_decoding():
+    array = zarr.create_array(
+        WireStore(latency=True), shape=(3000, 2000), dtype="bool", chunks=(1500, 2000),
+        serializer="packbits", compressors=None,
+    )  # fmt: skip
+    array[...] = True
+    for selection in (np.s_[3:40], np.s_[:, 7], np.s_[2000, 5], np.s_[...]):
+        plan = array.plan(selection, exact=True)
+        found, _ = counted(array, "basic", selection)
+        assert (plan.requests, plan.read_nbytes) == found
+
+
+def test_a_damaged_index_is_an_error_only_of_exact_plans():
+    array = zarr.create_array(
+        WireStore(latency=True),
+        shape=(3000, 2000),
+        dtype="f4",
+        chunks=(30, 20),
+        shards=(3000, 2000),
+    )
+    array[...] = np.random.default_rng(1).random(array.shape)
+    value = array.store.values["c/0/0"]
+    array.store.values["c/0/0"] = value[:-1] + bytes([value[-1] ^ 1])
+    assert array.plan(np.s_[:100, :100]).inner_chunks == 20
+    with pytest.raises(ChunkDecodeError, match="wirestore:.* 'c/0/0'"):
+        array.plan(np.s_[:100, :100], exact=True)
+
+
+def test_missing_chunks_that_are_errors_are_planned():
+    with zarr.config.set(missing_chunks="error"):
+        array = zarr.open_array(zarr.create_array(None, shape=9, chunks=3, dtype="i4").store)
+        assert array.plan(exact=True).requests == 3

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from zarr_core.extension import ChunkAxis
 
     Index = slice | np.ndarray[Any, Any]
+    # Number of chunks; of one of them: number, selected elements, their place, whether all are.
+    _Group = tuple[int, int, Index, slice, bool]
 
 
 class ChunkPart(NamedTuple):
@@ -80,8 +82,8 @@ def similar_parts(selection: Any, axes: Sequence[ChunkAxis]) -> Iterator[ChunkPa
         yield ChunkPart(prod(counts), coords, inside, out, all(complete))
 
 
-def _groups(item: Index, axis: ChunkAxis) -> dict[Any, tuple[int, int, Index, slice, bool]]:
-    found: dict[Any, tuple[int, int, Index, slice, bool]] = {}
+def _groups(item: Index, axis: ChunkAxis) -> dict[Any, _Group]:
+    found: dict[Any, _Group] = {}
     start = 0
     for at, inside, out, complete, _ in project_dimension(item, axis):
         if isinstance(inside, slice):
@@ -90,11 +92,11 @@ def _groups(item: Index, axis: ChunkAxis) -> dict[Any, tuple[int, int, Index, sl
         else:
             key = (axis.length(at), inside.tobytes(), complete)
             count = len(inside)
-        if key in found:
-            others, *rest = found[key]
-            found[key] = (others + 1, *rest)  # type: ignore[assignment]
-        else:
+        group = found.get(key)
+        if group is None:
             place = out if isinstance(out, slice) else slice(start, start + count)
             found[key] = (1, at, inside, place, complete)
+        else:
+            found[key] = (group[0] + 1, *group[1:])
         start += count
     return found

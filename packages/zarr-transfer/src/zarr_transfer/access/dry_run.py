@@ -24,6 +24,7 @@ from zarr_core.extension import (
     BufferByteReader,
     ByteRange,
     ByteReader,
+    ChunkDecodeError,
     Store,
     SubchunkCodec,
     ZarrError,
@@ -55,13 +56,10 @@ class Requests(NamedTuple):
         Number of requests.
     nbytes : int
         Bytes of the responses.
-    found : int
-        Number of stored objects that were found.
     """
 
     requests: int = 0
     nbytes: int = 0
-    found: int = 0
 
 
 class Log:
@@ -71,11 +69,11 @@ class Log:
         self._guard = threading.Lock()
         self._total = Requests()
 
-    def add(self, requests: int, nbytes: int, found: int = 0) -> None:
+    def add(self, requests: int, nbytes: int) -> None:
         """Record requests."""
         with self._guard:
             old = self._total
-            self._total = Requests(old.requests + requests, old.nbytes + nbytes, old.found + found)
+            self._total = Requests(old.requests + requests, old.nbytes + nbytes)
 
     def take(self) -> Requests:
         """Return what was recorded since the last call."""
@@ -135,13 +133,17 @@ class DryChain(PreparedCodecChain):
         if not real.prefers_partial_decode or not isinstance(codec, SubchunkCodec):
             return
         decoded = self._representations[-1]
-        inner = DryChain(codec.inner_codecs(decoded), is_assumed)  # type: ignore[arg-type]
+        chain = codec.inner_codecs(decoded)
+        assert isinstance(chain, PreparedCodecChain)  # as for every use of the codec
+        inner = DryChain(chain, is_assumed)
         found = codec.for_plan(decoded, inner, inner.assumed_size if is_assumed else None)
-        if found is not None:
-            self._partial, size = found
-            self.is_indexed = True
-            if real.encoded_size is None and size is not None:
-                self.assumed_size = size
+        if found is None:
+            self.prefers_partial_decode = False  # assume that whole values are read
+            return
+        self._partial, size = found
+        self.is_indexed = True
+        if real.encoded_size is None and size is not None:
+            self.assumed_size = size
 
     def decode_bytes_into(self, data: Buffer, out: memoryview) -> None:
         """Decode nothing."""
@@ -157,6 +159,10 @@ class DryChain(PreparedCodecChain):
             super().partial_decode(_WholeReader(reader), selection, out)
         except _ValueWasReadError:
             return
+        except ChunkDecodeError:
+            if self.is_indexed:
+                raise
+            reader.read(0, reader.size)  # the codec needs stored bytes: at most the whole value
 
 
 class _WholeReader(ByteReader):
@@ -216,6 +222,13 @@ class DryStore(Store):
         self._sizes = sizes
         self.max_concurrency = real.max_concurrency
 
+    @property
+    def url(self) -> str:
+        return self._real.url
+
+    def __str__(self) -> str:
+        return str(self._real)
+
     def _size(self, key: str) -> int | None:
         if self._sizes is None:
             return self._codecs.assumed_size
@@ -223,12 +236,12 @@ class DryStore(Store):
 
     def get(self, key: str) -> Buffer | None:
         size = self._size(key)
-        self._log.add(1, size or 0, size is not None)
+        self._log.add(1, size or 0)
         return None if size is None else b""  # the codecs decode nothing
 
     def get_into(self, key: str, buffer: memoryview) -> int | None:
         size = self._size(key)
-        self._log.add(1, min(size or 0, len(buffer)), size is not None)
+        self._log.add(1, min(size or 0, len(buffer)))
         return size
 
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
@@ -277,7 +290,6 @@ class DryReader(ByteReader):
         if self.max_concurrency is not None:
             self._held = first.within(size)
             log.add(1, self._held[1] - self._held[0])
-        log.add(0, 0, 1)
 
     @property
     def size(self) -> int:
@@ -344,9 +356,8 @@ class DryArray(StoredArray):
         self.log = Log()
         resolved = copy.copy(real.resolved)
         resolved.codecs = self.dry(real.codecs)
-        resolved.codecs_for = lambda at: self.dry(  # type: ignore[method-assign,assignment]
-            real.resolved.codecs_for(at)
-        )
+        put = resolved.__dict__.__setitem__
+        put("codecs_for", lambda at: self.dry(real.resolved.codecs_for(at)))
         super().__init__(
             real.store, real.path, real.format, real.metadata, resolved,
             read_only=True, extensions=real.extensions, fixed=True,
