@@ -192,8 +192,10 @@ def _task_memory(stored: StoredArray, part: ChunkPart, access: str, threads: int
     codecs = _codecs(stored, part)
     if access == "write":
         return write_memory(stored, codecs, threads, is_complete=part.is_complete)
-    needed = read_memory(stored, codecs, threads)
-    if not isinstance(part.inside, BasicIndexer):  # copied to the result
+    only_slices = isinstance(part.inside, BasicIndexer)
+    is_whole = part.is_complete or not only_slices
+    needed = read_memory(stored, codecs, threads, is_whole=is_whole)
+    if not only_slices:  # copied to the result
         needed += 2 * prod(part.inside.shape) * codecs.dtype.itemsize
     return needed
 

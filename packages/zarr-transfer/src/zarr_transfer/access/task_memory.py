@@ -30,16 +30,23 @@ _WORKING_SMALL = 1 << 18  # for small chunks, which take less
 _WORKING_PER_BYTE = 16
 
 
-def read_memory(stored: StoredArray, codecs: PreparedCodecChain, threads: int) -> int:
-    """Return the bytes for reading from one stored object with a number of threads."""
+def read_memory(
+    stored: StoredArray, codecs: PreparedCodecChain, threads: int, *, is_whole: bool
+) -> int:
+    """Return the bytes for reading from one stored object with a number of threads.
+
+    ``is_whole`` is whether the object may be read as a whole.
+    """
+    copies = _copies(stored.chunk_store)
     if codecs.prefers_partial_decode and codecs.inner_codecs is None:
-        return _SLACK + _BATCH * threads  # a window of elements
+        window = _BATCH * (1 + copies)
+        return _SLACK + max(window, _encoded(codecs) * (1 + copies) if is_whole else 0)
     if codecs.prefers_partial_decode and codecs.inner_codecs is not None:
         inner = codecs.inner_codecs
         batch = max(_BATCH, _encoded(inner))
-        each = batch * (1 + _copies(stored.chunk_store)) + _decode(inner)
+        each = batch * (1 + copies) + _decode(inner)
         return _SLACK + _index(codecs) + threads * each
-    return _SLACK + _encoded(codecs) * (1 + _copies(stored.chunk_store)) + _decode(codecs)
+    return _SLACK + _encoded(codecs) * (1 + copies) + _decode(codecs)
 
 
 def write_memory(
