@@ -301,3 +301,32 @@ def test_missing_chunks_that_are_errors_are_planned():
     with zarr.config.set(missing_chunks="error"):
         array = zarr.open_array(zarr.create_array(None, shape=9, chunks=3, dtype="i4").store)
         assert array.plan(exact=True).requests == 3
+
+
+@pytest.mark.parametrize("zarr_format", [1, 2, 3, "n5", "draft"])
+def test_plans_of_all_formats(zarr_format):
+    array = zarr.create_array(
+        WireStore(latency=False), shape=(50, 70), chunks=(20, 30), dtype="f4",
+        zarr_format=zarr_format,
+    )  # fmt: skip
+    array[:45] = np.arange(45 * 70).reshape(45, 70)
+    for selection in (np.s_[...], np.s_[3, ::2], np.s_[40:, 60:]):
+        plan = array.plan(selection, exact=True)
+        found, _ = counted(array, "basic", selection)
+        assert (plan.requests, plan.read_nbytes) == found
+
+
+def test_decoded_bytes():
+    def decoded(selection, access="read", **layout):
+        array = zarr.create_array(None, shape=(800, 800), dtype="f4", **layout)
+        return array.plan(selection, access).decoded_nbytes
+
+    plain = {"chunks": (100, 200)}
+    assert decoded(np.s_[50:150, 0], **plain) == 2 * 100 * 200 * 4
+    assert decoded(np.s_[50:200, 0:200], "write", **plain) == 100 * 200 * 4
+    large = {"chunks": (400, 400), "compressors": None}
+    assert decoded(np.s_[50:150, 390:410], **large) == 100 * 20 * 4
+    assert decoded(np.s_[50:150, 390:410], "write", **large) == 2 * 400 * 400 * 4
+    shards = {"chunks": (20, 50), "shards": (400, 400)}
+    assert decoded(np.s_[50:150, 390:410], **shards) == 6 * 2 * 20 * 50 * 4
+    assert decoded(np.s_[50:150, 350:400], "write", **shards) == 2 * 20 * 50 * 4

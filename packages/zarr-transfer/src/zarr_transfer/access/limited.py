@@ -6,7 +6,13 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from zarr_core.tools import StoredArray, in_one_thread, parallel_for, thread_count, write_fields
+from zarr_core.tools import (
+    StoredArray,
+    available_threads,
+    in_one_thread,
+    parallel_for,
+    write_fields,
+)
 
 from zarr_transfer.access.array_plan import least_memory, peak_memory
 from zarr_transfer.access.chunk_classes import chunk_parts, similar_parts
@@ -142,7 +148,7 @@ def write_within(
 def _for_each(
     stored: StoredArray, parsed: ParsedSelection, work: Callable[[ChunkPart], None], most: int
 ) -> None:
-    threads = min(most, thread_count() if stored.threads is None else stored.threads)
+    threads = min(most, available_threads() if stored.threads is None else stored.threads)
 
     def alone(part: ChunkPart) -> None:
         with in_one_thread(also_requests=True):
