@@ -159,3 +159,23 @@ def test_a_view_of_a_read_only_array_is_refused_first():
     out.flags.writeable = False
     with pytest.raises(ValueError, match="read-only"):
         array.get_basic_selection(out=out, max_memory=10**7)
+
+
+@pytest.mark.parametrize("library", ["h5py", "zarr", "dask.array", "zarr_core"])
+def test_arrays_of_libraries_are_written_and_appended(library, tmp_path):
+    module = pytest.importorskip(library)
+    values = np.arange(6000, dtype="i2").reshape(60, 100)
+    if library == "h5py":
+        with module.File(tmp_path / "a.h5", "w") as file:
+            file.create_dataset("x", data=values, chunks=(7, 30))
+        source = module.File(tmp_path / "a.h5")["x"]
+    elif library == "zarr":
+        source = module.create_array({}, data=values, chunks=(7, 30))
+    elif library == "dask.array":
+        source = module.from_array(values, chunks=(7, 30))
+    else:
+        source = module.array(values, chunks=(7, 30))
+    array = zarr.create_array(None, shape=(60, 100), chunks=(20, 20), dtype="i4")
+    array.set_basic_selection(..., source, max_memory=4_000_000)
+    array.append(source, max_memory=4_000_000)
+    assert np.array_equal(array[...], np.concatenate([values, values]))
