@@ -165,7 +165,7 @@ def to_zarr(
 def _nodes(data: Any, inherited: bool) -> list[tuple[str, Dataset, str]]:
     """Return the relative path, the dataset and the path in the encoding of each node."""
     if isinstance(data, DataArray):
-        data = _as_dataset(data)
+        data = as_dataset(data)
     if not isinstance(data, _xarray.DataTree):
         _xarray.check_names(data)
         return [("", data, "")]
@@ -183,7 +183,7 @@ def _subtree(tree: Any) -> Any:
     return tree.subtree_with_keys
 
 
-def _as_dataset(array: DataArray) -> Dataset:
+def as_dataset(array: DataArray) -> Dataset:
     """Convert to a dataset of one variable, as :meth:`xarray.DataArray.to_zarr` does.
 
     xarray's name for unnamed arrays begins with ``__``, which version 3 reserves.  With any

@@ -1,0 +1,301 @@
+"""The lock of the appenders of one group, which works in every store.
+
+In a directory, the owner appends within :meth:`Store.update` of the value, which holds a lock of
+the file system until the process ends.
+
+In other stores, ``update`` may be a conditional write.  There, the lock is a value that its owner
+creates, renews and releases.  An owner that was killed cannot release it, so others take it over:
+at once if its process no longer exists on this computer, otherwise if the value has not changed
+for some time.  A slow owner may still be alive then.  It cannot do harm, because
+:class:`FencedStore` verifies the lock between reading and replacing a value: if the lock is lost,
+nothing is written.
+
+In both cases, the value tells the next owner whether an append was interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import threading
+import time
+from contextlib import suppress
+from socket import gethostname
+from typing import TYPE_CHECKING, Any, Literal
+
+from zarr_core.extension import Location, Store, ZarrError
+from zarr_core.tools import LocalStore, log, strictjson
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterator
+
+    from zarr_core.extension import Buffer, Buffers, ByteRange, ByteReader, Change
+
+    Listing = tuple[list[str], list[str]]
+    Previous = Literal["own", "other", "interrupted"]
+
+LOCK_NAME = ".zarr-append"
+"""Name of the lock, below the group."""
+
+_SHORTEST_PAUSE = 0.002  # seconds between attempts
+_LONGEST_PAUSE = 0.1
+
+_held: set[str] = set()
+"""Locks that this process holds, by their owner."""
+
+
+class LockLostError(Exception):
+    """Another appender has taken over the lock."""
+
+
+class AppendLock:
+    """The exclusive right to append to a group.
+
+    Parameters
+    ----------
+    store : Store
+        The store of the group.
+    path : str
+        Path of the group.
+    seconds : float
+        How long others wait for a lock that is not renewed.
+    """
+
+    def __init__(self, store: Store, path: str, seconds: float) -> None:
+        self.store = store
+        self.key = f"{path}/{LOCK_NAME}".lstrip("/")
+        self.seconds = seconds
+        self.owner = secrets.token_hex(8)
+        self.exclusive = isinstance(store, LocalStore)
+        self._turn = 0
+        self.writing = False
+        """Whether an error now leaves an incomplete append."""
+        self._renewed = 0.0
+        self._guard = threading.Lock()
+
+    def hold(self, work: Callable[[Previous], None]) -> None:
+        """Wait for the lock, and call a function while this object has it.
+
+        The argument of ``work`` is whether the last owner was this object, another, or one that
+        was interrupted.  It calls :meth:`begin_writing` before it writes: if it fails then, the
+        next owner is told so.
+
+        Raises LockLostError if another appender took over the lock before ``work`` had returned.
+        """
+        if self.exclusive:
+            self.store.update(self.key, lambda reader: self._work(reader, work))
+            return
+        previous = self._acquire()
+        self.writing = previous == "interrupted"
+        try:
+            work(previous)
+        except BaseException:
+            # If the lock cannot be released, the next owner takes it over.
+            with suppress(LockLostError, ZarrError, OSError):
+                self._release("interrupted" if self.writing else "free")
+            raise
+        self._release("free")
+
+    def begin_writing(self) -> None:
+        """Note that an error from now on leaves an incomplete append."""
+        if not self.writing and self.exclusive:
+            self.store.set(self.key, self._record("held", self._turn))
+        self.writing = True
+
+    def _work(self, reader: ByteReader | None, work: Callable[[Previous], None]) -> Buffers:
+        record = self._parse(b"" if reader is None else bytes(reader.read(0, reader.size)))
+        previous = self._previous(record, self._turn)
+        self._turn = int(record.get("turn", 0)) + 1
+        self.writing = previous == "interrupted"
+        work(previous)
+        return self._record("free", self._turn)
+
+    def _previous(self, record: dict[str, Any], turn: int) -> Previous:
+        """Return who had the lock last; ``turn`` is the last one of this object."""
+        if record.get("state", "free") != "free":
+            return "interrupted"
+        return "own" if (record.get("owner"), record.get("turn")) == (self.owner, turn) else "other"
+
+    def _acquire(self) -> Previous:
+        """Wait for the lock, and take it."""
+        pause = _SHORTEST_PAUSE
+        seen: bytes | None = None
+        since = time.monotonic()
+        found = b""
+        previous: Previous | None = None
+        last, turn = self._turn, 0
+
+        def change(reader: ByteReader | None) -> Buffers | ByteReader:
+            nonlocal found, previous, turn
+            found = b"" if reader is None else bytes(reader.read(0, reader.size))
+            record = self._parse(found)
+            expired = found == seen and time.monotonic() - since > self.seconds
+            if record.get("state") == "held" and not (expired or self._is_lost(record)):
+                previous = None
+                assert reader is not None, "a missing lock is not held"
+                return reader
+            previous = self._previous(record, last)
+            turn = int(record.get("turn", 0)) + 1
+            return self._record("held", turn)
+
+        _held.add(self.owner)
+        try:
+            while True:
+                began = time.monotonic()
+                self.store.update(self.key, change)
+                if previous is not None:
+                    break
+                if found != seen:
+                    seen, since = found, time.monotonic()
+                time.sleep(pause)
+                pause = min(_LONGEST_PAUSE, pause * 1.5)
+        except BaseException:
+            _held.discard(self.owner)
+            raise
+        self._renewed, self._turn = began, turn
+        if previous == "interrupted":
+            log("recovery", "%r: lock of an interrupted append taken over", self.key)
+        return previous
+
+    def verify(self) -> None:
+        """Raise LockLostError if another appender has taken over the lock."""
+        if self.exclusive:
+            return
+        value = self.store.get(self.key)
+        if value is None or not bytes(value).startswith(self._head(self._turn)):
+            raise LockLostError(self.key)
+
+    def renew(self) -> None:
+        """Renew the lock if a third of its time has passed."""
+        if self.exclusive:
+            return
+        with self._guard:
+            now = time.monotonic()
+            if now - self._renewed > self.seconds / 3:
+                self._replace("held", now)
+                self._renewed = now
+
+    def _release(self, state: str) -> None:
+        _held.discard(self.owner)
+        self._replace(state)
+
+    def remove(self) -> None:
+        """Remove the lock if nobody has acquired it since this object released it."""
+        mine = self._record("free", self._turn)
+
+        def change(reader: ByteReader | None) -> Buffers | ByteReader | None:
+            if reader is None or bytes(reader.read(0, reader.size)) != mine:
+                return reader
+            return None
+
+        if self._turn:
+            self.store.update(self.key, change)
+
+    def _replace(self, state: str, renewed: float = 0) -> None:
+        def change(reader: ByteReader | None) -> Buffers:
+            value = b"" if reader is None else bytes(reader.read(0, reader.size))
+            if not value.startswith(self._head(self._turn)):
+                raise LockLostError(self.key)
+            return self._record(state, self._turn, renewed)
+
+        self.store.update(self.key, change)
+
+    def _head(self, turn: int) -> bytes:
+        return b'{"owner":"%s","turn":%d,' % (self.owner.encode(), turn)
+
+    def _record(self, state: str, turn: int, renewed: float = 0) -> bytes:
+        host, process = strictjson.encode(gethostname()).strip(), os.getpid()
+        tail = b'"host":%s,"process":%d,"renewed":%.3f,"state":"%s"}'
+        return self._head(turn) + tail % (bytes(host), process, renewed, state.encode())
+
+    def _parse(self, value: bytes) -> dict[str, Any]:
+        record: Any = strictjson.loads(value, Location(self.store, key=self.key)) if value else {}
+        return record if isinstance(record, dict) else {}
+
+    def _is_lost(self, record: dict[str, Any]) -> bool:
+        """Whether the process of the owner no longer exists, as far as this computer knows."""
+        if record.get("host") != gethostname():
+            return False
+        process = record.get("process")
+        if process == os.getpid():
+            return record.get("owner") == self.owner or record.get("owner") not in _held
+        if os.name != "posix" or not isinstance(process, int) or process <= 0:
+            return False
+        try:
+            os.kill(process, 0)  # only checks that the process exists
+        except ProcessLookupError:
+            return True
+        except OSError:
+            return False
+        return False
+
+
+class FencedStore(Store):
+    """A store that writes only while a lock is held, and does not list the lock.
+
+    Unless the lock is one of the file system, every value is replaced by :meth:`Store.update` of the inner store, which fails or is retried
+    if another writer has changed the value since it was read.  The lock is verified after the
+    value was read.  So a former owner cannot replace a value of the next one.
+    """
+
+    def __init__(self, inner: Store, lock: AppendLock) -> None:
+        self.inner = inner
+        self.lock = lock
+        self.read_only = inner.read_only
+        self.supports_listing = inner.supports_listing
+        self.supports_erasing = inner.supports_erasing
+        self.metadata_first = inner.metadata_first
+        self.in_memory = inner.in_memory
+        self.max_concurrency = inner.max_concurrency
+        self.realm: Hashable = inner.realm
+
+    @property
+    def url(self) -> str:
+        return self.inner.url
+
+    def get(self, key: str) -> Buffer | None:
+        return self.inner.get(key)
+
+    def get_into(self, key: str, buffer: memoryview) -> int | None:
+        return self.inner.get_into(key, buffer)
+
+    def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
+        return self.inner.open_value(key, first)
+
+    def discard_cached(self, key: str) -> None:
+        self.inner.discard_cached(key)
+
+    def exists(self, key: str) -> bool:
+        return self.inner.exists(key)
+
+    def generation(self, key: str) -> str | None:
+        return self.inner.generation(key)
+
+    def file_layout(self) -> Any:
+        return self.inner.file_layout() if self.lock.exclusive else None
+
+    def set(self, key: str, value: Buffers) -> None:
+        if self.lock.exclusive:
+            self.inner.set(key, value)
+            return
+        self.update(key, lambda _: value)
+
+    def update(self, key: str, change: Change) -> None:
+        self.lock.renew()
+
+        def verified(reader: ByteReader | None) -> Buffers | ByteReader | None:
+            value = change(reader)
+            self.lock.verify()
+            return value
+
+        self.inner.update(key, verified)
+
+    def erase(self, key: str) -> None:
+        self.update(key, lambda _: None)
+
+    def list_prefix(self, prefix: str) -> Iterator[str]:
+        return (key for key in self.inner.list_prefix(prefix) if key != self.lock.key)
+
+    def list_dir(self, prefix: str) -> Listing:
+        keys, prefixes = self.inner.list_dir(prefix)
+        return [key for key in keys if key != self.lock.key], prefixes

@@ -1,0 +1,774 @@
+"""Append steps to all variables of a group as one act."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from xarray import DataArray, Dataset, Variable, conventions
+from zarr_core import create_group, open_group, resolve_store_path
+from zarr_core.extension import NodeNotFoundError, ZarrError
+from zarr_core.tools import normalise_path, parallel_for
+
+from zarr_xarray.append_lock import AppendLock, FencedStore, LockLostError
+from zarr_xarray.committed_lengths import LengthsChangedError, read_committed
+from zarr_xarray.encoded_steps import decode_steps, encode_steps
+from zarr_xarray.new_series import create_series
+from zarr_xarray.step_labels import (
+    Placement,
+    all_new,
+    as_labels,
+    greatest,
+    is_increasing,
+    is_missing,
+    place,
+)
+from zarr_xarray.variables import variable_of
+from zarr_xarray.writers import as_dataset
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+    from typing import Self
+
+    from zarr_core import Array
+
+    from zarr_xarray.append_lock import Previous
+    from zarr_xarray.committed_lengths import Committed, Growing
+    from zarr_xarray.step_labels import OnDuplicate, OnUnordered
+
+    NDArray = np.ndarray[Any, Any]
+    Steps = dict[str, NDArray]  # elements by variable, the steps along the first axis
+
+_ATTEMPTS = 100
+_MAX_BUFFERED = 10_000  # steps
+_MAX_BUFFER_BYTES = 1 << 26
+_MIN_PARALLEL_BYTES = 1 << 16  # of one variable, for which threads are faster
+
+
+class Appender:
+    """Appends steps along one dimension to all variables of a group, as one act.
+
+    Parameters
+    ----------
+    store : store-like
+        Path, URL or store, as for :func:`zarr_core.open`.
+    dim : str
+        The dimension that grows.
+    group : str, optional
+        Path of the group below the store.
+    flush_every : int, optional
+        Number of steps that are kept in memory until they are stored together; by default 10,000,
+        or less if they have more than 64 MiB.
+    flush_seconds : float
+        Time after the last flush, in seconds, after which :meth:`append` stores all steps in
+        memory.  So steps that come more rarely are stored at once.
+    on_duplicate : {"raise", "skip", "replace"}
+        What happens to steps whose label is already there.
+    on_unordered : {"raise", "append"}
+        What happens to steps whose label is not greater than the one before.
+    encoding : mapping, optional
+        Encodings of new variables, as for :func:`zarr_xarray.to_zarr`.
+    chunk : int
+        Steps in each chunk of new variables; less if they have more than 16 MiB.
+    coordinate_chunk : int
+        Steps in each chunk of new coordinates that have only this dimension.
+    storage_options : mapping, optional
+        Options for the store if it is a URL.
+    zarr_format : {2, 3}, optional
+        The format of a new group; by default that of the hierarchy, or 3.
+    lock_seconds : float
+        How long to wait for another appender that shows no sign of life, before its lock is
+        taken over.
+
+    Raises
+    ------
+    ValueError
+        If a number is not positive, or a policy is unknown.
+
+    Notes
+    -----
+    A step is acknowledged when :meth:`flush` has returned, which :meth:`append` calls after
+    every ``flush_every`` steps or ``flush_seconds``, and :meth:`close` at the end.  Steps that are not acknowledged are
+    lost if the process is killed; each acknowledged step survives it.  With
+    ``LocalStore(path, fsync=True)``, it also survives a power failure.
+
+    The elements are stored first.  Then one write of the consolidated metadata of the group
+    gives all variables their new length.  If the process is killed, all variables have the old or
+    the new length, and the next appender overwrites what was not committed.  Several appenders
+    take turns, through a lock in the store.  Other ways of writing must not run at the same time.
+
+    Not safe for use by several threads; each thread can have its own appender.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import xarray as xr
+    >>> from zarr_xarray import Appender
+    >>> with Appender("log.zarr", "t") as log:
+    ...     for second in range(5):
+    ...         log.append(xr.Dataset({"a": ("t", [1.5])}, coords={"t": [second]}))
+    >>> xr.open_dataset("log.zarr", engine="zarr_core").sizes["t"]
+    5
+    """
+
+    def __init__(
+        self,
+        store: Any,
+        dim: str,
+        *,
+        group: str | None = None,
+        flush_every: int | None = None,
+        flush_seconds: float = 5.0,
+        on_duplicate: OnDuplicate = "raise",
+        on_unordered: OnUnordered = "raise",
+        encoding: Mapping[str, Mapping[str, Any]] | None = None,
+        chunk: int = 1000,
+        coordinate_chunk: int = 100_000,
+        storage_options: Mapping[str, Any] | None = None,
+        zarr_format: int | None = None,
+        lock_seconds: float = 30.0,
+    ) -> None:
+        for name, number in (
+            ("flush_every", 1 if flush_every is None else flush_every),
+            ("flush_seconds", flush_seconds),
+            ("chunk", chunk),
+            ("coordinate_chunk", coordinate_chunk),
+            ("lock_seconds", lock_seconds),
+        ):
+            if not number > 0:
+                raise ValueError(f"{name} must be positive, not {number!r}")
+        for name, policy, allowed in (
+            ("on_duplicate", on_duplicate, ("raise", "skip", "replace")),
+            ("on_unordered", on_unordered, ("raise", "append")),
+        ):
+            if policy not in allowed:
+                raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {policy!r}")
+        self.dim = dim
+        self._flush_every = flush_every
+        self._flush_seconds = flush_seconds
+        self._flushed = time.monotonic()
+        self._on_duplicate: OnDuplicate = on_duplicate
+        self._on_unordered: OnUnordered = on_unordered
+        self._encoding = dict(encoding or {})
+        self._chunk, self._coordinate_chunk = chunk, coordinate_chunk
+        self._zarr_format = zarr_format
+        given = store
+        store, self._root = resolve_store_path(store, storage_options=storage_options)
+        self._closes = store is not given and store is not getattr(given, "store", None)
+        self._path = "/".join(part for part in (self._root, normalise_path(group or "")) if part)
+        self._lock = AppendLock(store, self._path, lock_seconds)
+        self._store = FencedStore(store, self._lock)
+        self._committed: Committed | None = None
+        self._length = 0
+        self._labelled: str | None = None  # the variable with the labels of the steps
+        self._fixed: dict[str, NDArray] = {}
+        self._buffer = _Buffer()
+        self._last_stored: Any = None
+        self._last: Any = None  # of all labels, with those in the buffer
+        self._unconfirmed: tuple[int, int] | None = None  # position and number of steps
+        self._confirmed = 0  # the first steps of the buffer that are stored already
+        self._closed = False
+
+    @property
+    def length(self) -> int:
+        """Number of acknowledged steps of the group, when it was last seen."""
+        return self._length
+
+    @property
+    def buffered(self) -> int:
+        """Number of steps that are not stored yet."""
+        return self._buffer.count
+
+    def append(self, data: Dataset | DataArray | Mapping[str, Any]) -> None:
+        """Append one or more steps; they are acknowledged by the next :meth:`flush`.
+
+        Parameters
+        ----------
+        data : Dataset, DataArray or mapping
+            All variables that have the dimension.  A variable without it is one step.  The
+            values of a mapping are arrays in the order of the stored dimensions; this is faster,
+            and requires a group that exists.  Elements are copied.
+
+        Raises
+        ------
+        ValueError
+            If a variable is missing, unknown, or has another shape; if variables without the
+            dimension differ from the stored ones; or if a label is refused.  Nothing of ``data``
+            is stored then.
+        """
+        if self._closed:
+            raise ValueError("cannot append to a closed Appender")
+        if type(data) is dict and self._append_fast(data):
+            return
+        if self._committed is None:
+            self._open(data)
+        steps, count = self._parse(data)
+        if not count:
+            return
+        last = self._check_labels(steps)
+        capacity = self._flush_every or 1
+        if not self._buffer.add(steps, count, capacity):
+            self.flush()
+            self._buffer.add(steps, count, max(count, capacity))
+        if self._last is None or (last is not None and last > self._last):
+            self._last = last
+        self._flush_if_due(capacity)
+
+    def _append_fast(self, data: dict[str, Any]) -> bool:
+        """Append one step as arrays with the data types of the last steps; False if it is not."""
+        if not self._buffer.add_one(data):
+            return False
+        if self._labelled is not None:
+            label = data[self._labelled]
+            if self._last is None or not label > self._last:
+                return False  # what was copied is not counted yet
+            self._last = label
+        self._buffer.count += 1
+        self._flush_if_due(self._flush_every or 1)
+        return True
+
+    def _flush_if_due(self, capacity: int) -> None:
+        late = time.monotonic() - self._flushed >= self._flush_seconds
+        if late or self._buffer.count >= capacity:
+            self.flush()
+
+    def flush(self) -> int:
+        """Store all buffered steps, and return the number of steps that the group has then.
+
+        Raises
+        ------
+        ValueError
+            If a label is refused because of steps that another appender has stored, or elements
+            cannot be stored without a change.  The steps stay in the buffer; see
+            :meth:`discard`.
+        ZarrError
+            If the store fails; whether the steps were stored is determined by the next call.
+        """
+        if self._buffer.count:
+            self._write(self._buffer.steps(), self._buffer.count)
+            self._buffer.clear()
+            self._last = self._last_stored
+        self._flushed = time.monotonic()
+        return self.length
+
+    def discard(self) -> int:
+        """Forget the buffered steps, and return their number."""
+        count = self._buffer.count
+        self._buffer = _Buffer()
+        self._unconfirmed, self._confirmed = None, 0
+        self._last = self._last_stored
+        return count
+
+    def close(self) -> None:
+        """Store all buffered steps, and release the lock and the store."""
+        if self._closed:
+            return
+        try:
+            self.flush()
+        finally:
+            self._closed = True
+            try:
+                self._lock.remove()
+            finally:
+                if self._closes:
+                    self._lock.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # --- the committed state ---
+
+    def _open(self, data: Any) -> None:
+        """Read the committed state; create variables that are missing."""
+        if not isinstance(data, Mapping):
+            data = _as_dataset(data)
+        if not isinstance(data, Dataset):
+            try:
+                open_group(self._store, "r", path=self._path)
+            except NodeNotFoundError as error:
+                raise ValueError(
+                    f"cannot append to {self._store} {'/' + self._path!r}: it does not exist; first "
+                    "append a Dataset, which describes the variables"
+                ) from error
+
+        def work(interrupted: bool) -> None:
+            self._read(interrupted, data)
+
+        self._locked(work)
+
+    def _locked(self, work: Callable[[bool], None]) -> None:
+        """Call ``work(interrupted)`` while the lock is held; again if the lock is lost."""
+
+        def attempt(previous: Previous) -> None:
+            if previous != "own":
+                self._committed = None
+            work(previous == "interrupted")
+
+        for _ in range(_ATTEMPTS):
+            try:
+                self._lock.hold(attempt)
+            except (LockLostError, LengthsChangedError):
+                self._committed = None
+                continue
+            except BaseException:
+                if self._lock.writing:
+                    self._committed = None
+                raise
+            return
+        raise ZarrError(
+            f"cannot append to {self._lock.store} {'/' + self._path!r}: other appenders took over "
+            f"the lock during each of {_ATTEMPTS} attempts; increase lock_seconds"
+        )
+
+    def _read(self, interrupted: bool, data: Any = None) -> Committed:
+        """Read the committed state, and create the variables of ``data`` that are missing."""
+        store, path = self._store, self._path
+        try:
+            found = open_group(store, "r+", path=path, use_consolidated=False)
+        except NodeNotFoundError:
+            if not isinstance(data, Dataset):
+                raise
+            self._lock.begin_writing()
+            found = create_group(store, path=path, zarr_format=self._zarr_format)
+        format_ = found.stored.format
+        if format_.name not in ("v2", "v3"):
+            raise ValueError(
+                f"cannot append to {store} {'/' + path!r}: appending requires version 2 or 3 of "
+                f"Zarr, not {format_.name}"
+            )
+        dim, root = self.dim, self._root
+        committed = read_committed(store, path, root, format_, dim, interrupted)
+        if isinstance(data, Dataset) and not committed.length:
+            there = committed.growing.keys() | committed.fixed.keys()
+            missing = _with_dimension(data, dim).drop_vars(there, errors="ignore")
+            if missing.variables:
+                self._lock.begin_writing()
+                create_series(
+                    store, found, format_, missing, dim, self._encoding, self._chunk,
+                    self._coordinate_chunk,
+                )  # fmt: skip
+                committed = read_committed(store, path, root, format_, dim, False)
+        if not committed.growing:
+            raise ValueError(
+                f"cannot append to {store} {'/' + path!r}: none of its variables has the "
+                f"dimension {dim!r}"
+            )
+        self._committed, self._length = committed, committed.length
+        if self._flush_every is None:
+            step = sum(
+                item.array.dtype.itemsize * int(np.prod(item.step_shape, dtype=np.int64))
+                for item in committed.growing.values()
+            )
+            count = max(1, min(_MAX_BUFFERED, _MAX_BUFFER_BYTES // max(1, step)))
+            unit = min(item.unit for item in committed.growing.values())
+            self._flush_every = count - count % unit if count > unit else count
+        self._fixed = {}
+        self._labelled = None if self._index() is None else self.dim
+        self._last_stored = greatest(self._stored_labels())
+        if not self._buffer.count:
+            self._last = self._last_stored
+        return committed
+
+    def _index(self) -> Growing | None:
+        """The coordinate with the labels of the steps, if there is one."""
+        item = None if self._committed is None else self._committed.growing.get(self.dim)
+        return item if item is not None and item.raw.ndim == 1 else None
+
+    def _stored_labels(self) -> NDArray:
+        """Read the labels of all committed steps."""
+        index = self._index()
+        if index is None:
+            return np.empty(0)
+        return as_labels(decode_steps(np.asarray(index.array[...]), index))
+
+    def _require(self) -> Committed:
+        assert self._committed is not None, "the state was read"
+        return self._committed
+
+    # --- given data ---
+
+    def _parse(self, data: Any) -> tuple[Steps, int]:
+        """Return the elements by variable with the steps first, and the number of steps."""
+        committed = self._require()
+        if not isinstance(data, Mapping):
+            data = _as_dataset(data)
+        is_dataset = isinstance(data, Dataset)
+        given = data.variables if is_dataset else data
+        growing = committed.growing
+        steps: Steps = {}
+        count = -1
+        for name, item in growing.items():
+            try:
+                value = given[name]
+            except KeyError:
+                raise ValueError(
+                    f"cannot append without {name!r}: all variables with the dimension {self.dim!r} "
+                    f"must grow together ({', '.join(growing)})"
+                ) from None
+            if is_dataset:
+                value = _in_stored_order(name, value, item, self.dim)
+            elif type(value) is not np.ndarray:
+                value = _to_array(value)
+            step_shape = item.step_shape
+            if value.shape == step_shape:
+                number = 1
+                value = value[np.newaxis]
+            else:
+                if item.axis and value.ndim == len(step_shape) + 1:
+                    value = np.moveaxis(value, item.axis, 0)
+                if value.ndim != len(step_shape) + 1 or value.shape[1:] != step_shape:
+                    raise ValueError(
+                        f"the shape of {name!r} must be {step_shape} for one step, or have another "
+                        f"axis for {self.dim!r} at position {item.axis}; it is {value.shape}"
+                    )
+                number = value.shape[0]
+            if count not in (-1, number):
+                raise ValueError(
+                    f"{name!r} has {number} steps, but the variables before it have {count}"
+                )
+            count = number
+            steps[name] = value
+        if len(given) != len(growing):
+            self._check_others(given, is_dataset)
+        return steps, count
+
+    def _check_others(self, given: Mapping[Any, Any], is_dataset: bool) -> None:
+        """Compare variables without the dimension with the stored ones."""
+        committed = self._require()
+        for name in given:
+            if name in committed.growing:
+                continue
+            if name not in committed.fixed:
+                raise ValueError(
+                    f"cannot append the new variable {name!r} to {committed.store} "
+                    f"{'/' + committed.path!r}, which has {committed.length} steps without it"
+                )
+            if name not in self._fixed:
+                self._fixed[name] = _decoded_values(committed.fixed[name])
+            value = given[name]
+            value = value.values if is_dataset else _to_array(value)
+            if not _equal(value, self._fixed[name]):
+                raise ValueError(
+                    f"{name!r} differs from the stored variable; it does not have the dimension "
+                    f"{self.dim!r}, so it cannot change"
+                )
+
+    def _check_labels(self, steps: Steps) -> Any:
+        """Refuse labels early, before they are in the buffer; return the greatest."""
+        if self._index() is None:
+            return None
+        labels = as_labels(steps[self.dim])
+        try:
+            increasing = is_increasing(labels, self._last)
+        except TypeError as error:
+            raise ValueError(
+                f"the labels of {self.dim!r} cannot be compared with the stored ones: {error}"
+            ) from error
+        if not increasing:
+            known = self._stored_labels()
+            if self._buffer.count:
+                known = np.concatenate([known, as_labels(self._buffer.steps()[self.dim])])
+            place(labels, known, self.dim, self._on_duplicate, self._on_unordered)
+        return labels[-1] if increasing else greatest(labels)
+
+    # --- writing ---
+
+    def _write(self, steps: Steps, count: int) -> None:
+        def work(interrupted: bool) -> None:
+            committed = self._committed or self._read(interrupted)
+            self._check_same(steps, committed)
+            self._confirm(steps, committed)
+            rest = {name: values[self._confirmed :] for name, values in steps.items()}
+            left = count - self._confirmed
+            placement = self._place(rest, left)
+            new = _encoded(rest, placement.new, committed)
+            replacing = _encoded(rest, placement.replacing, committed)
+            if not len(placement.new) and not len(placement.replacing):
+                return
+            self._lock.begin_writing()
+            if len(placement.replaced):
+                self._replace(replacing, placement.replaced, committed)
+            if len(placement.new):
+                # If only some are new, the next attempt recognizes them by their labels.
+                self._unconfirmed = (committed.length, left) if len(placement.new) == left else None
+                self._grow(new, len(placement.new), committed)
+                self._remember_labels(rest, placement)
+
+        self._locked(work)
+        self._unconfirmed, self._confirmed = None, 0
+
+    def _check_same(self, steps: Steps, committed: Committed) -> None:
+        """Check that the variables are still those that the steps were checked with."""
+        for name, item in committed.growing.items():
+            if name not in steps or steps[name].shape[1:] != item.step_shape:
+                raise ValueError(
+                    f"{name!r} was changed by another program while steps were buffered"
+                )
+        if missing := steps.keys() - committed.growing.keys():
+            raise ValueError(f"{missing} were removed by another program while steps were buffered")
+
+    def _confirm(self, steps: Steps, committed: Committed) -> None:
+        """Find out whether the last attempt, whose result is unknown, stored its steps."""
+        if self._unconfirmed is None:
+            return
+        start, count = self._unconfirmed
+        self._unconfirmed = None
+        if committed.length < start + count:
+            return
+        given = {name: values[self._confirmed :][:count] for name, values in steps.items()}
+        for name, encoded in _encoded(given, np.arange(count), committed).items():
+            item = committed.growing[name]
+            if not _equal(item.array[item.region(start, start + count)], encoded):
+                return
+        self._confirmed += count
+
+    def _place(self, steps: Steps, count: int) -> Placement:
+        if self._index() is None:
+            return all_new(count)
+        labels = as_labels(steps[self.dim])
+        if is_increasing(labels, self._last_stored):
+            return all_new(count)
+        return place(
+            labels, self._stored_labels(), self.dim, self._on_duplicate, self._on_unordered
+        )
+
+    def _remember_labels(self, steps: Steps, placement: Placement) -> None:
+        if self._index() is not None:
+            last = greatest(as_labels(steps[self.dim])[placement.new])
+            if self._last_stored is None or last > self._last_stored:
+                self._last_stored = last
+
+    def _replace(self, encoded: Steps, positions: NDArray, committed: Committed) -> None:
+        """Overwrite committed steps."""
+
+        def write(name: str) -> None:
+            item = committed.growing[name]
+            array = item.resized(self._store, committed.format, committed.length)
+            selection = (*[slice(None)] * item.axis, positions)
+            array.set_orthogonal_selection(selection, encoded[name])
+            item.tail = None
+
+        self._for_each(encoded, write)
+
+    def _grow(self, encoded: Steps, count: int, committed: Committed) -> None:
+        """Store the elements of new steps, then commit the new length."""
+        start, stop = committed.length, committed.length + count
+        tails: dict[str, NDArray] = {}
+
+        def write(name: str) -> None:
+            item = committed.growing[name]
+            first = start - start % item.unit
+            tail = item.tail
+            if tail is None:
+                tail = np.asarray(item.array[item.region(first, start)])
+            # Whole chunks are written, so that nothing of an interrupted append remains in them.
+            whole = (
+                np.concatenate([tail, encoded[name]], item.axis) if first < start else encoded[name]
+            )
+            array: Array = item.resized(self._store, committed.format, stop)
+            array[item.region(first, stop)] = whole
+            kept = stop - stop % item.unit
+            tails[name] = whole[item.region(max(kept - first, 0), stop - first)].copy()
+
+        self._for_each(encoded, write)
+        committed.commit(stop)
+        self._length = stop
+        for name, tail in tails.items():
+            committed.growing[name].tail = tail
+
+    def _for_each(self, steps: Steps, work: Callable[[str], None]) -> None:
+        """Call a function for each variable, in threads if that is faster."""
+        limit = self._store.max_concurrency
+        large = any(values.nbytes >= _MIN_PARALLEL_BYTES for values in steps.values())
+        parallel_for([*steps], work, limit is not None or large, limit)
+
+
+class _Buffer:
+    """Steps in memory, in one array for each variable."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._arrays: Steps = {}
+        self._slots: list[tuple[str, NDArray, np.dtype[Any], tuple[int, ...]]] = []
+
+    def add_one(self, step: dict[str, Any]) -> bool:
+        """Copy one step of the same data types and shapes, without counting it.
+
+        False if there is no room, or it is something else.
+        """
+        slots, count = self._slots, self.count
+        if len(step) != len(slots):
+            return False
+        try:
+            for name, array, dtype, shape in slots:
+                value = step[name]
+                if value.dtype != dtype or value.shape != shape:
+                    return False
+                array[count] = value
+        except (AttributeError, IndexError, KeyError):
+            return False
+        return True
+
+    def add(self, steps: Steps, count: int, capacity: int) -> bool:
+        """Copy some steps into the buffer; return False if there is no room for them.
+
+        An empty buffer is allocated for ``capacity`` steps.
+        """
+        arrays = self._arrays
+        if not self.count:
+            arrays = {
+                name: array
+                if name in arrays
+                and len(array := arrays[name]) >= capacity
+                and _fits(values, array)
+                else np.empty((capacity, *values.shape[1:]), _buffered_dtype(values))
+                for name, values in steps.items()
+            }
+            self._arrays = arrays
+            self._slots = [
+                (name, array, array.dtype, array.shape[1:]) for name, array in arrays.items()
+            ]
+        stop = self.count + count
+        for name, values in steps.items():
+            array = arrays[name]
+            if stop > len(array) or not (values.dtype is array.dtype or _fits(values, array)):
+                return False
+        for name, values in steps.items():
+            arrays[name][self.count : stop] = values
+        self.count = stop
+        return True
+
+    def steps(self) -> Steps:
+        """Return the steps, without copying them."""
+        return {name: array[: self.count] for name, array in self._arrays.items()}
+
+    def clear(self) -> None:
+        self.count = 0
+
+
+def _buffered_dtype(values: NDArray) -> np.dtype[Any]:
+    # Texts of one variable may have several lengths.
+    return np.dtype(object) if values.dtype.kind in "UT" else values.dtype
+
+
+def _fits(values: NDArray, array: NDArray) -> bool:
+    return values.shape[1:] == array.shape[1:] and (
+        np.can_cast(values.dtype, array.dtype, "safe")
+        if array.dtype != object
+        else values.dtype.kind in "UTO"
+    )
+
+
+def _encoded(steps: Steps, which: NDArray, committed: Committed) -> Steps:
+    """Encode some of the steps, in the order of the stored dimensions."""
+    encoded: Steps = {}
+    for name, item in committed.growing.items() if len(which) else ():
+        values = steps[name] if len(which) == len(steps[name]) else steps[name][which]
+        encoded[name] = encode_steps(name, np.moveaxis(values, 0, item.axis), item)
+    return encoded
+
+
+def _as_dataset(data: Any) -> Dataset:
+    if isinstance(data, DataArray):
+        return as_dataset(data)
+    if isinstance(data, Dataset):
+        return data
+    raise TypeError(f"cannot append {type(data).__name__}; pass a Dataset, DataArray or mapping")
+
+
+def _with_dimension(data: Dataset, dim: str) -> Dataset:
+    """Return a dataset with the dimension; without it, the dataset is one step."""
+    return data if dim in data.dims else data.expand_dims(dim)
+
+
+def _in_stored_order(name: str, variable: Variable, item: Growing, dim: str) -> NDArray:
+    """Return the elements of a variable in the order of the stored dimensions."""
+    dims = item.raw.dims
+    if variable.dims != dims:
+        wanted = dims if dim in variable.dims else tuple(one for one in dims if one != dim)
+        if set(variable.dims) != set(wanted):
+            raise ValueError(
+                f"{name!r} has the dimensions {variable.dims}, but the stored variable has {dims}"
+            )
+        variable = variable.transpose(*wanted)
+    values: NDArray = variable.values
+    return values
+
+
+def _to_array(value: Any) -> NDArray:
+    """Convert as xarray does: datetimes of Python and pandas become those of NumPy."""
+    array = np.asarray(value)
+    if array.dtype != object:
+        return array
+    values: NDArray = Variable([f"d{axis}" for axis in range(array.ndim)], array).values
+    return values
+
+
+def _decoded_values(array: Array) -> NDArray:
+    values: NDArray = conventions.decode_cf_variable(array.name, variable_of(array)).values
+    return values
+
+
+def _equal(one: NDArray, other: NDArray) -> bool:
+    """Whether shapes and elements are equal; missing elements are equal."""
+    if one.shape != other.shape:
+        return False
+    return bool(np.asarray((one == other) | (is_missing(one) & is_missing(other))).all())
+
+
+def append(
+    data: Dataset | DataArray, store: Any, dim: str, *, group: str | None = None, **options: Any
+) -> int:
+    """Append to all variables of a group along one dimension, as one act.
+
+    Parameters
+    ----------
+    data : Dataset or DataArray
+        All variables that have the dimension; without it, they are one step.
+    store, dim, group, **options
+        As for :class:`Appender`, which is faster for many steps.
+
+    Returns
+    -------
+    int
+        The number of steps that the group has then.
+
+    Raises
+    ------
+    ValueError
+        If ``data`` does not fit the stored variables, a label is refused, or elements cannot be
+        stored without a change.
+    ZarrError
+        If the arrays of the group have different lengths.
+
+    Notes
+    -----
+    When the function returns, the steps are stored; see :class:`Appender` for what happens in a
+    crash.  Unlike :func:`to_zarr` with ``append_dim``, it creates the group if it is missing.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> from zarr_xarray import append
+    >>> day = xr.Dataset({"a": ("t", [0.5, 1.5])}, coords={"t": [1, 2]})
+    >>> append(day, "days.zarr", "t"), append(day.assign_coords(t=[3, 4]), "days.zarr", "t")
+    (2, 4)
+    """
+    with Appender(store, dim, group=group, **options) as appender:
+        try:
+            appender.append(data)
+            return appender.flush()
+        except BaseException:
+            appender.discard()
+            raise

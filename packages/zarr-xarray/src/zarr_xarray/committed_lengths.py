@@ -1,0 +1,389 @@
+"""Lengths of the arrays of a group along one dimension, which change by one atomic write.
+
+The consolidated metadata of the group is one value of the store, and has the shapes of all
+arrays.  Replacing it commits an append: readers that use it see all arrays with the old length,
+or all with the new one.  The documents of the arrays follow, and are never longer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from xarray import conventions
+from zarr_core import consolidate_metadata
+from zarr_core.extension import ArrayMetadata, Format, GroupMetadata, Location, Store, ZarrError
+from zarr_core.tools import concurrent_map, join, read_metadata_from, strictjson
+
+from zarr_xarray.dimensions import dimension_names_of
+from zarr_xarray.metadata_documents import array_at
+from zarr_xarray.variables import variable_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping
+
+    import numpy as np
+    from xarray import Variable
+    from zarr_core import Array
+    from zarr_core.extension import Buffers, ByteReader
+
+
+class LengthsChangedError(Exception):
+    """The committed lengths are not those that were read before."""
+
+
+@dataclass(slots=True)
+class Growing:
+    """An array that grows.
+
+    Parameters
+    ----------
+    array : Array
+        The array with its committed shape.
+    axis : int
+        The axis that grows.
+    raw, decoded : Variable
+        The stored variable, and how xarray decodes it.
+    unit : int
+        Steps of a chunk, or of a shard.
+    tail : ndarray, optional
+        The stored elements of the last unit if it is incomplete; None if they were not read.
+    """
+
+    array: Array
+    axis: int
+    raw: Variable
+    decoded: Variable
+    unit: int
+    tail: np.ndarray[Any, Any] | None = None
+    step_shape: tuple[int, ...] = field(init=False)
+    """The shape of one step, without the axis that grows."""
+
+    def __post_init__(self) -> None:
+        shape = self.array.shape
+        self.step_shape = shape[: self.axis] + shape[self.axis + 1 :]
+
+    def region(self, start: int, stop: int) -> tuple[slice, ...]:
+        """The selection of some steps."""
+        return (*[slice(None)] * self.axis, slice(start, stop))
+
+    def resized(self, store: Store, format_: Format, length: int) -> Array:
+        """Return the array with another length; the store is not accessed."""
+        shape = list(self.array.shape)
+        shape[self.axis] = length
+        metadata = self.array.metadata.replace(shape=tuple(shape))
+        # Chunks are never removed, since services cannot remove a value conditionally.
+        return array_at(store, self.array.path, format_, metadata, True)
+
+
+@dataclass(slots=True)
+class Committed:
+    """The arrays of a group that have a dimension, with one length."""
+
+    store: Store
+    path: str
+    format: Format
+    length: int
+    growing: dict[str, Growing]
+    fixed: dict[str, Array]
+    ancestors: list[str] = field(default_factory=list)
+    """Paths of groups above that have consolidated metadata, too."""
+
+    def commit(self, length: int) -> None:
+        """Commit another length.
+
+        Raises LengthsChangedError if the committed lengths have changed.
+        """
+        relative = {name: (item.axis, length) for name, item in self.growing.items()}
+        key = commit_key(self.format, self.path)
+        if not set_lengths(self.store, key, self.format, relative, self.length):
+            raise LengthsChangedError(key)
+        self.store_copies(length)
+        for item in self.growing.values():
+            item.array = item.resized(self.store, self.format, length)
+        self.length = length
+
+    def store_copies(self, length: int) -> None:
+        """Set the lengths in the documents of the arrays and of groups above."""
+
+        def update(item: Growing) -> None:
+            key = document_key(self.format, item.array.path)
+
+            def change(reader: ByteReader | None) -> Buffers | ByteReader | None:
+                if reader is None:
+                    return None  # removed by another program; the next append reports it
+                location = Location(self.store, key=key)
+                document: Any = strictjson.loads(
+                    read_metadata_from(reader, location), location, constants=True
+                )
+                if document["shape"][item.axis] == length:
+                    return reader
+                document["shape"][item.axis] = length
+                return strictjson.encode(document)
+
+            self.store.update(key, change)
+
+        _for_each(self.growing.values(), update, self.store)
+        for path in self.ancestors:
+            below = self.path[len(path) :].lstrip("/")
+            relative = {
+                join(below, name): (item.axis, length) for name, item in self.growing.items()
+            }
+            set_lengths(self.store, commit_key(self.format, path), self.format, relative)
+
+
+def _for_each(items: Iterable[Any], work: Callable[[Any], None], store: Store) -> None:
+    for _ in concurrent_map(items, work, store.max_concurrency):
+        pass
+
+
+def commit_key(format_: Format, path: str) -> str:
+    """The key of the consolidated metadata of a group."""
+    return format_.documents(path)[-1 if format_.zarr_format == 2 else 0]
+
+
+def document_key(format_: Format, path: str) -> str:
+    """The key of the document with the shape of an array."""
+    name = ".zarray" if format_.zarr_format == 2 else "zarr.json"
+    return join(path, name)
+
+
+def _copies(document: Any, format_: Format) -> dict[str, Any] | None:
+    """Return the copies of the documents of arrays, by path relative to the group."""
+    if format_.zarr_format == 2:
+        suffix = "/.zarray"
+        copies = document.get("metadata") or {}
+        return {
+            key.removesuffix(suffix): copy for key, copy in copies.items() if key.endswith(suffix)
+        }
+    consolidated = document.get("consolidated_metadata")
+    return None if consolidated is None else consolidated["metadata"]
+
+
+def set_lengths(
+    store: Store,
+    key: str,
+    format_: Format,
+    lengths: Mapping[str, tuple[int, int]],
+    expected: int | None = None,
+) -> bool:
+    """Set lengths in consolidated metadata by one atomic write.
+
+    Parameters
+    ----------
+    store, key, format_
+        Where the consolidated metadata is.
+    lengths : mapping
+        The axis and its new length, by path relative to the group.
+    expected : int, optional
+        The present length of all; None to replace any.
+
+    Returns
+    -------
+    bool
+        Whether all arrays were found with the expected length; otherwise nothing is changed.
+    """
+    found = False
+
+    def change(reader: ByteReader | None) -> Buffers | ByteReader | None:
+        nonlocal found
+        found = False
+        if reader is None:
+            return None
+        location = Location(store, key=key)
+        document: Any = strictjson.loads(
+            read_metadata_from(reader, location), location, constants=True
+        )
+        copies = _copies(document, format_) or {}
+        changed = False
+        for path, (axis, length) in lengths.items():
+            if path not in copies:
+                return reader
+            shape = copies[path]["shape"]
+            if expected is not None and shape[axis] != expected:
+                return reader
+            changed = changed or shape[axis] != length
+            shape[axis] = length
+        found = True
+        return strictjson.encode(document) if changed else reader
+
+    store.update(key, change)
+    return found
+
+
+def invalidate_pending_commits(store: Store, key: str) -> None:
+    """Rewrite consolidated metadata with other white space at its end.
+
+    A conditional write that a former owner of the lock has begun then fails.
+    """
+
+    def change(reader: ByteReader | None) -> Buffers | None:
+        if reader is None:
+            return None
+        text = bytes(reader.read(0, reader.size))
+        bare = text.rstrip(b"\n")
+        return bare + b"\n" * ((len(text) - len(bare)) % 7 + 1)
+
+    store.update(key, change)
+
+
+def read_committed(
+    store: Store, path: str, root: str, format_: Format, dim: str, interrupted: bool
+) -> Committed:
+    """Read the committed state of a group, and repair copies after an interrupted append.
+
+    Parameters
+    ----------
+    store : Store
+        The store; its lock is held.
+    path, root : str
+        Path of the group, and of the location that was opened.
+    format_ : Format
+        The format, version 2 or 3.
+    dim : str
+        The dimension.
+    interrupted : bool
+        Whether the last append may be incomplete.
+
+    Raises
+    ------
+    ZarrError
+        If the arrays differ in length, or their documents differ from the consolidated metadata
+        for another reason than an interrupted append.
+    ValueError
+        If an array has irregular chunks along the dimension.
+    """
+    if interrupted:
+        invalidate_pending_commits(store, commit_key(format_, path))
+    group = format_.read(store, path)
+    assert isinstance(group, GroupMetadata), "the caller has found the group"
+    # Arrays are created without steps and consolidated afterwards, which may not have happened.
+    if group.consolidated is None or (interrupted and _is_empty(group, format_, store, path, dim)):
+        consolidate_metadata(store, path, format_.name)
+        group = format_.read(store, path)
+        assert isinstance(group, GroupMetadata), "it was consolidated"
+        assert group.consolidated is not None, "it was consolidated"
+    arrays = _consolidated_arrays(group, format_, store, path)
+    raw: dict[str, Variable] = {}
+    fixed: dict[str, Array] = {}
+    for name, array in arrays.items():
+        if dim in dimension_names_of(array, array.attrs.asdict()):
+            raw[name] = variable_of(array)
+        else:
+            fixed[name] = array
+    unlisted = _unlisted(store, path, format_, dim, raw.keys() | fixed.keys())
+    where = f"{store} {'/' + path!r}"
+    if unlisted:
+        raise ZarrError(
+            f"cannot append to {where} along {dim!r}: its consolidated metadata does not contain "
+            f"{', '.join(map(repr, unlisted))}; call zarr_core.consolidate_metadata()"
+        )
+    decoded, _, _ = conventions.decode_cf_variables(raw, {})
+    growing = {}
+    for name, variable in raw.items():
+        axis = variable.dims.index(dim)
+        unit = _unit(name, arrays[name], axis)
+        growing[name] = Growing(arrays[name], axis, variable, decoded[name], unit)
+    lengths = {name: item.array.shape[item.axis] for name, item in growing.items()}
+    if len(set(lengths.values())) > 1:
+        raise ZarrError(
+            f"cannot append to {where} along {dim!r}: its arrays differ in length ({lengths}); "
+            "resize() them to one length and call consolidate_metadata()"
+        )
+    committed = Committed(
+        store, path, format_, next(iter(lengths.values()), 0), growing, fixed,
+        _consolidated_ancestors(store, path, root, format_),
+    )  # fmt: skip
+    _compare_documents(committed, interrupted, where)
+    return committed
+
+
+def _consolidated_arrays(
+    group: GroupMetadata, format_: Format, store: Store, path: str
+) -> dict[str, Array]:
+    """Return the arrays directly below a group, from its consolidated metadata."""
+    found = {}
+    entries = {} if group.consolidated is None else group.consolidated.entries
+    for name, document in entries.items():
+        location = Location(f"{store} consolidated metadata of {name!r}")
+        metadata = None if "/" in name else format_.from_json(document, location)
+        if isinstance(metadata, ArrayMetadata):
+            found[name] = array_at(store, join(path, name), format_, metadata, True)
+    return found
+
+
+def _is_empty(group: GroupMetadata, format_: Format, store: Store, path: str, dim: str) -> bool:
+    """Whether no array has steps, according to the consolidated metadata."""
+    arrays = _consolidated_arrays(group, format_, store, path).values()
+    return not any(
+        dict(zip(dimension_names_of(array, array.attrs.asdict()), array.shape, strict=True)).get(
+            dim
+        )
+        for array in arrays
+    )
+
+
+def _unlisted(
+    store: Store, path: str, format_: Format, dim: str, listed: Collection[str]
+) -> list[str]:
+    """Return the arrays with the dimension that consolidated metadata does not contain."""
+    if not store.supports_listing:
+        return []
+    found = []
+    for name in format_.possible_children(store, path):
+        metadata = None if name in listed else format_.read(store, join(path, name))
+        if isinstance(metadata, ArrayMetadata):
+            array = array_at(store, join(path, name), format_, metadata, True)
+            if dim in dimension_names_of(array, array.attrs.asdict()):
+                found.append(name)
+    return found
+
+
+def _unit(name: str, array: Array, axis: int) -> int:
+    """Return the steps of one stored object."""
+    unit = (array.chunks if array.shards is None else array.shards)[axis]
+    if isinstance(unit, tuple):
+        raise ValueError(
+            f"cannot append to {array.store} {array.name!r}: {name!r} has irregular chunks along "
+            "the dimension; rechunk it"
+        )
+    return int(unit)
+
+
+def _compare_documents(committed: Committed, interrupted: bool, where: str) -> None:
+    """Compare the documents of the arrays with the committed length, and repair them."""
+    names = list(committed.growing)
+    stored = concurrent_map(
+        names,
+        lambda name: committed.format.read(committed.store, join(committed.path, name)),
+        committed.store.max_concurrency,
+    )
+    found = {}
+    for name, metadata in stored:
+        axis = committed.growing[name].axis
+        shape = metadata.shape if isinstance(metadata, ArrayMetadata) else None
+        found[name] = None if shape is None or len(shape) <= axis else shape[axis]
+    wrong = {name: length for name, length in found.items() if length != committed.length}
+    if not wrong:
+        return
+    if interrupted and all(
+        length is not None and length < committed.length for length in wrong.values()
+    ):
+        committed.store_copies(committed.length)
+        return
+    raise ZarrError(
+        f"cannot append to {where}: its consolidated metadata has the length {committed.length}, "
+        f"but arrays have other lengths ({wrong}; None: missing), because another program changed "
+        "them; call zarr_core.consolidate_metadata() if the arrays are right"
+    )
+
+
+def _consolidated_ancestors(store: Store, path: str, root: str, format_: Format) -> list[str]:
+    """Return the groups above that have consolidated metadata, up to the opened location."""
+    found = []
+    while path != root and path:
+        path = path.rpartition("/")[0]
+        metadata = format_.read(store, path)
+        if isinstance(metadata, GroupMetadata) and metadata.consolidated is not None:
+            found.append(path)
+    return found

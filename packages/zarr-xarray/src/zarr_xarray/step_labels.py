@@ -1,0 +1,131 @@
+"""Which of the given steps are new, repeated or late, by their labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    OnDuplicate = Literal["raise", "skip", "replace"]
+    OnUnordered = Literal["raise", "append"]
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where given steps are stored.
+
+    Parameters
+    ----------
+    new : ndarray of int
+        The given steps to append, in this order.
+    replacing, replaced : ndarray of int
+        Given steps, and the positions of the stored steps that they replace.
+    """
+
+    new: np.ndarray[Any, Any]
+    replacing: np.ndarray[Any, Any]
+    replaced: np.ndarray[Any, Any]
+
+
+_NOTHING = np.arange(0)
+
+
+def all_new(count: int) -> Placement:
+    """Return the placement of steps that are all appended."""
+    return Placement(np.arange(count), _NOTHING, _NOTHING)
+
+
+def as_labels(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return labels that can be compared; texts of several data types cannot."""
+    return values.astype(object) if values.dtype.kind in "UT" else values
+
+
+def greatest(labels: np.ndarray[Any, Any]) -> Any:
+    """Return the greatest label; None if there are none."""
+    if not len(labels):
+        return None
+    return max(labels) if labels.dtype == object else labels.max()
+
+
+def is_increasing(labels: np.ndarray[Any, Any], last: Any) -> bool:
+    """Whether labels are strictly increasing, and greater than ``last`` unless it is None.
+
+    False if a label is missing (NaN or NaT).
+    """
+    if not len(labels):
+        return True
+    if last is not None and not labels[0] > last:
+        return False
+    if len(labels) == 1:
+        return bool(labels[0] == labels[0])
+    return bool((labels[1:] > labels[:-1]).all())
+
+
+def place(
+    labels: np.ndarray[Any, Any],
+    stored: np.ndarray[Any, Any],
+    name: str,
+    on_duplicate: OnDuplicate,
+    on_unordered: OnUnordered,
+) -> Placement:
+    """Compare the labels of given steps with those of stored steps.
+
+    Raises
+    ------
+    ValueError
+        If a label is missing, repeated or not greater than the one before, unless allowed.
+    """
+    missing = is_missing(labels)
+    if missing.any():
+        raise ValueError(
+            f"{name!r} has a missing label (NaN or NaT) at position {int(missing.argmax())}"
+        )
+    known: dict[Any, int] = {}
+    if len(stored):  # times of several resolutions are equal, but not their numbers
+        dtype = np.result_type(labels, stored)
+        given = labels.astype(dtype).tolist()
+        for position, label in enumerate(stored.astype(dtype).tolist()):
+            known.setdefault(label, position)
+    else:
+        given = labels.tolist()
+    added: dict[Any, int] = {}
+    replaced: dict[int, int] = {}
+    for step, label in enumerate(given):
+        if on_duplicate == "raise" and (label in known or label in added):
+            raise ValueError(
+                f"the label {labels[step]} of {name!r} is already there; pass on_duplicate='skip' "
+                "to ignore such steps, or 'replace' to overwrite them"
+            )
+        if on_duplicate == "replace" and label in known:
+            replaced[known[label]] = step
+        elif label not in known and (on_duplicate == "replace" or label not in added):
+            added[label] = step
+    new = _integers(added.values())
+    last = greatest(stored)
+    if on_unordered == "raise" and not is_increasing(labels[new], last):
+        raise ValueError(
+            f"the labels of {name!r} are not increasing after {last}; pass "
+            "on_unordered='append' to store them in the order in which they come"
+        )
+    return Placement(new, _integers(replaced.values()), _integers(replaced))
+
+
+def _integers(values: Collection[int]) -> np.ndarray[Any, Any]:
+    return np.fromiter(values, int, len(values))
+
+
+def is_missing(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return where elements are NaN, NaT or None."""
+    missing: np.ndarray[Any, Any] = np.zeros(values.shape, bool)
+    if values.dtype.kind in "mM":
+        missing = np.isnat(values)
+    elif values.dtype.kind in "fc":
+        missing = np.isnan(values)
+    elif values.dtype == object:
+        found = [value is None or value != value for value in values.flat]
+        missing = np.array(found, bool).reshape(values.shape)
+    return missing

@@ -1,0 +1,306 @@
+"""Live appends that are killed at any change of the store, or lose their lock."""
+
+import contextlib
+import os
+import socket
+import threading
+import time
+
+import numpy as np
+import pytest
+import xarray as xr
+import zarr_core
+from zarr_core import LocalStore, MemoryStore
+from zarr_core.extension import BufferByteReader, ByteReader
+from zarr_xarray import Appender, LiveReader, append
+
+
+def steps(start, stop):
+    numbers = np.arange(start, stop)
+    return xr.Dataset(
+        {"a": (("t", "x"), np.stack([numbers, -numbers], 1)), "b": ("t", numbers * 0.5)},
+        coords={"t": numbers},
+    )
+
+
+OPTIONS = {"chunk": 4, "coordinate_chunk": 100, "lock_seconds": 0.05, "flush_seconds": 1e9}
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+class Countdown:
+    """Kills at one change of a store, before or after it, and at all later ones."""
+
+    def __init__(self, changes=None, after=False):
+        self.left, self.after, self.done = changes, after, 0
+
+    def perform(self, change):
+        if self.left is not None and self.done > self.left:
+            raise Killed
+        self.done += 1
+        if self.left is not None and self.done > self.left:
+            if self.after:
+                change()
+            raise Killed
+        change()
+
+
+class KilledInMemory(MemoryStore):
+    countdown = Countdown()
+
+    def set(self, key, value):
+        self.countdown.perform(lambda: super(KilledInMemory, self).set(key, value))
+
+    def erase(self, key):
+        self.countdown.perform(lambda: super(KilledInMemory, self).erase(key))
+
+
+class KilledLocal(LocalStore):
+    countdown = Countdown()
+
+    def file_layout(self):
+        return None  # every change is a call
+
+    def set(self, key, value):
+        self.countdown.perform(lambda: super(KilledLocal, self).set(key, value))
+
+    def erase(self, key):
+        self.countdown.perform(lambda: super(KilledLocal, self).erase(key))
+
+
+@pytest.fixture(params=[(3, "memory"), (2, "memory"), (3, "directory"), (2, "directory")], ids=str)
+def opener(request, tmp_path):
+    """A function that returns a store with the same values, and with a countdown."""
+    zarr_format, kind = request.param
+    values = {}
+
+    def open_store(countdown=None):
+        store = KilledInMemory(values) if kind == "memory" else KilledLocal(tmp_path / "a.zarr")
+        store.countdown = countdown or Countdown()
+        return store
+
+    def reset(contents):
+        store = open_store()
+        for key in list(store.list()):
+            store.erase(key)
+        for key, value in contents.items():
+            store.set(key, value)
+
+    open_store.reset = reset
+    open_store.zarr_format = zarr_format
+    open_store.stride = 1 if kind == "memory" else 4  # files are slow
+    return open_store
+
+
+def contents_of(store):
+    return {key: bytes(store.get(key)) for key in store.list()}
+
+
+def assert_prefix(store, lengths):
+    """All readers see a prefix; readers of consolidated metadata see all variables alike."""
+    with xr.open_dataset(store, engine="zarr_core") as ds:
+        length = ds.sizes["t"]
+        assert length in lengths
+        xr.testing.assert_identical(ds.load(), steps(0, length))
+    whole = steps(0, 100)
+    for name, array in zarr_core.open_group(store, use_consolidated=False).arrays():
+        assert array.shape[0] <= length
+        assert (array[...] == whole[name].values[: array.shape[0]]).all()
+    return length
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_killed_at_every_change(opener, after):
+    append(steps(0, 6), opener(), "t", zarr_format=opener.zarr_format, **OPTIONS)
+    before = contents_of(opener())
+    changes = 0
+    found = set()
+    while True:
+        opener.reset(before)
+        countdown = Countdown(changes, after)
+        try:
+            append(steps(6, 11), opener(countdown), "t", **OPTIONS)
+        except Killed:
+            found.add(length := assert_prefix(opener(), {6, 11}))
+        else:
+            break
+        changes += opener.stride
+        # The next appender repairs what was interrupted; it may be interrupted, too.
+        try:
+            append(steps(length, 13), opener(Countdown(changes % 7, after)), "t", **OPTIONS)
+        except Killed:
+            length = assert_prefix(opener(), {length, 13})
+        if length < 13:
+            append(steps(length, 13), opener(), "t", **OPTIONS)
+        assert assert_prefix(opener(), {13}) == 13
+        assert not zarr_core.check_consolidated(zarr_core.open_group(opener()))
+        assert append(steps(13, 14), opener(), "t", **OPTIONS) == 14
+        assert_prefix(opener(), {14})
+    assert found == {6, 11}
+    assert changes > 8
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_killed_while_it_is_created(opener, after):
+    changes = 0
+    while True:
+        opener.reset({})
+        options = {**OPTIONS, "zarr_format": opener.zarr_format}
+        try:
+            append(steps(0, 5), opener(Countdown(changes, after)), "t", **options)
+        except Killed:
+            changes += opener.stride
+        else:
+            break
+        assert append(steps(0, 5), opener(), "t", on_duplicate="skip", **options) == 5
+        assert_prefix(opener(), {5})
+        assert not zarr_core.check_consolidated(zarr_core.open_group(opener()))
+    assert changes > 8
+
+
+class Failing(MemoryStore):
+    """Fails at one change, before or after it, as a server whose response is lost."""
+
+    countdown = Countdown()
+
+    def set(self, key, value):
+        self.fail(lambda: super(Failing, self).set(key, value))
+
+    def erase(self, key):
+        self.fail(lambda: super(Failing, self).erase(key))
+
+    def fail(self, change):
+        try:
+            self.countdown.perform(change)
+        except Killed:
+            self.countdown = Countdown()
+            raise zarr_core.errors.StoreError("lost", store=self) from None
+
+
+@pytest.mark.parametrize("more", [False, True])
+@pytest.mark.parametrize("labelled", [True, False])
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_flush_again_after_a_failure_appends_once(after, labelled, more):
+    for changes in range(30):
+        store = Failing()
+        appender = Appender(store, "t", flush_every=100, **OPTIONS)
+        data = steps(0, 12) if labelled else steps(0, 12).drop_vars("t")
+        appender.append(data.isel(t=slice(0, 6)))
+        appender.flush()
+        appender.append(data.isel(t=slice(6, 10)))
+        store.countdown = Countdown(changes, after)
+        try:
+            appender.flush()
+        except zarr_core.errors.StoreError:
+            assert (appender.length, appender.buffered) in {(6, 4), (10, 4)}
+            if more:
+                store.countdown = Countdown(changes, after)
+                with contextlib.suppress(zarr_core.errors.StoreError):
+                    appender.append(data.isel(t=slice(10, 12)))
+                    appender.flush()
+                if appender.length < 12 and appender.buffered < 6:
+                    appender.append(data.isel(t=slice(10, 12)))  # failed before it was taken
+            assert appender.flush() == (12 if more else 10)
+        else:
+            assert changes > 5
+            break
+        with xr.open_dataset(store, engine="zarr_core") as ds:
+            xr.testing.assert_identical(ds.load(), data.isel(t=slice(0, 12 if more else 10)))
+
+
+class ConditionalStore(MemoryStore):
+    """Updates by compare-and-swap, as services do; ``pause`` is called before each swap."""
+
+    pause = staticmethod(lambda key: None)
+
+    def update(self, key, change):
+        while True:
+            old = self.get(key)
+            value = change(None if old is None else BufferByteReader(old))
+            if isinstance(value, ByteReader):
+                return
+            self.pause(key)
+            if self.get(key) == old:
+                self.erase(key) if value is None else self.set(key, value)
+                return
+
+
+@pytest.mark.parametrize("zarr_format", [3, 2])
+def test_a_slow_owner_whose_lock_was_taken_over_changes_nothing(zarr_format):
+    """One appender sleeps within each of its writes, while another takes over and appends."""
+    pause = 0
+    while True:
+        values = {}
+        options = {**OPTIONS, "lock_seconds": 0.002, "on_unordered": "append"}
+        append(steps(0, 6), ConditionalStore(values), "t", zarr_format=zarr_format, **options)
+        slow = ConditionalStore(values)
+        count = 0
+
+        def sleep(key, slow=slow, pause=pause, values=values, options=options):
+            nonlocal count
+            count += 1
+            if count == pause + 1:
+                assert append(steps(20, 25), ConditionalStore(values), "t", **options) in {11, 13}
+
+        appender = Appender(slow, "t", **options)
+        appender.append(steps(6, 7))
+        appender.discard()
+        slow.pause = sleep
+        appender.append(steps(6, 8))
+        appender.close()
+        with xr.open_dataset(ConditionalStore(values), engine="zarr_core") as ds:
+            labels = ds["t"].values.tolist()
+            assert labels[:6] == [*range(6)]
+            assert sorted(labels[6:]) == [6, 7, *(range(20, 25) if count > pause else ())]
+            assert (ds["b"].values == ds["t"].values * 0.5).all()
+            assert (ds["a"].values == np.stack([ds["t"], -ds["t"]], 1)).all()
+        assert not zarr_core.check_consolidated(zarr_core.open_group(ConditionalStore(values)))
+        if count <= pause:
+            break
+        pause += 1
+    assert pause > 8
+
+
+def test_readers_never_see_different_lengths(opener):
+    """A reader in another thread, while steps are appended."""
+    append(steps(0, 1), opener(), "t", zarr_format=opener.zarr_format, **OPTIONS)
+    errors = []
+    ended = threading.Event()
+
+    def read():
+        try:
+            with LiveReader(opener()) as reader:
+                while not ended.is_set():
+                    ds = reader.refresh()
+                    xr.testing.assert_identical(ds.compute(), steps(0, ds.sizes["t"]))
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    with Appender(opener(), "t", flush_every=3, **OPTIONS) as appender:
+        for number in range(1, 60):
+            appender.append(steps(number, number + 1))
+    ended.set()
+    thread.join()
+    assert not errors
+    assert_prefix(opener(), {60})
+
+
+def test_lock_of_a_living_process_is_respected_until_it_expires():
+    store = MemoryStore()
+    append(steps(0, 1), store, "t", **OPTIONS)
+    record = b'{"owner":"x","turn":7,"host":"elsewhere","process":1,"renewed":0.000,"state":"held"}'
+    store.set(".zarr-append", record)
+    began = time.monotonic()
+    assert append(steps(1, 2), store, "t", **{**OPTIONS, "lock_seconds": 0.2}) == 2
+    assert time.monotonic() - began > 0.2
+    here = socket.gethostname()
+    gone = record.replace(b"elsewhere", here.encode()).replace(
+        b'"process":1', b'"process":999999999'
+    )
+    store.set(".zarr-append", gone)
+    if os.name == "posix":  # the process does not exist: no need to wait
+        assert append(steps(2, 3), store, "t", lock_seconds=1e6) == 3

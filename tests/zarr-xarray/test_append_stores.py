@@ -1,0 +1,126 @@
+"""Live appends to every kind of store, by several appenders, and by processes that are killed."""
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from uuid import uuid4
+
+import numpy as np
+import pytest
+import xarray as xr
+import zarr_core
+from object_stores import s3_store, same_place
+from zarr_core import LocalStore, MemoryStore
+from zarr_stores.redis import RedisStore
+from zarr_stores.sqlite import SQLiteStore
+from zarr_xarray import Appender, LiveReader, append
+
+pytest_plugins = ["servers.fixtures"]
+
+KINDS = ("directory", "memory", "sqlite", "redis", "s3")
+
+
+def steps(start, stop, labels=None):
+    numbers = np.arange(start, stop)
+    labels = numbers if labels is None else labels
+    data = {"a": (("t", "x"), np.stack([numbers, -numbers], 1)), "b": ("t", numbers * 0.5)}
+    return xr.Dataset(data, coords={"t": labels})
+
+
+@pytest.fixture(params=[(kind, version) for kind in KINDS for version in (3, 2)], ids=str)
+def place(request, tmp_path):
+    """A function that opens another store object for the same location, and the format."""
+    kind, zarr_format = request.param
+    if kind == "directory":
+        return lambda: LocalStore(tmp_path / "a.zarr"), zarr_format
+    if kind == "memory":
+        values = {}
+        return lambda: MemoryStore(values), zarr_format
+    if kind == "sqlite":
+        return lambda: SQLiteStore(str(tmp_path / "a.sqlite")), zarr_format
+    if kind == "redis":
+        server = request.getfixturevalue("redis_server")
+        url = f"{server.url}?prefix={uuid4()}"
+        return lambda: RedisStore(url), zarr_format
+    server = request.getfixturevalue("s3_server")
+    store = s3_store(server)
+    return lambda: same_place(store, server), zarr_format
+
+
+def test_appenders_take_turns(place):
+    open_store, zarr_format = place
+    options = {"chunk": 4, "coordinate_chunk": 50, "on_unordered": "append"}
+
+    def work(first):
+        with (
+            open_store() as store,
+            Appender(store, "t", flush_every=3, zarr_format=zarr_format, **options) as appender,
+        ):
+            for start in range(first, first + 12, 2):
+                appender.append(steps(start, start + 2))
+
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(work, (0, 100)))
+    with open_store() as store:
+        with LiveReader(store) as reader:
+            found = reader.dataset.load()
+            labels = found["t"].values.tolist()
+            assert sorted(labels) == [*range(12), *range(100, 112)]
+            for first in (0, 100):
+                assert [one for one in labels if first <= one < first + 50] == [
+                    *range(first, first + 12)
+                ]
+            assert (found["b"].values == found["t"].values * 0.5).all()
+            assert append(steps(200, 203), store, "t") == 27
+            assert reader.refresh().sizes["t"] == 27
+        assert not zarr_core.check_consolidated(zarr_core.open_group(store))
+        assert not store.exists(".zarr-append")
+        chunks = [key for key in store.list() if key.startswith("a/") and "zarr.json" not in key]
+        assert len([key for key in chunks if "/.z" not in key]) == 7
+
+
+def kill_appenders(path, kind, zarr_format, kills):
+    """Kill appenders in another process, which can be forked; return the lengths."""
+    program = Path(__file__).with_name("kill_appenders.py")
+    result = subprocess.run(
+        [sys.executable, program, path, kind, str(zarr_format), str(kills)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    return [int(length) for length in result.stdout.split()]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
+@pytest.mark.parametrize("kind", ["directory", "sqlite"])
+def test_a_killed_appender(tmp_path, kind):
+    assert len(kill_appenders(tmp_path / "a", kind, 3, kills=3)) == 3
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
+@pytest.mark.parametrize("zarr_format", [3, 2])
+@pytest.mark.parametrize("kind", ["directory", "sqlite"])
+def test_a_thousand_kills(tmp_path, kind, zarr_format):
+    lengths = kill_appenders(tmp_path / "a", kind, zarr_format, kills=250)
+    assert len(lengths) == 250
+    assert lengths[-1] > 250
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_steps_have_few_chunks(tmp_path):
+    count = 100_000
+    values = {name: np.arange(count, dtype="float32") for name in "abcde"}
+    labels = np.arange(count)
+    path = str(tmp_path / "a.zarr")
+    with Appender(path, "t", flush_every=777) as appender:
+        appender.append(xr.Dataset({name: ("t", values[name][:1]) for name in values}, {"t": [0]}))
+        for step in range(1, count):
+            appender.append({"t": labels[step], **{name: values[name][step] for name in values}})
+    with xr.open_zarr(path) as found:
+        for name in values:
+            assert (found[name].values == values[name]).all()
+        assert (found["t"].values == labels).all()
+    for name, chunks in (("t", 1), *((name, 100) for name in values)):
+        assert len(list((tmp_path / "a.zarr" / name / "c").iterdir())) == chunks
