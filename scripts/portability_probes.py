@@ -317,9 +317,12 @@ def _write_3(store: MemoryStore, path: str, choice: dict[str, Any], rng: random.
 
 
 def _fill_elements(array: Any, choice: dict[str, Any], rng: random.Random) -> Any:
-    """Write a part of the elements, so that some chunks are missing; return all elements."""
+    """Write a part of the elements, so that some chunks are missing; return all elements.
+
+    Missing chunks of arrays without a fill value have undefined elements.
+    """
     elements = _elements_for(array, choice, rng)
-    if array.ndim == 2:
+    if array.ndim == 2 and choice["fill"] != "null":
         array[:3, :] = elements[:3, :]
     else:
         array[...] = elements

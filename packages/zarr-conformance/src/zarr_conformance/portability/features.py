@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 UNKNOWN = "?"
 """Stands for the names of extensions that the table does not contain."""
 
+IF_KNOWN = " (must_understand=false)"
+"""Follows the names of extensions that libraries ignore if they do not know them."""
+
 DOCUMENTS = {
     "v3": ("zarr.json",),
     "v2": (".zarray", ".zgroup", ".zattrs", ".zmetadata"),
@@ -145,7 +148,7 @@ def _version_3(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         value = document[name]
         optional = isinstance(value, dict) and value.get("must_understand") is False
         kind = "must_understand=false" if optional else "must be understood"
-        yield f"v3/additional field/{kind}", _pointer(name)
+        yield f"v3/additional field{'' if is_array else ' of a group'}/{kind}", _pointer(name)
 
 
 _GROUP_MEMBERS = frozenset({"zarr_format", "node_type", "attributes", "consolidated_metadata"})
@@ -373,7 +376,8 @@ def _extension(
 ) -> Iterator[tuple[str, str]]:
     """Yield the features of a definition: its name, form and configuration."""
     name = _name(given)
-    yield f"{base}/{name}", pointer
+    is_optional = isinstance(given, dict) and given.get("must_understand") is False
+    yield f"{base}/{name}{IF_KNOWN if is_optional else ''}", pointer
     if not isinstance(given, dict):
         yield f"{base} as a string", pointer
         configuration: Any = None

@@ -1,0 +1,240 @@
+"""Arrays that given libraries read: problems of metadata, and arguments without problems."""
+
+from __future__ import annotations
+
+import json
+from difflib import get_close_matches
+from functools import cache
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from zarr_conformance.portability.describe import describe, remedy
+from zarr_conformance.portability.features import node_features
+from zarr_conformance.portability.support import Support
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from zarr_conformance.portability.features import Feature
+    from zarr_conformance.portability.support import Stop
+
+ALIASES = {
+    "zarr": "zarr-python",
+    "zarr-python-3": "zarr-python",
+    "zarrs": "zarrista",
+    "zarrita": "zarrita.js",
+    "n5": "n5-java",
+    "rasterio": "gdal",
+}
+"""Other names of the libraries in the table."""
+
+
+class Obstacle(NamedTuple):
+    """What stops a library from reading a node.
+
+    Parameters
+    ----------
+    library : str
+        The name of the library.
+    stop : Stop
+        The features and the measured outcome.
+    feature : Feature
+        The feature that should be changed, with its JSON pointer.
+    """
+
+    library: str
+    stop: Stop
+    feature: Feature
+
+    @property
+    def message(self) -> str:
+        """What the library does, why, and what to do."""
+        version = table().libraries[self.library]["version"]
+        what = " with ".join(describe(it) for it in self._ordered())
+        verb = {
+            "refuses": f"does not read {what}",
+            "wrong": f"reads wrong elements with {what}",
+            "crash": f"ends with {what}",
+        }[self.stop.outcome]
+        return f"{self.library} {version} {verb}; {remedy(self.feature.id, self.library)}"
+
+    def _ordered(self) -> list[str]:
+        return sorted(self.stop.features, key=lambda it: it != self.feature.id)
+
+
+class Requirement:
+    """That given libraries read an array or a hierarchy.
+
+    Parameters
+    ----------
+    libraries : str or iterable of str
+        The names of libraries, as :func:`library_names` returns them, or their aliases.
+
+    Raises
+    ------
+    ValueError
+        If a library is unknown.
+    """
+
+    def __init__(self, libraries: str | Iterable[str]) -> None:
+        given = [libraries] if isinstance(libraries, str) else list(libraries)
+        self.libraries = tuple(dict.fromkeys(map(library_name, given)))
+
+    def obstacles(self, path: str, documents: Mapping[str, Any]) -> list[Obstacle]:
+        """Return what stops the libraries from reading a node.
+
+        Parameters
+        ----------
+        path : str
+            The path of the node in its store.
+        documents : mapping of str to JSON
+            Its metadata documents, as for
+            :func:`~zarr_conformance.portability.features.node_features`.
+        """
+        features = node_features(path, documents)
+        return [it for library in self.libraries for it in obstacles(features, library)]
+
+    def problems(self, path: str, documents: Mapping[str, Any]) -> list[tuple[str, str]]:
+        """Return a JSON pointer and a message for each obstacle."""
+        return [(it.feature.pointer, it.message) for it in self.obstacles(path, documents)]
+
+    def zarr_format(self) -> int:
+        """Return the newest version of the format that all libraries read, otherwise 3."""
+        support = table()
+        for version in (3, 2):
+            if not any(support.stops([f"v{version}"], it) for it in self.libraries):
+                return version
+        return 3
+
+
+@cache
+def table() -> Support:
+    """Return the table of this distribution."""
+    return Support.load()
+
+
+def library_names() -> list[str]:
+    """Return the names of the libraries in the table."""
+    return list(table().libraries)
+
+
+def library_name(given: str) -> str:
+    """Return the name in the table of a library or its alias.
+
+    Raises
+    ------
+    ValueError
+        If it is unknown.
+    """
+    name = ALIASES.get(given.lower(), given.lower())
+    known = library_names()
+    if name in known:
+        return name
+    close = get_close_matches(name, [*known, *ALIASES], 1)
+    hint = f"; did you mean {close[0]!r}?" if close else ""
+    raise ValueError(f"unknown library {given!r}{hint} Known are: {', '.join(known)}")
+
+
+def obstacles(features: Sequence[Feature], library: str) -> Iterator[Obstacle]:
+    """Yield what stops a library from reading a node with these features."""
+    support = table()
+    by_id = {support.known(it.id): it for it in features}
+    for stop in support.stops(by_id, library):
+        # The last in the document is usually the one to change: a codec, not the data type.
+        last = max(stop.features, key=lambda it: list(by_id).index(it))
+        yield Obstacle(library, stop, by_id[last])
+
+
+# --- create_array ---
+
+_GZIP = {"name": "gzip", "configuration": {"level": 5}}
+_ZSTD = {"name": "zstd", "configuration": {"level": 0, "checksum": False}}
+_LITTLE = {"name": "bytes", "configuration": {"endian": "little"}}
+
+
+def create_portable_array(store: Any, libraries: str | Iterable[str], options: dict[str, Any]) -> Any:
+    """Create an array that libraries read: ``zarr_core.create_array(portable=libraries)``.
+
+    Arguments with their defaults are chosen so that the libraries read the array: the format,
+    if the array is not in a hierarchy, the compressors and the byte order.
+
+    Parameters
+    ----------
+    store : store-like
+        The location.
+    libraries : str or iterable of str
+        The names of the libraries.
+    options : dict
+        All other arguments of :func:`zarr_core.create_array`.
+
+    Raises
+    ------
+    MetadataValidationError
+        If a library does not read an array with these arguments, before anything is written.
+    """
+    import zarr_core
+    from zarr_core.extension import Location, MetadataValidationError, ValidationProblem
+
+    requirement = Requirement(libraries)
+    place, path = zarr_core.resolve_store_path(
+        store, options["path"], storage_options=options["storage_options"], read_only=True
+    )
+    shape = ("path", "storage_options", "synchronizer", "overwrite", "write_data", "recheck", "config")
+    described = {name: value for name, value in options.items() if name not in shape}
+    fewest: list[tuple[str, str]] | None = None
+    for choice in _choices(options, _format_of_parent(store, place, path)):
+        trial = zarr_core.create_array(
+            zarr_core.MemoryStore(), path=path, **(described | choice), write_data=False
+        )
+        problems = requirement.problems(path, stored_documents(trial))
+        if not problems:
+            return zarr_core.create_array(store, **(options | choice))
+        if fewest is None or len(problems) < len(fewest):
+            fewest = problems
+    found = [ValidationProblem(pointer, message) for pointer, message in fewest or ()]
+    raise MetadataValidationError(Location(place, path), found)
+
+
+def _choices(options: Mapping[str, Any], parent: int | str | None) -> Iterator[dict[str, Any]]:
+    """Yield changes of arguments that have their defaults, the smallest first."""
+    alternatives: dict[str, list[Any]] = {}
+    if options["zarr_format"] is None:
+        alternatives["zarr_format"] = [3, 2] if parent is None else [parent]
+    if isinstance(options["compressors"], str) and options["compressors"] == "auto":
+        alternatives["compressors"] = ["auto", _ZSTD, _GZIP, None]
+    if isinstance(options["serializer"], str) and options["serializer"] == "auto":
+        alternatives["serializer"] = ["auto"]
+        if getattr(options["dtype"], "byteorder", "") == ">" or str(options["dtype"])[:1] == ">":
+            alternatives["serializer"].append(_LITTLE)
+    for values in product(*alternatives.values()):
+        yield dict(zip(alternatives, values, strict=True))
+
+
+def _format_of_parent(store: Any, place: Any, path: str) -> int | str | None:
+    """Return the format of the hierarchy that contains an array; None if there is none."""
+    from zarr_core.errors import NodeNotFoundError
+    from zarr_core.tools import read_node
+
+    if hasattr(store, "zarr_format"):  # a group
+        return store.zarr_format  # type: ignore[no-any-return]
+    parts = path.split("/")[:-1] if path else []
+    for depth in range(len(parts), -1, -1):
+        if depth == 0 and not path:
+            break
+        try:
+            found, _ = read_node(place, "/".join(parts[:depth]))
+        except NodeNotFoundError:
+            continue
+        return int(found.name[1:]) if found.name in ("v2", "v3") else found.name
+    return None
+
+
+def stored_documents(array: Any) -> dict[str, Any]:
+    """Return the metadata documents of a stored array by their names."""
+    stored = array.stored
+    found = {}
+    for key in stored.format.documents(stored.path):
+        content = stored.store.get(key)
+        if content is not None:
+            found[key.rpartition("/")[2]] = json.loads(bytes(content))
+    return found

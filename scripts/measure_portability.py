@@ -1,0 +1,321 @@
+"""Measure which libraries read which features, and write the table of zarr_conformance.portability.
+
+``python scripts/measure_portability.py`` opens the probes of ``portability_probes.py`` with each
+library of ``conformance_peers.toml`` in its own environment, which ``make conformance`` installs,
+and derives ``support.json``: the features, and combinations of features, that stop a library.
+``--hierarchies 500`` then predicts which library reads random hierarchies, opens them with each
+library and compares.  ``docs/conformance.json`` is a second check of the table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import itertools
+import json
+import os
+import re
+import sys
+import tempfile
+import tomllib
+from collections import Counter, defaultdict
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from portability_probes import Probe, hierarchies, probes
+from run_conformance import FOLDER, PEERS, install
+from zarr_conformance.adapters.implementations import BUNDLED_ADAPTERS
+from zarr_conformance.portability.features import DOCUMENTS, IF_KNOWN, UNKNOWN, node_features
+from zarr_conformance.portability.support import EMPTY, TABLE, Support
+from zarr_conformance.runner.adapter_process import (
+    AdapterDiedError,
+    AdapterMemoryError,
+    AdapterProcess,
+    AdapterTimeoutError,
+    Limits,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+ROOT = Path(__file__).resolve().parent.parent
+SECONDS = 30.0
+HARNESS = {"zarr-python-3.1": "zarr-python 3.1.6"}  # names in docs/conformance.json that differ
+
+Observation = tuple[frozenset[str], str, str]
+
+
+class Library(NamedTuple):
+    """How to start the adapter of a library."""
+
+    name: str
+    command: list[str]
+    environment: dict[str, str]
+
+
+def libraries(folder: Path, only: Sequence[str]) -> list[Library]:
+    """Return the libraries whose environments are installed, by their names in the table."""
+    found = []
+    for name, environment in tomllib.loads(PEERS.read_text("utf-8"))["environments"].items():
+        installed = folder / name
+        if not installed.exists():
+            install(name, environment)
+        if name == "gdal":
+            script = str(Path(__file__).with_name("portability_gdal.py"))
+            package = str(ROOT / "packages" / "zarr-conformance" / "src")
+            program = str(installed / "bin" / "python")
+            found.append(Library(name, [program, script], {"PYTHONPATH": package}))
+        for run in environment.get("runs", []):
+            if run == "zarr-metadata":
+                continue  # reads no elements
+            variables = {"NODE_PATH": str(installed / "node_modules")}
+            if "npm" not in environment:
+                os.environ[BUNDLED_ADAPTERS[run].variable] = str(installed / "bin" / "python")
+                variables = {"PYTHONPATH": ""}
+            command = BUNDLED_ADAPTERS[run].command()
+            found.append(Library(name if "name" in environment else run, command, variables))
+    return [it for it in found if not only or it.name in only]
+
+
+# --- opening ---
+
+
+def features_of(probe: Probe) -> dict[str, frozenset[str]]:
+    """Return the features of the nodes of a probe."""
+    found = {}
+    for path in probe.nodes:
+        documents = {}
+        for name in (*DOCUMENTS["v3"], *DOCUMENTS["v2"]):
+            content = probe.store.get(f"{path}/{name}".lstrip("/"))
+            if content is not None:
+                documents[name] = json.loads(content)
+        ids = (it.id.replace("acme.unknown", UNKNOWN) for it in node_features(path, documents))
+        found[path] = frozenset(it if UNKNOWN in it else it.replace(IF_KNOWN, "") for it in ids)
+    return found
+
+
+def open_all(library: Library, given: Sequence[Probe], folder: Path) -> tuple[str, list[Any]]:
+    """Open all probes with a library; return its version, and outcomes by path for each probe."""
+    into = folder / f"into-{library.name}"
+    log = folder / f"log-{library.name}"
+    process: AdapterProcess | None = None
+    version, results = "", []
+    for number, probe in enumerate(given):
+        outcomes = {}
+        for path, node in probe.nodes.items():
+            if process is None:
+                process = AdapterProcess(
+                    library.command, log, Limits().memory, library.environment
+                )
+                version = process.request(60, "capabilities")["result"]["version"]
+            request = {
+                "zarr_format": node.zarr_format, "store": str(folder / f"{number}.zarr"), "path": path,
+            }  # fmt: skip
+            into.unlink(missing_ok=True)
+            try:
+                if node.values is None:
+                    reply = process.request(SECONDS, "open", **request)
+                else:
+                    reply = process.request(SECONDS, "read", **request, into=str(into), selection=None)  # fmt: skip
+            except (AdapterDiedError, AdapterTimeoutError, AdapterMemoryError) as error:
+                process = None
+                outcomes[path] = ("crash", f"{type(error).__name__}: {error}"[:200])
+                continue
+            outcomes[path] = judge(library, node, reply, into)
+        results.append(outcomes)
+    if process is not None:
+        process.close()
+    return version, results
+
+
+def judge(library: Library, node: Any, reply: dict[str, Any], into: Path) -> tuple[str, str]:
+    """Return the outcome of a request and a message."""
+    if "error" in reply:
+        error = reply["error"]
+        # It reads arrays by their paths and ignores groups.
+        if node.values is None and library.name == "tensorstore":
+            return "reads", ""
+        return "refuses", f"{error['type']}: {' '.join(error['message'].split())}"[:300]
+    if node.values is None or same(node, into.read_bytes()):
+        return "reads", ""
+    return "wrong", ""
+
+
+def same(node: Any, got: bytes) -> bool:
+    """Whether elements are equal."""
+    if got == node.values or node.kind == "raw":
+        return bool(got == node.values)
+    try:
+        return bool(json.loads(got) == json.loads(node.values))
+    except ValueError:
+        return False
+
+
+def measure(chosen: Sequence[Library], given: Sequence[Probe]) -> dict[str, Any]:
+    """Open probes with all libraries; return their versions and observations."""
+    with tempfile.TemporaryDirectory(prefix="portability-") as place:
+        folder = Path(place)
+        for number, probe in enumerate(given):
+            for key, value in probe.store.items():
+                file = folder / f"{number}.zarr" / key
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_bytes(value)
+        with ThreadPoolExecutor(2) as pool:
+            done = list(pool.map(lambda it: open_all(it, given, folder), chosen))
+    return {
+        library.name: {"version": version, "results": results}
+        for library, (version, results) in zip(chosen, done, strict=True)
+    }
+
+
+# --- the table ---
+
+
+def learn(observations: Sequence[Observation]) -> list[tuple[frozenset[str], str, str, bool]]:
+    """Return what stops a library: sets of features, with the outcome, a message, and a flag.
+
+    A set stops it if no array with these features was read.  Single features are preferred to
+    pairs, and those that explain most arrays to others; three features are the most.  The flag
+    tells that arrays without chunks were read.
+    """
+    left = [it for it in observations if it[1] != "reads"]
+    read = {features for features, outcome, _ in observations if outcome == "reads"}
+    empty = {features for features in read if features & EMPTY}
+    read -= empty
+    frequency = Counter(it for features, _, _ in observations for it in features)
+    causes = []
+    for size in (1, 2, 3):
+        good = {it for features in read for it in combinations(features, size)}
+        good |= {
+            it for features in empty for it in combinations(features, size) if EMPTY & {*it}
+        }
+        candidates = [
+            [it for it in combinations(features, size) if it not in good] for features, _, _ in left
+        ]
+        while left:
+            counts = Counter(it for them in candidates for it in them)
+            if not counts:
+                break
+            cause = max(counts, key=lambda it: (counts[it], *_rank(it, frequency)))
+            wanted = frozenset(cause)
+            covered = [wanted <= features for features, _, _ in left]
+            outcomes = Counter(it[1] for it, is_covered in zip(left, covered, strict=True) if is_covered)
+            outcome = outcomes.most_common(1)[0][0]
+            # The message of the simplest array.
+            simplest = min(
+                (it for it, is_covered in zip(left, covered, strict=True) if is_covered and it[1] == outcome),
+                key=lambda it: len(it[0]),
+            )
+            lazy = any(wanted <= features for features in empty)
+            causes.append((wanted, outcome, simplest[2], lazy))
+            keep = [not it for it in covered]
+            left = list(itertools.compress(left, keep))
+            candidates = list(itertools.compress(candidates, keep))
+    return causes
+
+
+_ORDER = ("", "data_type", "dtype", "codec", "compressor", "filter", "chunk_grid")
+
+
+def _rank(cause: tuple[str, ...], frequency: Counter[str]) -> tuple[Any, ...]:
+    """Rank causes that explain equally many arrays: general features, then rare ones."""
+    parts = [_ORDER.index(kind) if (kind := (it.split("/") + [""])[1]) in _ORDER else 9 for it in cause]
+    return (-sum(frequency[it] for it in cause), -sum(parts), -sum(map(len, cause)), cause)
+
+
+def combinations(features: frozenset[str], size: int) -> Iterable[tuple[str, ...]]:
+    """Return the sets of features of a size, in a fixed order."""
+    return itertools.combinations(sorted(features), size)
+
+
+def table(measured: dict[str, Any], given: Sequence[Probe]) -> dict[str, Any]:
+    """Derive the table from the outcomes of probes."""
+    ids = [features_of(probe) for probe in given]
+    tested = sorted({it for nodes in ids for features in nodes.values() for it in features})
+    stops: dict[tuple[str, ...], dict[str, dict[str, Any]]] = defaultdict(dict)
+    for name, found in measured.items():
+        observations = [
+            (nodes[path], *outcome)
+            for nodes, outcomes in zip(ids, found["results"], strict=True)
+            for path, outcome in outcomes.items()
+        ]
+        for features, outcome, message, lazy in learn(observations):
+            entry: dict[str, Any] = {"outcome": outcome}
+            if lazy:
+                entry["chunks"] = True
+            if message:
+                entry["message"] = shorten(message)
+            stops[tuple(sorted(features))][name] = entry
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "version": 1,
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "libraries": {name: {"version": found["version"]} for name, found in measured.items()},
+        "features": tested,
+        "stops": [
+            {"features": list(features), "libraries": dict(sorted(by.items()))}
+            for features, by in sorted(stops.items(), key=lambda it: (len(it[0]), it[0]))
+        ],
+    }
+
+
+def shorten(message: str) -> str:
+    """Return a message without places of this machine, in at most 120 characters."""
+    message = re.sub(r"(file://)?/\S*portability-\S*", "...", message)
+    message = re.sub(r"0x[0-9a-f]{6,}", "0x...", message)
+    return message if len(message) <= 120 else message[:117] + "..."
+
+
+# --- checks ---
+
+
+def compare(measured: dict[str, Any], given: Sequence[Probe], support: Support) -> Counter[Any]:
+    """Compare predictions for whole hierarchies with outcomes; print those that differ."""
+    counts: Counter[Any] = Counter()
+    for number, probe in enumerate(given):
+        nodes = features_of(probe)
+        for name, found in measured.items():
+            outcomes = found["results"][number]
+            actual = {path for path, (outcome, _) in outcomes.items() if outcome != "reads"}
+            predicted = {path for path in outcomes if support.stops(nodes[path], name)}
+            counts[name, actual == predicted] += 1
+            if actual != predicted:
+                for path in sorted(actual ^ predicted):
+                    causes = [sorted(it.features) for it in support.stops(nodes[path], name)]
+                    print(f"{probe.origin} {name} /{path}: {outcomes[path]}; predicted {causes}; {probe.origin if not causes else ''} {sorted(nodes[path])}")  # fmt: skip
+    return counts
+
+
+def main() -> int:
+    """Measure, write, check."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--environments", type=Path, default=FOLDER, help="a folder with environments")
+    parser.add_argument("--library", action="append", default=[], help="only this one; repeatable")
+    parser.add_argument("--observations", type=Path, help="read outcomes of probes from, or write to")
+    parser.add_argument("--random", type=int, default=1500, help="random hierarchies among the probes")
+    parser.add_argument("--hierarchies", type=int, default=0, help="compare with so many others")
+    parser.add_argument("--seed", type=int, default=1, help="of the hierarchies to compare with")
+    args = parser.parse_args()
+    chosen = libraries(args.environments, args.library)
+    given = [*probes(), *hierarchies(args.random, 0)]
+    if args.observations and args.observations.exists():
+        measured = json.loads(args.observations.read_text("utf-8"))
+    else:
+        measured = measure(chosen, given)
+        if args.observations:
+            args.observations.write_text(json.dumps(measured), "utf-8")
+    content = table(measured, given)
+    TABLE.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    if args.hierarchies:
+        others = list(hierarchies(args.hierarchies, args.seed))
+        counts = compare(measure(chosen, others), others, Support.load())
+        right = sum(count for (_, is_right), count in counts.items() if is_right)
+        for name in content["libraries"]:
+            print(f"{name}: {counts[name, True]} of {counts[name, True] + counts[name, False]}")
+        print(f"{right} of {counts.total()} predictions are right ({right / counts.total():.2%})")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
