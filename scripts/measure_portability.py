@@ -43,6 +43,16 @@ ROOT = Path(__file__).resolve().parent.parent
 SECONDS = 30.0
 HARNESS = {"zarr-python-3.1": "zarr-python 3.1.6"}  # names in docs/conformance.json that differ
 
+ARRAYS_ONLY = {
+    "tensorstore": "groups are not judged: it has none",
+    "simplezarr": "groups are not judged: it opens a group only if it can open all members",
+}
+NOTES = ARRAYS_ONLY | {
+    "zarrs-python": "in strict mode; otherwise it leaves arrays that zarrs does not read to zarr-python",
+    "gdal": "the build in the wheels of rasterio; other builds have other compressors",
+}
+"""What the outcomes of a library mean."""
+
 Observation = tuple[frozenset[str], str, str]
 
 
@@ -133,8 +143,7 @@ def judge(library: Library, node: Any, reply: dict[str, Any], into: Path) -> tup
     """Return the outcome of a request and a message."""
     if "error" in reply:
         error = reply["error"]
-        # It reads arrays by their paths and ignores groups.
-        if node.values is None and library.name == "tensorstore":
+        if node.values is None and library.name in ARRAYS_ONLY:
             return "reads", ""
         return "refuses", f"{error['type']}: {' '.join(error['message'].split())}"[:300]
     if node.values is None or same(node, into.read_bytes()):
@@ -251,7 +260,11 @@ def table(measured: dict[str, Any], given: Sequence[Probe]) -> dict[str, Any]:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "version": 1,
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "libraries": {name: {"version": found["version"]} for name, found in measured.items()},
+        "libraries": {
+            name: {"version": found["version"].split(" ")[0], "source": "measured"}
+            | ({"note": NOTES[name]} if name in NOTES else {})
+            for name, found in measured.items()
+        },
         "features": tested,
         "stops": [
             {"features": list(features), "libraries": dict(sorted(by.items()))}

@@ -556,9 +556,13 @@ def probes() -> Iterator[Probe]:
                     continue
                 mark = json.dumps(choice, sort_keys=True, default=str)
                 probe = Probe(origin=mark)
-                if mark not in done and write_array(probe, "", version, choice, mark):
+                if mark not in done and write_array(probe, "a", version, choice, mark):
                     done.add(mark)
+                    add_group(probe, "", version, False, None)
                     yield probe
+                root = Probe(origin=f"root {mark}")
+                if part == other and write_array(root, "", version, choice, mark):
+                    yield root
         for name in NAMES:
             probe = Probe(origin=f"name {name}")
             if write_array(probe, name, version, base, name):

@@ -98,9 +98,16 @@ def _features(path: str, documents: Mapping[str, Any]) -> Iterator[Feature]:
         yield Feature("v1", "meta", "")
     else:
         yield Feature("draft", "", "")
+    if not path and (".zarray" in documents or _is_array_3(documents)):
+        yield Feature(f"v{2 if '.zarray' in documents else 3}/array at the root", "", "")
     for part in filter(None, path.split("/")):
         for trait in _name_traits(part):
             yield Feature(f"name/{trait}", "", "")
+
+
+def _is_array_3(documents: Mapping[str, Any]) -> bool:
+    document = documents.get("zarr.json")
+    return isinstance(document, dict) and document.get("node_type") == "array"
 
 
 def _document(name: str, found: Iterator[tuple[str, str]]) -> Iterator[Feature]:

@@ -48,15 +48,18 @@ class Obstacle(NamedTuple):
 
     @property
     def message(self) -> str:
-        """What the library does, why, and what to do."""
-        version = table().libraries[self.library]["version"]
+        """What the library does and why, without its name."""
         what = " with ".join(describe(it) for it in self._ordered())
-        verb = {
+        return {
             "refuses": f"does not read {what}",
             "wrong": f"reads wrong elements with {what}",
             "crash": f"ends with {what}",
         }[self.stop.outcome]
-        return f"{self.library} {version} {verb}; {remedy(self.feature.id, self.library)}"
+
+    @property
+    def remedy(self) -> str:
+        """What to do."""
+        return remedy(self.feature.id, self.library)
 
     def _ordered(self) -> list[str]:
         return sorted(self.stop.features, key=lambda it: it != self.feature.id)
@@ -96,7 +99,11 @@ class Requirement:
 
     def problems(self, path: str, documents: Mapping[str, Any]) -> list[tuple[str, str]]:
         """Return a JSON pointer and a message for each obstacle."""
-        return [(it.feature.pointer, it.message) for it in self.obstacles(path, documents)]
+        versions = {it: table().libraries[it]["version"] for it in self.libraries}
+        return [
+            (it.feature.pointer, f"{it.library} {versions[it.library]} {it.message}; {it.remedy}")
+            for it in self.obstacles(path, documents)
+        ]
 
     def zarr_format(self) -> int:
         """Return the newest version of the format that all libraries read, otherwise 3."""
@@ -143,6 +150,53 @@ def obstacles(features: Sequence[Feature], library: str) -> Iterator[Obstacle]:
         # The last in the document is usually the one to change: a codec, not the data type.
         last = max(stop.features, key=lambda it: list(by_id).index(it))
         yield Obstacle(library, stop, by_id[last])
+
+
+def report(
+    nodes: Iterable[tuple[str, Mapping[str, Any]]], libraries: Iterable[str]
+) -> list[dict[str, Any]]:
+    """Return which libraries read a hierarchy, and what stops the others, as JSON.
+
+    Parameters
+    ----------
+    nodes : iterable of (str, mapping)
+        The path of each node, and its metadata documents.
+    libraries : iterable of str
+        Names of libraries in the table.
+
+    Returns
+    -------
+    list of dict
+        For each library ``name``, ``version``, ``source``, ``reads``, ``note``, ``reasons`` and
+        ``unknown``: features that were not measured.
+    """
+    support = table()
+    features = [(path, node_features(path, documents)) for path, documents in nodes]
+    new = sorted({it.id for _, ids in features for it in ids if not support.is_known(it.id)})
+    found = []
+    for library in libraries:
+        reasons = [
+            {
+                "path": f"/{path}",
+                "document": it.feature.document,
+                "pointer": it.feature.pointer,
+                "features": sorted(it.stop.features),
+                "outcome": it.stop.outcome,
+                "message": it.message + (f" ({it.stop.message})" if it.stop.message else ""),
+                "remedy": it.remedy,
+            }
+            for path, ids in features
+            for it in obstacles(ids, library)
+        ]
+        row = support.libraries[library]
+        found.append(
+            {
+                "name": library, "version": row["version"], "source": row["source"],
+                "reads": not reasons, "note": row.get("note", ""), "reasons": reasons,
+                "unknown": [] if reasons else new,
+            }
+        )  # fmt: skip
+    return found
 
 
 # --- create_array ---

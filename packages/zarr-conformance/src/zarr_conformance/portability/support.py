@@ -88,6 +88,10 @@ class Support:
         ]
         return [it for it in found if not any(other.features < it.features for other in found)]
 
+    def is_known(self, feature: str) -> bool:
+        """Whether a feature was measured, possibly as an extension that libraries do not know."""
+        return self.known(feature) in self.features
+
     def known(self, feature: str) -> str:
         """Return a feature with ``?`` instead of an extension that the table does not contain."""
         if feature in self.features:
