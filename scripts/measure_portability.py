@@ -26,7 +26,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from portability_probes import Probe, hierarchies, probes
 from run_conformance import FOLDER, PEERS, install
 from zarr_conformance.adapters.implementations import BUNDLED_ADAPTERS
+from zarr_conformance.corpus.build import all_cases
+from zarr_conformance.corpus.case import Accept
 from zarr_conformance.portability.features import DOCUMENTS, IF_KNOWN, UNKNOWN, node_features
+from zarr_conformance.portability.requirement import parents
 from zarr_conformance.portability.support import EMPTY, TABLE, Support
 from zarr_conformance.runner.adapter_process import (
     AdapterDiedError,
@@ -52,6 +55,28 @@ NOTES = ARRAYS_ONLY | {
     "gdal": "the build in the wheels of rasterio; other builds have other compressors",
 }
 """What the outcomes of a library mean."""
+
+N5_JAVA = "n5-java"
+N5_NOTE = (
+    "by the documentation of n5 and n5-zarr, which read N5 and version 2; its work on version 3 is "
+    "not taken into account"
+)
+# What the README of n5-zarr says of version 2, as regular expressions for features.
+N5_READS = (
+    r"name/.*|v2|v2/(group|array at the root|length 0|order/[CF]|dimension_separator/.*)"
+    r"|v2/dtype/[iu][1248]|v2/dtype/f[48]|v2/byte order/>|v2/filters/(null|empty)"
+    r"|v2/compressor/(null|(blosc|gzip|zlib|bz2)(/.*)?)|v2/consolidated.*"
+    r"|v2/fill_value/(integer.*|float|large float|null|-?Infinity|NaN)"
+)
+N5_FEATURES = [
+    "n5",
+    *(f"n5/dataType/{it}" for it in ("float32", "float64")),
+    *(f"n5/dataType/{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
+    *(f"n5/compression/{it}" for it in ("raw", "gzip", "bzip2", "xz", "lz4", "blosc", "zstd")),
+]
+READ_N5 = {N5_JAVA, "tensorstore", "z5py", "zarr-python-2"}
+WITHOUT_LZ4 = {"tensorstore", "zarr-python-2"}
+"""Libraries whose documentation says that they read N5, and those of them without LZ4."""
 
 Observation = tuple[frozenset[str], str, str]
 
@@ -93,16 +118,20 @@ def libraries(folder: Path, only: Sequence[str]) -> list[Library]:
 
 def features_of(probe: Probe) -> dict[str, frozenset[str]]:
     """Return the features of the nodes of a probe."""
+    documents = {path: documents_of(probe, path) for path in probe.nodes}
     found = {}
-    for path in probe.nodes:
-        documents = {}
-        for name in (*DOCUMENTS["v3"], *DOCUMENTS["v2"]):
-            content = probe.store.get(f"{path}/{name}".lstrip("/"))
-            if content is not None:
-                documents[name] = json.loads(content)
-        ids = (it.id.replace("acme.unknown", UNKNOWN) for it in node_features(path, documents))
+    for path, own in documents.items():
+        above = [documents_of(probe, it) for it in parents(path)]
+        ids = (it.id.replace("acme.unknown", UNKNOWN) for it in node_features(path, own, above))
         found[path] = frozenset(it if UNKNOWN in it else it.replace(IF_KNOWN, "") for it in ids)
     return found
+
+
+def documents_of(probe: Probe, path: str) -> dict[str, Any]:
+    """Return the metadata documents of a node of a probe."""
+    names = (*DOCUMENTS["v3"], *DOCUMENTS["v2"])
+    keys = {name: f"{path}/{name}".lstrip("/") for name in names}
+    return {name: json.loads(probe.store[key]) for name, key in keys.items() if key in probe.store}
 
 
 def open_all(library: Library, given: Sequence[Probe], folder: Path) -> tuple[str, list[Any]]:
@@ -114,25 +143,29 @@ def open_all(library: Library, given: Sequence[Probe], folder: Path) -> tuple[st
     for number, probe in enumerate(given):
         outcomes = {}
         for path, node in probe.nodes.items():
-            if process is None:
-                process = AdapterProcess(
-                    library.command, log, Limits().memory, library.environment
-                )
-                version = process.request(60, "capabilities")["result"]["version"]
             request = {
                 "zarr_format": node.zarr_format, "store": str(folder / f"{number}.zarr"), "path": path,
             }  # fmt: skip
             into.unlink(missing_ok=True)
-            try:
-                if node.values is None:
-                    reply = process.request(SECONDS, "open", **request)
-                else:
-                    reply = process.request(SECONDS, "read", **request, into=str(into), selection=None)  # fmt: skip
-            except (AdapterDiedError, AdapterTimeoutError, AdapterMemoryError) as error:
-                process = None
-                outcomes[path] = ("crash", f"{type(error).__name__}: {error}"[:200])
-                continue
-            outcomes[path] = judge(library, node, reply, into)
+            outcome = ("crash", "")
+            for _ in range(2):  # an error that zarrita.js does not handle ends the next request
+                if process is None:
+                    process = AdapterProcess(
+                        library.command, log, Limits().memory, library.environment
+                    )
+                    version = process.request(60, "capabilities")["result"]["version"]
+                try:
+                    if node.values is None:
+                        reply = process.request(SECONDS, "open", **request)
+                    else:
+                        reply = process.request(SECONDS, "read", **request, into=str(into), selection=None)  # fmt: skip
+                except (AdapterDiedError, AdapterTimeoutError, AdapterMemoryError) as error:
+                    process = None
+                    outcome = ("crash", f"{type(error).__name__}: {error}"[:200])
+                    continue
+                outcome = judge(library, node, reply, into)
+                break
+            outcomes[path] = outcome
         results.append(outcomes)
     if process is not None:
         process.close()
@@ -196,9 +229,7 @@ def learn(observations: Sequence[Observation]) -> list[tuple[frozenset[str], str
     causes = []
     for size in (1, 2, 3):
         good = {it for features in read for it in combinations(features, size)}
-        good |= {
-            it for features in empty for it in combinations(features, size) if EMPTY & {*it}
-        }
+        good |= {it for features in empty for it in combinations(features, size) if EMPTY & {*it}}
         candidates = [
             [it for it in combinations(features, size) if it not in good] for features, _, _ in left
         ]
@@ -209,11 +240,17 @@ def learn(observations: Sequence[Observation]) -> list[tuple[frozenset[str], str
             cause = max(counts, key=lambda it: (counts[it], *_rank(it, frequency)))
             wanted = frozenset(cause)
             covered = [wanted <= features for features, _, _ in left]
-            outcomes = Counter(it[1] for it, is_covered in zip(left, covered, strict=True) if is_covered)
+            outcomes = Counter(
+                it[1] for it, is_covered in zip(left, covered, strict=True) if is_covered
+            )
             outcome = outcomes.most_common(1)[0][0]
             # The message of the simplest array.
             simplest = min(
-                (it for it, is_covered in zip(left, covered, strict=True) if is_covered and it[1] == outcome),
+                (
+                    it
+                    for it, is_covered in zip(left, covered, strict=True)
+                    if is_covered and it[1] == outcome
+                ),
                 key=lambda it: len(it[0]),
             )
             lazy = any(wanted <= features for features in empty)
@@ -229,7 +266,9 @@ _ORDER = ("", "data_type", "dtype", "codec", "compressor", "filter", "chunk_grid
 
 def _rank(cause: tuple[str, ...], frequency: Counter[str]) -> tuple[Any, ...]:
     """Rank causes that explain equally many arrays: general features, then rare ones."""
-    parts = [_ORDER.index(kind) if (kind := (it.split("/") + [""])[1]) in _ORDER else 9 for it in cause]
+    parts = [
+        _ORDER.index(kind) if (kind := (it.split("/") + [""])[1]) in _ORDER else 9 for it in cause
+    ]
     return (-sum(frequency[it] for it in cause), -sum(parts), -sum(map(len, cause)), cause)
 
 
@@ -248,6 +287,7 @@ def table(measured: dict[str, Any], given: Sequence[Probe]) -> dict[str, Any]:
             (nodes[path], *outcome)
             for nodes, outcomes in zip(ids, found["results"], strict=True)
             for path, outcome in outcomes.items()
+            if name not in ARRAYS_ONLY or not nodes[path] & {"v2/group", "v3/group"}
         ]
         for features, outcome, message, lazy in learn(observations):
             entry: dict[str, Any] = {"outcome": outcome}
@@ -256,21 +296,40 @@ def table(measured: dict[str, Any], given: Sequence[Probe]) -> dict[str, Any]:
             if message:
                 entry["message"] = shorten(message)
             stops[tuple(sorted(features))][name] = entry
+    add_documented(stops, tested, measured)
+    libraries = {
+        name: {"version": found["version"].split(" ")[0], "source": "measured"}
+        | ({"note": NOTES[name]} if name in NOTES else {})
+        for name, found in measured.items()
+    }
+    libraries[N5_JAVA] = {"version": "3", "source": "documented", "note": N5_NOTE}
     return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
         "version": 1,
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "libraries": {
-            name: {"version": found["version"].split(" ")[0], "source": "measured"}
-            | ({"note": NOTES[name]} if name in NOTES else {})
-            for name, found in measured.items()
-        },
-        "features": tested,
+        "libraries": libraries,
+        "features": sorted({*tested, *N5_FEATURES, "v1", "draft"}),
         "stops": [
             {"features": list(features), "libraries": dict(sorted(by.items()))}
             for features, by in sorted(stops.items(), key=lambda it: (len(it[0]), it[0]))
         ],
     }
+
+
+def add_documented(
+    stops: dict[tuple[str, ...], dict[str, dict[str, Any]]],
+    tested: Iterable[str],
+    measured: Iterable[str],
+) -> None:
+    """Add what documentation says: the row of N5 in Java, and formats that are not measured."""
+    refuses = {"outcome": "refuses"}
+    for feature in tested:
+        if not feature.startswith("v3/") and not re.fullmatch(N5_READS, feature):
+            stops[feature,][N5_JAVA] = refuses
+    for name in (*measured, N5_JAVA):
+        for format_ in ("v1", "draft", *(["n5"] if name not in READ_N5 else [])):
+            stops[format_,][name] = refuses
+        if name in WITHOUT_LZ4:
+            stops["n5/compression/lz4",][name] = refuses
 
 
 def shorten(message: str) -> str:
@@ -300,13 +359,58 @@ def compare(measured: dict[str, Any], given: Sequence[Probe], support: Support) 
     return counts
 
 
+def check_harness(support: Support) -> Counter[Any]:
+    """Compare predictions with the results of the conformance tests; return counts by library.
+
+    Counted are cases that open or read a valid array and have one expectation.
+    """
+    recorded = json.loads((ROOT / "docs" / "conformance.json").read_text("utf-8"))
+    grades = {
+        run["name"]: dict(zip(recorded["cases"], run["grades"], strict=True))
+        for run in recorded["runs"]
+    }
+    counts: Counter[Any] = Counter()
+    for case in all_cases():
+        if (
+            case.operation != "read"
+            or not isinstance(case.expect, Accept)
+            or case.zarr_format not in (2, 3)
+        ):
+            continue
+        nodes = {case.path: None}
+        probe = Probe(dict(case.store), nodes)  # type: ignore[arg-type]
+        try:
+            features = features_of(probe)[case.path]
+        except (ValueError, TypeError, AttributeError, RecursionError):
+            continue
+        for library in support.libraries:
+            grade = grades.get(HARNESS.get(library, library), {}).get(case.id)
+            if grade is None or not all(map(support.is_known, features)):
+                continue
+            if grade == "u" and case.zarr_format == 2 and library in ("z5py", "simplezarr"):
+                continue  # its adapter does not read this format
+            counts[library, (grade == "p") == (not support.stops(features, library))] += 1
+            if (grade == "p") != (not support.stops(features, library)):
+                DIFFER.append((library, case.id, grade))
+    return counts
+
+
+DIFFER: list[tuple[str, str, str]] = []
+
+
 def main() -> int:
     """Measure, write, check."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--environments", type=Path, default=FOLDER, help="a folder with environments")
+    parser.add_argument(
+        "--environments", type=Path, default=FOLDER, help="a folder with environments"
+    )
     parser.add_argument("--library", action="append", default=[], help="only this one; repeatable")
-    parser.add_argument("--observations", type=Path, help="read outcomes of probes from, or write to")
-    parser.add_argument("--random", type=int, default=1500, help="random hierarchies among the probes")
+    parser.add_argument(
+        "--observations", type=Path, help="read outcomes of probes from, or write to"
+    )
+    parser.add_argument(
+        "--random", type=int, default=1500, help="random hierarchies among the probes"
+    )
     parser.add_argument("--hierarchies", type=int, default=0, help="compare with so many others")
     parser.add_argument("--seed", type=int, default=1, help="of the hierarchies to compare with")
     args = parser.parse_args()
@@ -320,6 +424,10 @@ def main() -> int:
             args.observations.write_text(json.dumps(measured), "utf-8")
     content = table(measured, given)
     TABLE.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    harness = check_harness(Support.load())
+    for name in content["libraries"]:
+        if total := harness[name, True] + harness[name, False]:
+            print(f"{name}: agrees with {harness[name, True]} of {total} results of the harness")
     if args.hierarchies:
         others = list(hierarchies(args.hierarchies, args.seed))
         counts = compare(measure(chosen, others), others, Support.load())

@@ -74,7 +74,19 @@ _INDEX = [codec("bytes", endian="little"), codec("crc32c")]
 
 # For each part of an array of version 3, its values; the first is the default.
 CHOICES: dict[str, list[Any]] = {
-    "data_type": ["int32", *(it for it in PLAIN if it != "int32"), *SMALL, *EIGHT, *COMPLEX, *TIMES, STRUCT, STRUCTURED, *VARIABLE, *FIXED, *RAW],
+    "data_type": [
+        "int32",
+        *(it for it in PLAIN if it != "int32"),
+        *SMALL,
+        *EIGHT,
+        *COMPLEX,
+        *TIMES,
+        STRUCT,
+        STRUCTURED,
+        *VARIABLE,
+        *FIXED,
+        *RAW,
+    ],
     "fill": [DEFAULT, "other", "NaN", "Infinity", "-Infinity", "hexadecimal", "float", "large"],
     "filters": [
         [],
@@ -88,7 +100,14 @@ CHOICES: dict[str, list[Any]] = {
         [codec("cast_value", data_type="int64")],
         [codec("reshape", shape=[[0, 1]])],
     ],
-    "serializer": ["auto", codec("bytes", endian="big"), codec("packbits"), codec("zfp", mode="reversible"), codec("numcodecs.pcodec", level=8), codec("numcodecs.zfpy", mode=4, rate=-1, tolerance=-1, precision=-1)],
+    "serializer": [
+        "auto",
+        codec("bytes", endian="big"),
+        codec("packbits"),
+        codec("zfp", mode="reversible"),
+        codec("numcodecs.pcodec", level=8),
+        codec("numcodecs.zfpy", mode=4, rate=-1, tolerance=-1, precision=-1),
+    ],
     "compressors": [
         [],
         [codec("gzip", level=5)],
@@ -230,7 +249,9 @@ def _values(dtype: Any, shape: tuple[int, ...], rng: random.Random) -> Any:
     return data.view(dtype).reshape(shape)
 
 
-def write_array(probe: Probe, path: str, zarr_format: int, choice: dict[str, Any], seed: str) -> bool:
+def write_array(
+    probe: Probe, path: str, zarr_format: int, choice: dict[str, Any], seed: str
+) -> bool:
     """Add an array with these choices to a probe; False if they contradict each other."""
     rng = random.Random(seed)
     store = MemoryStore()
@@ -348,7 +369,11 @@ def _fill(how: str, data_type: Any) -> dict[str, Any]:
     if isinstance(data_type, dict):
         data_type = data_type["name"]
     if not isinstance(data_type, str):
-        return {"fill_value": (7, 2.5)} if data_type == [("a", "<i4"), ("b", "<f8")] else _no(data_type)
+        return (
+            {"fill_value": (7, 2.5)}
+            if data_type == [("a", "<i4"), ("b", "<f8")]
+            else _no(data_type)
+        )
     if data_type in ("struct", "structured"):
         return {"fill_value": (7, 2.5)}
     if data_type in ("string", "object", "fixed_length_utf32") or data_type[1:2] == "U":
@@ -437,7 +462,9 @@ def _change_3(document: dict[str, Any], form: str) -> bool:
         case "key encoding as string" | "key encoding without configuration":
             if keys["name"] != "default" or keys["configuration"]["separator"] != "/":
                 return False
-            document["chunk_key_encoding"] = "default" if form.endswith("string") else {"name": "default"}
+            document["chunk_key_encoding"] = (
+                "default" if form.endswith("string") else {"name": "default"}
+            )
         case "must_understand=true" | "must_understand=false":
             codecs[-1] = {**last, "must_understand": form.endswith("true")}
         case "unknown codec, must_understand=false":
@@ -478,7 +505,7 @@ def _change_3(document: dict[str, Any], form: str) -> bool:
             settings.pop("checksum", None)
         case "no endian":
             found = [it for it in codecs if isinstance(it, dict) and it["name"] == "bytes"]
-            if not found or "configuration" in found[0] and document["data_type"] not in ("int8", "uint8", "bool"):  # fmt: skip
+            if not found or ("configuration" in found[0] and document["data_type"] not in ("int8", "uint8", "bool")):  # fmt: skip
                 return False
             found[0].pop("configuration", None)
         case "empty configuration":
@@ -598,7 +625,11 @@ def add_group(probe: Probe, path: str, version: int, consolidated: bool, form: s
             document = {"zarr_consolidated_format": 1, "metadata": entries}
             probe.store[f"{prefix}.zmetadata"] = json.dumps(document).encode()
     else:
-        group: dict[str, Any] = {"zarr_format": 3, "node_type": "group", "attributes": {"title": "x"}}
+        group: dict[str, Any] = {
+            "zarr_format": 3,
+            "node_type": "group",
+            "attributes": {"title": "x"},
+        }
         if form == "no attributes":
             del group["attributes"]
         elif form == "attribute NaN":
@@ -611,7 +642,9 @@ def add_group(probe: Probe, path: str, version: int, consolidated: bool, form: s
             entries = {
                 key[len(prefix) : -len("/zarr.json")]: json.loads(value)
                 for key, value in probe.store.items()
-                if key.startswith(prefix) and key.endswith("/zarr.json") and key != f"{prefix}zarr.json"
+                if key.startswith(prefix)
+                and key.endswith("/zarr.json")
+                and key != f"{prefix}zarr.json"
             }
             group["consolidated_metadata"] = {
                 "kind": "inline", "must_understand": False, "metadata": entries,
@@ -651,7 +684,9 @@ def hierarchies(count: int, seed: int) -> Iterator[Probe]:
             path = "/".join(filter(None, (parent, *names)))
             if path not in probe.nodes:
                 for _ in range(50):  # some choices contradict each other, some names are invalid
-                    if write_array(probe, path, version, random_choice(rng, choices), f"{number}"):
+                    if write_array(
+                        probe, path, version, random_choice(rng, choices), f"{number} {path}"
+                    ):
                         break
         for key in list(probe.store):  # implicit parents that zarr-core wrote
             if key.endswith(("zarr.json", ".zgroup")) and key.rpartition("/")[0] in groups:

@@ -65,5 +65,11 @@ def command(
 
     on_error = "skip" if skip_errors else "raise"
     run_conversion(
-        source, dest, "converting", on_error=on_error, portable=portable or None, **layout, **options
+        source,
+        dest,
+        "converting",
+        on_error=on_error,
+        portable=portable or None,
+        **layout,
+        **options,
     )

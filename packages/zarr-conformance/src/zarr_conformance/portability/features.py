@@ -13,7 +13,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 UNKNOWN = "?"
 """Stands for the names of extensions that the table does not contain."""
@@ -66,7 +66,9 @@ class Feature(NamedTuple):
     pointer: str
 
 
-def node_features(path: str, documents: Mapping[str, Any]) -> list[Feature]:
+def node_features(
+    path: str, documents: Mapping[str, Any], parents: Iterable[Mapping[str, Any]] = ()
+) -> list[Feature]:
     """Return the features of a node.
 
     Parameters
@@ -75,6 +77,8 @@ def node_features(path: str, documents: Mapping[str, Any]) -> list[Feature]:
         The path of the node in its hierarchy; empty for the root.
     documents : mapping of str to JSON
         The parsed metadata documents of the node by the names of :data:`DOCUMENTS`.
+    parents : iterable of mapping
+        Those of the groups that contain the node; some libraries open them first.
 
     Returns
     -------
@@ -84,6 +88,11 @@ def node_features(path: str, documents: Mapping[str, Any]) -> list[Feature]:
     found: dict[str, Feature] = {}
     for feature in _features(path, documents):
         found.setdefault(feature.id, feature)
+    for above in parents:
+        for feature in _features("", above):
+            if feature.id.endswith("/attributes/not JSON"):
+                id_ = f"{feature.id} in a parent"
+                found.setdefault(id_, Feature(id_, feature.document, feature.pointer))
     return list(found.values())
 
 
@@ -260,6 +269,8 @@ def _codecs_3(codecs: Any, pointer: str, within: str) -> Iterator[tuple[str, str
             yield f"v3/{names[serial - 1]} before sharding", f"{pointer}/{serial - 1}"
         for number in range(serial + 1, len(names)):
             yield f"v3/{names[number]} after sharding", f"{pointer}/{number}"
+    if within == "index codec":
+        yield f"v3/index codecs/{', '.join(names)}", pointer
     if serial > 1:
         yield "v3/several array-to-array codecs", pointer
     if len(names) - serial > 2:
@@ -473,7 +484,9 @@ def _name(given: Any) -> str:
 
 
 def _is_definition(value: Any) -> bool:
-    return isinstance(value, str) or (isinstance(value, dict) and isinstance(value.get("name"), str))
+    return isinstance(value, str) or (
+        isinstance(value, dict) and isinstance(value.get("name"), str)
+    )
 
 
 def _pointer(name: str) -> str:

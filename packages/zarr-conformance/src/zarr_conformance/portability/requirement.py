@@ -152,6 +152,12 @@ def obstacles(features: Sequence[Feature], library: str) -> Iterator[Obstacle]:
         yield Obstacle(library, stop, by_id[last])
 
 
+def parents(path: str) -> list[str]:
+    """Return the paths of the groups that contain a node."""
+    parts = path.split("/") if path else []
+    return ["/".join(parts[:depth]) for depth in range(len(parts))]
+
+
 def report(
     nodes: Iterable[tuple[str, Mapping[str, Any]]], libraries: Iterable[str]
 ) -> list[dict[str, Any]]:
@@ -171,7 +177,11 @@ def report(
         ``unknown``: features that were not measured.
     """
     support = table()
-    features = [(path, node_features(path, documents)) for path, documents in nodes]
+    documents = dict(nodes)
+    features = [
+        (path, node_features(path, own, [documents[it] for it in parents(path) if it in documents]))
+        for path, own in documents.items()
+    ]
     new = sorted({it.id for _, ids in features for it in ids if not support.is_known(it.id)})
     found = []
     for library in libraries:
@@ -206,7 +216,9 @@ _ZSTD = {"name": "zstd", "configuration": {"level": 0, "checksum": False}}
 _LITTLE = {"name": "bytes", "configuration": {"endian": "little"}}
 
 
-def create_portable_array(store: Any, libraries: str | Iterable[str], options: dict[str, Any]) -> Any:
+def create_portable_array(
+    store: Any, libraries: str | Iterable[str], options: dict[str, Any]
+) -> Any:
     """Create an array that libraries read: ``zarr_core.create_array(portable=libraries)``.
 
     Arguments with their defaults are chosen so that the libraries read the array: the format,
@@ -233,7 +245,15 @@ def create_portable_array(store: Any, libraries: str | Iterable[str], options: d
     place, path = zarr_core.resolve_store_path(
         store, options["path"], storage_options=options["storage_options"], read_only=True
     )
-    shape = ("path", "storage_options", "synchronizer", "overwrite", "write_data", "recheck", "config")
+    shape = (
+        "path",
+        "storage_options",
+        "synchronizer",
+        "overwrite",
+        "write_data",
+        "recheck",
+        "config",
+    )
     described = {name: value for name, value in options.items() if name not in shape}
     fewest: list[tuple[str, str]] | None = None
     for choice in _choices(options, _format_of_parent(store, place, path)):

@@ -84,7 +84,9 @@ class Support:
         known = {self.known(it) for it in features}
         has_chunks = not known & EMPTY
         found = [
-            it for it in self.causes[library] if it.features <= known and (has_chunks or not it.chunks)
+            it
+            for it in self.causes[library]
+            if it.features <= known and (has_chunks or not it.chunks)
         ]
         return [it for it in found if not any(other.features < it.features for other in found)]
 
