@@ -267,7 +267,7 @@ _ORDER = ("", "data_type", "dtype", "codec", "compressor", "filter", "chunk_grid
 def _rank(cause: tuple[str, ...], frequency: Counter[str]) -> tuple[Any, ...]:
     """Rank causes that explain equally many arrays: general features, then rare ones."""
     parts = [
-        _ORDER.index(kind) if (kind := (it.split("/") + [""])[1]) in _ORDER else 9 for it in cause
+        _ORDER.index(kind) if (kind := ([*it.split("/"), ""])[1]) in _ORDER else 9 for it in cause
     ]
     return (-sum(frequency[it] for it in cause), -sum(parts), -sum(map(len, cause)), cause)
 

@@ -11,14 +11,16 @@ import itertools
 import json
 import random
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import zarr_core
 from zarr_conformance.adapters.adapter import as_bytes
 from zarr_core import MemoryStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 SHAPE, CHUNKS, SHARDS = (6, 8), (3, 4), (6, 4)
 

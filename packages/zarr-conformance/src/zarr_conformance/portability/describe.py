@@ -33,9 +33,7 @@ def describe(feature: str) -> str:
     base, *parts = feature.split("/")
     if base == "name":
         return f"a node name ({' '.join(parts)})"
-    if base.endswith(" consolidated: v3") or base.endswith("consolidated: v2"):
-        parts = parts or [""]
-    if parts and parts[0].startswith("consolidated: "):
+    if parts and parts[0].startswith("consolidated: "):  # followed by a feature
         rest = "/".join((parts[0].removeprefix("consolidated: "), *parts[1:]))
         return f"consolidated metadata with {describe(rest)}"
     if not parts:
@@ -65,3 +63,19 @@ def remedy(feature: str, library: str) -> str:
     if kind == "fill_value":
         return "store another fill value: fill_value=, or zarr-core convert --fill-value"
     return f"convert it: zarr-core convert SOURCE DEST --portable {library}"
+
+
+def advice(feature: str) -> str:
+    """Return what to do about a feature of an array that does not exist yet."""
+    base, *parts = feature.split("/")
+    kind = parts[0] if parts else ""
+    if base == "name":
+        return "choose another name"
+    if not kind:
+        return "choose another zarr_format"
+    if kind.startswith(("data_type", "dtype")):
+        return "choose another dtype"
+    words = _KINDS.get(kind, "").removeprefix("the ").split(",")[0].removesuffix(":")
+    if kind in ("codec", "compressor", "filter", "chunk_grid", "chunk_key_encoding", "order"):
+        return f"choose another {words}, or omit the argument"
+    return "omit it"

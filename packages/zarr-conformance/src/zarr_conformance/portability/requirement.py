@@ -8,7 +8,7 @@ from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from zarr_conformance.portability.describe import describe, remedy
+from zarr_conformance.portability.describe import advice, describe, remedy
 from zarr_conformance.portability.features import node_features
 from zarr_conformance.portability.support import Support
 
@@ -101,7 +101,7 @@ class Requirement:
         """Return a JSON pointer and a message for each obstacle."""
         versions = {it: table().libraries[it]["version"] for it in self.libraries}
         return [
-            (it.feature.pointer, f"{it.library} {versions[it.library]} {it.message}; {it.remedy}")
+            (it.feature.pointer, f"{it.library} {versions[it.library]} {it.message}; {advice(it.feature.id)}")
             for it in self.obstacles(path, documents)
         ]
 
@@ -239,34 +239,32 @@ def create_portable_array(
         If a library does not read an array with these arguments, before anything is written.
     """
     import zarr_core
-    from zarr_core.extension import Location, MetadataValidationError, ValidationProblem
+    from zarr_core.extension import Location, MetadataValidationError, ValidationProblem, ZarrError
 
     requirement = Requirement(libraries)
-    place, path = zarr_core.resolve_store_path(
-        store, options["path"], storage_options=options["storage_options"], read_only=True
-    )
-    shape = (
-        "path",
-        "storage_options",
-        "synchronizer",
-        "overwrite",
-        "write_data",
-        "recheck",
-        "config",
-    )
-    described = {name: value for name, value in options.items() if name not in shape}
+    path, parent = _path_and_format(store, options)
+    described = {name: value for name, value in options.items() if name not in _OF_THE_STORE}
     fewest: list[tuple[str, str]] | None = None
-    for choice in _choices(options, _format_of_parent(store, place, path)):
-        trial = zarr_core.create_array(
-            zarr_core.MemoryStore(), path=path, **(described | choice), write_data=False
-        )
+    for choice in _choices(options, parent):
+        memory = zarr_core.MemoryStore()
+        try:
+            trial = zarr_core.create_array(
+                memory, **(described | choice | {"path": path, "write_data": False})
+            )
+        except ZarrError:  # another format may not have the data type, for example
+            if fewest is None:
+                raise
+            continue
         problems = requirement.problems(path, stored_documents(trial))
         if not problems:
             return zarr_core.create_array(store, **(options | choice))
         if fewest is None or len(problems) < len(fewest):
             fewest = problems
     found = [ValidationProblem(pointer, message) for pointer, message in fewest or ()]
-    raise MetadataValidationError(Location(place, path), found)
+    raise MetadataValidationError(Location("new array", path), found)
+
+
+_OF_THE_STORE = ("storage_options", "synchronizer", "overwrite", "recheck")
 
 
 def _choices(options: Mapping[str, Any], parent: int | str | None) -> Iterator[dict[str, Any]]:
@@ -284,23 +282,31 @@ def _choices(options: Mapping[str, Any], parent: int | str | None) -> Iterator[d
         yield dict(zip(alternatives, values, strict=True))
 
 
-def _format_of_parent(store: Any, place: Any, path: str) -> int | str | None:
-    """Return the format of the hierarchy that contains an array; None if there is none."""
-    from zarr_core.errors import NodeNotFoundError
+def _path_and_format(store: Any, options: Mapping[str, Any]) -> tuple[str, int | str | None]:
+    """Return the path of a new array in its store, and the format of the hierarchy around it.
+
+    The format is None if the array is not in a hierarchy.
+    """
+    import zarr_core
+    from zarr_core.errors import NodeNotFoundError, StoreError
     from zarr_core.tools import read_node
 
+    path = options["path"] or ""
     if hasattr(store, "zarr_format"):  # a group
-        return store.zarr_format  # type: ignore[no-any-return]
-    parts = path.split("/")[:-1] if path else []
-    for depth in range(len(parts), -1, -1):
-        if depth == 0 and not path:
-            break
+        return f"{store.path}/{path}".strip("/"), store.zarr_format
+    try:
+        place, path = zarr_core.resolve_store_path(
+            store, path, storage_options=options["storage_options"], read_only=True
+        )
+    except (StoreError, OSError):  # such as an archive that does not exist yet
+        return path, None
+    for parent in reversed(parents(path)):
         try:
-            found, _ = read_node(place, "/".join(parts[:depth]))
+            format_, _ = read_node(place, parent)
         except NodeNotFoundError:
             continue
-        return int(found.name[1:]) if found.name in ("v2", "v3") else found.name
-    return None
+        return path, {"v2": 2, "v3": 3}.get(format_.name, format_.name)
+    return path, None
 
 
 def stored_documents(array: Any) -> dict[str, Any]:

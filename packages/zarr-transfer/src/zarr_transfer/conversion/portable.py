@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Any, Protocol
@@ -15,6 +14,8 @@ from zarr_core.tools import optional_function
 from zarr_transfer.conversion.requested_layout import is_keep
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
     from zarr_core.tools import NodeMetadata
 
     from zarr_transfer.conversion.requested_layout import RequestedLayout
