@@ -4,7 +4,8 @@
 library of ``conformance_peers.toml`` in its own environment, which ``make conformance`` installs,
 and derives ``support.json``: the features, and combinations of features, that stop a library.
 ``--hierarchies 500`` then predicts which library reads random hierarchies, opens them with each
-library and compares.  ``docs/conformance.json`` is a second check of the table.
+library and compares.  The results of the conformance tests, ``docs/conformance.json``, count as
+further probes.
 """
 
 from __future__ import annotations
@@ -20,17 +21,18 @@ import tempfile
 import tomllib
 from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from portability_probes import Probe, hierarchies, probes
+from portability_probes import Node, Probe, hierarchies, probes
 from run_conformance import FOLDER, PEERS, install
 from zarr_conformance.adapters.implementations import BUNDLED_ADAPTERS
 from zarr_conformance.corpus.build import all_cases
 from zarr_conformance.corpus.case import Accept
 from zarr_conformance.portability.features import DOCUMENTS, IF_KNOWN, UNKNOWN, node_features
 from zarr_conformance.portability.requirement import parents
-from zarr_conformance.portability.support import EMPTY, TABLE, Support
+from zarr_conformance.portability.support import EMPTY, GROUPS, TABLE, Support
 from zarr_conformance.runner.adapter_process import (
     AdapterDiedError,
     AdapterMemoryError,
@@ -55,6 +57,9 @@ NOTES = ARRAYS_ONLY | {
     "gdal": "the build in the wheels of rasterio; other builds have other compressors",
 }
 """What the outcomes of a library mean."""
+
+FORMATS = {"zarr-python-2": (2,), "z5py": (3,), "simplezarr": (3,)}
+"""The formats that adapters support, if not both."""
 
 N5_JAVA = "n5-java"
 N5_NOTE = (
@@ -280,14 +285,20 @@ def combinations(features: frozenset[str], size: int) -> Iterable[tuple[str, ...
 def table(measured: dict[str, Any], given: Sequence[Probe]) -> dict[str, Any]:
     """Derive the table from the outcomes of probes."""
     ids = [features_of(probe) for probe in given]
-    tested = sorted({it for nodes in ids for features in nodes.values() for it in features})
+    tested = {it for nodes in ids for features in nodes.values() for it in features}
+    harness = harness_results()
+    tested |= {it for results in harness.values() for features, _ in results for it in features}
     stops: dict[tuple[str, ...], dict[str, dict[str, Any]]] = defaultdict(dict)
     for name, found in measured.items():
         observations = [
             (nodes[path], *outcome)
             for nodes, outcomes in zip(ids, found["results"], strict=True)
             for path, outcome in outcomes.items()
-            if name not in ARRAYS_ONLY or not nodes[path] & {"v2/group", "v3/group"}
+            if name not in ARRAYS_ONLY or not nodes[path] & GROUPS
+        ]
+        observations += [
+            (features, "reads" if reads else "refuses", "")
+            for features, reads in harness.get(name, ())
         ]
         for features, outcome, message, lazy in learn(observations):
             entry: dict[str, Any] = {"outcome": outcome}
@@ -300,6 +311,7 @@ def table(measured: dict[str, Any], given: Sequence[Probe]) -> dict[str, Any]:
     libraries = {
         name: {"version": found["version"].split(" ")[0], "source": "measured"}
         | ({"note": NOTES[name]} if name in NOTES else {})
+        | ({"groups": False} if name in ARRAYS_ONLY else {})
         for name, found in measured.items()
     }
     libraries[N5_JAVA] = {"version": "3", "source": "documented", "note": N5_NOTE}
@@ -359,43 +371,29 @@ def compare(measured: dict[str, Any], given: Sequence[Probe], support: Support) 
     return counts
 
 
-def check_harness(support: Support) -> Counter[Any]:
-    """Compare predictions with the results of the conformance tests; return counts by library.
+def harness_results() -> dict[str, list[tuple[frozenset[str], bool]]]:
+    """Return the results of the conformance tests: for each library, features and whether it reads.
 
-    Counted are cases that open or read a valid array and have one expectation.
+    They are those of the cases that read all elements of a valid array.
     """
     recorded = json.loads((ROOT / "docs" / "conformance.json").read_text("utf-8"))
-    grades = {
-        run["name"]: dict(zip(recorded["cases"], run["grades"], strict=True))
-        for run in recorded["runs"]
-    }
-    counts: Counter[Any] = Counter()
+    cases = {}
     for case in all_cases():
-        if (
-            case.operation != "read"
-            or not isinstance(case.expect, Accept)
-            or case.zarr_format not in (2, 3)
-        ):
-            continue
-        nodes = {case.path: None}
-        probe = Probe(dict(case.store), nodes)  # type: ignore[arg-type]
-        try:
-            features = features_of(probe)[case.path]
-        except (ValueError, TypeError, AttributeError, RecursionError):
-            continue
-        for library in support.libraries:
-            grade = grades.get(HARNESS.get(library, library), {}).get(case.id)
-            if grade is None or not all(map(support.is_known, features)):
-                continue
-            if grade == "u" and case.zarr_format == 2 and library in ("z5py", "simplezarr"):
-                continue  # its adapter does not read this format
-            counts[library, (grade == "p") == (not support.stops(features, library))] += 1
-            if (grade == "p") != (not support.stops(features, library)):
-                DIFFER.append((library, case.id, grade))
-    return counts
-
-
-DIFFER: list[tuple[str, str, str]] = []
+        if case.operation == "read" and isinstance(case.expect, Accept) and case.selection is None:
+            probe = Probe(dict(case.store), {case.path: Node(case.zarr_format)})
+            with suppress(ValueError, TypeError, AttributeError, RecursionError, LookupError):
+                cases[case.id] = case.zarr_format, features_of(probe)[case.path]
+    found: dict[str, list[tuple[frozenset[str], bool]]] = {}
+    names = {shown: name for name, shown in HARNESS.items()}
+    for run in recorded["runs"]:
+        name = names.get(run["name"], run["name"])
+        found[name] = [
+            (cases[case][1], grade == "p")
+            for case, grade in zip(recorded["cases"], run["grades"], strict=True)
+            # Adapters that do not support a format do not show whether the library does.
+            if case in cases and cases[case][0] in FORMATS.get(name, (2, 3))
+        ]
+    return found
 
 
 def main() -> int:
@@ -424,13 +422,14 @@ def main() -> int:
             args.observations.write_text(json.dumps(measured), "utf-8")
     content = table(measured, given)
     TABLE.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", "utf-8")
-    harness = check_harness(Support.load())
-    for name in content["libraries"]:
-        if total := harness[name, True] + harness[name, False]:
-            print(f"{name}: agrees with {harness[name, True]} of {total} results of the harness")
+    support = Support.load()
+    for name, results in harness_results().items():
+        if name in support.libraries:
+            agree = sum(reads == (not support.stops(ids, name)) for ids, reads in results)
+            print(f"{name}: agrees with {agree} of {len(results)} results of the harness")
     if args.hierarchies:
         others = list(hierarchies(args.hierarchies, args.seed))
-        counts = compare(measure(chosen, others), others, Support.load())
+        counts = compare(measure(chosen, others), others, support)
         right = sum(count for (_, is_right), count in counts.items() if is_right)
         for name in content["libraries"]:
             print(f"{name}: {counts[name, True]} of {counts[name, True] + counts[name, False]}")

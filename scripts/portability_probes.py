@@ -55,11 +55,12 @@ PLAIN = [
 SMALL = ["int2", "int4", "uint2", "uint4", "float4_e2m1fn", "float6_e2m3fn"]
 EIGHT = ["float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fnuz", "float8_e5m2"]
 EIGHT += ["float8_e5m2fnuz", "float8_e8m0fnu", "bfloat16"]
+SMALL += ["float6_e3m2fn"]
 COMPLEX = ["complex_bfloat16", "complex_float16", "complex_float32", "complex_float64"]
 TIMES = [
     codec(f"numpy.{kind}64", unit=unit, scale_factor=1)
     for kind in ("datetime", "timedelta")
-    for unit in ("s", "ns", "D")
+    for unit in ("s", "ns", "D", "ms", "us", "m", "h", "W", "M", "Y", "ps", "fs", "as", "generic")
 ]
 STRUCT = codec("struct", fields=[{"name": "a", "data_type": "int32"}, {"name": "b", "data_type": "float64"}])  # fmt: skip
 STRUCTURED = codec("structured", fields=[["a", "int32"], ["b", "float64"]])
@@ -89,7 +90,17 @@ CHOICES: dict[str, list[Any]] = {
         *FIXED,
         *RAW,
     ],
-    "fill": [DEFAULT, "other", "NaN", "Infinity", "-Infinity", "hexadecimal", "float", "large"],
+    "fill": [
+        DEFAULT,
+        "other",
+        "NaN",
+        "Infinity",
+        "-Infinity",
+        "hexadecimal",
+        "float",
+        "large",
+        "integers",
+    ],
     "filters": [
         [],
         [codec("transpose", order=[1, 0])],
@@ -150,7 +161,7 @@ CHOICES: dict[str, list[Any]] = {
         codec("v2", separator="/"),
         codec("suffix", **{"base-encoding": {"name": "default"}, "suffix": ".x"}),
     ],
-    "grid": ["regular", "rectilinear", "run lengths", "zero", "scalar"],
+    "grid": ["regular", "rectilinear", "lengths", "run lengths", "zero", "scalar"],
     "shards": [None, "end", "start", "nested", "compressed", "filtered", "plain index"],
     "form": [
         None,
@@ -292,6 +303,8 @@ def _write_3(store: MemoryStore, path: str, choice: dict[str, Any], rng: random.
     chunks: Any = CHUNKS
     if choice["grid"] == "rectilinear":
         chunks = [[1, 5], [3, 3, 2]]
+    elif choice["grid"] == "lengths":
+        chunks = [[1, 5], [3, 4, 1]]
     elif choice["grid"] == "run lengths":
         chunks = [[2, 2, 2], [8]]
     elif choice["grid"] == "zero":
@@ -355,7 +368,7 @@ def _fill_elements(array: Any, choice: dict[str, Any], rng: random.Random) -> An
 def _fill(how: str, data_type: Any) -> dict[str, Any]:
     """Return the argument ``fill_value``; contradictions become errors."""
     name = data_type if isinstance(data_type, str) else "object"
-    if how in (DEFAULT, "hexadecimal", "float"):
+    if how in (DEFAULT, "hexadecimal", "float", "integers"):
         return {}
     if how == "null":
         return {"fill_value": None}
@@ -422,6 +435,10 @@ def _change(stored: dict[str, bytes], path: str, choice: dict[str, Any], zarr_fo
             if not isinstance(document["fill_value"], int | float) or "float" not in str(document["data_type"]):  # fmt: skip
                 return False
             document["fill_value"] = float(document["fill_value"])
+        if choice["fill"] == "integers":
+            if not isinstance(document["fill_value"], list) or "complex" not in str(document["data_type"]):  # fmt: skip
+                return False
+            document["fill_value"] = [0, 0]
         if choice["fill"] == "hexadecimal":
             sizes = {"float16": 4, "float32": 8, "float64": 16, "bfloat16": 4, "float8_e4m3": 2}
             if str(document["data_type"]) not in sizes:

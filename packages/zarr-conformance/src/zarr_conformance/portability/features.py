@@ -204,7 +204,7 @@ def _data_type_3(given: Any) -> Iterator[tuple[str, str]]:
     if not configuration:
         yield "v3/data_type as an object", "/data_type"
     if "must_understand" in given:
-        yield "v3/data_type/must_understand", "/data_type/must_understand"
+        yield "v3/data_type with must_understand", "/data_type/must_understand"
     if not isinstance(configuration, dict):
         return
     for key, value in configuration.items():
@@ -224,9 +224,10 @@ def _grid_3(given: Any) -> Iterator[tuple[str, str]]:
     if not isinstance(given, dict):
         return
     if "must_understand" in given:
-        yield "v3/chunk_grid/must_understand", "/chunk_grid/must_understand"
+        yield "v3/chunk_grid with must_understand", "/chunk_grid/must_understand"
     pointer = "/chunk_grid/configuration/chunk_shapes"
-    shapes = (given.get("configuration") or {}).get("chunk_shapes", ())
+    configuration = given.get("configuration") if _name(given) == "rectilinear" else None
+    shapes = configuration.get("chunk_shapes") if isinstance(configuration, dict) else None
     for axis in shapes if isinstance(shapes, list) else ():
         if not isinstance(axis, list):
             yield "v3/chunk_grid/rectilinear/one length", pointer
@@ -403,13 +404,13 @@ def _extension(
         configuration = given.get("configuration")
         if "must_understand" in given:
             flag = str(given["must_understand"]).lower()
-            yield f"{base}/must_understand={flag}", f"{pointer}/must_understand"
+            yield f"{base} with must_understand={flag}", f"{pointer}/must_understand"
         if "configuration" not in given:
             yield f"{base} without configuration", pointer
         elif not configuration:
-            yield f"{base}/empty configuration", f"{pointer}/configuration"
+            yield f"{base} with empty configuration", f"{pointer}/configuration"
         for key in given.keys() - {"name", "configuration", "must_understand"}:
-            yield f"{base}/additional field", f"{pointer}{_pointer(key)}"
+            yield f"{base} with additional field", f"{pointer}{_pointer(key)}"
     settings = configuration if isinstance(configuration, dict) else {}
     for key, value in settings.items():
         yield from _setting(f"{base}/{name}", key, value, f"{pointer}/configuration")

@@ -101,7 +101,10 @@ class Requirement:
         """Return a JSON pointer and a message for each obstacle."""
         versions = {it: table().libraries[it]["version"] for it in self.libraries}
         return [
-            (it.feature.pointer, f"{it.library} {versions[it.library]} {it.message}; {advice(it.feature.id)}")
+            (
+                it.feature.pointer,
+                f"{it.library} {versions[it.library]} {it.message}; {advice(it.feature.id)}",
+            )
             for it in self.obstacles(path, documents)
         ]
 

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 EMPTY = frozenset({"v2/length 0", "v3/length 0"})
 """The features of arrays without chunks."""
 
+GROUPS = frozenset({"v2/group", "v3/group"})
+"""The features of groups."""
+
 TABLE = Path(__file__).with_name("support.json")
 """The table, which ``scripts/measure_portability.py`` writes."""
 
@@ -82,6 +85,8 @@ class Support:
         A combination is left out if a part of it is a reason of its own.
         """
         known = {self.known(it) for it in features}
+        if known & GROUPS and not self.libraries[library].get("groups", True):
+            return []
         has_chunks = not known & EMPTY
         found = [
             it
@@ -91,7 +96,7 @@ class Support:
         return [it for it in found if not any(other.features < it.features for other in found)]
 
     def is_known(self, feature: str) -> bool:
-        """Whether a feature was measured, possibly as an extension that libraries do not know."""
+        """Whether a feature was measured; extensions that no table contains are unknown ones."""
         return self.known(feature) in self.features
 
     def known(self, feature: str) -> str:
@@ -103,6 +108,8 @@ class Support:
         optional = IF_KNOWN if IF_KNOWN in feature else ""
         parts = feature.split("/")
         for position in range(len(parts) - 1, 0, -1):
+            if "/".join(parts[:position]) in self.features and position > 1:
+                return feature  # the extension is known, but not its configuration
             general = "/".join((*parts[:position], UNKNOWN)) + optional
             if general in self.features:
                 return general
