@@ -8,7 +8,6 @@ of a document, so every feature has a JSON pointer.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -185,10 +184,10 @@ def _array_3(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield from _extension("v3/chunk_key_encoding", document.get("chunk_key_encoding"), "/chunk_key_encoding")  # fmt: skip
     yield from _codecs_3(document.get("codecs"), "/codecs", "")
     if "storage_transformers" in document:
-        transformers = document["storage_transformers"]
+        transformers = _list(document["storage_transformers"])
         if not transformers:
             yield "v3/storage_transformers/empty", "/storage_transformers"
-        for number, it in enumerate(transformers or ()):
+        for number, it in enumerate(transformers):
             yield from _extension("v3/storage_transformer", it, f"/storage_transformers/{number}")
     if "dimension_names" in document:
         yield from _dimension_names(document["dimension_names"])
@@ -211,9 +210,10 @@ def _data_type_3(given: Any) -> Iterator[tuple[str, str]]:
         if key != "fields":
             yield from _setting(base, key, value, "/data_type/configuration")
             continue
-        for field in value if isinstance(value, list) else ():
+        for field in _list(value):
             # Lists of a name and a data type, or objects.
-            kind = field.get("data_type") if isinstance(field, dict) else field[-1]
+            kind = field.get("data_type") if isinstance(field, dict) else _list(field)[-1:]
+            kind = kind[0] if isinstance(kind, list) and kind else kind
             form = "objects" if isinstance(field, dict) else "lists"
             yield f"{base}/fields as {form}", "/data_type/configuration/fields"
             yield f"{base} of {_name(kind)}", "/data_type/configuration/fields"
@@ -228,7 +228,7 @@ def _grid_3(given: Any) -> Iterator[tuple[str, str]]:
     pointer = "/chunk_grid/configuration/chunk_shapes"
     configuration = given.get("configuration") if _name(given) == "rectilinear" else None
     shapes = configuration.get("chunk_shapes") if isinstance(configuration, dict) else None
-    for axis in shapes if isinstance(shapes, list) else ():
+    for axis in _list(shapes):
         if not isinstance(axis, list):
             yield "v3/chunk_grid/rectilinear/one length", pointer
         elif any(isinstance(it, list) for it in axis):
@@ -240,17 +240,18 @@ def _dimension_names(names: Any) -> Iterator[tuple[str, str]]:
         yield "v3/dimension_names/null", "/dimension_names"
         return
     yield "v3/dimension_names", "/dimension_names"
+    names = _list(names)
     if None in names:
         yield "v3/dimension_names/null entry", f"/dimension_names/{names.index(None)}"
     if "" in names:
         yield "v3/dimension_names/empty name", f"/dimension_names/{names.index('')}"
-    if any(count > 1 for name, count in Counter(names).items() if name):
+    if len({*(texts := [it for it in names if isinstance(it, str) and it])}) < len(texts):
         yield "v3/dimension_names/repeated", "/dimension_names"
 
 
 def _codecs_3(codecs: Any, pointer: str, within: str) -> Iterator[tuple[str, str]]:
     """Yield features of a list of codecs; ``within`` is the role of the list in a codec."""
-    listed = codecs if isinstance(codecs, list) else []
+    listed = _list(codecs)
     names = [_name(it) for it in listed]
     serial = next((n for n, it in enumerate(names) if it in _ARRAY_TO_BYTES), len(names))
     for number, definition in enumerate(listed):
@@ -342,9 +343,9 @@ def _array_2(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     filters = document.get("filters")
     if not filters:
         yield f"v2/filters/{'null' if filters is None else 'empty'}", "/filters"
-    for number, it in enumerate(filters or ()):
+    for number, it in enumerate(_list(filters)):
         yield from _numcodecs("v2/filter", it, f"/filters/{number}")
-    if len(filters or ()) > 1:
+    if len(_list(filters)) > 1:
         yield "v2/several filters", "/filters"
     for name in document.keys() - _MEMBERS_2:
         yield "v2/additional field", _pointer(name)
@@ -437,7 +438,7 @@ def _setting(base: str, key: str, value: Any, pointer: str) -> Iterator[tuple[st
 def _shape(base: str, document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     shape = document.get("shape")
     if not isinstance(shape, list):
-        return
+        return  # the document is invalid
     if not shape:
         yield f"{base}/no dimensions", "/shape"
     if 0 in shape:
@@ -478,6 +479,11 @@ def _attributes(base: str, attributes: Any, pointer: str) -> Iterator[tuple[str,
     for name, value in attributes.items() if isinstance(attributes, dict) else ():
         if isinstance(value, float) and not isfinite(value):
             yield f"{base}/attributes/not JSON", f"{pointer}{_pointer(name)}"
+
+
+def _list(value: Any) -> list[Any]:
+    """Return a list, which is empty if the document is invalid."""
+    return value if isinstance(value, list) else []
 
 
 def _name(given: Any) -> str:
