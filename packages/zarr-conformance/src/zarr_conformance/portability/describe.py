@@ -38,12 +38,12 @@ def describe(feature: str) -> str:
         return f"consolidated metadata with {describe(rest)}"
     if not parts:
         return _FORMATS.get(base, base)
-    kind, *rest = parts
+    kind, *others = parts
     words = _KINDS.get(kind, kind.replace("_", " "))
-    if not rest:
+    if not others:
         return words.removesuffix(":")
-    more = f" ({', '.join(rest[1:])})" if len(rest) > 1 else ""
-    return f"{words} {rest[0] if rest[0] != '?' else 'that is not in the table'}{more}"
+    more = f" ({', '.join(others[1:])})" if len(others) > 1 else ""
+    return f"{words} {others[0] if others[0] != '?' else 'that is not in the table'}{more}"
 
 
 def remedy(feature: str, library: str) -> str:
