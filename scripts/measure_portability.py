@@ -31,7 +31,6 @@ from zarr_conformance.adapters.implementations import BUNDLED_ADAPTERS
 from zarr_conformance.corpus.build import all_cases
 from zarr_conformance.corpus.case import Accept
 from zarr_conformance.portability.features import DOCUMENTS, IF_KNOWN, UNKNOWN, node_features
-from zarr_conformance.portability.requirement import parents
 from zarr_conformance.portability.support import EMPTY, GROUPS, TABLE, Support
 from zarr_conformance.runner.adapter_process import (
     AdapterDiedError,
@@ -126,8 +125,8 @@ def features_of(probe: Probe) -> dict[str, frozenset[str]]:
     documents = {path: documents_of(probe, path) for path in probe.nodes}
     found = {}
     for path, own in documents.items():
-        above = [documents_of(probe, it) for it in parents(path)]
-        ids = (it.id.replace("acme.unknown", UNKNOWN) for it in node_features(path, own, above))
+        features = node_features(path, own, documents.get(""))
+        ids = (it.id.replace("acme.unknown", UNKNOWN) for it in features)
         found[path] = frozenset(it if UNKNOWN in it else it.replace(IF_KNOWN, "") for it in ids)
     return found
 

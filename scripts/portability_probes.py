@@ -430,6 +430,8 @@ def _change(stored: dict[str, bytes], path: str, choice: dict[str, Any], zarr_fo
     change = _change_3 if zarr_format == 3 else _change_2
     if zarr_format == 3:
         if choice["grid"] == "run lengths":
+            if document["chunk_grid"]["name"] != "rectilinear":
+                return False
             document["chunk_grid"]["configuration"]["chunk_shapes"] = [[[2, 3]], 8]
         if choice["fill"] == "float":
             if not isinstance(document["fill_value"], int | float) or "float" not in str(document["data_type"]):  # fmt: skip

@@ -7,6 +7,7 @@ _KINDS = {
     "data_type": "the data type",
     "dtype": "the data type",
     "codec": "the codec",
+    "codec after sharding": "after sharding the codec",
     "compressor": "the compressor",
     "filter": "the filter",
     "filters": "filters",

@@ -12,7 +12,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
 UNKNOWN = "?"
 """Stands for the names of extensions that the table does not contain."""
@@ -66,7 +66,7 @@ class Feature(NamedTuple):
 
 
 def node_features(
-    path: str, documents: Mapping[str, Any], parents: Iterable[Mapping[str, Any]] = ()
+    path: str, documents: Mapping[str, Any], root: Mapping[str, Any] | None = None
 ) -> list[Feature]:
     """Return the features of a node.
 
@@ -76,8 +76,8 @@ def node_features(
         The path of the node in its hierarchy; empty for the root.
     documents : mapping of str to JSON
         The parsed metadata documents of the node by the names of :data:`DOCUMENTS`.
-    parents : iterable of mapping
-        Those of the groups that contain the node; some libraries open them first.
+    root : mapping, optional
+        Those of the root of the hierarchy; some libraries open it first.
 
     Returns
     -------
@@ -87,11 +87,10 @@ def node_features(
     found: dict[str, Feature] = {}
     for feature in _features(path, documents):
         found.setdefault(feature.id, feature)
-    for above in parents:
-        for feature in _features("", above):
-            if feature.id.endswith("/attributes/not JSON"):
-                id_ = f"{feature.id} in a parent"
-                found.setdefault(id_, Feature(id_, feature.document, feature.pointer))
+    for feature in _features("", root) if root and path else ():
+        if feature.id.endswith("/attributes/not JSON"):
+            id_ = f"{feature.id} in the root"
+            found.setdefault(id_, Feature(id_, feature.document, feature.pointer))
     return list(found.values())
 
 
@@ -257,7 +256,10 @@ def _codecs_3(codecs: Any, pointer: str, within: str) -> Iterator[tuple[str, str
     for number, definition in enumerate(listed):
         here = f"{pointer}/{number}"
         name = names[number]
-        yield from _extension("v3/codec", definition, here, _OPTIONAL.get(name, ()))
+        # Some libraries ignore these, so they are features of their own.
+        is_after = number > serial and names[serial] == "sharding_indexed"
+        base = "v3/codec after sharding" if is_after else "v3/codec"
+        yield from _extension(base, definition, here, _OPTIONAL.get(name, ()))
         if within:
             yield f"v3/{within}/{name}", here
         configuration = definition.get("configuration") if isinstance(definition, dict) else None
@@ -269,8 +271,6 @@ def _codecs_3(codecs: Any, pointer: str, within: str) -> Iterator[tuple[str, str
     if serial < len(names) and names[serial] == "sharding_indexed":
         if serial:
             yield f"v3/{names[serial - 1]} before sharding", f"{pointer}/{serial - 1}"
-        for number in range(serial + 1, len(names)):
-            yield f"v3/{names[number]} after sharding", f"{pointer}/{number}"
     if within == "index codec":
         yield f"v3/index codecs/{', '.join(names)}", pointer
     if serial > 1:

@@ -182,8 +182,7 @@ def report(
     support = table()
     documents = dict(nodes)
     features = [
-        (path, node_features(path, own, [documents[it] for it in parents(path) if it in documents]))
-        for path, own in documents.items()
+        (path, node_features(path, own, documents.get(""))) for path, own in documents.items()
     ]
     new = sorted({it.id for _, ids in features for it in ids if not support.is_known(it.id)})
     found = []
