@@ -268,9 +268,8 @@ def _codecs_3(codecs: Any, pointer: str, within: str) -> Iterator[tuple[str, str
                 role = "index codec" if key == "index_codecs" else "inner codec"
                 nested = f"{here}/configuration/{key}"
                 yield from _codecs_3(value, nested, role)
-    if serial < len(names) and names[serial] == "sharding_indexed":
-        if serial:
-            yield f"v3/{names[serial - 1]} before sharding", f"{pointer}/{serial - 1}"
+    if serial < len(names) and names[serial] == "sharding_indexed" and serial:
+        yield f"v3/{names[serial - 1]} before sharding", f"{pointer}/{serial - 1}"
     if within == "index codec":
         yield f"v3/index codecs/{', '.join(names)}", pointer
     if serial > 1:
