@@ -8,11 +8,11 @@ of a document, so every feature has a JSON pointer.
 from __future__ import annotations
 
 import re
-from math import isfinite
+from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 UNKNOWN = "?"
 """Stands for the names of extensions that the table does not contain."""
@@ -88,7 +88,7 @@ def node_features(
     for feature in _features(path, documents):
         found.setdefault(feature.id, feature)
     for feature in _features("", root) if root and path else ():
-        if feature.id.endswith("/attributes/not JSON"):
+        if feature.id.endswith("/attributes/NaN"):
             id_ = f"{feature.id} in the root"
             found.setdefault(id_, Feature(id_, feature.document, feature.pointer))
     return list(found.values())
@@ -475,9 +475,18 @@ def _form(value: Any) -> str:
 
 
 def _attributes(base: str, attributes: Any, pointer: str) -> Iterator[tuple[str, str]]:
-    for name, value in attributes.items() if isinstance(attributes, dict) else ():
+    """Yield features of numbers that JSON does not have; infinity may also be a large number."""
+    items: Iterable[tuple[Any, Any]] = ()
+    if isinstance(attributes, dict):
+        items = attributes.items()
+    elif isinstance(attributes, list):
+        items = enumerate(attributes)
+    for name, value in items:
+        here = f"{pointer}{_pointer(name)}"
         if isinstance(value, float) and not isfinite(value):
-            yield f"{base}/attributes/not JSON", f"{pointer}{_pointer(name)}"
+            yield f"{base}/attributes/{'NaN' if isnan(value) else 'infinity'}", here
+        else:
+            yield from _attributes(base, value, here)
 
 
 def _list(value: Any) -> list[Any]:
