@@ -712,7 +712,7 @@ def hierarchies(count: int, seed: int) -> Iterator[Probe]:
         for key in list(probe.store):  # implicit parents that zarr-core wrote
             if key.endswith(("zarr.json", ".zgroup")) and key.rpartition("/")[0] in groups:
                 del probe.store[key]
-        for group in sorted(groups, key=len, reverse=True):
+        for group in sorted(groups, key=lambda it: (-len(it), it)):
             form = rng.choice(GROUP_FORMS) if rng.random() < 0.15 else None
             add_group(probe, group, version, group == "" and rng.random() < 0.25, form)
         yield probe
