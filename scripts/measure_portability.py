@@ -105,7 +105,7 @@ def libraries(folder: Path, only: Sequence[str]) -> list[Library]:
             package = str(ROOT / "packages" / "zarr-conformance" / "src")
             program = str(installed / "bin" / "python")
             found.append(Library(name, [program, script], {"PYTHONPATH": package}))
-        for run in environment.get("runs", []):
+        for run in environment["runs"]:
             if run == "zarr-metadata":
                 continue  # reads no elements
             variables = {"NODE_PATH": str(installed / "node_modules")}

@@ -256,12 +256,14 @@ def _codecs_3(codecs: Any, pointer: str, within: str) -> Iterator[tuple[str, str
     for number, definition in enumerate(listed):
         here = f"{pointer}/{number}"
         name = names[number]
-        # Some libraries ignore these, so they are features of their own.
+        # Some libraries ignore codecs after sharding, or support others for the index.
         is_after = number > serial and names[serial] == "sharding_indexed"
         base = "v3/codec after sharding" if is_after else "v3/codec"
+        if within == "index codec":
+            base = "v3/index codec"
         yield from _extension(base, definition, here, _OPTIONAL.get(name, ()))
-        if within:
-            yield f"v3/{within}/{name}", here
+        if within == "inner codec":
+            yield f"v3/inner codec/{name}", here
         configuration = definition.get("configuration") if isinstance(definition, dict) else None
         for key, value in configuration.items() if isinstance(configuration, dict) else ():
             if isinstance(value, list) and value and all(map(_is_definition, value)):
