@@ -50,6 +50,23 @@ def test_installed_libraries_read_what_the_table_says(scripts, package, adapter)
     assert counts[rows[0], True] == len(given)
 
 
+def test_installed_libraries_read_what_was_converted_for_them(scripts):
+    measuring, probes = scripts
+    names = {"zarr-python-3.1": ("zarr", "zarr-python"), "tensorstore": ("tensorstore",) * 2}
+    rows = Support.load().libraries
+    if any(rows[name]["version"] != version(package) for name, (package, _) in names.items()):
+        pytest.skip("the installed versions are not in the table")
+    environment = {"PYTHONPATH": os.environ.get("PYTHONPATH", "")}
+    libraries = [
+        measuring.Library(name, BUNDLED_ADAPTERS[adapter].command(), environment)
+        for name, (_, adapter) in names.items()
+    ]
+    results = list(measuring.converted(probes.hierarchies(24, 6), list(names)))
+    assert len(results) >= 12
+    for found in measuring.measure(libraries, results).values():
+        assert {how for nodes in found["results"] for how, _ in nodes.values()} == {"reads"}
+
+
 @pytest.mark.slow
 def test_all_libraries_read_what_the_table_says(scripts):
     measuring, probes = scripts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from difflib import get_close_matches
 from functools import cache
 from itertools import product
@@ -49,7 +50,10 @@ class Obstacle(NamedTuple):
     @property
     def message(self) -> str:
         """What the library does and why, without its name."""
-        what = " with ".join(describe(it) for it in self._ordered())
+        own = table().known(self.feature.id)  # without the name of an extension without a row
+        what = " with ".join(
+            describe(self.feature.id if it == own else it) for it in self._ordered(own)
+        )
         return {
             "refuses": f"does not read {what}",
             "wrong": f"reads wrong elements with {what}",
@@ -61,8 +65,8 @@ class Obstacle(NamedTuple):
         """What to do."""
         return remedy(self.feature.id, self.library)
 
-    def _ordered(self) -> list[str]:
-        return sorted(self.stop.features, key=lambda it: it != self.feature.id)
+    def _ordered(self, own: str) -> list[str]:
+        return sorted(self.stop.features, key=lambda it: it != own)
 
 
 class Requirement:
@@ -98,15 +102,22 @@ class Requirement:
         return [it for library in self.libraries for it in obstacles(features, library)]
 
     def problems(self, path: str, documents: Mapping[str, Any]) -> list[tuple[str, str]]:
-        """Return a JSON pointer and a message for each obstacle."""
+        """Return a JSON pointer and a message for each obstacle, and each unknown feature."""
         versions = {it: table().libraries[it]["version"] for it in self.libraries}
-        return [
+        found = [
             (
                 it.feature.pointer,
                 f"{it.library} {versions[it.library]} {it.message}; {advice(it.feature.id)}",
             )
             for it in self.obstacles(path, documents)
         ]
+        names = ", ".join(self.libraries)
+        found += [
+            (it.pointer, f"it is not known whether {names} read {describe(it.id)}; {advice(it.id)}")
+            for it in node_features(path, documents)
+            if not table().is_known(it.id)
+        ]
+        return found
 
     def zarr_format(self) -> int:
         """Return the newest version of the format that all libraries read, otherwise 3."""
@@ -149,10 +160,18 @@ def obstacles(features: Sequence[Feature], library: str) -> Iterator[Obstacle]:
     """Yield what stops a library from reading a node with these features."""
     support = table()
     by_id = {support.known(it.id): it for it in features}
+    order = list(by_id)
     for stop in support.stops(by_id, library):
-        # The last in the document is usually the one to change: a codec, not the data type.
-        last = max(stop.features, key=lambda it: list(by_id).index(it))
-        yield Obstacle(library, stop, by_id[last])
+        # Of a combination, the one that stops libraries most often, or the last in the document.
+        cause = max(stop.features, key=lambda it: (involved()[it], order.index(it)))
+        yield Obstacle(library, stop, by_id[cause])
+
+
+@cache
+def involved() -> Counter[str]:
+    """Return in how many reasons each feature is involved."""
+    causes = table().causes.values()
+    return Counter(it for stops in causes for stop in stops for it in stop.features)
 
 
 def parents(path: str) -> list[str]:
