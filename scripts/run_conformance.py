@@ -33,6 +33,8 @@ def main() -> int:
     together: dict[str, str] = {}
     for name, environment in environments.items():
         variables = install(name, environment)
+        if not environment["runs"]:  # for other measurements
+            continue
         results.append(run(name, environment["runs"], variables, environment.get("name")))
         if "name" not in environment:  # another version of an implementation
             names += environment["runs"]

@@ -21,6 +21,7 @@ COMMANDS = {
     "check": ["3.zarr"],
     "digest": ["3.zarr"],
     "verify": ["3.zarr", "--manifest", "3.jsonl"],
+    "portable": ["3.zarr"],
     "diff": ["3.zarr", "three.zip"],
     "bench codec": ["3.zarr#height", "--seconds", "0.1", "--only", "--also", "zstd:1"],
     "create": ["new.zarr", "--shape", "3"],

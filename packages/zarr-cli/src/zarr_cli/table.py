@@ -86,6 +86,11 @@ SECTIONS: dict[str, tuple[Entry, ...]] = {
             "Compare a hierarchy with its manifest, and name each key that differs.",
         ),
         Entry(
+            "portable",
+            "zarr_cli.commands.portable:command",
+            "Tell which libraries read a hierarchy, and what stops the others.",
+        ),
+        Entry(
             "diff",
             "zarr_cli.commands.diff:command",
             "Compare two arrays or hierarchies.",

@@ -11,7 +11,7 @@ from zarr_core.extension import ArrayMetadata, Location
 from zarr_core.tools import escape_controls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from zarr_core import Array
     from zarr_core.extension import Format, Store
@@ -137,6 +137,7 @@ class CopyOptions:
     progress: Callable[[Progress], object] | bool | None = None
     log: Any = None
     executor: CopyExecutor | None = None
+    portable: str | Sequence[str] | None = None
     layout: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @classmethod

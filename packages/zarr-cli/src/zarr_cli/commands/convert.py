@@ -17,8 +17,13 @@ def _format(_ctx: click.Context, _param: click.Parameter, text: str | None) -> i
 @click.command
 @location_arguments("source", "dest", optional=("dest",), zarr_format=False)
 @click.option(
-    "--zarr-format", callback=_format, default="3", show_default=True, metavar="FORMAT",
-    help="The format of the result: 3, 2, 1, draft, n5, ...",
+    "--zarr-format", callback=_format, metavar="FORMAT",
+    help="The format of the result: 3, 2, 1, draft, n5, ... By default 3, or with --portable the "
+    "newest version that the libraries read.",
+)  # fmt: skip
+@click.option(
+    "--portable", multiple=True, metavar="NAME",
+    help="A library that must read the result: zarr-python-2, tensorstore, ... Can be repeated.",
 )  # fmt: skip
 @click.option(
     "--source-format", callback=_format, metavar="FORMAT",
@@ -32,6 +37,7 @@ def command(
     dest: Location | None,
     layout: dict[str, Any],
     skip_errors: bool,
+    portable: tuple[str, ...],
     **options: Any,
 ) -> None:
     r"""Convert an array, or a group with all nodes below it, to another format.
@@ -43,9 +49,13 @@ def command(
     zarr-core convert old.zarr                      version 2 to 3, metadata only
     zarr-core convert old.zarr new.zarr -s auto     into shards
     zarr-core convert cells.n5 cells.zarr --dry-run
+    zarr-core convert new.zarr old.zarr --portable zarr-python-2
 
     --include and --exclude choose the arrays to which the layout options apply. Other arrays
     keep their layout.
+
+    --portable changes as little of the layout as those libraries need; portable shows what
+    stops them.
 
     The JSON document of --json has source, dest, source_format, dest_format, dry_run, cost,
     steps: a list of {path, kind, cost, chunks, nbytes, notes, problems}, one per node, where
@@ -54,4 +64,12 @@ def command(
     from zarr_cli.modify.conversion import run_conversion
 
     on_error = "skip" if skip_errors else "raise"
-    run_conversion(source, dest, "converting", on_error=on_error, **layout, **options)
+    run_conversion(
+        source,
+        dest,
+        "converting",
+        on_error=on_error,
+        portable=portable or None,
+        **layout,
+        **options,
+    )

@@ -69,7 +69,10 @@ def _node(request: Mapping[str, Any], mode: str) -> Any:
         return file[request["path"]]
     except RuntimeError as error:
         # A file is also its root group.
-        if request["path"] or not str(error).endswith("node_type is not 'array'"):
+        group = (
+            "no metadata existing" if request["zarr_format"] == 2 else "node_type is not 'array'"
+        )
+        if request["path"] or not str(error).endswith(group):
             raise
         return file
 

@@ -74,6 +74,7 @@ def create_array(
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
     metadata: Mapping[str, Any] | ArrayMetadata | PartialArrayMetadata | None = None,
     recheck: Recheck = "open",
+    portable: str | Sequence[str] | None = None,
 ) -> Array:
     """Create an array.
 
@@ -149,6 +150,10 @@ def create_array(
         :class:`zarr_core.PartialArrayMetadata` has it.  Other arguments add to it.
     recheck : {"open", "always"} or float
         When changes of the metadata by other writers are noticed; see :func:`zarr_core.open`.
+    portable : str or sequence of str, optional
+        Names of libraries that must read the array, such as ``["zarr-python-2", "tensorstore"]``.
+        Defaults are chosen accordingly, such as the compressors, and the format of an array that
+        is not in a hierarchy.  Requires zarr-conformance.
 
     Raises
     ------
@@ -157,7 +162,10 @@ def create_array(
     TypeError
         If an argument contradicts ``metadata``; has all contradictions.
     MetadataValidationError
-        If the arguments are inconsistent; contains all problems.
+        If the arguments are inconsistent, or a library of ``portable`` does not read such an
+        array; contains all problems.
+    ModuleNotFoundError
+        If ``portable`` is passed and zarr-conformance is not installed.
     ExtensionError
         If an extension is unknown, broken or has an invalid configuration.
     CodecChainError
@@ -179,6 +187,14 @@ def create_array(
     >>> array.chunks, array.shards, float(array[99:101, 0].sum())
     ((100, 100), (500, 500), 1.0)
     """
+    if portable is not None:
+        from zarr_core.optional import optional_function  # only for such arrays
+
+        options = {**locals()}
+        for name in ("store", "portable", "optional_function"):
+            del options[name]
+        created: Array = optional_function("create_array(portable=...)")(store, portable, options)
+        return created
     if recheck != "open":
         from zarr_core.hierarchy.fresh_array import FreshArray, max_age  # only for such arrays
 

@@ -85,6 +85,14 @@ FILE_SIGNATURES: dict[str, list[str]] = {
 
 # For a function or method of zarr_core, the distribution that provides it, and its target.
 FUNCTIONS: dict[str, tuple[str, str]] = {
+    "create_array(portable=...)": (
+        "zarr-conformance",
+        "zarr_conformance.portability.requirement:create_portable_array",
+    ),
+    "convert(portable=...)": (
+        "zarr-conformance",
+        "zarr_conformance.portability.requirement:Requirement",
+    ),
     "copy_all_hdf5": ("zarr-import", "zarr_import:copy_all_hdf5"),
     "copy_hdf5": ("zarr-import", "zarr_import:copy_hdf5"),
     "open(cache=...)": ("zarr-stores", "zarr_stores.chunk_cache:with_chunk_cache"),

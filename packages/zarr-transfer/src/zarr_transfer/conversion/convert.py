@@ -11,7 +11,7 @@ from zarr_core.extension import ValidationProblem
 from zarr_core.tools import ProgressReporter, Rollback
 
 from zarr_transfer.chunk_keys import array_keys, key_pairs, keys_unchanged
-from zarr_transfer.conversion.plan_conversion import locate, nodes, plan_nodes
+from zarr_transfer.conversion.plan_conversion import format_for, locate, nodes, plan_nodes
 from zarr_transfer.conversion.requested_layout import KEEP
 from zarr_transfer.errors import ConversionError
 from zarr_transfer.execute import execute, prepare_destination
@@ -19,7 +19,7 @@ from zarr_transfer.log import logging_to
 from zarr_transfer.spec import CopyOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from zarr_core.tools import Progress
 
@@ -33,7 +33,7 @@ def convert(
     *,
     source_path: str | None = None,
     dest_path: str | None = None,
-    zarr_format: int | str = 3,
+    zarr_format: int | str | None = None,
     source_format: int | str | None = None,
     chunks: Any = KEEP,
     shards: Any = KEEP,
@@ -55,6 +55,7 @@ def convert(
     executor: CopyExecutor | None = None,
     storage_options: Mapping[str, Any] | None = None,
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
+    portable: str | Sequence[str] | None = None,
 ) -> CopyPlan:
     """Convert an array, or a group with everything below it, to another format or layout.
 
@@ -69,8 +70,9 @@ def convert(
         Path of the node in ``source``.
     dest_path : str, optional
         Path of the result in ``dest``; without ``dest``, in the store of the source.
-    zarr_format : int or str
-        Format of the result: 2, 3, or the name of an installed format.
+    zarr_format : int or str, optional
+        Format of the result: 2, 3, or the name of an installed format.  By default 3, or with
+        ``portable`` the newest version that the libraries read.
     source_format : int or str, optional
         Format of the source; required only if a node has metadata of several formats.
     chunks, shards, filters, compressors, serializer, fill_value
@@ -113,6 +115,10 @@ def convert(
         Arguments for the store if ``source`` is a URL.
     extensions : mapping, optional
         Extensions for this call: ``{"codec": {"acme.xor": Xor}}``.
+    portable : str or sequence of str, optional
+        Names of libraries that must read the result, such as ``["zarr-python-2", "tensorstore"]``.
+        Parts of the layout that they do not read change as little as possible, unless they are
+        given; data types do not change.  Requires zarr-conformance.
 
     Returns
     -------
@@ -122,7 +128,8 @@ def convert(
     Raises
     ------
     ConversionError
-        If there are problems, before anything is written; contains all problems.
+        If there are problems, before anything is written, such as data types that a library of
+        ``portable`` does not read; contains all problems.
     NodeNotFoundError
         If there is no node at the source.
     ElementsDifferError
@@ -151,6 +158,7 @@ def convert(
     options = CopyOptions(
         only=only, overwrite=overwrite, remove_source=remove_source, max_memory=max_memory, verify=verify,
         on_error=on_error, dry_run=dry_run, progress=progress, log=log, executor=executor,
+        portable=portable,
         layout={
             "chunks": chunks, "shards": shards, "filters": filters, "compressors": compressors,
             "serializer": serializer, "fill_value": fill_value, "dtype": dtype,
@@ -159,8 +167,8 @@ def convert(
     )  # fmt: skip
     with override_extensions(extensions) if extensions else nullcontext():
         spec, root = locate(
-            source, dest, source_path=source_path, dest_path=dest_path, zarr_format=zarr_format,
-            source_format=source_format, storage_options=storage_options,
+            source, dest, source_path=source_path, dest_path=dest_path,
+            zarr_format=format_for(zarr_format, portable), source_format=source_format, storage_options=storage_options,
         )  # fmt: skip
         plan = plan_nodes(spec, root, options)
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import MemoryStore, override_extensions, resolve_store_path
@@ -22,6 +23,7 @@ from zarr_transfer.conversion.conventions import dimension_names
 from zarr_transfer.conversion.estimate import estimate
 from zarr_transfer.conversion.note_unmanaged import note_unmanaged
 from zarr_transfer.conversion.plan_array import plan_array
+from zarr_transfer.conversion.portable import portable_step, requirement
 from zarr_transfer.conversion.requested_layout import RequestedLayout, is_by_name
 from zarr_transfer.conversion.substitutions import plain_floats, storable
 from zarr_transfer.conversion.to_format import group_to_format, problems_of
@@ -32,7 +34,7 @@ from zarr_transfer.plan import CopyPlan, CopyStep, same_metadata
 from zarr_transfer.spec import CopyOptions, CopySpec, NodeLocation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from zarr_core.extension import Format, Store
     from zarr_core.tools import ConsolidatedMetadata, NodeMetadata
@@ -70,7 +72,16 @@ def plan_conversion(
     """
     with override_extensions(extensions) if extensions else nullcontext():
         given = {name: options.pop(name) for name in LOCATIONS & options.keys()}
+        given["zarr_format"] = format_for(given.get("zarr_format"), options.get("portable"))
         return plan_nodes(*locate(source, dest, **given), CopyOptions.from_arguments(options))
+
+
+def format_for(zarr_format: int | str | None, portable: str | Sequence[str] | None) -> int | str:
+    """Return the format of the result: by default 3, or the newest that the libraries read."""
+    if zarr_format is not None:
+        return zarr_format
+    required = requirement(portable)
+    return 3 if required is None else required.zarr_format()
 
 
 LOCATIONS = {"source_path", "dest_path", "zarr_format", "source_format", "storage_options"}
@@ -109,10 +120,15 @@ def plan_nodes(spec: CopySpec, root: NodeMetadata, options: CopyOptions) -> Copy
     requested = RequestedLayout(**options.layout)
     kept = RequestedLayout(chunk_key_encoding=requested.chunk_key_encoding)
     roots = _other_roots(spec.dest)
+    required = requirement(options.portable)
     steps = []
     for below, found in nodes(spec.source, root):
         chosen = options.only is None or options.only(below)
-        step = _step(spec, below, found, requested if chosen else kept)
+        wanted = requested if chosen else kept
+        if required is None:
+            step = _step(spec, below, found, wanted)
+        else:
+            step = portable_step(spec.dest, required, wanted, partial(_step, spec, below, found))
         if not step.problems:
             step = _compare_with_destination(spec, step, options.overwrite, roots)
         if step.cost == "recode" and not step.problems:

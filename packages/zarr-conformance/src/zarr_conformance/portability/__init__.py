@@ -1,0 +1,5 @@
+"""Which libraries read a hierarchy, and what stops them.
+
+``features`` lists the features of metadata documents, ``support`` looks them up in the measured
+table ``support.json``, and ``requirement`` finds arguments for arrays that given libraries read.
+"""

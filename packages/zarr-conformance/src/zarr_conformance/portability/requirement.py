@@ -1,0 +1,341 @@
+"""Arrays that given libraries read: problems of metadata, and arguments without problems."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from difflib import get_close_matches
+from functools import cache
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from zarr_conformance.portability.describe import advice, describe, remedy
+from zarr_conformance.portability.features import node_features
+from zarr_conformance.portability.support import Support
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from zarr_conformance.portability.features import Feature
+    from zarr_conformance.portability.support import Stop
+
+ALIASES = {
+    "zarr": "zarr-python",
+    "zarr-python-3": "zarr-python",
+    "zarrs": "zarrista",
+    "zarrita": "zarrita.js",
+    "n5": "n5-java",
+    "rasterio": "gdal",
+}
+"""Other names of the libraries in the table."""
+
+
+class Obstacle(NamedTuple):
+    """What stops a library from reading a node.
+
+    Parameters
+    ----------
+    library : str
+        The name of the library.
+    stop : Stop
+        The features and the measured outcome.
+    feature : Feature
+        The feature that should be changed, with its JSON pointer.
+    """
+
+    library: str
+    stop: Stop
+    feature: Feature
+
+    @property
+    def message(self) -> str:
+        """What the library does and why, without its name."""
+        own = table().known(self.feature.id)  # without the name of an extension without a row
+        what = " with ".join(
+            describe(self.feature.id if it == own else it) for it in self._ordered(own)
+        )
+        return {
+            "refuses": f"does not read {what}",
+            "wrong": f"reads wrong elements with {what}",
+            "crash": f"ends with {what}",
+        }[self.stop.outcome]
+
+    @property
+    def remedy(self) -> str:
+        """What to do."""
+        return remedy(self.feature.id, self.library)
+
+    def _ordered(self, own: str) -> list[str]:
+        return sorted(self.stop.features, key=lambda it: it != own)
+
+
+class Requirement:
+    """That given libraries read an array or a hierarchy.
+
+    Parameters
+    ----------
+    libraries : str or iterable of str
+        The names of libraries, as :func:`library_names` returns them, or their aliases.
+
+    Raises
+    ------
+    ValueError
+        If a library is unknown.
+    """
+
+    def __init__(self, libraries: str | Iterable[str]) -> None:
+        given = [libraries] if isinstance(libraries, str) else list(libraries)
+        self.libraries = tuple(dict.fromkeys(map(library_name, given)))
+
+    def obstacles(self, path: str, documents: Mapping[str, Any]) -> list[Obstacle]:
+        """Return what stops the libraries from reading a node.
+
+        Parameters
+        ----------
+        path : str
+            The path of the node in its store.
+        documents : mapping of str to JSON
+            Its metadata documents, as for
+            :func:`~zarr_conformance.portability.features.node_features`.
+        """
+        features = node_features(path, documents)
+        return [it for library in self.libraries for it in obstacles(features, library)]
+
+    def problems(self, path: str, documents: Mapping[str, Any]) -> list[tuple[str, str]]:
+        """Return a JSON pointer and a message for each obstacle, and each unknown feature."""
+        versions = {it: table().libraries[it]["version"] for it in self.libraries}
+        found = [
+            (
+                it.feature.pointer,
+                f"{it.library} {versions[it.library]} {it.message}; {advice(it.feature.id)}",
+            )
+            for it in self.obstacles(path, documents)
+        ]
+        names = ", ".join(self.libraries)
+        found += [
+            (it.pointer, f"it is not known whether {names} read {describe(it.id)}; {advice(it.id)}")
+            for it in node_features(path, documents)
+            if not table().is_known(it.id)
+        ]
+        return found
+
+    def zarr_format(self) -> int:
+        """Return the newest version of the format that all libraries read, otherwise 3."""
+        support = table()
+        for version in (3, 2):
+            if not any(support.stops([f"v{version}"], it) for it in self.libraries):
+                return version
+        return 3
+
+
+@cache
+def table() -> Support:
+    """Return the table of this distribution."""
+    return Support.load()
+
+
+def library_names() -> list[str]:
+    """Return the names of the libraries in the table."""
+    return list(table().libraries)
+
+
+def library_name(given: str) -> str:
+    """Return the name in the table of a library or its alias.
+
+    Raises
+    ------
+    ValueError
+        If it is unknown.
+    """
+    name = ALIASES.get(given.lower(), given.lower())
+    known = library_names()
+    if name in known:
+        return name
+    close = get_close_matches(name, [*known, *ALIASES], 1)
+    hint = f"; did you mean {close[0]!r}?" if close else ""
+    raise ValueError(f"unknown library {given!r}{hint} Known are: {', '.join(known)}")
+
+
+def obstacles(features: Sequence[Feature], library: str) -> Iterator[Obstacle]:
+    """Yield what stops a library from reading a node with these features."""
+    support = table()
+    by_id = {support.known(it.id): it for it in features}
+    order = list(by_id)
+    for stop in support.stops(by_id, library):
+        # Of a combination, the one that stops libraries most often, or the last in the document.
+        cause = max(stop.features, key=lambda it: (involved()[it], order.index(it)))
+        yield Obstacle(library, stop, by_id[cause])
+
+
+@cache
+def involved() -> Counter[str]:
+    """Return in how many reasons each feature is involved."""
+    causes = table().causes.values()
+    return Counter(it for stops in causes for stop in stops for it in stop.features)
+
+
+def parents(path: str) -> list[str]:
+    """Return the paths of the groups that contain a node."""
+    parts = path.split("/") if path else []
+    return ["/".join(parts[:depth]) for depth in range(len(parts))]
+
+
+def report(
+    nodes: Iterable[tuple[str, Mapping[str, Any]]], libraries: Iterable[str]
+) -> list[dict[str, Any]]:
+    """Return which libraries read a hierarchy, and what stops the others, as JSON.
+
+    Parameters
+    ----------
+    nodes : iterable of (str, mapping)
+        The path of each node, and its metadata documents.
+    libraries : iterable of str
+        Names of libraries in the table.
+
+    Returns
+    -------
+    list of dict
+        For each library ``name``, ``version``, ``source``, ``reads``, ``note``, ``reasons`` and
+        ``unknown``: features that were not measured.
+    """
+    support = table()
+    documents = dict(nodes)
+    features = [
+        (path, node_features(path, own, documents.get(""))) for path, own in documents.items()
+    ]
+    new = sorted({it.id for _, ids in features for it in ids if not support.is_known(it.id)})
+    found = []
+    for library in libraries:
+        reasons = [
+            {
+                "path": f"/{path}",
+                "document": it.feature.document,
+                "pointer": it.feature.pointer,
+                "features": sorted(it.stop.features),
+                "outcome": it.stop.outcome,
+                "message": it.message + (f" ({it.stop.message})" if it.stop.message else ""),
+                "remedy": it.remedy,
+            }
+            for path, ids in features
+            for it in obstacles(ids, library)
+        ]
+        row = support.libraries[library]
+        found.append(
+            {
+                "name": library, "version": row["version"], "source": row["source"],
+                "reads": not reasons, "note": row.get("note", ""), "reasons": reasons,
+                "unknown": [] if reasons else new,
+            }
+        )  # fmt: skip
+    return found
+
+
+# --- create_array ---
+
+_GZIP = {"name": "gzip", "configuration": {"level": 5}}
+_ZSTD = {"name": "zstd", "configuration": {"level": 0, "checksum": False}}
+_LITTLE = {"name": "bytes", "configuration": {"endian": "little"}}
+
+
+def create_portable_array(
+    store: Any, libraries: str | Iterable[str], options: dict[str, Any]
+) -> Any:
+    """Create an array that libraries read: ``zarr_core.create_array(portable=libraries)``.
+
+    Arguments with their defaults are chosen so that the libraries read the array: the format,
+    if the array is not in a hierarchy, the compressors and the byte order.
+
+    Parameters
+    ----------
+    store : store-like
+        The location.
+    libraries : str or iterable of str
+        The names of the libraries.
+    options : dict
+        All other arguments of :func:`zarr_core.create_array`.
+
+    Raises
+    ------
+    MetadataValidationError
+        If a library does not read an array with these arguments, before anything is written.
+    """
+    import zarr_core
+    from zarr_core.extension import Location, MetadataValidationError, ValidationProblem, ZarrError
+
+    requirement = Requirement(libraries)
+    path, parent = _path_and_format(store, options)
+    described = {name: value for name, value in options.items() if name not in _OF_THE_STORE}
+    fewest: list[tuple[str, str]] | None = None
+    for choice in _choices(options, parent):
+        memory = zarr_core.MemoryStore()
+        try:
+            trial = zarr_core.create_array(
+                memory, **(described | choice | {"path": path, "write_data": False})
+            )
+        except ZarrError:  # another format may not have the data type, for example
+            if fewest is None:
+                raise
+            continue
+        problems = requirement.problems(path, stored_documents(trial))
+        if not problems:
+            return zarr_core.create_array(store, **(options | choice))
+        if fewest is None or len(problems) < len(fewest):
+            fewest = problems
+    found = [ValidationProblem(pointer, message) for pointer, message in fewest or ()]
+    raise MetadataValidationError(Location("new array", path), found)
+
+
+_OF_THE_STORE = ("storage_options", "synchronizer", "overwrite", "recheck")
+
+
+def _choices(options: Mapping[str, Any], parent: int | str | None) -> Iterator[dict[str, Any]]:
+    """Yield changes of arguments that have their defaults, the smallest first."""
+    alternatives: dict[str, list[Any]] = {}
+    if options["zarr_format"] is None:
+        alternatives["zarr_format"] = [3, 2] if parent is None else [parent]
+    if isinstance(options["compressors"], str) and options["compressors"] == "auto":
+        alternatives["compressors"] = ["auto", _ZSTD, _GZIP, None]
+    if isinstance(options["serializer"], str) and options["serializer"] == "auto":
+        alternatives["serializer"] = ["auto"]
+        if getattr(options["dtype"], "byteorder", "") == ">" or str(options["dtype"])[:1] == ">":
+            alternatives["serializer"].append(_LITTLE)
+    for values in product(*alternatives.values()):
+        yield dict(zip(alternatives, values, strict=True))
+
+
+def _path_and_format(store: Any, options: Mapping[str, Any]) -> tuple[str, int | str | None]:
+    """Return the path of a new array in its store, and the format of the hierarchy around it.
+
+    The format is None if the array is not in a hierarchy.
+    """
+    import zarr_core
+    from zarr_core.errors import NodeNotFoundError, StoreError
+    from zarr_core.tools import read_node
+
+    path = options["path"] or ""
+    if hasattr(store, "zarr_format"):  # a group
+        return f"{store.path}/{path}".strip("/"), store.zarr_format
+    try:
+        place, path = zarr_core.resolve_store_path(
+            store, path, storage_options=options["storage_options"], read_only=True
+        )
+    except (StoreError, OSError):  # such as an archive that does not exist yet
+        return path, None
+    for parent in reversed(parents(path)):
+        try:
+            format_, _ = read_node(place, parent)
+        except NodeNotFoundError:
+            continue
+        return path, {"v2": 2, "v3": 3}.get(format_.name, format_.name)
+    return path, None
+
+
+def stored_documents(array: Any) -> dict[str, Any]:
+    """Return the metadata documents of a stored array by their names."""
+    stored = array.stored
+    found = {}
+    for key in stored.format.documents(stored.path):
+        content = stored.store.get(key)
+        if content is not None:
+            found[key.rpartition("/")[2]] = json.loads(bytes(content))
+    return found

@@ -1,0 +1,138 @@
+"""Conversions whose results given libraries read."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import combinations, product
+from typing import TYPE_CHECKING, Any, Protocol
+
+from zarr_core import MemoryStore
+from zarr_core.extension import ValidationProblem
+from zarr_core.tools import optional_function
+
+from zarr_transfer.conversion.requested_layout import is_keep
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from zarr_core.tools import NodeMetadata
+
+    from zarr_transfer.conversion.requested_layout import RequestedLayout
+    from zarr_transfer.plan import CopyStep
+    from zarr_transfer.spec import NodeLocation
+
+# For the first token of the JSON pointer of a problem, the parts of a layout that can solve it,
+# with their values in the order of preference.
+_ZSTD = {"name": "zstd", "configuration": {"level": 0, "checksum": False}}
+_GZIP = {"name": "gzip", "configuration": {"level": 5}}
+_LITTLE = {"name": "bytes", "configuration": {"endian": "little"}}
+_CODECS: dict[str, tuple[Any, ...]] = {
+    "compressors": (_ZSTD, _GZIP, None),
+    "serializer": ("auto", _LITTLE),
+    "filters": (None,),
+    "shards": (None,),
+}
+_SOLUTIONS: dict[str, dict[str, tuple[Any, ...]]] = {
+    "codecs": _CODECS,
+    "compressor": _CODECS,
+    "filters": _CODECS,
+    "order": {"filters": (None,)},
+    "dtype": {"serializer": (_LITTLE,)},
+    "chunk_key_encoding": {"chunk_key_encoding": ("default", "v2")},
+    "dimension_separator": {"chunk_key_encoding": ("v2",)},
+    "chunk_grid": {"chunks": ("auto",)},
+    "fill_value": {"fill_value": (None,)},
+}
+
+
+class Requirement(Protocol):
+    """What zarr-conformance provides: that given libraries read the result."""
+
+    def problems(self, path: str, documents: Mapping[str, Any]) -> list[tuple[str, str]]:
+        """Return a JSON pointer and a message for each reason against a node."""
+
+    def zarr_format(self) -> int:
+        """Return the newest version of the format that all libraries read."""
+
+
+def requirement(libraries: str | Iterable[str] | None) -> Requirement | None:
+    """Return the requirement that libraries read the result; None if there are no libraries.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If zarr-conformance is not installed.
+    ValueError
+        If a library is unknown.
+    """
+    if libraries is None:
+        return None
+    found: Requirement = optional_function("convert(portable=...)")(libraries)
+    return found
+
+
+def portable_step(
+    dest: NodeLocation,
+    required: Requirement,
+    requested: RequestedLayout,
+    plan: Callable[[RequestedLayout], CopyStep],
+) -> CopyStep:
+    """Return a step whose result the libraries read; otherwise one with the problems.
+
+    Parts of the layout that were not requested change as little as possible.
+
+    Parameters
+    ----------
+    dest : NodeLocation
+        The root of the destination.
+    required : Requirement
+        The libraries.
+    requested : RequestedLayout
+        The requested layout.
+    plan : callable
+        Returns the step for a layout.
+    """
+    first = plan(requested)
+    if first.problems:
+        return first
+    problems = _problems(dest, first.path, first.metadata, required)
+    if not problems:
+        return first
+    for changes in _changes(requested, problems) if first.kind == "array" else ():
+        step = plan(replace(requested, **changes))
+        if not step.problems and not _problems(dest, step.path, step.metadata, required):
+            return step
+    return replace(first, problems=tuple(problems))
+
+
+def _problems(
+    dest: NodeLocation, path: str, metadata: NodeMetadata | None, required: Requirement
+) -> list[ValidationProblem]:
+    """Return why libraries do not read a node with this metadata."""
+    assert metadata is not None, "a step without problems has metadata"
+    store, at = MemoryStore(), dest.at(path)
+    dest.format_.create(store, at, metadata)
+    documents = {}
+    for key in dest.format_.documents(at):
+        content = store.get(key)
+        if content is not None:
+            documents[key.rpartition("/")[2]] = json.loads(bytes(content))
+    return [ValidationProblem(*it) for it in required.problems(at, documents)]
+
+
+def _changes(
+    requested: RequestedLayout, problems: Iterable[ValidationProblem]
+) -> Iterator[dict[str, Any]]:
+    """Yield changes of the layout that can solve problems, those of few parts first."""
+    free: dict[str, tuple[Any, ...]] = {}
+    for problem in problems:
+        member = problem.pointer.split("/")[1] if problem.pointer else ""
+        for part, values in _SOLUTIONS.get(member, {}).items():
+            given = getattr(requested, part)
+            if is_keep(given) or (part == "chunk_key_encoding" and given is None):
+                free.setdefault(part, values)
+    for count in range(1, len(free) + 1):
+        for parts in combinations(free, count):
+            for values in product(*(free[part] for part in parts)):
+                yield dict(zip(parts, values, strict=True))

@@ -1,0 +1,61 @@
+"""``zarr-core portable`` and ``convert --portable``."""
+
+import json
+import sys
+
+import pytest
+import zarr_core as zarr
+
+
+@pytest.fixture
+def sharded(here):
+    root = zarr.create_group("new.zarr")
+    array = root.create_array("north/height", shape=(4, 4), chunks=2, shards=4, dtype="float32")
+    array[...] = 1.5
+    return root
+
+
+def reasons(printed, name):
+    (found,) = [it for it in json.loads(printed)["libraries"] if it["name"] == name]
+    return found["reasons"]
+
+
+def test_each_reason_has_the_node_the_pointer_and_the_remedy(sharded, command):
+    found = reasons(command("portable", "new.zarr", "--json"), "zarrita.js")
+    assert not found
+    array = sharded.create_array("y", shape=4, dtype="int16", compressors=["numcodecs.lz4"])
+    array[...] = 1
+    (reason,) = reasons(command("portable", "new.zarr", "--json"), "tensorstore")
+    assert reason["path"] == "/y"
+    assert (reason["document"], reason["pointer"]) == ("zarr.json", "/codecs/1")
+    assert reason["remedy"].endswith("--portable tensorstore")
+
+
+def test_a_required_library_determines_the_exit_status(sharded, command):
+    command("portable", "new.zarr", "--for", "zarr-python")
+    printed = command("portable", "new.zarr", "--for", "zarr-python-2", status=1)
+    assert "does not read version 3" in printed
+
+
+def test_an_unknown_library_is_a_usage_error(sharded, command):
+    assert "did you mean 'tensorstore'" in command("portable", "new.zarr", "--for", "tensorstor", status=2)  # fmt: skip
+
+
+def test_the_conversion_is_read(sharded, command):
+    command("convert", "new.zarr", "old.zarr", "--portable", "zarr-python-2")
+    command("portable", "old.zarr", "--for", "zarr-python-2")
+    assert zarr.open("old.zarr/north/height")[...].tolist() == [[1.5] * 4] * 4
+
+
+def test_a_missing_distribution_is_named(sharded, command, monkeypatch):
+    monkeypatch.setitem(sys.modules, "zarr_conformance.portability", None)
+    assert "pip install zarr-conformance" in command("portable", "new.zarr", status=1)
+
+
+def test_nodes_that_cannot_be_opened_are_judged(here, command):
+    zarr.create_array("a.zarr", shape=2, dtype="int8")
+    document = json.loads((here / "a.zarr/zarr.json").read_text())
+    document["codecs"].append({"name": "acme.unknown"})
+    (here / "a.zarr/zarr.json").write_text(json.dumps(document))
+    (reason,) = reasons(command("portable", "a.zarr", "--json"), "zarr-python")
+    assert reason["pointer"] == "/codecs/2"

@@ -1,0 +1,256 @@
+"""Features of metadata, the table of what libraries read, and arrays that libraries read."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from hypothesis import given
+from hypothesis import strategies as st
+from zarr_conformance.portability.describe import advice, describe, remedy
+from zarr_conformance.portability.features import node_features
+from zarr_conformance.portability.requirement import (
+    Requirement,
+    library_name,
+    library_names,
+    report,
+    stored_documents,
+    table,
+)
+from zarr_conformance.portability.support import TABLE, Support
+from zarr_core.errors import MetadataValidationError
+
+SCHEMA = (
+    Path(sys.modules[Support.__module__].__file__).parents[1] / "schemas/conformance/support.json"
+)
+
+
+def features(path="", **options):
+    array = zarr.create_array(zarr.MemoryStore(), **({"shape": (4, 4), "dtype": "int32"} | options))
+    return {it.id: it.pointer for it in node_features(path, stored_documents(array))}
+
+
+def test_each_feature_has_the_pointer_of_its_member():
+    found = features(
+        compressors=["gzip"], dimension_names=["y", None], shards=(4, 4), chunks=(2, 2)
+    )
+    assert found["v3"] == "/zarr_format"
+    assert found["v3/data_type/int32"] == "/data_type"
+    assert found["v3/codec/gzip"] == "/codecs/0/configuration/codecs/1"
+    assert found["v3/index codec/crc32c"] == "/codecs/0/configuration/index_codecs/1"
+    assert found["v3/dimension_names/null entry"] == "/dimension_names/1"
+
+
+def test_features_of_version_2():
+    found = features(zarr_format=2, dtype=">f8", order="F", fill_value=np.nan, compressors=None)
+    expected = {
+        *("v2", "v2/dtype/f8", "v2/byte order/>", "v2/fill_value/NaN", "v2/order/F"),
+        *("v2/compressor/null", "v2/filters/null"),
+    }
+    assert expected <= found.keys()
+
+
+@pytest.mark.parametrize(
+    ("name", "feature"),
+    [
+        ("a b", "name/space"),
+        ("é", "name/non-ASCII"),
+        ("a#b", "name/character #"),
+        ("0", "name/digits"),
+    ],
+)
+def test_features_of_names(name, feature):
+    assert feature in features(f"group/{name}")
+
+
+@pytest.mark.parametrize(
+    "documents", [{"meta": {}}, {"zarr.json": {"zarr_format": "https://"}}, {}]
+)
+def test_older_formats_are_features(documents):
+    assert node_features("", documents)[0].id in ("v1", "draft")
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+MEMBERS = st.sampled_from(
+    [
+        "shape",
+        "data_type",
+        "codecs",
+        "chunk_grid",
+        "chunk_key_encoding",
+        "fill_value",
+        "dimension_names",
+        "storage_transformers",
+        "attributes",
+        "consolidated_metadata",
+    ]
+)
+
+
+@given(st.dictionaries(MEMBERS, JSON), st.sampled_from(["array", "group"]))
+def test_invalid_documents_have_features(members, node_type):
+    document = {"zarr_format": 3, "node_type": node_type, **members}
+    assert node_features("", {"zarr.json": document})[0].id == "v3"
+
+
+MEMBERS_2 = st.sampled_from(["dtype", "shape", "compressor", "filters", "fill_value", "order"])
+
+
+@given(st.dictionaries(MEMBERS_2, JSON))
+def test_invalid_documents_of_version_2_have_features(members):
+    assert node_features("", {".zarray": members})[0].id == "v2"
+
+
+# --- the table ---
+
+
+def test_the_table_is_valid():
+    from jsonschema import Draft202012Validator
+
+    schema = json.loads(SCHEMA.read_text())
+    Draft202012Validator.check_schema(schema)
+    validator = Draft202012Validator(schema)
+    validator.validate(json.loads(TABLE.read_text()))
+    for example in schema["examples"]:
+        validator.validate(example)
+        assert Support.load(example).libraries
+
+
+def test_every_reason_is_a_tested_feature_in_words():
+    support = table()
+    found = {it for stops in support.causes.values() for stop in stops for it in stop.features}
+    assert found <= support.features
+    for feature in support.features:
+        assert describe(feature)
+        assert advice(feature)
+        assert remedy(feature, "gdal")
+
+
+TINY = {
+    "version": 1,
+    "date": "2026-01-01",
+    "libraries": {
+        "a": {"version": "1", "source": "measured"},
+        "b": {"version": "2", "source": "measured", "groups": False},
+    },
+    "features": ["v3", "v3/group", "v3/codec/gzip", "v3/codec/?", "v3/codec/zstd", "v3/length 0"],
+    "stops": [
+        {"features": ["v3/codec/gzip", "v3/codec/zstd"], "libraries": {"a": {"outcome": "wrong"}}},
+        {"features": ["v3/codec/zstd"], "libraries": {"b": {"outcome": "refuses", "chunks": True}}},
+        {"features": ["v3/codec/?"], "libraries": {"a": {"outcome": "refuses"}}},
+        {"features": ["v3/group"], "libraries": {"b": {"outcome": "refuses"}}},
+    ],
+}
+
+
+def test_a_combination_stops_only_if_all_its_features_are_there():
+    tiny = Support.load(TINY)
+    assert not tiny.stops(["v3", "v3/codec/gzip"], "a")
+    assert tiny.stops(["v3", "v3/codec/gzip", "v3/codec/zstd"], "a")[0].outcome == "wrong"
+
+
+def test_what_stops_chunks_does_not_stop_arrays_without_chunks():
+    tiny = Support.load(TINY)
+    assert tiny.stops(["v3/codec/zstd"], "b")
+    assert not tiny.stops(["v3/codec/zstd", "v3/length 0"], "b")
+
+
+def test_an_extension_without_a_row_is_an_unknown_one():
+    tiny = Support.load(TINY)
+    assert tiny.stops(["v3/codec/acme.xor"], "a")
+    assert not tiny.is_known("v3/codec/gzip/level=new")  # a known codec
+
+
+def test_groups_are_not_judged_without_groups():
+    assert not Support.load(TINY).stops(["v3/group"], "b")
+
+
+def test_aliases_and_unknown_names():
+    assert library_name("zarrita") == "zarrita.js"
+    assert {"zarr-python", "zarr-python-2", "tensorstore", "zarrista", "gdal"} <= {*library_names()}
+    with pytest.raises(ValueError, match="did you mean 'tensorstore'"):
+        library_name("tensorstor")
+
+
+def test_the_report_names_parents_and_what_was_not_measured():
+    group = {"zarr_format": 3, "node_type": "group", "attributes": {}}
+    group["consolidated_metadata"] = {"kind": "of tomorrow", "metadata": {}}
+    found = report([("", {"zarr.json": group})], ["tensorstore", "zarr-python-2"])
+    assert [it["reads"] for it in found] == [True, False]
+    assert found[1]["reasons"][0]["pointer"] == "/zarr_format"
+
+
+# --- arrays that libraries read ---
+
+
+@pytest.mark.parametrize("library", library_names())
+@pytest.mark.parametrize("dtype", ["<i4", ">u2", "float64"])
+def test_defaults_are_chosen_for_libraries(library, dtype):
+    required = Requirement(library)
+    array = zarr.create_array(None, shape=(4, 4), dtype=dtype, portable=library)
+    assert not required.problems("", stored_documents(array))
+    assert array.zarr_format in (2, 3)
+
+
+def test_the_format_of_the_hierarchy_is_kept(tmp_path):
+    group = zarr.create_group(tmp_path / "a.zarr")
+    with pytest.raises(MetadataValidationError, match="zarr-python-2 .* does not read version 3"):
+        group.create_array("x", shape=3, portable="zarr-python-2")
+    assert not list(group)
+    old = zarr.create_group(tmp_path / "b.zarr", zarr_format=2)
+    assert old.create_array("x", shape=3, portable=["zarr-python-2"]).zarr_format == 2
+
+
+def test_what_was_asked_for_is_refused_with_its_pointer():
+    with pytest.raises(MetadataValidationError) as caught:
+        zarr.create_array(None, shape=3, compressors=["numcodecs.lz4"], portable=["tensorstore"])
+    (problem,) = caught.value.problems
+    assert problem.pointer == "/codecs/1"
+    assert "tensorstore" in problem.message
+    assert "choose another codec" in problem.message
+
+
+def test_elements_are_written_once(tmp_path):
+    values = np.arange(12.0).reshape(3, 4)
+    array = zarr.create_array(
+        tmp_path / "new.zip", path="a/b", data=values, portable="zarr-python-2"
+    )
+    assert array.zarr_format == 2
+    assert array[...].tolist() == values.tolist()
+
+
+def test_a_missing_distribution_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "zarr_conformance", None)
+    with pytest.raises(ModuleNotFoundError, match="pip install zarr-conformance"):
+        zarr.create_array(None, shape=3, portable="tensorstore")
+
+
+# --- conversion ---
+
+
+def test_conversion_changes_only_what_is_not_read(tmp_path):
+    root = zarr.create_group(tmp_path / "new.zarr")
+    values = np.arange(64, dtype="f4").reshape(8, 8)
+    root.create_array("x", data=values, chunks=(2, 2), shards=(4, 4))
+    root.create_array("y", data=values, compressors=["gzip"], chunks=(4, 4))
+    plan = zarr.convert(root, tmp_path / "old.zarr", portable=["zarr-python-2", "tensorstore"])
+    old = zarr.open(tmp_path / "old.zarr")
+    required = Requirement(["zarr-python-2", "tensorstore"])
+    for name in ("x", "y"):
+        assert old[name].zarr_format == 2
+        assert old[name][...].tolist() == values.tolist()
+        assert not required.problems(name, stored_documents(old[name]))
+    assert {step.path: step.cost for step in plan.steps}["y"] == "copy"
+
+
+def test_conversion_names_data_types_that_are_not_read(tmp_path):
+    array = zarr.create_array(tmp_path / "a.zarr", shape=3, dtype="bfloat16")
+    with pytest.raises(ValueError, match="zarr-python .* does not read the data type bfloat16"):
+        zarr.convert(array, tmp_path / "b.zarr", portable="zarr-python")
+    assert not (tmp_path / "b.zarr").exists()
