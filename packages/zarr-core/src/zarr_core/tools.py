@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from zarr_core.formats.reserved_names import allow_reserved_names, check_reserved_names
     from zarr_core.formats.walk import walk
     from zarr_core.hierarchy.create_node import (
+        StoreSnapshot,
         create_ancestors,
         make_room,
         occupied,
@@ -95,6 +96,7 @@ _MODULE_OF = {
     "Rollback": "zarr_core.hierarchy.rollback",
     "Schema": "zarr_core.metadata.schema",
     "StoreLike": "zarr_core.hierarchy.store_path",
+    "StoreSnapshot": "zarr_core.hierarchy.create_node",
     "StoredArray": "zarr_core.engine.stored_array",
     "StoredGroup": "zarr_core.engine.stored_node",
     "WrapperReader": "zarr_core.interfaces.byte_reader",
@@ -174,6 +176,7 @@ __all__ = [
     "ProgressReporter",
     "Rollback",
     "Schema",
+    "StoreSnapshot",
     "StoredArray",
     "StoredGroup",
     "WrapperReader",
