@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from zarr_core.engine.chain import CodecChain, codec_definition
     from zarr_core.engine.fill_value import fill_test as fill_value_test
     from zarr_core.engine.prepared_chain import PreparedCodecChain
-    from zarr_core.engine.scratch import scratch
+    from zarr_core.engine.chunk_reader import read_open
+    from zarr_core.engine.scratch import MemoryLimiter, remote_memory, scratch
+    from zarr_core.engine.scratch import Reservation as Reservation
     from zarr_core.engine.stored_array import StoredArray
     from zarr_core.engine.stored_node import StoredGroup
     from zarr_core.formats.detect import conflicting_format, format_of_new, read_node
@@ -88,11 +90,13 @@ _MODULE_OF = {
     "KeyOrder": "zarr_core.formats.key_order",
     "LocalStore": "zarr_core.stores.local",
     "MANIFEST_NAMES": "zarr_core.names",
+    "MemoryLimiter": "zarr_core.engine.scratch",
     "Node": "zarr_core.hierarchy.node",
     "NodeMetadata": "zarr_core.interfaces.format",
     "PreparedCodecChain": "zarr_core.engine.prepared_chain",
     "Progress": "zarr_core.interfaces.progress",
     "ProgressReporter": "zarr_core.interfaces.progress:Reporter",
+    "Reservation": "zarr_core.engine.scratch",
     "Rollback": "zarr_core.hierarchy.rollback",
     "Schema": "zarr_core.metadata.schema",
     "StoreLike": "zarr_core.hierarchy.store_path",
@@ -150,8 +154,10 @@ _MODULE_OF = {
     "read_metadata": "zarr_core.interfaces.metadata_document",
     "read_metadata_from": "zarr_core.interfaces.metadata_document",
     "read_node": "zarr_core.formats.detect",
+    "read_open": "zarr_core.engine.chunk_reader",
     "refuse_misspelt": "zarr_core.hierarchy.store_path",
     "reporting": "zarr_core.interfaces.progress",
+    "remote_memory": "zarr_core.engine.scratch",
     "require_erasing": "zarr_core.hierarchy.delete",
     "require_extension": "zarr_core.registry.resolve",
     "scratch": "zarr_core.engine.scratch",
@@ -170,6 +176,7 @@ __all__ = [
     "CodecChain",
     "ConsolidatedMetadata",
     "KeyOrder",
+    "MemoryLimiter",
     "Node",
     "PreparedCodecChain",
     "Progress",
@@ -230,7 +237,9 @@ __all__ = [
     "read_metadata",
     "read_metadata_from",
     "read_node",
+    "read_open",
     "refuse_misspelt",
+    "remote_memory",
     "reporting",
     "require_erasing",
     "require_extension",

@@ -16,12 +16,20 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from zarr_core.extension import (
     BasicIndexer,
+    ByteRange,
     CoordinateIndexer,
     NativePlan,
     OrthogonalIndexer,
     check_prefix,
 )
-from zarr_core.tools import available_threads, parallel_for, project
+from zarr_core.tools import (
+    available_threads,
+    parallel_for,
+    project,
+    read_open,
+    remote_memory,
+    scratch,
+)
 
 from zarr_native import _native
 from zarr_native.codecs import class_name, native_form
@@ -29,6 +37,7 @@ from zarr_native.codecs import class_name, native_form
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from zarr_core.extension import ByteReader
     from zarr_core.tools import ChunkProjection, PreparedCodecChain, StoredArray
 
     Array = np.ndarray[Any, Any]
@@ -54,6 +63,7 @@ _MAX_ITEM = 256  # bytes, as in native.h
 _MAX_CODECS = 8
 _MAX_DIMS = 32
 _THREADS_NBYTES = 1 << 16  # results up to this size, or of one chunk, do not need another thread
+_LARGE_NBYTES = 1 << 17  # larger chunks of remote stores count for the limit of memory
 _NO_LIMIT = (1 << 62) - 1
 _PLAIN_KEY = re.compile(r"[^\\\0]*").fullmatch
 
@@ -92,6 +102,7 @@ class Plan(NativePlan):
 
     __slots__ = (
         "_chunks",
+        "_is_large",
         "_one_thread",
         "_outer",
         "_plan",
@@ -123,6 +134,7 @@ class Plan(NativePlan):
         self._where = where
         self._writes = writes
         self._one_thread = max(nbytes, _THREADS_NBYTES)
+        self._is_large = nbytes > _LARGE_NBYTES
 
     def read(self, array: StoredArray, selection: Any, out: Array) -> Coordinates | None:
         dtype = out.dtype
@@ -177,7 +189,21 @@ class Plan(NativePlan):
     ) -> list[tuple[int, ...]]:
         """Decode and copy each value in the thread that fetched it, without the GIL."""
         left: list[tuple[int, ...]] = []
-        get, key = array.chunk_store.get, array.chunk_key
+        store, key = array.chunk_store, array.chunk_key
+        get, most = store.get, array.codecs.read_buffer_size
+        decoded = array.codecs.decoded.nbytes or 0
+
+        def read_large(
+            chunk: tuple[int, ...], index: tuple[slice, ...], part: Array, value: ByteReader
+        ) -> None:
+            nbytes = value.size
+            if nbytes > most:
+                left.append(chunk)
+                return
+            with remote_memory.reserve(lambda: nbytes + decoded), scratch(nbytes) as memory:
+                value.read_into([(0, memory)])
+                if _native.read_box(self._plan, index, part, 1, [memory]) != []:
+                    left.append(chunk)
 
         def work(projection: ChunkProjection) -> None:
             chunk = projection.chunk_coords
@@ -187,7 +213,14 @@ class Plan(NativePlan):
                 for part, at, length in zip(inside.index, chunk, self._outer, strict=True)
             )
             part = out[projection.out_selection]  # slices, so a view
-            if _native.read_box(self._plan, index, part, 1, [get(key(chunk))]) != []:
+            value = None
+            if not self._is_large:
+                value = get(key(chunk))
+            elif read_open(
+                store, key(chunk), ByteRange(0), lambda value: read_large(chunk, index, part, value)
+            ):
+                return
+            if _native.read_box(self._plan, index, part, 1, [value]) != []:
                 left.append(chunk)
 
         parallel_for(project(selection, array.axes, complete=False), work, True, array.threads)
