@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
@@ -13,13 +14,13 @@ from object_stores import s3_options
 from servers.azure_server import AzureServer
 from servers.gcs_server import GcsServer
 from servers.gcs_writes import writable
-from servers.http_server import WebDavServer
+from servers.http_server import NginxServer
 from servers.proxy import Proxy
 from servers.redis_server import RedisServer
 from servers.s3_server import MotoServer
 from zarr_stores.object import ObjectStore
 from zarr_stores.redis import RedisStore
-from zarr_transfer import copy
+from zarr_transfer import copy, copy_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 SILENCES = (0.03, 0.15, 0.6)
 """Seconds without requests after which a round is complete; longer ones for busy machines."""
 
+PLACE = "field.zarr"
 CHUNKS = 200
 MEMBERS = 100
 VARIABLES = 10
@@ -64,6 +66,12 @@ def field(shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
 
 def fill(store: Store) -> None:
     """Write what the operations read."""
+    copy_store(_hierarchies(), store)
+
+
+@cache
+def _hierarchies() -> Store:
+    store = zarr.MemoryStore()
     chunked = {"chunks": (1, *CHUNK), "compressors": ["zstd"]}
     zarr.create_array(store, path="plain", data=field((CHUNKS, *CHUNK)), **chunked)
     zarr.create_array(
@@ -75,6 +83,7 @@ def fill(store: Store) -> None:
             group.create_array(f"a{number}", shape=(10,), dtype="int16")
     zarr.consolidate_metadata(store, path="consolidated")
     _fill_dataset(store)
+    return store
 
 
 def _fill_dataset(store: Store) -> None:
@@ -148,6 +157,19 @@ OPERATIONS: dict[str, Callable[[Store, Store], None]] = {
 }
 
 
+WITHOUT_HTTP = ("without it", "create", "copy")
+"""Parts of the names of operations that require listing or writing."""
+
+
+def operations(store: str) -> list[str]:
+    """Return the operations that a kind of store supports."""
+    return [
+        name
+        for name in OPERATIONS
+        if store != "HTTP" or not any(part in name for part in WITHOUT_HTTP)
+    ]
+
+
 # --- stores ---
 
 
@@ -171,8 +193,8 @@ def _gcs(server: Any, url: str, place: str) -> Store:
     )
 
 
-def _webdav(server: Any, url: str, place: str) -> Store:
-    return ObjectStore.from_url(f"{url}/{place}", webdav=True)
+def _http(server: Any, url: str, place: str) -> Store:
+    return ObjectStore.from_url(f"{url}/{place}")
 
 
 def _redis(server: Any, url: str, place: str) -> Store:
@@ -183,7 +205,7 @@ STORES: dict[str, tuple[type[Server], Callable[[Any, str, str], Store]]] = {
     "S3": (MotoServer, _s3),
     "Google Cloud": (GcsServer, _gcs),
     "Azure": (AzureServer, _azure),
-    "WebDAV": (WebDavServer, _webdav),
+    "HTTP": (NginxServer, _http),
     "Redis": (RedisServer, _redis),
 }
 
@@ -206,12 +228,23 @@ def served(name: str) -> Iterator[tuple[Store, Proxy]]:
                     renames=server.minds_its_name,
                 )
             )
-            store = connect(target, proxy.url, "field.zarr")
+            store = connect(target, proxy.url, PLACE)
             stack.callback(store.close)
-            fill(store)
+            if isinstance(server, NginxServer):
+                fill(zarr.LocalStore(server.root / PLACE))
+            else:
+                fill(store)
             yield store, proxy
     finally:
         server.close()
+
+
+def measure(name: str, silence: float) -> dict[str, Counts]:
+    """Return what each operation costs for a kind of store."""
+    with served(name) as (store, proxy):
+        return {
+            operation: count(store, proxy, operation, silence) for operation in operations(name)
+        }
 
 
 def count(store: Store, proxy: Proxy, operation: str, silence: float) -> Counts:
