@@ -217,9 +217,7 @@ def main() -> None:
                     continue
                 proxy.set_latency(0)
                 work = {
-                    peer.name: once
-                    for peer in (ours, *others)
-                    if (once := ready(peer)) is not None
+                    peer.name: once for peer in (ours, *others) if (once := ready(peer)) is not None
                 }
                 proxy.set_latency(latency)
                 samples = _measure(work, options.rounds)

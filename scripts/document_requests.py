@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-import request_counts  # type: ignore[import-not-found]  # beside the tests
+import request_counts  # type: ignore[import-not-found]  # noqa: E402 - beside the tests
 
 if TYPE_CHECKING:
     from request_counts import Counts
@@ -38,9 +38,7 @@ def documented() -> dict[str, dict[str, str]]:
         [cell.strip() for cell in line.strip("|").split("|")] for line in text.split("\n") if line
     ]
     return {
-        store: {row[0]: row[column] for row in rows}
-        for column, store in enumerate(head)
-        if store
+        store: {row[0]: row[column] for row in rows} for column, store in enumerate(head) if store
     }
 
 

@@ -272,6 +272,6 @@ def test_a_failure_while_variables_are_loaded_together(remote):
     store, _ = remote
     with xr.open_dataset(store, engine="zarr_core") as ds:
         store.inner.set("v7/c/0/0", b"damaged")
+        store.barrier = threading.Barrier(1)
         with pytest.raises(zarr_core.errors.ChunkDecodeError, match="v7/c/0/0"):
-            store.barrier = threading.Barrier(1)
             ds.load()

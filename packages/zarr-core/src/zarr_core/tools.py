@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from zarr_core.cache import Cache
     from zarr_core.engine.chain import CodecChain, codec_definition
+    from zarr_core.engine.chunk_reader import read_open
     from zarr_core.engine.fill_value import fill_test as fill_value_test
     from zarr_core.engine.prepared_chain import PreparedCodecChain
-    from zarr_core.engine.chunk_reader import read_open
     from zarr_core.engine.scratch import MemoryLimiter, remote_memory, scratch
     from zarr_core.engine.scratch import Reservation as Reservation
     from zarr_core.engine.stored_array import StoredArray

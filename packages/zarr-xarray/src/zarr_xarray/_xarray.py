@@ -83,7 +83,6 @@ BasicIndexer: Any = _indexing_module.BasicIndexer
 OuterIndexer: Any = _indexing_module.OuterIndexer
 
 
-
 def lazy_data(variable: Any) -> Any:
     """Return the data of a variable that is indexed lazily; None if it is in memory or chunked."""
     data = variable._data

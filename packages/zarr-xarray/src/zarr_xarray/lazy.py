@@ -110,7 +110,7 @@ def _load_together(array: LazyZarrArray, select: Callable[[], Any], max_concurre
 
 def _dataset_being_loaded() -> Any:
     """Return the dataset whose ``load`` the calling thread executes; None if there is none."""
-    frame = sys._getframe() if hasattr(sys, "_getframe") else None
+    frame = sys._getframe() if hasattr(sys, "_getframe") else None  # noqa: SLF001 - documented
     while frame is not None:
         if frame.f_code is _xarray.LOAD_CODE:
             return frame.f_locals["self"]

@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 
     from zarr_core.engine.stored_array import StoredArray
     from zarr_core.hierarchy.rollback import Rollback
+    from zarr_core.interfaces.byte_reader import Buffer
     from zarr_core.interfaces.format import Format, NodeMetadata
-    from zarr_core.interfaces.store import Buffer, Buffers
+    from zarr_core.interfaces.store import Buffers
 
 
 _overwrites_all: ContextVar[bool] = ContextVar("zarr_core_overwrites_all", default=False)
