@@ -47,7 +47,8 @@ class OursInClouds(Ours):
     def load(self) -> Any:
         import xarray
 
-        return xarray.open_dataset(self.store, group="dataset", engine="zarr_core").load()
+        store: Any = self.store
+        return xarray.open_dataset(store, group="dataset", engine="zarr_core").load()
 
     def copy(self, local: Path) -> None:
         import zarr_core
@@ -78,8 +79,9 @@ class ZarrPythonInClouds(ZarrPython):
 
         with self.config.set(self.settings):
             source = zarr.open_array(str(local), mode="r")
+            values: Any = source[...]
             zarr.create_array(
-                self.store, name=f"copy{next(_numbers)}", data=source[...], chunks=source.chunks,
+                self.store, name=f"copy{next(_numbers)}", data=values, chunks=source.chunks,
                 compressors=source.compressors,
             )  # fmt: skip
 

@@ -34,7 +34,7 @@ NAMES = {
     """,
     "zarr_core.tools": """
         CHECKPOINT_NAME Cache ChunkProjection CodecChain ConsolidatedMetadata KeyOrder MANIFEST_NAMES
-        Node PreparedCodecChain Progress ProgressReporter Rollback Schema StoredArray StoredGroup WrapperReader
+        MemoryLimiter Node PreparedCodecChain Progress ProgressReporter Rollback Schema StoreSnapshot StoredArray StoredGroup WrapperReader
         allow_reserved_names available_threads check_attributes check_reserved_names codec_definition
         concurrent_map conflicting_format create_ancestors data_type_for erase_documents
         erase_node escape_controls escape_json fill_value_test find_implementation format_named
@@ -43,7 +43,7 @@ NAMES = {
         key_lock key_order listed log create_extension make_room
         normalise_path occupied only_keys optional_function opened_store overwrite_unmanaged_keys package_schema parallel_for path_within
         printable_message project providers_of put quoted read_metadata read_metadata_from
-        read_node refuse_misspelt reporting require_erasing require_extension scratch store_new stored_node
+        read_node read_open refuse_misspelt remote_memory reporting require_erasing require_extension scratch store_new stored_node
         strictjson system_calls take thread_count walk
     """,
     "zarr_transfer": """

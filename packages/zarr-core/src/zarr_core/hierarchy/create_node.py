@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -78,11 +79,9 @@ class StoreSnapshot(Store):
             return store
         snapshot = cls(store)
         nodes = dict.fromkeys(("", path.rpartition("/")[0], *([path] if of_node else ())))
-        work: list[Callable[[], object]] = [
-            lambda node=node: format_.read(snapshot, node)  # type: ignore[misc]
-            for node in nodes
-            if path or of_node
-        ]
+        work: list[Callable[[], object]] = []
+        if path or of_node:
+            work += [partial(format_.read, snapshot, node) for node in nodes]
         if store.supports_listing:
             work.append(lambda: snapshot.is_empty(f"{path}/" if path else ""))
 
