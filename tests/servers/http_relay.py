@@ -11,6 +11,7 @@ from urllib.parse import unquote
 
 from servers.connections import Connections, Lost
 from servers.http_message import LIMIT, Head, read_body, read_head
+from servers.rounds import Rounds
 from servers.traffic import Exchange, Traffic
 
 if TYPE_CHECKING:
@@ -44,7 +45,11 @@ class HttpRelay:
     rules: list[Rule] = field(default_factory=list)
     traffic: Traffic = field(default_factory=Traffic)
     connections: Connections = field(default_factory=Connections)
+    rounds: Rounds = field(init=False)
     _idle: list[tuple[StreamReader, StreamWriter]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.rounds = Rounds(self.traffic)
 
     @property
     def _own_name(self) -> bytes:
@@ -80,6 +85,7 @@ class HttpRelay:
             request.set(b"transfer-encoding", None)
             request.set(b"content-length", b"%d" % len(body))
         exchange.sent = len(body)
+        self.traffic.sent += len(body)
         path, _, query = exchange.target.partition("?")
         applying = (
             rule for rule in self.rules if rule.applies(request.method, unquote(path), query)
@@ -90,7 +96,9 @@ class HttpRelay:
         if self.latency:
             await asyncio.sleep(self.latency)
         if fault is None:
-            head, content = await self._ask(request, body)
+            async with self.rounds.joined():
+                exchange.round = self.traffic.rounds
+                head, content = await self._ask(request, body)
         elif fault.kind == "answer":
             head, content = _own_answer(fault)
         else:
@@ -106,6 +114,7 @@ class HttpRelay:
         if self.renames and (location := head.get(b"location")):
             head.set(b"location", location.replace(self._own_name, named))
         exchange.status, exchange.received = head.status, len(content)
+        self.traffic.received += len(content)
         if fault and exchange.method != "HEAD":
             exchange.received = await self._spoil(fault, head, content, writer, reader)
         else:

@@ -80,6 +80,10 @@ class Proxy:
         """Delay each request by this number of seconds."""
         self._order("latency", seconds)
 
+    def deliver_in_rounds(self, silence: float) -> None:
+        """Deliver requests in rounds; see ``servers.rounds``."""
+        self._order("rounds", silence)
+
     def inject(
         self,
         fault: Fault,
@@ -127,6 +131,7 @@ class Proxy:
         """Remove latency, faults and traffic."""
         self.clear()
         self.set_latency(0)
+        self.deliver_in_rounds(0)
         self.forget()
 
     def close(self) -> None:

@@ -39,6 +39,8 @@ class Program:
         relay = self.relay
         if order == "latency":
             relay.latency = value
+        elif order == "rounds":
+            relay.rounds.silence = value
         elif order == "inject":
             relay.rules.append(Rule(**(value | {"fault": Fault(**value["fault"])})))
         elif order == "clear":

@@ -21,6 +21,8 @@ class Exchange:
         Bytes of the bodies of the request and of the response.
     fault : str
         Kind of the injected fault.
+    round : int
+        Number of its round, from 1; 0 if requests are not delivered in rounds.
     start, end : float
         Seconds of the clock of the proxy.
     """
@@ -32,6 +34,7 @@ class Exchange:
     sent: int = 0
     received: int = 0
     fault: str = ""
+    round: int = 0
     start: float = field(default_factory=time.monotonic)
     end: float = 0.0
 
@@ -46,6 +49,11 @@ class Traffic:
         Number of connections opened by clients.
     concurrent, most_concurrent : int
         Number of concurrent requests: now, and the maximum.
+    sent, received : int
+        Bytes sent by clients and received by them: bodies of HTTP, all data of plain connections.
+    rounds, delivered : int
+        Number of rounds, and of the requests in them; see ``servers.rounds``.  For plain
+        connections, a request is all data that a client sends before a response.
     exchanges : list of Exchange
         In order of arrival.
     """
@@ -53,6 +61,10 @@ class Traffic:
     connections: int = 0
     concurrent: int = 0
     most_concurrent: int = 0
+    sent: int = 0
+    received: int = 0
+    rounds: int = 0
+    delivered: int = 0
     exchanges: list[Exchange] = field(default_factory=list)
 
     def begin(self, exchange: Exchange) -> None:
@@ -69,6 +81,7 @@ class Traffic:
     def forget(self) -> None:
         """Reset the traffic, except for requests in flight."""
         self.connections, self.most_concurrent = 0, self.concurrent
+        self.sent = self.received = self.rounds = self.delivered = 0
         self.exchanges = []
 
     @property

@@ -1,6 +1,7 @@
 """Scratch memory, and chunks that contain only the fill value."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis.extra import numpy as arrays
 from zarr_core.engine import scratch as module
 from zarr_core.engine.fill_value import fill_test
 from zarr_core.engine.scratch import scratch
+from zarr_core.threads import thread_count
 
 
 def address(memory):
@@ -47,10 +49,17 @@ def test_threads_do_not_share():
     assert len(set(places)) == 2
 
 
-def test_large_memory_is_not_kept():
-    with scratch(module._KEPT_BYTES + 1):
+def test_large_memory_is_shared_and_limited():
+    most = module._KEPT_BYTES * thread_count()
+    with scratch(most + 1):
         pass
-    assert all(len(kept) <= module._KEPT_BYTES for kept in module._free.buffers)
+    assert sum(map(len, module._large)) <= most
+    with scratch(module._LARGE) as memory:
+        place = address(memory)
+    with ThreadPoolExecutor(1) as pool, scratch(module._LARGE) as memory:
+        assert address(memory) == place
+        assert pool.submit(lambda: scratch(module._LARGE).__enter__()).result() is not memory
+    assert all(len(kept) < module._LARGE for kept in module._free.buffers)
 
 
 DTYPES = [

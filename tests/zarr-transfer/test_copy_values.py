@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from waits import PATIENCE, wait_until
+from zarr_core.tools import MemoryLimiter
 from zarr_transfer import copy_values
-from zarr_transfer.memory_limit import MemoryLimiter
 from zarr_transfer.source_keys import largest_value
 
 

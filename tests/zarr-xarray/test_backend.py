@@ -1,6 +1,7 @@
 """Reading with xarray's ``engine="zarr_core"``."""
 
 import pickle
+import threading
 
 import numpy as np
 import pytest
@@ -8,6 +9,8 @@ import xarray as xr
 import zarr_core
 import zarr_xarray
 from counting_store import CountingStore
+from waits import PATIENCE
+from zarr_stores.observer import ObservedStore
 from zarr_xarray import ZarrCoreBackend
 
 
@@ -205,3 +208,70 @@ def test_load_async(field):
     path, expected = field
     ds = xr.open_dataset(path, engine="zarr_core")
     xr.testing.assert_identical(asyncio.run(_loaded(ds)), expected)
+
+
+VARIABLES = 10
+
+
+class Meeting(ObservedStore):
+    """A remote store whose chunks are sent only when one of each variable was requested."""
+
+    def __init__(self, inner):
+        super().__init__(inner)
+        self.max_concurrency = 64
+        self.in_memory = False
+        self.barrier = threading.Barrier(VARIABLES)
+        self.chunks = []
+
+    def perform(self, operation, key, work, nbytes):
+        if "/c/" in key:
+            self.chunks.append(key)
+            self.barrier.wait(PATIENCE)
+        return work()
+
+
+@pytest.fixture
+def remote():
+    store = zarr_core.MemoryStore()
+    values = np.arange(12.0).reshape(3, 4)
+    ds = xr.Dataset({f"v{n}": (("y", "x"), values + n) for n in range(VARIABLES)})
+    zarr_xarray.to_zarr(ds, store)
+    return Meeting(store), ds
+
+
+@pytest.mark.parametrize(
+    "load",
+    [
+        xr.Dataset.load,
+        xr.Dataset.compute,
+        lambda ds: ds.isel(x=slice(1, 3)).load(),
+        lambda ds: (ds.v3.variable, ds.load())[1],
+    ],
+    ids=["load", "compute", "selection", "view"],
+)
+def test_variables_of_remote_stores_are_loaded_together(remote, load):
+    store, expected = remote
+    with xr.open_dataset(store, engine="zarr_core") as ds:
+        xr.testing.assert_identical(load(ds), load(expected))
+    assert len(store.chunks) == len(set(store.chunks)) == VARIABLES
+
+
+def test_only_the_loaded_variables_are_read(remote):
+    store, expected = remote
+    store.barrier = threading.Barrier(1)
+    with xr.open_dataset(store, engine="zarr_core") as ds:
+        assert np.array_equal(ds["v3"].values, expected["v3"])
+        assert len(store.chunks) == 1
+        ds[["v3", "v4"]].load()
+        assert len(store.chunks) == 2
+        ds["v5"].load()
+        assert len(store.chunks) == 3
+
+
+def test_a_failure_while_variables_are_loaded_together(remote):
+    store, _ = remote
+    with xr.open_dataset(store, engine="zarr_core") as ds:
+        store.inner.set("v7/c/0/0", b"damaged")
+        store.barrier = threading.Barrier(1)
+        with pytest.raises(zarr_core.errors.ChunkDecodeError, match="v7/c/0/0"):
+            ds.load()

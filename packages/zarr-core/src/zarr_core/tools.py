@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from zarr_core.cache import Cache
     from zarr_core.chunk_grids import RegularAxis
     from zarr_core.engine.chain import CodecChain, codec_definition
+    from zarr_core.engine.chunk_reader import read_open
     from zarr_core.engine.fill_value import fill_test as fill_value_test
     from zarr_core.engine.prepared_chain import PreparedCodecChain
-    from zarr_core.engine.scratch import scratch
+    from zarr_core.engine.scratch import MemoryLimiter, remote_memory, scratch
+    from zarr_core.engine.scratch import Reservation as Reservation
     from zarr_core.engine.stored_array import StoredArray
     from zarr_core.engine.stored_node import StoredGroup
     from zarr_core.engine.write import write_fields
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from zarr_core.formats.reserved_names import allow_reserved_names, check_reserved_names
     from zarr_core.formats.walk import walk
     from zarr_core.hierarchy.create_node import (
+        StoreSnapshot,
         create_ancestors,
         make_room,
         occupied,
@@ -99,6 +102,7 @@ _MODULE_OF = {
     "LocalStore": "zarr_core.stores.local",
     "MANIFEST_NAMES": "zarr_core.names",
     "MaskIndexer": "zarr_core.interfaces.selection",
+    "MemoryLimiter": "zarr_core.engine.scratch",
     "Node": "zarr_core.hierarchy.node",
     "NodeMetadata": "zarr_core.interfaces.format",
     "PreparedCodecChain": "zarr_core.engine.prepared_chain",
@@ -106,9 +110,11 @@ _MODULE_OF = {
     "ParsedSelection": "zarr_core.selection.parsed_selection",
     "ProgressReporter": "zarr_core.interfaces.progress:Reporter",
     "RegularAxis": "zarr_core.chunk_grids",
+    "Reservation": "zarr_core.engine.scratch",
     "Rollback": "zarr_core.hierarchy.rollback",
     "Schema": "zarr_core.metadata.schema",
     "StoreLike": "zarr_core.hierarchy.store_path",
+    "StoreSnapshot": "zarr_core.hierarchy.create_node",
     "StoredArray": "zarr_core.engine.stored_array",
     "StoredGroup": "zarr_core.engine.stored_node",
     "WrapperReader": "zarr_core.interfaces.byte_reader",
@@ -164,8 +170,10 @@ _MODULE_OF = {
     "read_metadata": "zarr_core.interfaces.metadata_document",
     "read_metadata_from": "zarr_core.interfaces.metadata_document",
     "read_node": "zarr_core.formats.detect",
+    "read_open": "zarr_core.engine.chunk_reader",
     "refuse_misspelt": "zarr_core.hierarchy.store_path",
     "reporting": "zarr_core.interfaces.progress",
+    "remote_memory": "zarr_core.engine.scratch",
     "require_erasing": "zarr_core.hierarchy.delete",
     "require_extension": "zarr_core.registry.resolve",
     "scratch": "zarr_core.engine.scratch",
@@ -186,6 +194,7 @@ __all__ = [
     "ConsolidatedMetadata",
     "KeyOrder",
     "MaskIndexer",
+    "MemoryLimiter",
     "Node",
     "PreparedCodecChain",
     "Progress",
@@ -193,6 +202,7 @@ __all__ = [
     "RegularAxis",
     "Rollback",
     "Schema",
+    "StoreSnapshot",
     "StoredArray",
     "StoredGroup",
     "WrapperReader",
@@ -248,7 +258,9 @@ __all__ = [
     "read_metadata",
     "read_metadata_from",
     "read_node",
+    "read_open",
     "refuse_misspelt",
+    "remote_memory",
     "reporting",
     "require_erasing",
     "require_extension",

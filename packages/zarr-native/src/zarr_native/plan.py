@@ -16,13 +16,21 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from zarr_core.extension import (
     BasicIndexer,
+    ByteRange,
     ChunkDecodeError,
     CoordinateIndexer,
     NativePlan,
     OrthogonalIndexer,
     check_prefix,
 )
-from zarr_core.tools import available_threads, parallel_for, project
+from zarr_core.tools import (
+    available_threads,
+    parallel_for,
+    project,
+    read_open,
+    remote_memory,
+    scratch,
+)
 
 from zarr_native import _native
 from zarr_native.codecs import class_name, native_form
@@ -30,7 +38,7 @@ from zarr_native.codecs import class_name, native_form
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from zarr_core.extension import Store
+    from zarr_core.extension import Buffer, ByteReader, Store
     from zarr_core.tools import ChunkProjection, PreparedCodecChain, StoredArray
 
     Array = np.ndarray[Any, Any]
@@ -57,6 +65,7 @@ _MAX_ITEM = 256  # bytes, as in native.h
 _MAX_CODECS = 8
 _MAX_DIMS = 32
 _THREADS_NBYTES = 1 << 16  # results up to this size, or of one chunk, do not need another thread
+_LARGE_NBYTES = 1 << 17  # larger chunks of remote stores count for the limit of memory
 _MAX_INNER_NBYTES = 1 << 18  # of inner chunks of shards that are written to memory
 _NO_LIMIT = (1 << 62) - 1
 _PLAIN_KEY = re.compile(r"[^\\\0]*").fullmatch
@@ -96,6 +105,7 @@ class Plan(NativePlan):
 
     __slots__ = (
         "_chunks",
+        "_is_large",
         "_one_thread",
         "_outer",
         "_plan",
@@ -127,6 +137,7 @@ class Plan(NativePlan):
         self._where = where
         self._writes = writes
         self._one_thread = max(nbytes, _THREADS_NBYTES)
+        self._is_large = nbytes > _LARGE_NBYTES
 
     def read(self, array: StoredArray, selection: Any, out: Array) -> Coordinates | None:
         dtype = out.dtype
@@ -186,9 +197,10 @@ class Plan(NativePlan):
         """
         left: list[tuple[int, ...]] = []
         viewed = out if self._view is None else out.view(self._view)
-        get, key = array.chunk_store.get, array.chunk_key
+        store, codecs, key = array.chunk_store, array.codecs, array.chunk_key
+        decoded = codecs.decoded.nbytes or 0
 
-        def work(projection: ChunkProjection) -> None:
+        def decode(projection: ChunkProjection, value: Buffer | None) -> None:
             chunk = projection.chunk_coords
             inside: Any = projection.chunk_selection  # a BasicIndexer
             index = tuple(
@@ -196,16 +208,33 @@ class Plan(NativePlan):
                 for part, at, length in zip(inside.index, chunk, self._outer, strict=True)
             )
             part = projection.out_selection  # slices, so views
-            value = get(key(chunk))
             if _native.read_box(self._plan, index, viewed[part], 1, [value]) == []:
                 return
             if value is not None:
                 try:
-                    array.codecs.decode_into(value, out[part], inside)
+                    codecs.decode_into(value, out[part], inside)
                     return
                 except ChunkDecodeError:  # the engine requests it again
                     pass
             left.append(chunk)
+
+        def decode_large(projection: ChunkProjection, value: ByteReader) -> None:
+            nbytes = value.size
+            if nbytes > codecs.read_buffer_size:
+                left.append(projection.chunk_coords)
+                return
+            with remote_memory.reserve(lambda: nbytes + decoded), scratch(nbytes) as memory:
+                value.read_into([(0, memory)])
+                decode(projection, memory)
+
+        def work(projection: ChunkProjection) -> None:
+            name = key(projection.chunk_coords)
+            if not self._is_large:
+                decode(projection, store.get(name))
+            elif not read_open(
+                store, name, ByteRange(0), lambda value: decode_large(projection, value)
+            ):
+                decode(projection, None)
 
         parallel_for(project(selection, array.axes, complete=False), work, True, array.threads)
         return left

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import BufferByteReader, ByteReader, ChunkDecodeError, StoreReadError
-from zarr_core.tools import parallel_for, scratch
+from zarr_core.tools import parallel_for, remote_memory, scratch
 
 from zarr_sharding.index import coordinates
 
@@ -200,9 +200,14 @@ def for_each_batch(
     """
     count, contiguous = len(found), reader.max_concurrency is not None
     most = shard.batch_size(count)
+
+    def limited(batch: Batch) -> None:
+        with remote_memory.reserve(lambda: batch.nbytes):
+            work(batch)
+
     parallel_for(
         batches(found, most, reader.gap_bytes, contiguous),
-        work,
+        limited if contiguous else work,
         contiguous or shard.parallel(count),
         reader.max_concurrency,
         most,

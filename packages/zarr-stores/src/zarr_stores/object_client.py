@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
 _MULTIPART = 1 << 25  # bytes; larger values go in several requests
 _PART = 1 << 23
-_STREAMED = 1 << 20  # bytes; larger bodies are streamed into the buffer
+_STREAMED = 1 << 17  # bytes; larger bodies are streamed into the buffer
+_PIECE = 1 << 16
+_BODIES = 8  # bodies that are streamed at the same time, as each needs memory
 _BUFFERS = (bytes, bytearray, memoryview)
 _WRITES = 8  # attempts on a WebDAV server, which must create directories first
 
@@ -61,6 +63,9 @@ class Client:
         self._tokens: SimpleQueue[None] = SimpleQueue()
         for _ in range(max_concurrency):
             self._tokens.put(None)
+        self._bodies: SimpleQueue[None] = SimpleQueue()
+        for _ in range(_BODIES):
+            self._bodies.put(None)
         self._seen = False  # whether the bucket is known to exist
         self._whole = False  # whether the server is known not to support ranges
 
@@ -135,13 +140,27 @@ class Client:
         return self.get(key)
 
     def fetch(self, key: str, meta: Any, start: int, stop: int) -> memoryview:
-        """Read a range of an object if its generation is unchanged.
+        """Read a range of an object if its generation is unchanged; see :meth:`fetch_into`."""
+        data = self.body(key, self._range(key, meta, start, stop))
+        if len(data) != stop - start:
+            raise self._short(key, len(data), stop - start)
+        return data
+
+    def fetch_into(self, key: str, meta: Any, start: int, buffer: memoryview) -> None:
+        """Read a range of an object into a buffer if its generation is unchanged.
 
         Raises
         ------
         ValueReplacedError
             If the object was replaced or removed.
         """
+        result = self._range(key, meta, start, start + len(buffer))
+        came = self.body_into(key, result, buffer)
+        if came != len(buffer) or result.range[1] - result.range[0] != came:
+            raise self._short(key, came, len(buffer))
+
+    def _range(self, key: str, meta: Any, start: int, stop: int) -> Any:
+        """Return the response to a request for a range, before its body is received."""
         check_not_forked(self._named)
         options: dict[str, Any] = {"range": (start, stop)}
         tag = meta.get("e_tag")
@@ -160,10 +179,7 @@ class Client:
             raise self._failure(StoreReadError, "read", error, key) from None
         if generation_of(result.meta) != generation_of(meta):
             raise self._replaced(key)
-        data = self.body(key, result)
-        if len(data) != stop - start:
-            raise self._short(key, len(data), stop - start)
-        return data
+        return result
 
     def body(self, key: str, result: Any) -> memoryview:
         """Return the body of a response; its length must match the header."""
@@ -184,13 +200,16 @@ class Client:
             buffer[: len(data)] = data
             return len(data)
         came = 0
+        self._bodies.get()  # while other bodies are received, this one is on its way
         try:
-            for piece in result.stream(min_chunk_size=_STREAMED):
+            for piece in result.stream(min_chunk_size=_PIECE):
                 data = memoryview(piece)
                 buffer[came : came + len(data)] = data
                 came += len(data)
         except Exception as error:
             raise self._failure(StoreReadError, "read", error, key) from None
+        finally:
+            self._bodies.put(None)
         if came != stop - start:
             raise self._short(key, came, stop - start)
         return came

@@ -112,6 +112,9 @@ class ObjectReader(ByteReader):
 
     def _read_group(self, parts: list[tuple[int, memoryview]]) -> None:
         first = parts[0][0]
+        if len(parts) == 1:
+            self._client.fetch_into(self._key, self.meta, first, parts[0][1])
+            return
         data = self._fetch(first, max(start + len(buffer) for start, buffer in parts))
         for start, buffer in parts:
             buffer[:] = data[start - first : start - first + len(buffer)]

@@ -194,6 +194,8 @@ class RedisReader(PartialReader):
         The pool of the session, and the session that watches the value.
     """
 
+    gap_bytes = 1 << 17
+
     def __init__(
         self, store: RedisStore, key: str, name: str, size: int, held: list[tuple[int, bytes]],
         sessions: Sessions, session: Session,

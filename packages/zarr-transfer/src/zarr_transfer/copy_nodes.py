@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from zarr_core import Group, open_group, override_extensions
+from zarr_core import Group, array_from_metadata, open_group, override_extensions
 from zarr_core import open as open_node
 from zarr_core.errors import NodeExistsError, NodeNameError, NodeTypeError
 from zarr_core.extension import ArrayMetadata, Location
@@ -187,20 +187,22 @@ def copy(
                 location, f"the copy and its source {source.name!r} would overlap"
             )
         format_ = dest.stored.format if isinstance(dest, Node) else None
-        spec = spec_of(source, store, path, format_, layout, overwrite=replaces)
+        spec = spec_of(source, store, path, format_, layout, overwrite=replaces, snapshot=True)
         nodes = copied_nodes(spec, source, metadata, options)
         done, made = _copy(source, spec, nodes, options)
     if dry_run:
         return None
     if isinstance(dest, Node):
         dest.stored.record(removed=[path], changed=made)
-    copied = open_node(
-        store,
-        "r+",
-        path=path,
-        zarr_format=spec.dest.format_.name,
-        extensions=source.stored.extensions,
-    )
+    opening: Any = {
+        "path": path,
+        "zarr_format": spec.dest.format_.name,
+        "extensions": source.stored.extensions,
+    }
+    new = nodes[0][1]
+    if isinstance(new, ArrayMetadata) and done.copied and not layout:
+        return array_from_metadata(store, new, **opening)  # as stored: saves a request
+    copied = open_node(store, "r+", **opening)
     if done.skipped:  # consolidated metadata of an existing group may lack the new nodes
         copied.stored.record(changed=made)
     return copied

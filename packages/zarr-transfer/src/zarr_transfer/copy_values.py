@@ -6,18 +6,17 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from zarr_core.tools import ProgressReporter, parallel_for
+from zarr_core.tools import MemoryLimiter, ProgressReporter, parallel_for
 
 from zarr_transfer.copy_executor import CopyResult, KeyPair
-from zarr_transfer.memory_limit import MemoryLimiter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from zarr_core.extension import Store
+    from zarr_core.tools import Reservation
 
     from zarr_transfer.copy_executor import CopyExecutor
-    from zarr_transfer.memory_limit import Reservation
     from zarr_transfer.spec import Compare
 
 _MEMORY = 1 << 27  # bytes of values in memory, unless one value is larger

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def existing_keys(spec: CopySpec, tops: list[str]) -> set[str]:
     """Return all existing keys at the destination of top-level nodes; none without listing."""
-    store, format_ = spec.dest.store, spec.dest.format_
+    store, format_ = spec.dest.before, spec.dest.format_
     if not store.supports_listing:
         return set()
     prefixes: list[str] = []

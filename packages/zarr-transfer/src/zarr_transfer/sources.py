@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from zarr_core import Group
 from zarr_core.errors import NodeExistsError, NodeTypeError
 from zarr_core.extension import GroupMetadata, Location, NodeNotFoundError, Store
-from zarr_core.tools import Node, conflicting_format, format_of_new
+from zarr_core.tools import Node, StoreSnapshot, conflicting_format, format_of_new
 
 from zarr_transfer.source_keys import chosen, nodes_of
 from zarr_transfer.spec import CopySpec, NodeLocation
@@ -49,22 +49,24 @@ def spec_of(
     layout: Mapping[str, Any],
     *,
     overwrite: bool = False,
+    snapshot: bool = False,
 ) -> CopySpec:
     """Return the specification of a copy.
 
     ``format_`` is the format of the parent group of the copy, if known.  ``overwrite`` ignores an
-    existing node at the path.  Raises NodeExistsError if the formats differ and there is no layout.
+    existing node at the path.  ``snapshot`` reads the destination once for all checks.  Raises NodeExistsError if the formats differ and there is no layout.
     """
     own = source.stored.format
     origin = NodeLocation(source.store, source.path, own)
+    seen = StoreSnapshot.before_creation(store, path, own, of_node=True) if snapshot else store
     if layout:
         name = layout.get("zarr_format", format_.name if format_ is not None else None)
-        return CopySpec(origin, NodeLocation(store, path, format_of_new(store, path, name)))
+        return CopySpec(origin, NodeLocation(store, path, format_of_new(seen, path, name), seen))
     other = format_ if format_ is not None and format_.name != own.name else None
     parent = path.rpartition("/")[0]
     for place in dict.fromkeys((parent, "") if overwrite else (path, parent, "")):
-        if other is None and (path or not overwrite) and own.read(store, place) is None:
-            other = conflicting_format(store, place, own)
+        if other is None and (path or not overwrite) and own.read(seen, place) is None:
+            other = conflicting_format(seen, place, own)
     if other is not None:
         raise NodeExistsError(
             Location(store, path),
@@ -73,7 +75,7 @@ def spec_of(
             "or say how chunks are to be stored, as in "
             'chunks="auto", serializer="auto", to have them decoded',
         )
-    return CopySpec(origin, NodeLocation(store, path, own))
+    return CopySpec(origin, NodeLocation(store, path, own, seen))
 
 
 def copied_nodes(

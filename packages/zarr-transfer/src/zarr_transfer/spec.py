@@ -25,11 +25,20 @@ IfExists = Literal["raise", "replace", "skip", "skip_initialized"]
 
 @dataclass(frozen=True, slots=True)
 class NodeLocation:
-    """A node in a store, and its format."""
+    """A node in a store, and its format.
+
+    ``snapshot`` answers what is read before anything is written, if the store has latency.
+    """
 
     store: Store
     path: str
     format_: Format
+    snapshot: Store | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def before(self) -> Store:
+        """The snapshot, or the store itself."""
+        return self.snapshot or self.store
 
     def at(self, path: str) -> str:
         """Return the path in the store of a node at a path below this one."""

@@ -77,12 +77,22 @@ register_dataarray: Callable[[str], Callable[[type], type]] = (
 register_datatree: Callable[[str], Callable[[type], type]] = _extensions.register_datatree_accessor
 
 LazilyIndexedArray: Any = _indexing_module.LazilyIndexedArray
+LOAD_CODE: Any = xarray.Dataset.load.__code__
+ExplicitlyIndexed: Any = _indexing_module.ExplicitlyIndexed
 BasicIndexer: Any = _indexing_module.BasicIndexer
 OuterIndexer: Any = _indexing_module.OuterIndexer
+
+
+def lazy_data(variable: Any) -> Any:
+    """Return the data of a variable that is indexed lazily; None if it is in memory or chunked."""
+    data = variable._data
+    return data if isinstance(data, ExplicitlyIndexed) else None
+
 
 __all__ = [
     "DIMENSION_KEY",
     "ENGINES",
+    "LOAD_CODE",
     "NAME_KEY",
     "NAME_OF_UNNAMED",
     "VECTORIZED",
@@ -105,6 +115,7 @@ __all__ = [
     "encode_variable",
     "extract_encoding",
     "fit_dimensions",
+    "lazy_data",
     "rechunk_to_grid",
     "register_dataarray",
     "register_dataset",

@@ -9,19 +9,20 @@ function            for                                     reads
 `_read_partial`     codecs that prefer partial decoding     what the codec requests
 `_read_value`       stores in memory, chunks without a      the value of the store,
                     fixed size                              without a copy
-`_read_large`       chunks too large for a reused buffer    if stored, into a new
-                                                            buffer
+`_read_large`       chunks too large for a reused buffer;   if stored, into a buffer
+                    large ones in remote stores             of its size
 `_read_buffered`    all others                              into a reused buffer
 ==================  ======================================  =========================
 """
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from zarr_core.engine.scratch import scratch
+from zarr_core.engine.scratch import remote_memory, scratch
 from zarr_core.errors import ChunkDecodeError, ValueReplacedError
 from zarr_core.interfaces.byte_reader import ByteRange
 from zarr_core.interfaces.selection import MaskIndexer
@@ -46,6 +47,7 @@ _UINT8 = np.dtype(np.uint8)  # NumPy takes a tenth of a microsecond to find it
 _DENSE = 16  # if one element in so many is selected, all are read
 _ATTEMPTS = 5  # to read a value that is being replaced
 _MAX_BUFFER_NBYTES = 1 << 24  # larger buffers are not reused
+_MAX_REMOTE_NBYTES = 1 << 17  # larger ones count for the limit of memory of remote reads
 
 
 def decode_again(store: Store, key: str, error: ChunkDecodeError, work: Callable[[], T]) -> T:
@@ -88,7 +90,9 @@ class ChunkReader:
         self.codecs = codecs
         if store.in_memory or codecs.decoded.nbytes is None:
             self.read_decoded = _read_value
-        elif codecs.read_buffer_size > _MAX_BUFFER_NBYTES:
+        elif codecs.read_buffer_size > (
+            _MAX_BUFFER_NBYTES if store.max_concurrency is None else _MAX_REMOTE_NBYTES
+        ):
             self.read_decoded = _read_large
         else:
             self.read_decoded = _read_buffered
@@ -159,12 +163,18 @@ def _read_buffered(
 
 
 def _read_large(reader: ChunkReader, key: str, selection: AnySelection | None, out: Array) -> bool:
-    """Allocate a buffer only if the value is stored."""
+    """Allocate a buffer only if the value is stored.
+
+    The value of a remote store is received when its memory is available; its request is sent before.
+    """
     codecs = reader.codecs
+    remote = reader.store.max_concurrency is not None
 
     def decode(value: ByteReader) -> None:
-        codecs.check_size(value.size)
-        with scratch(value.size) as buffer:
+        nbytes = value.size
+        codecs.check_size(nbytes)
+        limit = remote_memory.reserve(lambda: nbytes + (codecs.decoded.nbytes or 0))
+        with limit if remote else nullcontext(), scratch(nbytes) as buffer:
             value.read_into([(0, buffer)])
             codecs.decode_into(buffer, out, selection)
 

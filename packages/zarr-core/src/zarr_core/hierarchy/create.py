@@ -10,9 +10,10 @@ import numpy as np
 from zarr_core.engine.stored_node import StoredGroup
 from zarr_core.errors import CodecChainError
 from zarr_core.formats.detect import format_of_new
+from zarr_core.formats.lookup import format_named
 from zarr_core.hierarchy.array import Array
 from zarr_core.hierarchy.coerce import as_assigned, dtype_of, values_of
-from zarr_core.hierarchy.create_node import place_node, refuse_leftovers
+from zarr_core.hierarchy.create_node import StoreSnapshot, place_node, refuse_leftovers
 from zarr_core.hierarchy.from_metadata import array_settings, stored_array
 from zarr_core.hierarchy.group import Group
 from zarr_core.hierarchy.node import Node
@@ -220,7 +221,9 @@ def create_array(
         place, below = resolve_store_path(
             store, path, storage_options=storage_options, synchronizer=synchronizer
         )
-        format_ = format_of_new(place, below, _requested_format(store, zarr_format))
+        requested = _requested_format(store, zarr_format)
+        seen = _snapshot(place, below, requested)
+        format_ = format_of_new(seen, below, requested)
         arguments = {
             "shape": shape, "dtype": dtype, "chunks": chunks, "shards": shards, "order": order,
             "filters": filters, "serializer": serializer, "compressors": compressors,
@@ -243,9 +246,9 @@ def create_array(
             values = as_assigned(values, data, stored.resolved.data_type)
         array = Array(stored)
         if not overwrite:
-            refuse_leftovers(stored)
+            refuse_leftovers(stored, seen)
         with Rollback() as rollback:
-            _place(store, place, below, format_, new, overwrite, rollback)
+            _place(store, place, below, format_, new, overwrite, rollback, seen)
             if values is not None and write_data:
                 _write_values(array, values)
         return array if recheck == "open" else FreshArray(array.stored, age)
@@ -291,11 +294,13 @@ def create_group(
     place, below = resolve_store_path(
         store, path, storage_options=storage_options, synchronizer=synchronizer
     )
-    format_ = format_of_new(place, below, _requested_format(store, zarr_format))
+    requested = _requested_format(store, zarr_format)
+    seen = _snapshot(place, below, requested)
+    format_ = format_of_new(seen, below, requested)
     metadata = GroupMetadata(attributes=check_attributes(attributes or {}, NEW_GROUP))
     metadata = format_.to_format(metadata, NEW_GROUP)
     with Rollback() as rollback:
-        _place(store, place, below, format_, metadata, overwrite, rollback)
+        _place(store, place, below, format_, metadata, overwrite, rollback, seen)
     consolidated = _consolidated_of(store)
     return Group(StoredGroup(place, below, format_, metadata, consolidated=consolidated))
 
@@ -324,6 +329,7 @@ def _place(
     metadata: NodeMetadata,
     overwrite: bool,
     rollback: Rollback,
+    seen: Store,
 ) -> None:
     """Store the metadata of a new node, and add it to consolidated metadata of the group."""
     group = parent if isinstance(parent, Node) else None
@@ -337,10 +343,16 @@ def _place(
             # If it has been removed, record() raises an error.
             known_group = group.stored.consolidated.path
     created = place_node(
-        store, path, format_, metadata, rollback, overwrite=overwrite, known_group=known_group
-    )
+        store, path, format_, metadata, rollback, overwrite=overwrite, known_group=known_group,
+        seen=seen,
+    )  # fmt: skip
     if group is not None:
         group.stored.record(removed=[path] if overwrite else [], changed=[*created, path])
+
+
+def _snapshot(store: Store, path: str, requested: int | str | None) -> Store:
+    """A snapshot for the checks of a new node in the requested format, by default version 3."""
+    return StoreSnapshot.before_creation(store, path, format_named(requested or "v3"))
 
 
 def _requested_format(store: StoreLike, zarr_format: int | str | None) -> int | str | None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from zarr_core.errors import (
@@ -16,18 +18,20 @@ from zarr_core.formats.reserved_names import check_reserved_names
 from zarr_core.hierarchy.delete import erase_node, is_stored
 from zarr_core.hierarchy.from_metadata import validate_node
 from zarr_core.hierarchy.rollback import holds_anything
-from zarr_core.interfaces.store import READ_ONLY
+from zarr_core.interfaces.store import READ_ONLY, Store
 from zarr_core.location import Location
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
+from zarr_core.threads import parallel_for
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
+    from collections.abc import Callable, Container, Iterator
 
     from zarr_core.engine.stored_array import StoredArray
     from zarr_core.hierarchy.rollback import Rollback
+    from zarr_core.interfaces.byte_reader import Buffer
     from zarr_core.interfaces.format import Format, NodeMetadata
-    from zarr_core.interfaces.store import Store
+    from zarr_core.interfaces.store import Buffers
 
 
 _overwrites_all: ContextVar[bool] = ContextVar("zarr_core_overwrites_all", default=False)
@@ -47,6 +51,96 @@ def overwrite_unmanaged_keys() -> Iterator[None]:
         _overwrites_all.reset(token)
 
 
+class StoreSnapshot(Store):
+    """Answers what several checks read from a store, and sends each request once.
+
+    For the checks before a node is created, between which nothing is written.  It keeps values
+    and empty prefixes.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.read_only = True
+        self.supports_listing = store.supports_listing
+        self.max_concurrency = store.max_concurrency
+        self._values: dict[tuple[str, int], Buffer | int | None] = {}
+        self._empty: set[str] = set()
+
+    @classmethod
+    def before_creation(
+        cls, store: Store, path: str, format_: Format, *, of_node: bool = False
+    ) -> Store:
+        """Request concurrently what the checks of a new node usually read.
+
+        ``of_node`` also requests the metadata of a node at the path.  Returns the store itself if
+        it has no latency.
+        """
+        if store.max_concurrency is None:
+            return store
+        snapshot = cls(store)
+        nodes = dict.fromkeys(("", path.rpartition("/")[0], *([path] if of_node else ())))
+        work: list[Callable[[], object]] = []
+        if path or of_node:
+            work += [partial(format_.read, snapshot, node) for node in nodes]
+        if store.supports_listing:
+            work.append(lambda: snapshot.is_empty(f"{path}/" if path else ""))
+
+        def request(read: Callable[[], object]) -> None:
+            with suppress(Exception):  # raised again by the check that needs it
+                read()
+
+        parallel_for(work, request, True, store.max_concurrency)
+        return snapshot
+
+    @property
+    def url(self) -> str:
+        return self._store.url
+
+    def __str__(self) -> str:
+        return str(self._store)
+
+    def __reduce__(self) -> tuple[Callable[[Store], Store], tuple[Store]]:
+        return _same, (self._store,)  # errors contain it
+
+    def get(self, key: str) -> Buffer | None:
+        return self._store.get(key)
+
+    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
+        try:
+            return self._values[key, limit]
+        except KeyError:
+            value = self._store.get_limited(key, limit)
+        self._values[key, limit] = value
+        return value
+
+    def exists(self, key: str) -> bool:
+        return self._store.exists(key)
+
+    def set(self, key: str, value: Buffers) -> None:
+        self._require_writable(key)
+
+    def erase(self, key: str) -> None:
+        self._require_writable(key)
+
+    def list_prefix(self, prefix: str) -> Iterator[str]:
+        if prefix in self._empty:
+            return iter(())
+        keys = iter(self._store.list_prefix(prefix))
+        first = next(keys, None)
+        if first is None:
+            self._empty.add(prefix)
+            return iter(())
+        return chain([first], keys)
+
+    def is_empty(self, prefix: str) -> bool:
+        """Whether there is no key below a prefix."""
+        return next(iter(self.list_prefix(prefix)), None) is None
+
+
+def _same(store: Store) -> Store:
+    return store
+
+
 def place_node(
     store: Store,
     path: str,
@@ -56,13 +150,15 @@ def place_node(
     *,
     overwrite: bool,
     known_group: str | None = None,
+    seen: Store | None = None,
 ) -> list[str]:
     """Store a new node and its parent groups; return the paths of the groups that were created.
 
     Specification: v3.1, "Operations": creating a node ensures groups at all ancestor paths.
 
     ``rollback`` records every node that is created.  ``known_group`` is the path of a group that
-    exists: its metadata, which can be large, is not read.
+    exists: its metadata, which can be large, is not read.  ``seen`` is a snapshot of the store,
+    for the checks.
 
     Raises
     ------
@@ -73,8 +169,9 @@ def place_node(
         If the store is read-only.
     """
     missing = make_room(
-        store, path, format_, metadata, rollback, overwrite=overwrite, known_group=known_group
-    )
+        store, path, format_, metadata, rollback, overwrite=overwrite, known_group=known_group,
+        seen=seen,
+    )  # fmt: skip
     if not rollback.create(store, path, format_, metadata):
         raise occupied(store, path)
     return missing
@@ -90,6 +187,7 @@ def make_room(
     overwrite: bool,
     existing: Container[str] = (),
     known_group: str | None = None,
+    seen: Store | None = None,
 ) -> list[str]:
     """Do everything that :func:`place_node` does before it stores the metadata.
 
@@ -100,11 +198,12 @@ def make_room(
         raise StoreReadOnlyError(READ_ONLY, Location(store, path))
     format_.check_path(path)
     validate_node(store, path, metadata)
-    missing = _missing_ancestors(store, path, format_, known_group)
+    seen = store if seen is None else seen
+    missing = _missing_ancestors(seen, path, format_, known_group)
     # An existing node may keep its reserved name.
     keeps = format_.is_reserved(path.rpartition("/")[2]) and is_stored(format_, store, path)
     check_reserved_names(format_, missing if keeps else [path, *missing], existing)
-    _refuse_conflicts(store, path, format_, missing if overwrite else [path, *missing])
+    _refuse_conflicts(seen, path, format_, missing if overwrite else [path, *missing])
     if overwrite and _clear(store, path, format_):
         rollback.overwrite(store, path)
     return _create_groups(store, missing, format_, rollback)
@@ -180,13 +279,16 @@ def _missing_ancestors(
     return missing
 
 
-def refuse_leftovers(array: StoredArray) -> None:
+def refuse_leftovers(array: StoredArray, seen: Store) -> None:
     """Raise a NodeExistsError if chunks exist that a new array would use as its own.
 
-    They remain if the removal of an array was interrupted.
+    They remain if the removal of an array was interrupted.  ``seen`` is a snapshot of the store,
+    or the store itself.
     """
     store, path, format_ = array.chunk_store, array.path, array.format
     if not store.supports_listing:
+        return
+    if isinstance(seen, StoreSnapshot) and seen.is_empty(format_.chunk_prefix(path)):
         return
     _, key = next(array.stored_chunks(), (None, None))
     if key is not None and format_.read(store, path) is None:
