@@ -122,9 +122,8 @@ def _evolved(codecs: Any, options: Mapping[str, Any]) -> Any:
     if not any(hasattr(item, "evolve_from_array_spec") for item in items):
         return codecs
     dtype = options.get("dtype", getattr(options.get("data"), "dtype", np.dtype("f8")))
-    try:
-        spec = _spec_of(dtype)
-    except Exception:  # a data type that zarr-python does not have; its codecs have defaults
+    spec = _spec_of(dtype)
+    if spec is None:
         return codecs
     return [
         item.evolve_from_array_spec(spec) if hasattr(item, "evolve_from_array_spec") else item
@@ -133,9 +132,22 @@ def _evolved(codecs: Any, options: Mapping[str, Any]) -> Any:
 
 
 def _spec_of(dtype: Any) -> Any:
-    """Return the specification of a chunk of a data type, for codecs of zarr-python."""
+    """Return the specification of a chunk of a data type, for codecs of zarr-python.
+
+    None if neither zarr-python nor NumPy has the data type, so that its codecs keep their defaults.
+    """
     module = import_module("zarr.core.array_spec")
-    data_type = interface_module("zarr.core.dtype").parse_dtype(dtype, zarr_format=3)
+    types = interface_module("zarr.core.dtype")
+    try:
+        data_type = types.parse_dtype(dtype, zarr_format=3)
+    except Exception:  # unknown, or third-party data types that are registered raise it
+        try:
+            native = as_native_dtype(dtype)
+        except TypeError:
+            return None
+        if native.hasobject or not native.itemsize:
+            return None
+        data_type = types.RawBytes(length=native.itemsize)  # codecs take the size of elements
     return module.ArraySpec(
         shape=(1,),
         dtype=data_type,
