@@ -108,7 +108,7 @@ SUITES = (
     Suite("bio2zarr", ("bio2zarr==0.2.1",), ("tests/test_core.py", "tests/test_zarr_utils.py")),
     Suite(
         "zarr2", ("numcodecs<0.16",),
-        ("--pyargs", "zarr.tests.test_indexing", "zarr.tests.test_creation", "zarr.tests.test_attrs"),
+        ("--pyargs", *(f"zarr.tests.test_{name}" for name in ("indexing", "hierarchy", "creation", "attrs", "sync"))),
         zarr="2.18.7",
     ),
 )  # fmt: skip
