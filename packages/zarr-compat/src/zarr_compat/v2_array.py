@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import operator
 from collections.abc import Iterator, MutableMapping
+from contextlib import nullcontext
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,9 @@ from zarr_compat.indexing import kind_of, split_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
+
+    from zarr_core.extension import Buffers, Change
 
 __all__ = ["Array"]
 
@@ -118,7 +122,9 @@ class Array:
             raise import_module("zarr.errors").ArrayNotFoundError(self._path) from None
         self._metadata = self._store._metadata_class.decode_array_metadata(document)  # noqa: SLF001
         view = {key: json.dumps(document).encode()} if changes else {}
-        values = zarr_core.MemoryStore(_Values(self._store, self._chunk_store, view))
+        values = _ChunkLockingStore(
+            _Values(self._store, self._chunk_store, view), self._synchronizer
+        )
         if not {type(item).__name__ for item in (self._store, self.chunk_store)} <= _CONCURRENT:
             values.max_concurrency = 1
         self.core = zarr_core.open_array(
@@ -127,7 +133,6 @@ class Array:
             path=self._path,
             zarr_format=2,
             config={"write_empty_chunks": self._write_empty_chunks},
-            synchronizer=self._synchronizer,
             recheck="open" if self._cache_metadata else "always",
         )
 
@@ -195,6 +200,11 @@ class Array:
     @property
     def _version(self) -> int:
         return 2
+
+    @property
+    def _dimension_separator(self) -> str:
+        separator: str = self._metadata.get("dimension_separator", ".")
+        return separator
 
     @property
     def _key_prefix(self) -> str:
@@ -335,15 +345,23 @@ class Array:
         return self._read(self.core.get_block_selection, selection, out, fields)
 
     def _read(self, read: Callable[..., Any], selection: Any, out: Any, fields: Any) -> Any:
-        result = self._result(read(selection, fields=fields))
+        result = self._result(read(selection, fields=self._field_names(fields)))
         if out is None:
             return result
+        if not hasattr(out, "dtype"):
+            raise TypeError(f"out is not an array, but of {type(out)}")
         if np.shape(out) != np.shape(result):
             raise ValueError(
                 f"out has shape {np.shape(out)}, but the selection has {np.shape(result)}"
             )
         out[...] = result  # an array of NumPy or of Zarr
         return out
+
+    def _field_names(self, fields: Any) -> Any:
+        """Return names of fields; an empty list stands for all."""
+        if not isinstance(fields, str | list | tuple | None):
+            raise IndexError(f"invalid fields: {fields!r}; pass names of {self.dtype.names}")
+        return fields or None
 
     def _result(self, found: Any) -> Any:
         """Return elements as the dtype of a view made by :meth:`astype`."""
@@ -419,37 +437,46 @@ class Array:
             case "basic":
                 self.set_basic_selection(index, value, fields=fields)
             case _:
-                self._write(operator.setitem, self.core, selection, _elements(value))
+                if isinstance(selection, str) or fields:
+                    self.set_basic_selection(... if isinstance(index, str) else index, value, fields or index)
+                else:
+                    self._write(operator.setitem, self.core, selection, _elements(value))
 
     def set_basic_selection(self, selection: Any, value: Any, fields: Any = None) -> None:
         """Write integers and slices."""
-        self._write(self.core.set_basic_selection, selection, _elements(value), fields=fields)
+        self._set(self.core.set_basic_selection, selection, value, fields)
 
     def set_orthogonal_selection(self, selection: Any, value: Any, fields: Any = None) -> None:
         """Write the outer product of a selection in each dimension."""
-        self._write(self.core.set_orthogonal_selection, selection, _elements(value), fields=fields)
+        self._set(self.core.set_orthogonal_selection, selection, value, fields)
 
     def set_coordinate_selection(self, selection: Any, value: Any, fields: Any = None) -> None:
         """Write single elements."""
-        self._write(self.core.set_coordinate_selection, selection, _elements(value), fields=fields)
+        self._set(self.core.set_coordinate_selection, selection, value, fields)
 
     def set_mask_selection(self, selection: Any, value: Any, fields: Any = None) -> None:
         """Write the elements where a boolean array of the same shape is true."""
-        self._write(self.core.set_mask_selection, selection, _elements(value), fields=fields)
+        self._set(self.core.set_mask_selection, selection, value, fields)
 
     def set_block_selection(self, selection: Any, value: Any, fields: Any = None) -> None:
         """Write whole chunks."""
-        self._write(self.core.set_block_selection, selection, _elements(value), fields=fields)
+        self._set(self.core.set_block_selection, selection, value, fields)
+
+    def _set(self, write: Callable[..., Any], selection: Any, value: Any, fields: Any) -> None:
+        names = self._field_names(fields)
+        if isinstance(names, list | tuple):
+            if len(names) > 1:
+                raise IndexError(f"one field can be written at once, not {names}")
+            names = names[0]
+        self._write(write, selection, _elements(value), fields=names)
 
     def resize(self, *args: Any) -> None:
         """Change the shape; chunks outside of it are removed."""
-        self._require_no_view()
-        self._write(self.core.resize, *args)
+        self._change(self.core.resize, *args)
 
     def append(self, data: Any, axis: int = 0) -> tuple[int, ...]:
         """Append elements, and return the new shape."""
-        self._require_no_view()
-        shape: tuple[int, ...] = self._write(self.core.append, _elements(data), axis)
+        shape: tuple[int, ...] = self._change(self.core.append, _elements(data), axis)
         return shape
 
     def _write(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
@@ -460,9 +487,15 @@ class Array:
         except StoreReadOnlyError as error:
             raise PermissionError(str(error)) from error
 
-    def _require_no_view(self) -> None:
+    def _change(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Change the shape; several writers wait for each other."""
         if self._is_view:
             raise PermissionError("operation not permitted for views")
+        key = self._key_prefix + import_module("zarr.storage").array_meta_key
+        with nullcontext() if self._synchronizer is None else self._synchronizer[key]:
+            if not self._cache_metadata:
+                self.core.refresh()
+            return self._write(function, *arguments)
 
     # --- views ---
 
@@ -648,6 +681,36 @@ class _Values(MutableMapping[str, Any]):
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+
+class _ChunkLockingStore(zarr_core.MemoryStore):
+    """A store in a mapping; writers of a chunk hold its lock.
+
+    The caller has the lock of the metadata, which need not be reentrant.
+    """
+
+    def __init__(self, values: _Values, synchronizer: Any) -> None:
+        super().__init__(values)
+        self._without_locks = zarr_core.MemoryStore(values)
+        self._synchronizer = synchronizer
+
+    def _lock(self, key: str) -> AbstractContextManager[Any]:
+        if self._synchronizer is None or key.rpartition("/")[2] in _METADATA:
+            return nullcontext()
+        lock: AbstractContextManager[Any] = self._synchronizer[key]
+        return lock
+
+    def set(self, key: str, value: Buffers) -> None:
+        with self._lock(key):
+            self._without_locks.set(key, value)
+
+    def update(self, key: str, change: Change) -> None:
+        with self._lock(key):
+            self._without_locks.update(key, change)
+
+    def erase(self, key: str) -> None:
+        with self._lock(key):
+            self._without_locks.erase(key)
 
 
 def _elements(value: Any) -> Any:
