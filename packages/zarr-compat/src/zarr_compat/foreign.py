@@ -12,7 +12,7 @@ from zarr_compat.installed import interface_module
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Coroutine, Iterator
 
-    from zarr_core.extension import Buffers
+    from zarr_core.extension import Buffers, Listing
 
     from zarr_compat.store import Store
 
@@ -73,6 +73,18 @@ class ForeignStore(zarr_core.Store):
     def list_prefix(self, prefix: str) -> Iterator[str]:
         check_prefix(prefix)
         return iter(self._call(prefix, _collected(self.store.list_prefix(prefix))))
+
+    def list_dir(self, prefix: str) -> Listing:
+        try:
+            return super().list_dir(prefix)
+        except (NotImplementedError, StoreReadError) as error:
+            if not isinstance(error.__cause__ or error, NotImplementedError):
+                raise
+        # Which name is a key, and which a prefix, these stores do not tell.
+        found = self._call(prefix, _collected(self.store.list_dir(prefix.rstrip("/"))))
+        names = dict.fromkeys(prefix + name.strip("/") for name in found)
+        keys = [name for name in names if self.exists(name)]
+        return keys, [f"{name}/" for name in names if name not in keys]
 
     def close(self) -> None:
         self.store.close()

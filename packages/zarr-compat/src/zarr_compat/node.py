@@ -45,7 +45,9 @@ class Node(Wrapper, Generic[C]):
             if not name.startswith("_") and not hasattr(cls, name):
                 setattr(cls, name, _forwarded(wraps, name))
 
-    def __init__(self, core: Any, store: Any = None, **options: Any) -> None:
+    def __init__(self, core: Any = None, store: Any = None, **options: Any) -> None:
+        for name in ("_async_array", "_async_group"):  # the words of zarr-python 3
+            core = options.pop(name, core)
         if not isinstance(core, zarr_core.Array | zarr_core.Group | AsyncNode):
             if isinstance(store, str):
                 options["path"] = store

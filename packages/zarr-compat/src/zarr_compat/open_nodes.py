@@ -51,10 +51,15 @@ def open(store: Any = None, *, mode: Any = None, path: str | None = None, **opti
         Path in the store.
     **options
         Further arguments of :func:`zarr_core.open`.
+
+    Raises
+    ------
+    GroupNotFoundError
+        If the path has no node and the mode does not create one.
     """
     # As in zarr-python, arguments for a new array are ignored if the array exists.
     options.setdefault("match", False)
-    return _open(zarr_core.open, store, mode, path, options, NodeNotFoundError)
+    return _open(zarr_core.open, store, mode, path, options, GroupNotFoundError)
 
 
 def open_array(

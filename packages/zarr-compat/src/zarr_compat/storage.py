@@ -112,10 +112,31 @@ class LocalStore(CoreStore):
             )
         self.root = Path(root)
         """The directory."""
-        super().__init__(
-            zarr_core.LocalStore(root, read_only=read_only),
-            lambda read_only: zarr_core.LocalStore(root, read_only=read_only),
-        )
+
+        def reopen(read_only: bool) -> zarr_core.Store:
+            if self.root.is_file():
+                return _File(self.root, read_only)
+            return zarr_core.LocalStore(root, read_only=read_only)
+
+        super().__init__(reopen(read_only), reopen)
+
+
+class _File(zarr_core.MemoryStore):
+    """No values, as a directory store of zarr-python finds in a file, until something is written."""
+
+    def __init__(self, file: Path, read_only: bool) -> None:
+        super().__init__({}, read_only)
+        self._file = file
+
+    @property
+    def url(self) -> str:
+        return self._file.absolute().as_uri()
+
+    def set(self, key: str, value: Any) -> None:
+        zarr_core.LocalStore(self._file).set(key, value)  # raises, unless the file was removed
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _File, (self._file, self.read_only)
 
 
 class ZipStore(CoreStore):
