@@ -16,6 +16,7 @@ import numpy as np
 import zarr_core
 from zarr_core.extension import StoreReadOnlyError
 
+from zarr_compat.foreign import METADATA_NAMES
 from zarr_compat.indexing import kind_of, split_fields
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Array"]
 
-_METADATA = (".zarray", ".zattrs", ".zgroup", ".zmetadata")
 # Stores of zarr-python 2 that several threads can use at once.
 _CONCURRENT = {"DirectoryStore", "NestedDirectoryStore", "TempStore", "MemoryStore", "ZipStore"}
 
@@ -660,7 +660,7 @@ class _Values(MutableMapping[str, Any]):
         self._view = view
 
     def _of(self, key: str) -> Any:
-        return self._store if key.rpartition("/")[2] in _METADATA else self._chunk_store
+        return self._store if key.rpartition("/")[2] in METADATA_NAMES else self._chunk_store
 
     def __getitem__(self, key: str) -> Any:
         return self._view[key] if key in self._view else self._of(key)[key]
@@ -695,7 +695,7 @@ class _ChunkLockingStore(zarr_core.MemoryStore):
         self._synchronizer = synchronizer
 
     def _lock(self, key: str) -> AbstractContextManager[Any]:
-        if self._synchronizer is None or key.rpartition("/")[2] in _METADATA:
+        if self._synchronizer is None or key.rpartition("/")[2] in METADATA_NAMES:
             return nullcontext()
         lock: AbstractContextManager[Any] = self._synchronizer[key]
         return lock
