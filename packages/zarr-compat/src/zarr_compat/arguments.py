@@ -93,7 +93,7 @@ def settings_of_array(options: Mapping[str, Any]) -> dict[str, Any]:
 def dtype_of(dtype: Any, zarr_format: int | None) -> Any:
     """Return a data type for the core; an object of zarr-python is one of NumPy, or a definition."""
     if not hasattr(dtype, "to_native_dtype"):
-        return dtype
+        return _fields_of(dtype)
     native = dtype.to_native_dtype()
     if zarr_format == 2 and not native.hasobject:
         return native
@@ -103,6 +103,16 @@ def dtype_of(dtype: Any, zarr_format: int | None) -> Any:
         return ExtensionDefinition.from_json(dtype.to_json(zarr_format=3))
     except Exception:  # of third-party code; NumPy's dtype has what it needs
         return native
+
+
+def _fields_of(dtype: Any) -> Any:
+    """Return fields in the form of NumPy; those read from JSON are lists."""
+    if not isinstance(dtype, list):
+        return dtype
+    return [
+        (item[0], _fields_of(item[1]), *map(tuple, item[2:])) if isinstance(item, list) else item
+        for item in dtype
+    ]
 
 
 def _positive(lengths: Any) -> Any:
