@@ -12,8 +12,10 @@ from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from math import prod
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 # Public names that only the tests of zarr-python use, to compute what they expect.
 _EXPECTATIONS = {

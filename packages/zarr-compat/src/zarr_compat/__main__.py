@@ -12,7 +12,9 @@ import sys
 
 from zarr_compat import install_as_zarr
 
-_USAGE = "usage: python -m zarr_compat [--version-2] SCRIPT [ARGUMENT ...] | -m MODULE [ARGUMENT ...]"
+_USAGE = (
+    "usage: python -m zarr_compat [--version-2] SCRIPT [ARGUMENT ...] | -m MODULE [ARGUMENT ...]"
+)
 
 
 def main(arguments: list[str]) -> None:

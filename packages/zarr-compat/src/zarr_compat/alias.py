@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from importlib.abc import Loader
+from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.metadata import Distribution, DistributionFinder
 from pathlib import Path
@@ -71,7 +71,9 @@ class InstalledModules:
 
     def remove(self) -> None:
         """Remove the modules; objects that were imported from them keep working."""
-        sys.meta_path[:] = [item for item in sys.meta_path if not isinstance(item, _Finder)]
+        sys.meta_path[:] = [
+            item for item in sys.meta_path if not isinstance(item, _Finder | _NameFinder)
+        ]
         version = _installed_version()
         if version is not None:
             for name in [name for name in sys.modules if name.partition(".")[0] == "zarr"]:
@@ -144,8 +146,8 @@ def install_as_zarr(*, version: int = 3, distribution: bool = False) -> Installe
         installed = _Finder(directory, _VERSION_2 if version == 2 else _ALL)
         sys.modules.update(_removed[version])
         sys.meta_path.insert(0, installed)
-    if distribution:
-        installed.is_distribution = installed.directory is None
+    if distribution and installed.directory is None:
+        sys.meta_path.append(_NameFinder())
     # At once: other import hooks, such as that of pytest, would find the files of zarr-python.
     for name in ("zarr",) if version == 2 else (*MODULES, *EXTENDED_MODULES):
         import_module(name)
@@ -214,8 +216,8 @@ class _Loader(Loader):
                 vars(module)["__version__"] = found.__version__
 
 
-class _Finder(DistributionFinder):
-    """Finds the modules, and the distribution, under the name of zarr-python.
+class _Finder(MetaPathFinder):
+    """Finds the modules under the names of zarr-python.
 
     Parameters
     ----------
@@ -228,7 +230,6 @@ class _Finder(DistributionFinder):
     def __init__(self, directory: Path | None, modules: Mapping[str, tuple[str, ...]]) -> None:
         self.directory = directory
         self.modules = modules
-        self.is_distribution = False
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -246,10 +247,21 @@ class _Finder(DistributionFinder):
         spec.submodule_search_locations = [str(place)] if place and place.is_dir() else []
         return spec
 
+
+class _NameFinder(DistributionFinder):
+    """Finds the distribution ``zarr``, if it is requested.
+
+    It is not the finder of the modules, because code that looks for entry points is slower while
+    there is another finder of distributions.
+    """
+
+    def find_spec(self, *_: object) -> None:
+        """Return None: this finds no modules."""
+
     def find_distributions(self, context: Any = None) -> Iterable[Distribution]:
-        """Return the distribution, if it was requested and this is its name."""
+        """Return the distribution, if this is its name."""
         name = getattr(context, "name", None)
-        if self.is_distribution and (name is None or name.lower() == "zarr"):
+        if name is None or name.lower() == "zarr":
             return [_AliasDistribution()]
         return []
 

@@ -12,7 +12,7 @@ from zarr_compat.installed import interface_module
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Coroutine, Iterator
 
-    from zarr_core.extension import Buffers, Listing
+    from zarr_core.extension import Buffers
 
     from zarr_compat.store import Store
 
@@ -76,7 +76,7 @@ class ForeignStore(zarr_core.Store):
         check_prefix(prefix)
         return iter(self._call(prefix, _collected(self.store.list_prefix(prefix))))
 
-    def list_dir(self, prefix: str) -> Listing:
+    def list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
         try:
             return super().list_dir(prefix)
         except (NotImplementedError, StoreReadError) as error:

@@ -53,7 +53,9 @@ class Group(Node[zarr_core.Group], wraps=zarr_core.Group):
         consolidated = getattr(self.core.metadata, "consolidated", None)
         entries = None if consolidated is None else consolidated.entries
         stored = self.core.stored
-        if entries is None and stored.consolidated is not None:  # reached from a group above that has it
+        if (
+            entries is None and stored.consolidated is not None
+        ):  # reached from a group above that has it
             below = f"{self.core.path}/".removeprefix(f"{stored.consolidated.path}/".lstrip("/"))
             entries = {
                 path.removeprefix(below): entry

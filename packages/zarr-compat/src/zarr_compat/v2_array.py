@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import operator
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import nullcontext
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -96,7 +96,9 @@ class Array:
         storage = import_module("zarr.storage")
         self._store = storage.normalize_store_arg(store, zarr_version=2)
         self._chunk_store = (
-            None if chunk_store is None else storage.normalize_store_arg(chunk_store, zarr_version=2)
+            None
+            if chunk_store is None
+            else storage.normalize_store_arg(chunk_store, zarr_version=2)
         )
         self._path: str = import_module("zarr.util").normalize_storage_path(path)
         self._read_only = bool(read_only)
@@ -117,9 +119,11 @@ class Array:
         """Read the metadata, change members of it for a view, and open the array of the core."""
         key = self._key_prefix + import_module("zarr.storage").array_meta_key
         try:
-            document = {**json.loads(bytes(self._store[key])), **changes}
+            stored = self._store[key]
         except KeyError:
             raise import_module("zarr.errors").ArrayNotFoundError(self._path) from None
+        parsed = stored if isinstance(stored, Mapping) else json.loads(bytes(stored))
+        document = {**parsed, **changes}
         self._metadata = self._store._metadata_class.decode_array_metadata(document)  # noqa: SLF001
         view = {key: json.dumps(document).encode()} if changes else {}
         values = _ChunkLockingStore(
@@ -438,7 +442,9 @@ class Array:
                 self.set_basic_selection(index, value, fields=fields)
             case _:
                 if isinstance(selection, str) or fields:
-                    self.set_basic_selection(... if isinstance(index, str) else index, value, fields or index)
+                    self.set_basic_selection(
+                        ... if isinstance(index, str) else index, value, fields or index
+                    )
                 else:
                     self._write(operator.setitem, self.core, selection, _elements(value))
 
@@ -489,7 +495,7 @@ class Array:
 
     def _change(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Change the shape; several writers wait for each other."""
-        if self._is_view:
+        if self._is_view and not self._read_only:
             raise PermissionError("operation not permitted for views")
         key = self._key_prefix + import_module("zarr.storage").array_meta_key
         with nullcontext() if self._synchronizer is None else self._synchronizer[key]:
@@ -529,16 +535,22 @@ class Array:
             changes["dtype"] = encode.encode_dtype(native)
         if chunks is not None:
             changes["chunks"] = list(util.normalize_chunks(chunks, lengths, native.itemsize))
-        if fill_value is not None:
-            value = util.normalize_fill_value(fill_value, native)
-            changes["fill_value"] = encode.encode_fill_value(value, native)
+        value = self.fill_value if fill_value is None else fill_value
+        try:
+            value = util.normalize_fill_value(value, native)
+        except (OverflowError, TypeError, ValueError):  # not an element of the dtype of the view
+            if fill_value is not None:
+                raise
+            same_size = native.itemsize == self.itemsize
+            value = np.asarray(value, self.dtype).view(native)[()] if same_size else None
+        changes["fill_value"] = encode.encode_fill_value(value, native)
         if filters is not None:
             changes["filters"] = [codec.get_config() for codec in filters] or None
         found = Array(**{**self.__getstate__(), "cache_metadata": True})
-        found._is_view = True  # noqa: SLF001 - of this class
-        found._read_only = self._read_only if read_only is None else read_only  # noqa: SLF001
-        found._synchronizer = synchronizer or self._synchronizer  # noqa: SLF001
-        found._open(changes)  # noqa: SLF001
+        found._is_view = True
+        found._read_only = self._read_only if read_only is None else read_only
+        found._synchronizer = synchronizer or self._synchronizer
+        found._open(changes)
         return found
 
     def astype(self, dtype: Any) -> Array:
@@ -591,7 +603,7 @@ class Array:
     __hash__ = None  # type: ignore[assignment]  # as in zarr-python 2
 
     def __repr__(self) -> str:
-        name = f" {self.name}" if self.name else ""
+        name = f" {self.name!r}" if self.name else ""
         suffix = " read-only" if self.read_only else ""
         return f"<zarr.core.Array{name} {self.shape} {self.dtype}{suffix}>"
 
@@ -663,7 +675,8 @@ class _Values(MutableMapping[str, Any]):
         return self._store if key.rpartition("/")[2] in METADATA_NAMES else self._chunk_store
 
     def __getitem__(self, key: str) -> Any:
-        return self._view[key] if key in self._view else self._of(key)[key]
+        value = self._view[key] if key in self._view else self._of(key)[key]
+        return json.dumps(value).encode() if isinstance(value, dict) else value  # consolidated
 
     def __setitem__(self, key: str, value: Any) -> None:
         self._of(key)[key] = value
