@@ -168,7 +168,7 @@ def _open(
                 return adapted(store_like, mode, path=path, **ordered)
         return found
 
-    is_path = isinstance(store_like, str | os.PathLike)
+    is_path = isinstance(store_like, str | os.PathLike) and not os.path.isdir(store_like)
     if mode == "w" and is_path and os.fspath(store_like).endswith(".zip"):
         # Values cannot be removed from an archive; it is overwritten.
         mode, options = "w-", {**options, "storage_options": {"mode": "w"}}
