@@ -79,6 +79,8 @@ def accept_arguments(
     for part in ("chunks", "shards"):
         if part in found:
             found[part] = _positive(found[part])
+    if isinstance(found.get("dimension_names"), list | tuple) and not found["dimension_names"]:
+        del found["dimension_names"]  # zarr-python ignores an empty list
     if "attributes" in found:
         found["attributes"] = attributes_of(found["attributes"])
     return found

@@ -101,7 +101,9 @@ class Node(Wrapper, Generic[C]):
     def info(self) -> Any:
         """Information about the node, as a table."""
         found = self.core.info
-        vars(found)["_zarr_format"] = self.core.zarr_format  # ome-zarr reads it
+        # ome-zarr and its tests read them.
+        vars(found)["_zarr_format"] = self.core.zarr_format
+        vars(found)["_compressors"] = getattr(self, "compressors", ())
         return found
 
     @property
