@@ -97,7 +97,7 @@ raises("two fields", lambda: s.set_basic_selection(0, 5, fields=["x", "y"]))
 raises("no fields", lambda: s.get_basic_selection(0, fields=slice(None)))
 
 t = zarr.array(np.array(["a", "bb"], dtype=object), dtype=str, chunks=1)
-say("text", t[:])
+say("text", [t[:].tolist(), str(t[:].dtype), str(t.oindex[[1]].dtype), type(t[0]).__name__])
 z = zarr.zeros((), dtype="i4")
 z[...] = 3
 say("scalar", [z[()].item(), z.chunks, z.cdata_shape, z.nchunks])

@@ -368,7 +368,9 @@ class Array:
         return fields or None
 
     def _result(self, found: Any) -> Any:
-        """Return elements as the dtype of a view made by :meth:`astype`."""
+        """Return elements as the dtype of the array: texts as objects."""
+        if getattr(getattr(found, "dtype", None), "kind", "") == "T":
+            return found.astype(object)
         return found
 
     @property
