@@ -5,11 +5,13 @@ import itertools
 import numpy as np
 import pytest
 import zarr_core as zarr
+import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from zarr_core.errors import ChunkDecodeError
+from zarr_core.errors import ChunkDecodeError, StoreError
 from zarr_core.stores.mapping import MappingStore
 from zarr_native.executor import Executor
+from zarr_stores.cache import LRUCacheStore
 
 SHAPE, CHUNKS, SHARDS = (23, 17), (4, 5), (8, 15)
 BIG = {"name": "bytes", "configuration": {"endian": "big"}}
@@ -248,6 +250,37 @@ def test_values_of_remote_stores_are_decoded_natively(counted):
     assert np.array_equal(array[4:], data[4:])
 
 
+class Counting(MappingStore):
+    """A remote store that records the keys of its chunks that are requested."""
+
+    def __init__(self, mapping):
+        super().__init__(mapping, max_concurrency=3)
+        self.requested = []
+
+    def get(self, key):
+        self.requested.append(key)
+        return super().get(key)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "datetime64[s]"])
+def test_remote_values_that_are_left_to_python_are_requested_once(counted, dtype):
+    data = data_of(dtype)
+    mapping = {}
+    store = Counting(mapping)
+    created(store, data, dtype, "zstd", fill_value=None)[...] = data
+    for key in [key for key in mapping if key.startswith("c/")]:  # without content sizes
+        stream = zstandard.ZstdCompressor(write_content_size=False).compressobj()
+        content = zstandard.ZstdDecompressor().decompress(mapping[key])
+        mapping[key] = stream.compress(content) + stream.flush()
+    array = zarr.open_array(store)
+    assert array.info["Native"] == "yes"
+    store.requested.clear()
+    counted()
+    assert np.array_equal(array[1:], data[1:])
+    assert counted() == (0, 0)
+    assert len(store.requested) == len(set(store.requested)) == 24
+
+
 @pytest.mark.parametrize(
     "options", [{"compressors": []}, {"shards": (8, 8)}], ids=["uncompressed", "shards"]
 )
@@ -297,6 +330,98 @@ def test_writes_store_the_same_bytes(
             {str(it.relative_to(place)): it.read_bytes() for it in place.rglob("*") if it.is_file()}
         )
     assert found[0] == found[1]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    box=box,
+    order=st.sampled_from("CF"),
+    chain=st.sampled_from([*CHAINS]),
+    shards=st.sampled_from([None, SHARDS]),
+    threads=st.sampled_from([1, 3]),
+    write_empty=st.booleans(),
+    endian=st.sampled_from([None, BIG]),
+)
+def test_writes_to_memory_store_the_same_bytes(
+    box, order, chain, shards, threads, write_empty, endian
+):
+    values = np.asarray(data_of("uint16")[box], order=order)
+    values[:3] = 0
+    found = []
+    for native in ("auto", "off"):
+        mapping = {}
+        with (
+            zarr.override_extensions({"native": {"default": Executor}}),
+            zarr.config.set(native=native, threads=threads),
+        ):
+            array = created(
+                zarr.MemoryStore(mapping), data_of("uint16"), "uint16", chain, shards,
+                serializer=endian, config={"write_empty_chunks": write_empty},
+            )  # fmt: skip
+            array[...] = 5
+            array[box] = values
+            array[:4, :5] = np.zeros((4, 5), "uint16")  # removes a chunk
+        found.append(mapping)
+    assert found[0] == found[1]
+    assert all(type(value) is bytes for value in found[0].values())
+
+
+@pytest.mark.parametrize("chain", CHAINS)
+def test_chunks_are_written_to_memory(counted, chain):
+    data = data_of("float64")
+    array = created(zarr.MemoryStore(), data, "float64", chain)
+    array[...] = data
+    assert counted() == (0, 24)
+    array[1:, 1:] = data[1:, 1:]  # chunks that are not complete are left to Python
+    assert counted()[1] == 5 * 3
+    assert np.array_equal(in_python(array.store), data)
+
+
+def test_small_compressed_inner_chunks_are_written_to_memory(counted):
+    data = data_of("float64")
+    array = created(zarr.MemoryStore(), data, "float64", "zstd", SHARDS)
+    array[...] = data
+    assert counted() == (0, 6)
+    assert np.array_equal(in_python(array.store), data)
+    array = created(zarr.MemoryStore(), data, "float64", "none", SHARDS)
+    array[...] = data
+    assert counted() == (0, 0)  # Python copies less
+
+
+@pytest.mark.parametrize("chain", ["none", "blosc"])
+def test_large_values_are_written_to_memory_in_batches(counted, chain):
+    data = np.random.default_rng(0).integers(0, 9, (80, 1 << 20), "uint8")
+    array = zarr.create_array(
+        zarr.MemoryStore(), shape=data.shape, chunks=(1, 1 << 20), dtype="uint8",
+        compressors=CHAINS[chain],
+    )  # fmt: skip
+    array[...] = data
+    assert counted() == (0, 80)
+    assert np.array_equal(array[...], data)
+
+
+def test_errors_of_the_mapping_are_raised():
+    class Full(dict):
+        def __setitem__(self, key, value):
+            if key == "c/2/1":
+                raise OSError("full")
+            super().__setitem__(key, value)
+
+    data = data_of("int32")
+    array = created(zarr.MemoryStore(Full()), data, "int32", "zstd")
+    with pytest.raises(StoreError, match=r"c/2/1.*OSError: full"):
+        array[...] = data
+    assert np.array_equal(in_python(array.store)[:8], data[:8])
+
+
+def test_caches_and_mappings_are_written_by_python(counted):
+    data = data_of("int32")
+    for store in (MappingStore({}), LRUCacheStore(zarr.MemoryStore(), 10**6)):
+        array = created(store, data, "int32", "zstd")
+        array[...] = data
+        assert counted() == (0, 0)
+        assert np.array_equal(array[...], data)
+        counted()
 
 
 @pytest.mark.parametrize("location", ["start", "end"])

@@ -287,6 +287,20 @@ def test_an_interrupt_ends_a_long_write(tmp_path, shards):
     assert run_program(INTERRUPT + textwrap.dedent(program), tmp_path, shards) == "done\n"
 
 
+def test_an_interrupt_ends_a_long_write_to_memory(tmp_path):
+    program = """
+        data = np.random.default_rng(0).integers(0, 9, (64, 1 << 17), "uint8")
+        array = zarr.create_array(
+            zarr.MemoryStore(), shape=data.shape, chunks=(1, 1 << 17), dtype="uint8",
+            compressors=[{"name": "zstd", "configuration": {"level": 15}}],
+        )
+        assert interrupted(lambda: array.set_basic_selection(..., data))
+        assert np.array_equal(array[...], data)
+        print("done")
+    """
+    assert run_program(INTERRUPT + textwrap.dedent(program), tmp_path) == "done\n"
+
+
 def test_without_openat2_links_are_left_to_python(tmp_path):
     """A filter of system calls lets openat2 fail as on an older kernel."""
     program = """

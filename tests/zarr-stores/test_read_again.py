@@ -90,7 +90,7 @@ def test_a_chunk_that_was_damaged_on_the_way_is_read(wrap, layout, tmp_path):
 def test_a_chunk_that_is_damaged_twice_is_an_error_that_says_so(layout):
     remote = Faulty(MemoryStore())
     zarr.create_array(remote, data=DATA, **layout)
-    with zarr.config.set(native="off"):  # compiled code leaves it to Python, which requests it
+    with zarr.config.set(native="off"):  # with it, a chunk is requested three times
         array = zarr.open_array(remote, mode="r")
         array[0, 0]
     remote.faults, remote.requests = 10**6, 0

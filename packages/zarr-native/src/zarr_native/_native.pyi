@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Any
 
@@ -37,7 +37,12 @@ def read_box(
     /,
 ) -> list[tuple[int, ...]] | None: ...
 def write_box(
-    plan: Any, index: tuple[slice, ...], values: Any, threads: int, /
+    plan: Any,
+    index: tuple[slice, ...],
+    values: Any,
+    threads: int,
+    store: Callable[[str, bytes | None], None] | None = None,
+    /,
 ) -> list[tuple[int, ...]] | None: ...
 def read_points(
     plan: Any,

@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from zarr_core.extension import (
     BasicIndexer,
+    ChunkDecodeError,
     CoordinateIndexer,
     NativePlan,
     OrthogonalIndexer,
@@ -27,8 +28,9 @@ from zarr_native import _native
 from zarr_native.codecs import class_name, native_form
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
+    from zarr_core.extension import Store
     from zarr_core.tools import ChunkProjection, PreparedCodecChain, StoredArray
 
     Array = np.ndarray[Any, Any]
@@ -48,12 +50,14 @@ _KEY_ENCODINGS = {
 _BYTES = "zarr_core.codecs.bytes.BytesCodec"
 _TRANSPOSE = "zarr_codecs.transpose.TransposeCodec"
 _CRC32C = "zarr_codecs.crc32c.Crc32cCodec"
+_MEMORY = "zarr_core.stores.memory.MemoryStore"
 _SHARDING = "zarr_sharding.codec.ShardingCodec"
 
 _MAX_ITEM = 256  # bytes, as in native.h
 _MAX_CODECS = 8
 _MAX_DIMS = 32
 _THREADS_NBYTES = 1 << 16  # results up to this size, or of one chunk, do not need another thread
+_MAX_INNER_NBYTES = 1 << 18  # of inner chunks of shards that are written to memory
 _NO_LIMIT = (1 << 62) - 1
 _PLAIN_KEY = re.compile(r"[^\\\0]*").fullmatch
 
@@ -128,15 +132,14 @@ class Plan(NativePlan):
         dtype = out.dtype
         if dtype is not self.dtype and dtype != self.dtype:
             return None
-        if self._view is not None:
-            out = out.view(self._view)
         threads = available_threads() if out.nbytes > self._one_thread else 1
         kind, where = type(selection), self._where
         left: list[tuple[int, ...]] | None = None
         if where is Where.REMOTE:
-            if kind is BasicIndexer:
-                left = self._read_remote(array, selection, out)
-        elif kind is BasicIndexer or kind is OrthogonalIndexer:
+            return set(self._read_remote(array, selection, out)) if kind is BasicIndexer else None
+        if self._view is not None:
+            out = out.view(self._view)
+        if kind is BasicIndexer or kind is OrthogonalIndexer:
             index = selection.index
             values = self._values(array, index, out.shape) if where is Where.MEMORY else None
             left = _native.read_box(self._plan, index, out, threads, values)
@@ -154,7 +157,8 @@ class Plan(NativePlan):
         if self._view is not None:
             value = value.view(self._view)
         threads = available_threads() if value.nbytes > self._one_thread else 1
-        left = _native.write_box(self._plan, selection.index, value, threads)
+        keep = _setter(array.chunk_store) if self._where is Where.MEMORY else None
+        left = _native.write_box(self._plan, selection.index, value, threads, keep)
         return None if left is None else set(left)
 
     def _values(
@@ -175,8 +179,13 @@ class Plan(NativePlan):
     def _read_remote(
         self, array: StoredArray, selection: BasicIndexer, out: Array
     ) -> list[tuple[int, ...]]:
-        """Decode and copy each value in the thread that fetched it, without the GIL."""
+        """Decode and copy each value in the thread that fetched it, without the GIL.
+
+        Python decodes what compiled code leaves to it, such as frames of zstd without their size,
+        from the same value: each request costs time and money.
+        """
         left: list[tuple[int, ...]] = []
+        viewed = out if self._view is None else out.view(self._view)
         get, key = array.chunk_store.get, array.chunk_key
 
         def work(projection: ChunkProjection) -> None:
@@ -186,12 +195,26 @@ class Plan(NativePlan):
                 slice(part.start + at * length, part.stop + at * length, part.step)
                 for part, at, length in zip(inside.index, chunk, self._outer, strict=True)
             )
-            part = out[projection.out_selection]  # slices, so a view
-            if _native.read_box(self._plan, index, part, 1, [get(key(chunk))]) != []:
-                left.append(chunk)
+            part = projection.out_selection  # slices, so views
+            value = get(key(chunk))
+            if _native.read_box(self._plan, index, viewed[part], 1, [value]) == []:
+                return
+            if value is not None:
+                try:
+                    array.codecs.decode_into(value, out[part], inside)
+                    return
+                except ChunkDecodeError:  # the engine requests it again
+                    pass
+            left.append(chunk)
 
         parallel_for(project(selection, array.axes, complete=False), work, True, array.threads)
         return left
+
+
+def _setter(store: Store) -> Callable[[str, bytes | None], None]:
+    """A function that stores or removes one value."""
+    set_, erase = store.set, store.erase
+    return lambda key, value: erase(key) if value is None else set_(key, value)
 
 
 def _objects(part: slice | Array, count: int, outer: int) -> Sequence[int]:
@@ -251,7 +274,13 @@ def _plan(array: StoredArray) -> Plan:
             shared.separator_and_limit[1] == _NO_LIMIT, "uncompressed chunks in a remote store"
         )
     _require(_PLAIN_KEY(check_prefix(array.prefix)), "the path is not supported")
-    writes = layout is not None and layout.writable
+    if layout is not None:
+        writes = layout.writable
+    else:  # other stores in memory, such as caches, may write to slow ones: Python uses threads
+        writes = where is Where.MEMORY and class_name(store) == _MEMORY and not store.read_only
+        if shared.shard_index is not None:
+            # The bytes are copied into one value, which takes longer than Python's calls.
+            writes = writes and bool(shared.chain[1]) and shared.nbytes <= _MAX_INNER_NBYTES
     arguments: tuple[Any, ...] = (
         *shared.shapes_and_elements,
         array.missing_is_error,

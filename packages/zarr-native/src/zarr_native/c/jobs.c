@@ -24,7 +24,6 @@
 #define GROUP_BYTES (1 << 19)     /* encoded bytes that are read at once */
 #define GROUP_DECODED (1 << 22)   /* decoded bytes of a group, between which interrupts are noticed */
 #define MAX_THREADS 64
-#define EMPTY_CHUNK (-2)          /* size of a chunk that is not stored */
 
 typedef struct {
     int64_t offset, size; /* stored bytes; WRITE_BOX: decoded ones, then the encoded size */
@@ -56,7 +55,6 @@ struct Job {
     int opening;     /* threads that may still add groups */
     Shard *shards;   /* with groups that no thread has taken */
     int no_memory;
-    int64_t room;
     pthread_mutex_t lock;
     pthread_cond_t changed;
 };
@@ -71,14 +69,14 @@ static int64_t now_ns(void) {
 static void leave(Job *job, int64_t number) {
     Call *call = job->call;
     if (call->kind == READ_POINTS) number = call->points[job->starts[number]].chunk;
-    if (call->left_count == job->room) {
-        int64_t room = job->room ? 2 * job->room : 64;
+    if (call->left_count == call->left_room) {
+        int64_t room = call->left_room ? 2 * call->left_room : 64;
         int64_t *left = realloc(call->left, (size_t)room * sizeof *left);
         if (!left) {
             job->no_memory = 1;
             return;
         }
-        call->left = left, job->room = room;
+        call->left = left, call->left_room = room;
     }
     call->left[call->left_count++] = number;
 }
@@ -592,8 +590,7 @@ static int read_group(Job *job, Worker *worker, const Shard *shard, int64_t grou
 
 /* --- writing --- */
 
-/* Whether the selection, a box, contains a stored object, or as much of it as the array contains. */
-static int is_complete(const Call *call, const int64_t *at) {
+int is_complete(const Call *call, const int64_t *at) {
     const Plan *plan = call->plan;
     for (int d = 0; d < plan->ndim; d++) {
         int64_t start = at[d] * plan->outer[d], stop = plan->shape[d];
@@ -629,14 +626,34 @@ static int64_t encode_chunk(const Call *call, Worker *worker, const int64_t *ori
     return plan->nbytes;
 }
 
-static int write_one(Job *job, Worker *worker, const int64_t *at) {
+/* Keep the bytes of all pieces for the caller; 0, or -1 if there is not enough memory. */
+static int keep(Output *output, const Value *pieces, int64_t count) {
+    int64_t size = 0;
+    for (int64_t i = 0; i < count; i++) size += pieces[i].size;
+    if (!output->data && !(output->data = malloc((size_t)(size ? size : 1)))) return -1;
+    uint8_t *to = output->data;
+    for (int64_t i = 0; i < count; to += pieces[i++].size)
+        if (pieces[i].size && pieces[i].data != to) memcpy(to, pieces[i].data, (size_t)pieces[i].size);
+    output->size = size;
+    return 0;
+}
+
+static int write_one(Job *job, Worker *worker, int64_t number, const int64_t *at) {
     const Plan *plan = job->plan;
+    Output *output = job->call->outputs ? &job->call->outputs[number - job->call->first] : NULL;
     int64_t origin[MAX_DIMS];
     char key[MAX_KEY];
     if (!is_complete(job->call, at) || plan_key(plan, at, key) < 0) return -1;
     for (int d = 0; d < plan->ndim; d++) origin[d] = at[d] * plan->chunk[d];
     Value value;
-    value.size = encode_chunk(job->call, worker, origin, NULL, &value.data);
+    /* Chunks that are stored as they are in memory are copied once, to where they are kept. */
+    uint8_t *memory = output && !plan->chain.count ? output->data : NULL;
+    value.size = encode_chunk(job->call, worker, origin, memory, &value.data);
+    if (output && value.size == EMPTY_CHUNK) {
+        output->size = EMPTY_CHUNK;
+        return 0;
+    }
+    if (output) return value.size < 0 ? -1 : keep(output, &value, 1);
     /* Removing a value, and perhaps its directories, is left to Python. */
     if (value.size == EMPTY_CHUNK) return is_missing(plan, job->root, key) ? 0 : -1;
     return value.size < 0 ? -1 : replace_value(plan, job->root, worker, key, &value, 1);
@@ -721,6 +738,12 @@ static int store_shard(Job *job, Worker *worker, const Shard *shard) {
         offset += item->size;
         is_empty = 0;
     }
+    Output *output = job->call->outputs ? &job->call->outputs[shard->number - job->call->first] : NULL;
+    if (is_empty && output) {
+        output->size = EMPTY_CHUNK;
+        result = 0;
+        goto end;
+    }
     if (is_empty) {
         result = is_missing(plan, job->root, key) ? 0 : -1;
         goto end;
@@ -730,7 +753,8 @@ static int store_shard(Job *job, Worker *worker, const Shard *shard) {
     memcpy(pieces + plan->index_at_start, shard->encoded,
            (size_t)shard->group_count * sizeof *pieces);
     pieces[plan->index_at_start ? 0 : shard->group_count] = (Value){index, plan->index_size};
-    result = replace_value(plan, job->root, worker, key, pieces, shard->group_count + 1);
+    result = output ? keep(output, pieces, shard->group_count + 1)
+                    : replace_value(plan, job->root, worker, key, pieces, shard->group_count + 1);
 end:
     free(pieces);
     return result;
@@ -789,7 +813,7 @@ static int do_task(Job *job, Worker *worker) {
     if (job->call->kind == WRITE_BOX && plan->sharded)
         shard = new_shard(job, number, at);
     else if (job->call->kind == WRITE_BOX)
-        done = !write_one(job, worker, at);
+        done = !write_one(job, worker, number, at);
     else if (!plan->sharded)
         done = !read_one(job, worker, number, at, points, last - first);
     else
@@ -878,12 +902,19 @@ static void run_tasks(Job *job) {
     }
 }
 
-/* The stored objects of a selection; 0 if they are too many to number. */
+int64_t object_count(const Call *call) {
+    int64_t count = 1;
+    for (int d = 0; d < call->plan->ndim; d++)
+        if (__builtin_mul_overflow(count, call->axes[d].objects, &count)) return 0;
+    return count;
+}
+
+/* Which stored objects are processed; 0 if they are too many to number. */
 static int count_objects(Job *job) {
-    job->total = 1;
-    for (int d = 0; d < job->plan->ndim; d++)
-        if (__builtin_mul_overflow(job->total, job->call->axes[d].objects, &job->total)) return 0;
-    return 1;
+    const Call *call = job->call;
+    job->next = call->outputs ? call->first : 0;
+    job->total = call->outputs ? call->last : object_count(call);
+    return job->total > 0;
 }
 
 /* The first point of each stored object. */
@@ -902,7 +933,7 @@ int run_call(Call *call) {
     Job job = {.call = call, .plan = plan, .root = -1};
     int result = -1;
     if (call->kind == READ_POINTS ? !count_points(&job) : !count_objects(&job)) goto end;
-    if (!call->values) {
+    if (!call->values && !call->outputs) {
         job.root = open_root(plan->root);
         if (job.root < 0) goto end;
     }

@@ -16,6 +16,7 @@
 #include "native.h"
 
 #define PLAN_CAPSULE "zarr_native.plan"
+#define BATCH_BYTES (1 << 25) /* of decoded chunks that are encoded before they are stored in memory */
 
 /* A plan with what it refers to. */
 typedef struct {
@@ -167,17 +168,24 @@ static PyObject *coordinates(const Call *call, int64_t number) {
     return tuple;
 }
 
-/* Do a call; the coordinates of what is left, as a list, or None if that is all. */
-static PyObject *run(Call *call) {
+/* Do a call; 0, or -1 if Python has to do everything, perhaps with an error. */
+static int run(Call *call) {
+    int64_t before = call->done_count;
     PyThreadState *state = PyEval_SaveThread();
     call->check = check_signals;
     call->context = &state;
     int failed = run_call(call);
     PyEval_RestoreThread(state);
-    atomic_fetch_add(call->kind == WRITE_BOX ? &chunks_written : &chunks_read, call->done_count);
+    atomic_fetch_add(call->kind == WRITE_BOX ? &chunks_written : &chunks_read, call->done_count - before);
+    /* The exception of the signal handler. */
+    return call->stopped || PyErr_Occurred() ? -1 : failed;
+}
+
+/* The coordinates of what a call left, as a list, or None if that is all; frees their numbers. */
+static PyObject *left_over(Call *call, int failed) {
     PyObject *result = NULL;
-    if (call->stopped || PyErr_Occurred()) {
-        /* The exception of the signal handler. */
+    if (PyErr_Occurred()) {
+        /* Nothing is returned. */
     } else if (failed || !call->done_count) {
         result = Py_NewRef(Py_None);
     } else if ((result = PyList_New(call->left_count))) {
@@ -357,14 +365,11 @@ static PyObject *read_box(PyObject *module, PyObject *const *args, Py_ssize_t co
     if (!list && !call.plan->root) {
         PyErr_SetString(PyExc_ValueError, "the plan has no directory");
     } else if (!list) {
-        result = run(&call);
+        result = left_over(&call, run(&call));
     } else {
         Values values = {0};
-        int64_t total = 1;
-        for (int d = 0; d < call.plan->ndim; d++)
-            if (__builtin_mul_overflow(total, call.axes[d].objects, &total)) total = -1, d = MAX_DIMS;
-        if (!read_values(&call, list, total, &values)) {
-            result = run(&call);
+        if (!read_values(&call, list, object_count(&call), &values)) {
+            result = left_over(&call, run(&call));
             free_values(&values);
         }
     }
@@ -372,20 +377,86 @@ static PyObject *read_box(PyObject *module, PyObject *const *args, Py_ssize_t co
     return result;
 }
 
+/* Encode some of the stored objects of a call, and pass them to `store`; 0, or -1 as run(). */
+static int store_batch(Call *call, PyObject *store, Output *outputs, PyObject **reserved) {
+    const Plan *plan = call->plan;
+    int64_t count = call->last - call->first, at[MAX_DIMS];
+    int is_fixed = plan->chain.fixed[plan->chain.count] && !plan->sharded, failed = 0;
+    memset(reserved, 0, (size_t)count * sizeof *reserved);
+    for (int64_t i = 0; i < count; i++) outputs[i] = (Output){NULL, NOT_ENCODED};
+    for (int64_t i = 0; is_fixed && i < count; i++) {
+        object_at(call, call->first + i, at);
+        if (!is_complete(call, at)) continue;
+        reserved[i] = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)plan->chain.bound[plan->chain.count]);
+        if (!reserved[i]) {
+            failed = -1;
+            break;
+        }
+        outputs[i].data = (uint8_t *)PyBytes_AsString(reserved[i]);
+    }
+    if (!failed) failed = run(call);
+    for (int64_t i = 0; i < count; i++) {
+        Output *output = &outputs[i];
+        if (!failed && output->size != NOT_ENCODED) {
+            char key[MAX_KEY];
+            PyObject *name = NULL, *data = NULL, *result = NULL;
+            object_at(call, call->first + i, at);
+            if (plan_key(plan, at, key) >= 0) name = PyUnicode_FromString(key);
+            if (output->size == EMPTY_CHUNK)
+                data = Py_NewRef(Py_None);
+            else if (reserved[i])
+                data = Py_NewRef(reserved[i]);
+            else
+                data = PyBytes_FromStringAndSize((char *)output->data, (Py_ssize_t)output->size);
+            if (name && data) result = PyObject_CallFunctionObjArgs(store, name, data, NULL);
+            if (!result) failed = -1;
+            Py_XDECREF(name);
+            Py_XDECREF(data);
+            Py_XDECREF(result);
+        }
+        if (!reserved[i]) free(output->data);
+        Py_XDECREF(reserved[i]);
+    }
+    return failed;
+}
+
+/* Write to a store in memory; the result as of left_over(). */
+static PyObject *write_memory(Call *call, PyObject *store) {
+    const Plan *plan = call->plan;
+    int64_t total = object_count(call), size = plan->item;
+    for (int d = 0; d < plan->ndim; d++) size *= plan->outer[d]; /* see plan_complete() */
+    int64_t most = size < BATCH_BYTES ? BATCH_BYTES / size : 1;
+    if (most > total) most = total;
+    Output *outputs = calloc((size_t)most + 1, sizeof *outputs);
+    PyObject **reserved = calloc((size_t)most + 1, sizeof *reserved);
+    int failed = outputs && reserved ? 0 : -1;
+    call->outputs = outputs;
+    for (int64_t first = 0; !failed && first < total; first = call->last) {
+        call->first = first;
+        call->last = total - first < most ? total : first + most;
+        failed = store_batch(call, store, outputs, reserved);
+    }
+    free(outputs);
+    free(reserved);
+    return left_over(call, failed);
+}
+
 PyDoc_STRVAR(write_box_doc,
-             "write_box(plan, index, values, threads)\n--\n\n"
-             "Write the complete stored objects of the box of a tuple of slices without steps.  Return\n"
-             "the coordinates of those that were not written, or None if none was.");
+             "write_box(plan, index, values, threads, store=None)\n--\n\n"
+             "Write the complete stored objects of the box of a tuple of slices without steps: to files,\n"
+             "or by store(key, bytes), with None for what is not stored.  Return the coordinates of those\n"
+             "that were not written, or None if none was.");
 
 static PyObject *write_box(PyObject *module, PyObject *const *args, Py_ssize_t count) {
     (void)module;
-    if (count != 4) {
-        PyErr_SetString(PyExc_TypeError, "write_box takes 4 arguments");
+    if (count != 4 && count != 5) {
+        PyErr_SetString(PyExc_TypeError, "write_box takes 4 or 5 arguments");
         return NULL;
     }
     Call call = {.plan = plan_of(args[0]), .kind = WRITE_BOX};
     if (!call.plan) return NULL;
-    if (!call.plan->root || !call.plan->writable) {
+    PyObject *store = count == 5 && args[4] != Py_None ? args[4] : NULL;
+    if (!call.plan->writable || (!store && !call.plan->root)) {
         PyErr_SetString(PyExc_ValueError, "the plan is not for writing");
         return NULL;
     }
@@ -393,7 +464,7 @@ static PyObject *write_box(PyObject *module, PyObject *const *args, Py_ssize_t c
     if (PyErr_Occurred()) return NULL;
     Selection selection;
     if (read_selection(&call, args[1], args[2], &selection)) return NULL;
-    PyObject *result = run(&call);
+    PyObject *result = store ? write_memory(&call, store) : left_over(&call, run(&call));
     free_selection(&selection);
     return result;
 }
@@ -487,7 +558,7 @@ static PyObject *read_points(PyObject *module, PyObject *const *args, Py_ssize_t
             if (!i || points[i].chunk != points[i - 1].chunk) total++;
         if (read_values(&call, list, total, &values)) goto end;
     }
-    result = run(&call);
+    result = left_over(&call, run(&call));
     free_values(&values);
 end:
     free(points);

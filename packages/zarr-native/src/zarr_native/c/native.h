@@ -136,6 +136,15 @@ int is_missing(const Plan *plan, int root, const char *key);
 
 typedef enum { READ_BOX, WRITE_BOX, READ_POINTS } Kind;
 
+#define EMPTY_CHUNK (-2) /* size of a chunk that is not stored */
+#define NOT_ENCODED (-1) /* size of a chunk or shard that is left to Python */
+
+/* The encoded bytes of a stored object, for a store in memory. */
+typedef struct {
+    uint8_t *data; /* of the caller, if the size is fixed; else null, and then allocated */
+    int64_t size;  /* NOT_ENCODED before */
+} Output;
+
 /* The points of a chunk, in the order of reading; the offset is in bytes. */
 typedef struct {
     int64_t chunk, inner, offset, position;
@@ -152,6 +161,8 @@ typedef struct {
     char *memory;               /* the result, or the values to write */
     const int64_t *strides;     /* in bytes */
     const Value *values;        /* of the stored objects, if they are in memory */
+    Output *outputs;            /* WRITE_BOX, not into files: of the objects first .. last - 1 */
+    int64_t first, last;
     const Point *points;        /* sorted by chunk */
     int64_t point_count;
     int threads;
@@ -159,11 +170,15 @@ typedef struct {
     void *context;
     /* Numbers of the stored objects that Python has to do; freed by the caller. */
     int64_t *left;
-    int64_t left_count, done_count;
+    int64_t left_count, left_room, done_count;
     int stopped;
 } Call;
 
 int run_call(Call *call);
+/* The number of stored objects of a selection; 0 if they are too many. */
+int64_t object_count(const Call *call);
+/* Whether the selection, a box, contains a stored object, or as much of it as the array contains. */
+int is_complete(const Call *call, const int64_t *at);
 /* The coordinates of a stored object by its number: in the selection, or for points in the grid. */
 void object_at(const Call *call, int64_t number, int64_t *at);
 
