@@ -74,8 +74,9 @@ def accept_arguments(
         found = settings_of_array(found)
     if "dtype" in found:
         found["dtype"] = dtype_of(found["dtype"], _format_of(function, found))
-    if "compressors" in found:
-        found["compressors"] = _evolved(found["compressors"], found)
+    for part in ("filters", "compressors"):
+        if part in found:
+            found[part] = _evolved(found[part], found)
     for part in ("chunks", "shards"):
         if part in found:
             found[part] = _positive(found[part])
