@@ -124,7 +124,7 @@ class Array:
             raise import_module("zarr.errors").ArrayNotFoundError(self._path) from None
         parsed = stored if isinstance(stored, Mapping) else json.loads(bytes(stored))
         document = {**parsed, **changes}
-        self._metadata = self._store._metadata_class.decode_array_metadata(document)  # noqa: SLF001
+        self._metadata = self._store._metadata_class.decode_array_metadata(document)  # noqa: SLF001 - the module's own class
         view = {key: json.dumps(document).encode()} if changes else {}
         values = _ChunkLockingStore(
             _Values(self._store, self._chunk_store, view), self._synchronizer
