@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import MutableMapping
 from importlib import import_module
-from importlib.machinery import PathFinder
 from importlib.util import module_from_spec, spec_from_file_location
 from math import prod
 from pathlib import Path
-from shutil import rmtree
-from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 # Public names that only the tests of zarr-python use, to compute what they expect.
 _EXPECTATIONS = {
@@ -32,6 +31,9 @@ _FUNCTIONS = (
 def _install() -> None:
     from zarr_compat import install_as_zarr  # it must precede every import of zarr
 
+    if os.environ.get("DOWNSTREAM_VERSION_2"):
+        install_as_zarr(version=2)
+        return
     install_as_zarr()
     if not os.environ.get("DOWNSTREAM_PRIVATE_NAMES"):
         return
@@ -93,81 +95,5 @@ def _grid(shape: tuple[int, ...], chunks: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(-(-length // chunk) for length, chunk in zip(shape, chunks, strict=True))
 
 
-def _install_version_2() -> None:
-    """Provide the modules of the installed zarr-python 2 that its tests import.
-
-    They compute what the tests expect.  The interface of version 3 of zarr-python 2 is switched off in
-    its releases, so its classes are never used.
-    """
-    import zarr
-    from zarr_compat.array import Array
-    from zarr_compat.group import Group
-
-    zarr.config.set({"default_zarr_format": 2})
-    found = PathFinder.find_spec("zarr")
-    assert found is not None
-    directory = Path(next(iter(found.submodule_search_locations or ())))
-    for name in ("tests", "_storage"):
-        module = ModuleType(f"zarr.{name}")
-        module.__path__ = [str(directory / name)]
-        sys.modules[module.__name__] = module
-    for name in ("_storage.v3", "n5", "tests.test_storage_v3"):  # classes of skipped tests
-        module = ModuleType(f"zarr.{name}")
-        module.__getattr__ = lambda name: type(name, (), {})  # type: ignore[method-assign]  # a module
-        sys.modules[module.__name__] = module
-    import numcodecs
-    from zarr_stores import synchronizers
-
-    sys.modules["zarr.sync"] = synchronizers
-
-    vars(import_module("zarr.codecs")).update(
-        {name: value for name, value in vars(numcodecs).items() if name[0].isupper()}
-    )
-    storage = import_module("zarr.storage")
-    storage.Store = MutableMapping  # type: ignore[attr-defined]  # the base class of test stores
-    for name in (
-        "errors",
-        "context",
-        "types",
-        "util",
-        "meta",
-        "meta_v1",
-        "_storage.store",
-        "indexing",
-    ):
-        file = directory.joinpath(*name.split(".")).with_suffix(".py")
-        spec = spec_from_file_location(f"zarr.{name}", file)
-        assert spec is not None
-        assert spec.loader is not None
-        module = module_from_spec(spec)
-        ours = sys.modules.get(module.__name__)
-        sys.modules[module.__name__] = module
-        spec.loader.exec_module(module)
-        vars(module).update(vars(ours) if ours else {})
-    store = sys.modules["zarr._storage.store"]
-    vars(store)["_get_metadata_suffix"] = lambda _: ".json"
-    for name in ("atexit_rmglob", "atexit_rmtree"):
-        setattr(storage, name, lambda path, *_, **__: rmtree(path, ignore_errors=True))
-    for name in ("ABSStore", "LRUStoreCache", "meta_root", "data_root"):
-        vars(storage).setdefault(name, getattr(store, name, type(name, (), {})))
-    for cls in (Array, Group):
-        private = {
-            "_store": property(lambda node: _Version2()),
-            "_version": property(lambda node: 2),
-            "_path": property(lambda node: node.path),
-            "_dimension_separator": property(
-                lambda node: node.metadata.dimension_separator,
-            ),
-        }
-        for name, member in private.items():
-            setattr(cls, name, member)
-
-
-class _Version2:
-    _store_version = 2
-
-
 if os.environ.get("DOWNSTREAM_COMPAT"):
     _install()
-    if os.environ.get("DOWNSTREAM_VERSION_2"):
-        _install_version_2()

@@ -75,9 +75,21 @@ def blosc_compress(
     ValueError, RuntimeError
         If c-blosc does not contain the compressor, or fails.
     """
-    return _blosc().compress(  # type: ignore[no-any-return]  # bytes
-        data, cname.encode(), clevel, shuffle, blocksize, typesize
-    )
+    arguments: list[Any] = [data, cname.encode(), clevel, shuffle, blocksize]
+    if _takes_typesize():
+        arguments.append(typesize)
+    elif len(data) % typesize == 0:
+        from numpy import frombuffer
+
+        arguments[0] = frombuffer(data, f"V{typesize}")  # whose item size is taken
+    return _blosc().compress(*arguments)  # type: ignore[no-any-return]  # bytes
+
+
+@cache
+def _takes_typesize() -> bool:
+    """Whether numcodecs is newer than 0.15, the newest that zarr-python 2 accepts."""
+    release = _library().__version__.split(".")[:2]
+    return tuple(map(int, release)) > (0, 15)
 
 
 def blosc_decompress(data: Buffer, out: memoryview | None = None) -> Buffer:

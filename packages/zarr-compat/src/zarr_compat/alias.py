@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from importlib.abc import Loader
+from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.metadata import Distribution, DistributionFinder
 from pathlib import Path
@@ -56,6 +56,9 @@ EXTENDED_MODULES: Mapping[str, tuple[str, ...]] = {
 
 _ALL = {**MODULES, **EXTENDED_MODULES, **SUBSTITUTED_MODULES}
 
+# In zarr-python 2, all other modules write metadata only, or values by key.
+_VERSION_2 = {"zarr.core": ("v2_array",)}
+
 
 class InstalledModules:
     """The installed modules; a context manager that removes them at the end of the block."""
@@ -68,17 +71,27 @@ class InstalledModules:
 
     def remove(self) -> None:
         """Remove the modules; objects that were imported from them keep working."""
-        sys.meta_path[:] = [item for item in sys.meta_path if not isinstance(item, _Finder)]
-        if isinstance(sys.modules.get("zarr"), _AliasModule):
+        sys.meta_path[:] = [
+            item for item in sys.meta_path if not isinstance(item, _Finder | _NameFinder)
+        ]
+        version = _installed_version()
+        if version is not None:
             for name in [name for name in sys.modules if name.partition(".")[0] == "zarr"]:
-                _removed[name] = sys.modules.pop(name)
+                _removed[version][name] = sys.modules.pop(name)
 
 
-# Modules of earlier installations: classes that were imported from them remain the same.
-_removed: dict[str, ModuleType] = {}
+# Modules of earlier installations, by version: classes that were imported from them remain the same.
+_removed: dict[int, dict[str, ModuleType]] = {2: {}, 3: {}}
 
 
-def install_as_zarr(*, distribution: bool = False) -> InstalledModules:
+def _installed_version() -> int | None:
+    """Return the version of the interface that is imported, or None."""
+    if isinstance(sys.modules.get("zarr"), _AliasModule):
+        return 3
+    return 2 if isinstance(sys.modules.get("zarr.core"), _AliasModule) else None
+
+
+def install_as_zarr(*, version: int = 3, distribution: bool = False) -> InstalledModules:
     """Install modules of this library under the names of zarr-python.
 
     Every later ``import zarr`` in this process imports them.  Modules of zarr-python that only
@@ -87,6 +100,9 @@ def install_as_zarr(*, distribution: bool = False) -> InstalledModules:
 
     Parameters
     ----------
+    version : {3, 2}
+        The interface.  For 2, zarr-python 2 must be installed: arrays are those of this library,
+        all other modules, such as stores and groups, those of zarr-python 2.
     distribution : bool
         Whether ``importlib.metadata`` finds a distribution ``zarr`` even if zarr-python is not
         installed.  Its version is ``zarr.__version__``, and it has no files.
@@ -99,34 +115,51 @@ def install_as_zarr(*, distribution: bool = False) -> InstalledModules:
     Raises
     ------
     RuntimeError
-        If zarr-python is imported already: parts of a program would use one, parts the
-        other.
+        If zarr-python is imported already, or the modules for another version are installed:
+        parts of a program would use one, parts the other.
+    ModuleNotFoundError
+        If ``version`` is 2, and zarr-python 2 is not installed.
+    ValueError
+        If there is no such version.
     """
-    existing = sys.modules.get("zarr")
-    if existing is not None and not isinstance(existing, _AliasModule):
+    if version not in (2, 3):
+        raise ValueError(f"version={version!r} of the interface of zarr-python must be 2 or 3")
+    existing = _installed_version()
+    if existing not in (None, version):
+        raise RuntimeError(
+            f"the modules for version {existing} of zarr-python are installed already; remove() "
+            f"them before those for version {version} are installed"
+        )
+    if "zarr" in sys.modules and existing is None:
         raise RuntimeError(
             "zarr-python is imported already; call install_as_zarr() before anything imports "
             "it, or run the program with python -m zarr_compat"
         )
     installed = next((item for item in sys.meta_path if isinstance(item, _Finder)), None)
     if installed is None:
-        installed = _Finder(_zarr_python_3())
-        sys.modules.update(_removed)
+        directory = _zarr_python(version)
+        if version == 2 and directory is None:
+            raise ModuleNotFoundError(
+                "zarr-python 2 is not installed, whose stores and groups programs of version 2 "
+                "use. Install it with pip install 'zarr<3', or use version=3"
+            )
+        installed = _Finder(directory, _VERSION_2 if version == 2 else _ALL)
+        sys.modules.update(_removed[version])
         sys.meta_path.insert(0, installed)
-    if distribution:
-        installed.is_distribution = installed.directory is None
+    if distribution and installed.directory is None:
+        sys.meta_path.append(_NameFinder())
     # At once: other import hooks, such as that of pytest, would find the files of zarr-python.
-    for name in (*MODULES, *EXTENDED_MODULES):
+    for name in ("zarr",) if version == 2 else (*MODULES, *EXTENDED_MODULES):
         import_module(name)
     return InstalledModules()
 
 
-def _zarr_python_3() -> Path | None:
-    """Return the directory of the installed zarr-python, if its version is 3."""
+def _zarr_python(version: int) -> Path | None:
+    """Return the directory of the installed zarr-python, if it has this version."""
     found = PathFinder.find_spec("zarr")
     places = [] if found is None else found.submodule_search_locations or []
-    # The classes that describe arrays are those of version 3, where zarr.core is a package.
-    return next((path for path in map(Path, places) if (path / "core").is_dir()), None)
+    core = "core" if version == 3 else "core.py"  # in version 3, it is a package
+    return next((path for path in map(Path, places) if (path / core).exists()), None)
 
 
 class _AliasModule(ModuleType):
@@ -183,18 +216,20 @@ class _Loader(Loader):
                 vars(module)["__version__"] = found.__version__
 
 
-class _Finder(DistributionFinder):
-    """Finds the modules, and the distribution, under the name of zarr-python.
+class _Finder(MetaPathFinder):
+    """Finds the modules under the names of zarr-python.
 
     Parameters
     ----------
     directory : Path, optional
         The package ``zarr`` of zarr-python, if it is installed.
+    modules : mapping
+        The modules of this package by their names in zarr-python.
     """
 
-    def __init__(self, directory: Path | None) -> None:
+    def __init__(self, directory: Path | None, modules: Mapping[str, tuple[str, ...]]) -> None:
         self.directory = directory
-        self.is_distribution = False
+        self.modules = modules
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -204,18 +239,29 @@ class _Finder(DistributionFinder):
             return None
         place = None if self.directory is None else self.directory.joinpath(*name.split(".")[1:])
         theirs = None if place is None else PathFinder.find_spec(name, [str(place.parent)])
-        if name not in _ALL or (theirs is not None and name in SUBSTITUTED_MODULES):
+        if name not in self.modules or (theirs is not None and name in SUBSTITUTED_MODULES):
             return theirs
-        loader = _Loader(_ALL[name], theirs, name in EXTENDED_MODULES)
+        loader = _Loader(self.modules[name], theirs, name in EXTENDED_MODULES)
         spec = ModuleSpec(name, loader, is_package=True)
         # Where Python searches for the submodules that are not in the tables.
         spec.submodule_search_locations = [str(place)] if place and place.is_dir() else []
         return spec
 
+
+class _NameFinder(DistributionFinder):
+    """Finds the distribution ``zarr``, if it is requested.
+
+    It is not the finder of the modules, because code that looks for entry points is slower while
+    there is another finder of distributions.
+    """
+
+    def find_spec(self, *_: object) -> None:
+        """Return None: this finds no modules."""
+
     def find_distributions(self, context: Any = None) -> Iterable[Distribution]:
-        """Return the distribution, if it was requested and this is its name."""
+        """Return the distribution, if this is its name."""
         name = getattr(context, "name", None)
-        if self.is_distribution and (name is None or name.lower() == "zarr"):
+        if name is None or name.lower() == "zarr":
             return [_AliasDistribution()]
         return []
 

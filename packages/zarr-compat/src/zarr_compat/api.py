@@ -118,7 +118,9 @@ def from_array(store: Any, *, data: Any, write_data: bool = True, **options: Any
     for name in ("chunks", "shards"):
         if isinstance(kept.get(name), str):  # "auto"
             kept.setdefault({"chunks": "shards", "shards": "chunks"}[name], None)
-    made: Array = empty_like(data, store=store, **{"zarr_format": data.core.zarr_format, **kept})
+    if kept.get("zarr_format") is None:
+        kept["zarr_format"] = data.core.zarr_format
+    made: Array = empty_like(data, store=store, **kept)
     if write_data:
         for region in _stored_regions(made):
             made.core[region] = data.core[region]

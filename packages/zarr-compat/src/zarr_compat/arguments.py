@@ -74,11 +74,14 @@ def accept_arguments(
         found = settings_of_array(found)
     if "dtype" in found:
         found["dtype"] = dtype_of(found["dtype"], _format_of(function, found))
-    if "compressors" in found:
-        found["compressors"] = _evolved(found["compressors"], found)
+    for part in ("filters", "compressors"):
+        if part in found:
+            found[part] = _evolved(found[part], found)
     for part in ("chunks", "shards"):
         if part in found:
             found[part] = _positive(found[part])
+    if isinstance(found.get("dimension_names"), list | tuple) and not found["dimension_names"]:
+        del found["dimension_names"]  # zarr-python ignores an empty list
     if "attributes" in found:
         found["attributes"] = attributes_of(found["attributes"])
     return found
@@ -93,7 +96,7 @@ def settings_of_array(options: Mapping[str, Any]) -> dict[str, Any]:
 def dtype_of(dtype: Any, zarr_format: int | None) -> Any:
     """Return a data type for the core; an object of zarr-python is one of NumPy, or a definition."""
     if not hasattr(dtype, "to_native_dtype"):
-        return dtype
+        return _fields_of(dtype)
     native = dtype.to_native_dtype()
     if zarr_format == 2 and not native.hasobject:
         return native
@@ -103,6 +106,16 @@ def dtype_of(dtype: Any, zarr_format: int | None) -> Any:
         return ExtensionDefinition.from_json(dtype.to_json(zarr_format=3))
     except Exception:  # of third-party code; NumPy's dtype has what it needs
         return native
+
+
+def _fields_of(dtype: Any) -> Any:
+    """Return fields in the form of NumPy; those read from JSON are lists."""
+    if not isinstance(dtype, list):
+        return dtype
+    return [
+        (item[0], _fields_of(item[1]), *map(tuple, item[2:])) if isinstance(item, list) else item
+        for item in dtype
+    ]
 
 
 def _positive(lengths: Any) -> Any:
@@ -119,23 +132,37 @@ def _positive(lengths: Any) -> Any:
 def _evolved(codecs: Any, options: Mapping[str, Any]) -> Any:
     """Return codecs of zarr-python with what depends on the data type, such as the stride of Blosc."""
     items = codecs if isinstance(codecs, list | tuple) else [codecs]
-    if not any(hasattr(item, "evolve_from_array_spec") for item in items):
+    if not any(map(_compresses, items)):
         return codecs
     dtype = options.get("dtype", getattr(options.get("data"), "dtype", np.dtype("f8")))
-    try:
-        spec = _spec_of(dtype)
-    except Exception:  # a data type that zarr-python does not have; its codecs have defaults
+    spec = _spec_of(dtype)
+    if spec is None:
         return codecs
-    return [
-        item.evolve_from_array_spec(spec) if hasattr(item, "evolve_from_array_spec") else item
-        for item in items
-    ]
+    return [item.evolve_from_array_spec(spec) if _compresses(item) else item for item in items]
+
+
+def _compresses(codec: Any) -> bool:
+    """Whether this is a bytes -> bytes codec of zarr-python; others depend on shapes, too."""
+    return any(cls.__name__ == "BytesBytesCodec" for cls in type(codec).__mro__)
 
 
 def _spec_of(dtype: Any) -> Any:
-    """Return the specification of a chunk of a data type, for codecs of zarr-python."""
+    """Return the specification of a chunk of a data type, for codecs of zarr-python.
+
+    None if neither zarr-python nor NumPy has the data type, so that its codecs keep their defaults.
+    """
     module = import_module("zarr.core.array_spec")
-    data_type = interface_module("zarr.core.dtype").parse_dtype(dtype, zarr_format=3)
+    types = interface_module("zarr.core.dtype")
+    try:
+        data_type = types.parse_dtype(dtype, zarr_format=3)
+    except Exception:  # unknown, or third-party data types that are registered raise it
+        try:
+            native = as_native_dtype(dtype)
+        except TypeError:
+            return None
+        if native.hasobject or not native.itemsize:
+            return None
+        data_type = types.RawBytes(length=native.itemsize)  # codecs take the size of elements
     return module.ArraySpec(
         shape=(1,),
         dtype=data_type,

@@ -7,6 +7,7 @@ from operator import index as as_integer
 from types import GenericAlias
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import zarr_core
 from zarr_core.tools import codec_definition
 
@@ -171,6 +172,15 @@ class Array(Node[zarr_core.Array], wraps=zarr_core.Array):
 
     def __setitem__(self, selection: Any, value: Any) -> None:
         value = value.core if isinstance(value, Array) else value
+        try:
+            self._set(selection, value)
+        except ValueError:
+            strings = _as_strings(value, self.core.dtype)
+            if strings is None:
+                raise
+            self._set(selection, strings)
+
+    def _set(self, selection: Any, value: Any) -> None:
         index, fields = split_fields(selection)
         match kind_of(index, self.core.ndim):
             case "orthogonal":
@@ -206,6 +216,17 @@ class Array(Node[zarr_core.Array], wraps=zarr_core.Array):
 
     def __dask_tokenize__(self) -> Any:
         return self.core.__dask_tokenize__()
+
+
+def _as_strings(value: Any, dtype: np.dtype[Any]) -> Any:
+    """Return objects as the strings that zarr-python stores for them, ``"nan"`` for NaN; or None."""
+    given = np.asarray(value)
+    if given.dtype != object or dtype.kind not in "OT":
+        return None
+    try:
+        return given.astype(np.dtypes.StringDType())
+    except (TypeError, ValueError):
+        return None
 
 
 def _uniform(shape: tuple[Any, ...], instead: str) -> tuple[int, ...]:

@@ -7,6 +7,7 @@ from types import GenericAlias
 from typing import TYPE_CHECKING, Any
 
 from zarr_compat import open_nodes
+from zarr_compat.installed import interface_module
 from zarr_compat.sync import in_thread
 
 if TYPE_CHECKING:
@@ -108,7 +109,51 @@ class AsyncArray(
         "update_attributes",
     ),
 ):
-    """An array with asynchronous methods."""
+    """An array with asynchronous methods.
+
+    Parameters
+    ----------
+    node : Array, optional
+        The array.
+    store_path : StorePath, optional
+        The location of an array that is opened at the first access.
+    config : optional
+        Its settings.
+    metadata : optional
+        Its metadata, which programs store before they access elements.
+    """
+
+    def __init__(
+        self, node: Any = None, store_path: Any = None, config: Any = None, *, metadata: Any = None
+    ) -> None:
+        if store_path is None:
+            super().__init__(node)
+        else:  # in zarr-python, the first argument is the metadata
+            self._metadata = node if metadata is None else metadata
+            self._place = store_path
+            self._config = config
+
+    @functools.cached_property
+    def _node(self) -> Any:
+        options = {} if self._config is None else {"config": self._config}
+        return open_nodes.open_array(self._place, mode=_mode_of(self._place), **options)
+
+    @property
+    def metadata(self) -> Any:
+        """The metadata."""
+        return self._node.metadata if "_node" in vars(self) else self._metadata
+
+    async def _save_metadata(self, metadata: Any, ensure_parents: bool = False) -> None:
+        """Store metadata, with which programs create arrays."""
+        place = self._place if "_node" not in vars(self) else self._node.store_path
+        prototype = interface_module("zarr.core.buffer").default_buffer_prototype()
+        for name, value in metadata.to_buffer_dict(prototype).items():
+            await type(place)(place.store, f"{place.path}/{name}").set(value)
+        if ensure_parents and place.path:
+            above = type(place)(place.store, place.path.rpartition("/")[0])
+            await await_node(
+                open_nodes.open_group, above, mode="a", zarr_format=metadata.zarr_format
+            )
 
     @classmethod
     async def open(cls, store: Any, zarr_format: int | None = None) -> AsyncArray:

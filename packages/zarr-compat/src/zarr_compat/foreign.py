@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ForeignStore"]
 
+METADATA_NAMES = frozenset({"zarr.json", ".zarray", ".zattrs", ".zgroup", ".zmetadata"})
+
 
 class ForeignStore(zarr_core.Store):
     """A store of the core that wraps a store with asynchronous methods.
@@ -73,6 +75,18 @@ class ForeignStore(zarr_core.Store):
     def list_prefix(self, prefix: str) -> Iterator[str]:
         check_prefix(prefix)
         return iter(self._call(prefix, _collected(self.store.list_prefix(prefix))))
+
+    def list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
+        try:
+            return super().list_dir(prefix)
+        except (NotImplementedError, StoreReadError) as error:
+            if not isinstance(error.__cause__ or error, NotImplementedError):
+                raise
+        # Stores of nodes only, such as VirtualiZarr's: all other names are those of nodes.
+        found = self._call(prefix, _collected(self.store.list_dir(prefix.rstrip("/"))))
+        names = dict.fromkeys(name.strip("/") for name in found)
+        keys = [prefix + name for name in names if name in METADATA_NAMES]
+        return keys, [f"{prefix}{name}/" for name in names if name not in METADATA_NAMES]
 
     def close(self) -> None:
         self.store.close()

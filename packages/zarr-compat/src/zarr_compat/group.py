@@ -51,7 +51,18 @@ class Group(Node[zarr_core.Group], wraps=zarr_core.Group):
     def metadata(self) -> GroupMetadata:
         """The metadata, with consolidated metadata."""
         consolidated = getattr(self.core.metadata, "consolidated", None)
-        inner = None if consolidated is None else consolidated_metadata_of(consolidated)
+        entries = None if consolidated is None else consolidated.entries
+        stored = self.core.stored
+        if (
+            entries is None and stored.consolidated is not None
+        ):  # reached from a group above that has it
+            below = f"{self.core.path}/".removeprefix(f"{stored.consolidated.path}/".lstrip("/"))
+            entries = {
+                path.removeprefix(below): entry
+                for path, entry in stored.consolidated.metadata.entries.items()
+                if path.startswith(below)
+            }
+        inner = None if entries is None else consolidated_metadata_of(entries)
         return GroupMetadata(self.attrs.asdict(), self.core.zarr_format, inner)
 
     def create_hierarchy(

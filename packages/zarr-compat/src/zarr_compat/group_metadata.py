@@ -157,9 +157,9 @@ def metadata_of(document: Mapping[str, Any]) -> Any:
     return GroupMetadata.from_dict(document)
 
 
-def consolidated_metadata_of(consolidated: Any) -> ConsolidatedMetadata:
-    """Return the consolidated metadata for that of a group of the core."""
-    documents = {path: _document(entry) for path, entry in consolidated.entries.items()}
+def consolidated_metadata_of(entries: Mapping[str, Any]) -> ConsolidatedMetadata:
+    """Return the consolidated metadata for the entries of a group of the core."""
+    documents = {path: _document(entry) for path, entry in entries.items()}
     return ConsolidatedMetadata(
         _nested({path: metadata_of(document) for path, document in documents.items()})
     )

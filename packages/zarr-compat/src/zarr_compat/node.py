@@ -45,7 +45,9 @@ class Node(Wrapper, Generic[C]):
             if not name.startswith("_") and not hasattr(cls, name):
                 setattr(cls, name, _forwarded(wraps, name))
 
-    def __init__(self, core: Any, store: Any = None, **options: Any) -> None:
+    def __init__(self, core: Any = None, store: Any = None, **options: Any) -> None:
+        for name in ("_async_array", "_async_group"):  # the words of zarr-python 3
+            core = options.pop(name, core)
         if not isinstance(core, zarr_core.Array | zarr_core.Group | AsyncNode):
             if isinstance(store, str):
                 options["path"] = store
@@ -99,7 +101,9 @@ class Node(Wrapper, Generic[C]):
     def info(self) -> Any:
         """Information about the node, as a table."""
         found = self.core.info
-        vars(found)["_zarr_format"] = self.core.zarr_format  # ome-zarr reads it
+        # ome-zarr and its tests read them.
+        vars(found)["_zarr_format"] = self.core.zarr_format
+        vars(found)["_compressors"] = getattr(self, "compressors", ())
         return found
 
     @property

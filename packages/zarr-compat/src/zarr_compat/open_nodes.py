@@ -51,10 +51,15 @@ def open(store: Any = None, *, mode: Any = None, path: str | None = None, **opti
         Path in the store.
     **options
         Further arguments of :func:`zarr_core.open`.
+
+    Raises
+    ------
+    GroupNotFoundError
+        If the path has no node and the mode does not create one.
     """
     # As in zarr-python, arguments for a new array are ignored if the array exists.
     options.setdefault("match", False)
-    return _open(zarr_core.open, store, mode, path, options, NodeNotFoundError)
+    return _open(zarr_core.open, store, mode, path, options, GroupNotFoundError)
 
 
 def open_array(
@@ -163,7 +168,7 @@ def _open(
                 return adapted(store_like, mode, path=path, **ordered)
         return found
 
-    is_path = isinstance(store_like, str | os.PathLike)
+    is_path = isinstance(store_like, str | os.PathLike) and not os.path.isdir(store_like)
     if mode == "w" and is_path and os.fspath(store_like).endswith(".zip"):
         # Values cannot be removed from an archive; it is overwritten.
         mode, options = "w-", {**options, "storage_options": {"mode": "w"}}

@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 import zarr_core
 
 from zarr_compat.core_store import CoreStore, wrap_core_store
-from zarr_compat.foreign import ForeignStore
+from zarr_compat.foreign import METADATA_NAMES, ForeignStore
 from zarr_compat.installed import interface_module
 from zarr_compat.store import Store
 
@@ -71,9 +71,22 @@ class _Values(zarr_core.MemoryStore):
         self.values = mapping
         self.by_mapping.setdefault(id(mapping), self)
 
+    def set(self, key: str, value: Any) -> None:
+        super().set(key, value)
+        if key.rpartition("/")[2] in METADATA_NAMES:
+            self.values[key] = _Document(self.values[key])
+
     def __reduce__(self) -> tuple[Any, ...]:
         values = {key: bytes(value) for key, value in self.values.items()}
         return _values_of, (_this_process(), id(self.values), values, self.read_only)
+
+
+class _Document(bytes):
+    """A metadata document, with the method of zarr-python's buffers that programs call."""
+
+    def to_bytes(self) -> bytes:
+        """Return a copy of the class ``bytes``."""
+        return bytes(self)
 
 
 def _values_of(
@@ -112,10 +125,31 @@ class LocalStore(CoreStore):
             )
         self.root = Path(root)
         """The directory."""
-        super().__init__(
-            zarr_core.LocalStore(root, read_only=read_only),
-            lambda read_only: zarr_core.LocalStore(root, read_only=read_only),
-        )
+
+        def reopen(read_only: bool) -> zarr_core.Store:
+            if self.root.is_file():
+                return _File(self.root, read_only)
+            return zarr_core.LocalStore(root, read_only=read_only)
+
+        super().__init__(reopen(read_only), reopen)
+
+
+class _File(zarr_core.MemoryStore):
+    """No values, as a directory store of zarr-python finds in a file, until something is written."""
+
+    def __init__(self, file: Path, read_only: bool) -> None:
+        super().__init__({}, read_only)
+        self._file = file
+
+    @property
+    def url(self) -> str:
+        return self._file.absolute().as_uri()
+
+    def set(self, key: str, value: Any) -> None:
+        zarr_core.LocalStore(self._file).set(key, value)  # raises, unless the file was removed
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _File, (self._file, self.read_only)
 
 
 class ZipStore(CoreStore):

@@ -1,0 +1,741 @@
+"""The class ``zarr.Array`` of zarr-python 2, for programs whose other modules are zarr-python's.
+
+Its functions and groups create an array by writing its metadata, then open it with this class.
+"""
+
+from __future__ import annotations
+
+import json
+import operator
+from collections.abc import Iterator, Mapping, MutableMapping
+from contextlib import nullcontext
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import zarr_core
+from zarr_core.extension import StoreReadOnlyError
+
+from zarr_compat.foreign import METADATA_NAMES
+from zarr_compat.indexing import kind_of, split_fields
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
+
+    from zarr_core.extension import Buffers, Change
+
+__all__ = ["Array"]
+
+# Stores of zarr-python 2 that several threads can use at once.
+_CONCURRENT = {"DirectoryStore", "NestedDirectoryStore", "TempStore", "MemoryStore", "ZipStore"}
+
+
+class Array:
+    """An array of version 2, with the interface of zarr-python 2.
+
+    Pickles are those of zarr-python 2.
+
+    Parameters
+    ----------
+    store : mutable mapping or str
+        The store, a path, or a URL of fsspec.
+    path : str, optional
+        Path of the array in the store.
+    read_only : bool
+        Whether changes raise :class:`PermissionError`.
+    chunk_store : mutable mapping or str, optional
+        The store of chunks, if it is not that of the metadata.
+    synchronizer : object, optional
+        Locks by key, for writers.
+    cache_metadata : bool
+        Whether metadata are read once.
+    cache_attrs : bool
+        Whether attributes are read once.
+    partial_decompress : bool
+        Ignored: parts of chunks are decoded if that is faster.
+    write_empty_chunks : bool
+        Whether chunks that have only the fill value are stored.
+    zarr_version : {2}, optional
+        The format.
+    meta_array : array, optional
+        An array of the class of results; only arrays of NumPy are supported.
+
+    Raises
+    ------
+    ValueError
+        If the path has no array, or another format is requested.
+    """
+
+    __module__ = "zarr.core"  # where programs, and pickles, look for it
+
+    def __init__(
+        self,
+        store: Any,
+        path: str | None = None,
+        read_only: bool = False,
+        chunk_store: Any = None,
+        synchronizer: Any = None,
+        cache_metadata: bool = True,
+        cache_attrs: bool = True,
+        partial_decompress: bool = False,
+        write_empty_chunks: bool = True,
+        zarr_version: int | None = None,
+        meta_array: Any = None,
+    ) -> None:
+        if zarr_version not in (None, 2):
+            raise ValueError(
+                f"zarr_version={zarr_version} is not supported: only arrays of version 2 are, "
+                "while zarr-compat is installed as zarr-python 2. Use install_as_zarr(version=3)"
+            )
+        if meta_array is not None and not isinstance(meta_array, np.ndarray):
+            raise TypeError(
+                f"meta_array is of {type(meta_array)}: results are arrays of NumPy; copy them "
+                "to another device afterwards"
+            )
+        storage = import_module("zarr.storage")
+        self._store = storage.normalize_store_arg(store, zarr_version=2)
+        self._chunk_store = (
+            None
+            if chunk_store is None
+            else storage.normalize_store_arg(chunk_store, zarr_version=2)
+        )
+        self._path: str = import_module("zarr.util").normalize_storage_path(path)
+        self._read_only = bool(read_only)
+        self._synchronizer = synchronizer
+        self._cache_metadata = cache_metadata
+        self._write_empty_chunks = write_empty_chunks
+        self._is_view = False
+        self._attrs = import_module("zarr.attrs").Attributes(
+            self._store,
+            key=f"{self._key_prefix}{storage.attrs_key}",
+            read_only=read_only,
+            synchronizer=synchronizer,
+            cache=cache_attrs,
+        )
+        self._open({})
+
+    def _open(self, changes: dict[str, Any]) -> None:
+        """Read the metadata, change members of it for a view, and open the array of the core."""
+        key = self._key_prefix + import_module("zarr.storage").array_meta_key
+        try:
+            stored = self._store[key]
+        except KeyError:
+            raise import_module("zarr.errors").ArrayNotFoundError(self._path) from None
+        parsed = stored if isinstance(stored, Mapping) else json.loads(bytes(stored))
+        document = {**parsed, **changes}
+        self._metadata = self._store._metadata_class.decode_array_metadata(document)  # noqa: SLF001 - the module's own class
+        view = {key: json.dumps(document).encode()} if changes else {}
+        values = _ChunkLockingStore(
+            _Values(self._store, self._chunk_store, view), self._synchronizer
+        )
+        if not {type(item).__name__ for item in (self._store, self.chunk_store)} <= _CONCURRENT:
+            values.max_concurrency = 1
+        self.core = zarr_core.open_array(
+            values,
+            "r+",
+            path=self._path,
+            zarr_format=2,
+            config={"write_empty_chunks": self._write_empty_chunks},
+            recheck="open" if self._cache_metadata else "always",
+        )
+
+    # --- where it is ---
+
+    @property
+    def store(self) -> Any:
+        """The store."""
+        return self._store
+
+    @property
+    def chunk_store(self) -> Any:
+        """The store of the chunks."""
+        return self._store if self._chunk_store is None else self._chunk_store
+
+    @property
+    def path(self) -> str:
+        """The path in the store."""
+        return self._path
+
+    @property
+    def name(self) -> str | None:
+        """The path with a slash in front; None for the root."""
+        return f"/{self._path}" if self._path else None
+
+    @property
+    def basename(self) -> str | None:
+        """The last part of the path; None for the root."""
+        return self._path.rpartition("/")[2] or None
+
+    @property
+    def synchronizer(self) -> Any:
+        """The locks of writers."""
+        return self._synchronizer
+
+    @property
+    def read_only(self) -> bool:
+        """Whether changes raise an error."""
+        return self._read_only
+
+    @read_only.setter
+    def read_only(self, value: bool) -> None:
+        self._read_only = bool(value)
+
+    @property
+    def write_empty_chunks(self) -> bool:
+        """Whether chunks that have only the fill value are stored."""
+        return self._write_empty_chunks
+
+    @property
+    def is_view(self) -> bool:
+        """Whether this is a view of another array."""
+        return self._is_view
+
+    @property
+    def meta_array(self) -> np.ndarray[Any, Any]:
+        """An array of the class of results."""
+        return np.empty(())
+
+    @property
+    def attrs(self) -> Any:
+        """The attributes."""
+        return self._attrs
+
+    @property
+    def _version(self) -> int:
+        return 2
+
+    @property
+    def _dimension_separator(self) -> str:
+        separator: str = self._metadata.get("dimension_separator", ".")
+        return separator
+
+    @property
+    def _key_prefix(self) -> str:
+        return f"{self._path}/" if self._path else ""
+
+    def _chunk_key(self, chunk_coords: tuple[int, ...]) -> str:
+        key: str = self.core.stored.chunk_key(chunk_coords)
+        return key
+
+    # --- what it has ---
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Length of each dimension."""
+        return self.core.shape
+
+    @shape.setter
+    def shape(self, value: Any) -> None:
+        self.resize(value)
+
+    @property
+    def chunks(self) -> tuple[int, ...]:
+        """Shape of the chunks."""
+        chunks: tuple[int, ...] = self._metadata["chunks"]
+        return chunks
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Data type of elements."""
+        dtype: np.dtype[Any] = self._metadata["dtype"]
+        return dtype
+
+    @property
+    def compressor(self) -> Any:
+        """The compressor, or None."""
+        config = self._metadata["compressor"]
+        return None if config is None else import_module("numcodecs").get_codec(config)
+
+    @property
+    def filters(self) -> list[Any] | None:
+        """The filters, or None."""
+        get_codec = import_module("numcodecs").get_codec
+        return [get_codec(config) for config in self._metadata["filters"] or ()] or None
+
+    @property
+    def fill_value(self) -> Any:
+        """Value of elements that are not stored, or None."""
+        return self._metadata["fill_value"]
+
+    @property
+    def order(self) -> str:
+        """Order of the elements of a chunk, and of results."""
+        order: str = self._metadata["order"]
+        return order
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return self.core.size
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an element."""
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self.size * self.itemsize
+
+    @property
+    def nbytes_stored(self) -> int:
+        """Bytes of all stored values, or -1 if the store does not know."""
+        sizes = [
+            import_module("zarr.storage").getsize(store, self._path)
+            for store in (self._store, self._chunk_store)
+            if store is not None
+        ]
+        return -1 if min(sizes) < 0 else sum(sizes)
+
+    @property
+    def cdata_shape(self) -> tuple[int, ...]:
+        """Number of chunks in each dimension."""
+        return self.core.cdata_shape or (1,)
+
+    @property
+    def nchunks(self) -> int:
+        """Number of chunks."""
+        return self.core.nchunks
+
+    @property
+    def nchunks_initialized(self) -> int:
+        """Number of stored chunks."""
+        return self.core.nchunks_initialized
+
+    def digest(self, hashname: str = "sha1") -> bytes:
+        """Return a checksum of the metadata and encoded chunks."""
+        return self.core.digest(hashname)
+
+    def hexdigest(self, hashname: str = "sha1") -> str:
+        """Return the checksum in hexadecimal digits."""
+        return self.core.hexdigest(hashname)
+
+    # --- reading ---
+
+    def __getitem__(self, selection: Any) -> Any:
+        index, fields = split_fields(selection)
+        match kind_of(index, self.ndim):
+            case "orthogonal":
+                return self.get_orthogonal_selection(index, fields=fields)
+            case "basic":  # raises for arrays
+                return self.get_basic_selection(index, fields=fields)
+        return self._result(self.core[selection])
+
+    def get_basic_selection(self, selection: Any = ..., out: Any = None, fields: Any = None) -> Any:
+        """Read integers and slices."""
+        return self._read(self.core.get_basic_selection, selection, out, fields)
+
+    def get_orthogonal_selection(self, selection: Any, out: Any = None, fields: Any = None) -> Any:
+        """Read the outer product of a selection in each dimension."""
+        return self._read(self.core.get_orthogonal_selection, selection, out, fields)
+
+    def get_coordinate_selection(self, selection: Any, out: Any = None, fields: Any = None) -> Any:
+        """Read single elements."""
+        return self._read(self.core.get_coordinate_selection, selection, out, fields)
+
+    def get_mask_selection(self, selection: Any, out: Any = None, fields: Any = None) -> Any:
+        """Read the elements where a boolean array of the same shape is true."""
+        return self._read(self.core.get_mask_selection, selection, out, fields)
+
+    def get_block_selection(self, selection: Any, out: Any = None, fields: Any = None) -> Any:
+        """Read whole chunks."""
+        return self._read(self.core.get_block_selection, selection, out, fields)
+
+    def _read(self, read: Callable[..., Any], selection: Any, out: Any, fields: Any) -> Any:
+        result = self._result(read(selection, fields=self._field_names(fields)))
+        if out is None:
+            return result
+        if not hasattr(out, "dtype"):
+            raise TypeError(f"out is not an array, but of {type(out)}")
+        if np.shape(out) != np.shape(result):
+            raise ValueError(
+                f"out has shape {np.shape(out)}, but the selection has {np.shape(result)}"
+            )
+        out[...] = result  # an array of NumPy or of Zarr
+        return out
+
+    def _field_names(self, fields: Any) -> Any:
+        """Return names of fields; an empty list stands for all."""
+        if not isinstance(fields, str | list | tuple | None):
+            raise IndexError(f"invalid fields: {fields!r}; pass names of {self.dtype.names}")
+        return fields or None
+
+    def _result(self, found: Any) -> Any:
+        """Return elements as the dtype of the array: texts as objects."""
+        if getattr(getattr(found, "dtype", None), "kind", "") == "T":
+            return found.astype(object)
+        return found
+
+    @property
+    def oindex(self) -> Any:
+        """Orthogonal selections, as ``array.oindex[...]``."""
+        return _Selections(self.get_orthogonal_selection, self.set_orthogonal_selection)
+
+    @property
+    def vindex(self) -> Any:
+        """Selections of coordinates or a mask, as ``array.vindex[...]``."""
+
+        def is_mask(index: Any) -> bool:
+            items = index if isinstance(index, tuple) else (index,)
+            return len(items) == 1 and np.asarray(items[0]).dtype.kind == "b"
+
+        def read(index: Any, fields: Any = None) -> Any:
+            method = self.get_mask_selection if is_mask(index) else self.get_coordinate_selection
+            return method(index, fields=fields)
+
+        def write(index: Any, value: Any, fields: Any = None) -> None:
+            method = self.set_mask_selection if is_mask(index) else self.set_coordinate_selection
+            method(index, value, fields=fields)
+
+        return _Selections(read, write)
+
+    @property
+    def blocks(self) -> Any:
+        """Selections of whole chunks, as ``array.blocks[...]``."""
+        return _Selections(self.get_block_selection, self.set_block_selection)
+
+    def islice(self, start: int | None = None, end: int | None = None) -> Iterator[Any]:
+        """Iterate over a part of the first dimension.
+
+        Raises
+        ------
+        TypeError
+            If the array has no dimensions.
+        ValueError
+            If ``start`` or ``end`` is negative, or not an integer.
+        """
+        for name, value in (("start", start), ("end", end)):
+            if value is not None and (not isinstance(value, int) or value < 0):
+                raise ValueError(f"{name}={value!r} is not an integer of at least 0")
+        if not self.shape:
+            if (start or 0) >= (1 if end is None else end):
+                return iter(())
+            raise TypeError("iteration over an array without dimensions")
+        return map(self._result, self.core.islice(start, end))
+
+    def __iter__(self) -> Iterator[Any]:
+        return self.islice()
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of an array without dimensions")
+        return self.shape[0]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        if copy is False:
+            raise ValueError("copy=False is not possible: reading from a store always copies")
+        return np.asarray(self[...], dtype)
+
+    # --- writing ---
+
+    def __setitem__(self, selection: Any, value: Any) -> None:
+        index, fields = split_fields(selection)
+        match kind_of(index, self.ndim):
+            case "orthogonal":
+                self.set_orthogonal_selection(index, value, fields=fields)
+            case "basic":
+                self.set_basic_selection(index, value, fields=fields)
+            case _:
+                if isinstance(selection, str) or fields:
+                    self.set_basic_selection(
+                        ... if isinstance(index, str) else index, value, fields or index
+                    )
+                else:
+                    self._write(operator.setitem, self.core, selection, _elements(value))
+
+    def set_basic_selection(self, selection: Any, value: Any, fields: Any = None) -> None:
+        """Write integers and slices."""
+        self._set(self.core.set_basic_selection, selection, value, fields)
+
+    def set_orthogonal_selection(self, selection: Any, value: Any, fields: Any = None) -> None:
+        """Write the outer product of a selection in each dimension."""
+        self._set(self.core.set_orthogonal_selection, selection, value, fields)
+
+    def set_coordinate_selection(self, selection: Any, value: Any, fields: Any = None) -> None:
+        """Write single elements."""
+        self._set(self.core.set_coordinate_selection, selection, value, fields)
+
+    def set_mask_selection(self, selection: Any, value: Any, fields: Any = None) -> None:
+        """Write the elements where a boolean array of the same shape is true."""
+        self._set(self.core.set_mask_selection, selection, value, fields)
+
+    def set_block_selection(self, selection: Any, value: Any, fields: Any = None) -> None:
+        """Write whole chunks."""
+        self._set(self.core.set_block_selection, selection, value, fields)
+
+    def _set(self, write: Callable[..., Any], selection: Any, value: Any, fields: Any) -> None:
+        names = self._field_names(fields)
+        if isinstance(names, list | tuple):
+            if len(names) > 1:
+                raise IndexError(f"one field can be written at once, not {names}")
+            names = names[0]
+        self._write(write, selection, _elements(value), fields=names)
+
+    def resize(self, *args: Any) -> None:
+        """Change the shape; chunks outside of it are removed."""
+        self._change(self.core.resize, *args)
+
+    def append(self, data: Any, axis: int = 0) -> tuple[int, ...]:
+        """Append elements, and return the new shape."""
+        shape: tuple[int, ...] = self._change(self.core.append, _elements(data), axis)
+        return shape
+
+    def _write(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+        if self._read_only:
+            raise import_module("zarr.errors").ReadOnlyError
+        try:
+            return function(*arguments, **options)
+        except StoreReadOnlyError as error:
+            raise PermissionError(str(error)) from error
+
+    def _change(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Change the shape; several writers wait for each other."""
+        if self._is_view and not self._read_only:
+            raise PermissionError("operation not permitted for views")
+        key = self._key_prefix + import_module("zarr.storage").array_meta_key
+        with nullcontext() if self._synchronizer is None else self._synchronizer[key]:
+            if not self._cache_metadata:
+                self.core.refresh()
+            return self._write(function, *arguments)
+
+    # --- views ---
+
+    def view(
+        self,
+        shape: Any = None,
+        chunks: Any = None,
+        dtype: Any = None,
+        fill_value: Any = None,
+        filters: Sequence[Any] | None = None,
+        read_only: bool | None = None,
+        synchronizer: Any = None,
+    ) -> Array:
+        """Return an array of the same chunks, with other metadata.
+
+        Parameters
+        ----------
+        shape, chunks, dtype, fill_value, filters
+            The metadata that differ.
+        read_only : bool, optional
+            Whether changes raise an error.
+        synchronizer : object, optional
+            Locks of writers.
+        """
+        util = import_module("zarr.util")
+        encode = self._store._metadata_class  # noqa: SLF001 - the module's own class
+        native = self.dtype if dtype is None else np.dtype(dtype)
+        lengths = self.shape if shape is None else util.normalize_shape(shape)
+        changes: dict[str, Any] = {"shape": list(lengths)}
+        if dtype is not None:
+            changes["dtype"] = encode.encode_dtype(native)
+        if chunks is not None:
+            changes["chunks"] = list(util.normalize_chunks(chunks, lengths, native.itemsize))
+        value = self.fill_value if fill_value is None else fill_value
+        try:
+            value = util.normalize_fill_value(value, native)
+        except (OverflowError, TypeError, ValueError):  # not an element of the dtype of the view
+            if fill_value is not None:
+                raise
+            same_size = native.itemsize == self.itemsize
+            value = np.asarray(value, self.dtype).view(native)[()] if same_size else None
+        changes["fill_value"] = encode.encode_fill_value(value, native)
+        if filters is not None:
+            changes["filters"] = [codec.get_config() for codec in filters] or None
+        found = Array(**{**self.__getstate__(), "cache_metadata": True})
+        found._is_view = True
+        found._read_only = self._read_only if read_only is None else read_only
+        found._synchronizer = synchronizer or self._synchronizer
+        found._open(changes)
+        return found
+
+    def astype(self, dtype: Any) -> Array:
+        """Return a read-only view that casts elements when they are read."""
+        found = _Cast(**self.__getstate__())
+        found.target = np.dtype(dtype)
+        found._is_view = found._read_only = True  # noqa: SLF001 - of this class
+        return found
+
+    # --- the object ---
+
+    @property
+    def info(self) -> Any:
+        """Information about the array, as a table."""
+        return import_module("zarr.util").InfoReporter(self)
+
+    def info_items(self) -> list[tuple[str, str]]:
+        """Return the rows of :attr:`info`."""
+        filters = [(f"Filter [{i}]", repr(codec)) for i, codec in enumerate(self.filters or ())]
+        stored, nbytes = self.nbytes_stored, self.nbytes
+        rows = [
+            ("Name", self.name),
+            ("Type", _type_of(self)),
+            ("Data type", str(self.dtype)),
+            ("Shape", str(self.shape)),
+            ("Chunk shape", str(self.chunks)),
+            ("Order", self.order),
+            ("Read-only", str(self.read_only)),
+            *filters,
+            ("Compressor", repr(self.compressor)),
+            ("Synchronizer type", self._synchronizer and _type_of(self._synchronizer)),
+            ("Store type", _type_of(self._store)),
+            ("Chunk store type", self._chunk_store is not None and _type_of(self._chunk_store)),
+            ("No. bytes", _bytes(nbytes)),
+            ("No. bytes stored", stored > 0 and _bytes(stored)),
+            ("Storage ratio", stored > 0 and f"{nbytes / stored:.1f}"),
+            ("Chunks initialized", f"{self.nchunks_initialized}/{self.nchunks}"),
+        ]
+        return [(name, str(value)) for name, value in rows if value not in (None, False)]
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Array)
+            and self._store == other._store
+            and self._read_only == other._read_only
+            and self._path == other._path
+            and not self._is_view
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # as in zarr-python 2
+
+    def __repr__(self) -> str:
+        name = f" {self.name!r}" if self.name else ""
+        suffix = " read-only" if self.read_only else ""
+        return f"<zarr.core.Array{name} {self.shape} {self.dtype}{suffix}>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {
+            "store": self._store,
+            "path": self._path,
+            "read_only": self._read_only,
+            "chunk_store": self._chunk_store,
+            "synchronizer": self._synchronizer,
+            "cache_metadata": self._cache_metadata,
+            "cache_attrs": self._attrs.cache,
+            "partial_decompress": False,
+            "write_empty_chunks": self._write_empty_chunks,
+            "zarr_version": 2,
+            "meta_array": None,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]  # as zarr-python 2 does
+
+
+class _Cast(Array):
+    """A view that casts elements."""
+
+    target = np.dtype("f8")
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.target
+
+    def _result(self, found: Any) -> Any:
+        return np.asarray(found).astype(self.target, copy=False)[()]
+
+
+class _Selections:
+    """``array.oindex`` and others."""
+
+    def __init__(self, read: Callable[..., Any], write: Callable[..., Any]) -> None:
+        self._read = read
+        self._write = write
+
+    def __getitem__(self, selection: Any) -> Any:
+        index, fields = split_fields(selection)
+        return self._read(index, fields=fields)
+
+    def __setitem__(self, selection: Any, value: Any) -> None:
+        index, fields = split_fields(selection)
+        self._write(index, value, fields=fields)
+
+
+class _Values(MutableMapping[str, Any]):
+    """The values of an array: metadata in one store, chunks perhaps in another.
+
+    Parameters
+    ----------
+    store, chunk_store : mutable mapping
+        The stores; ``chunk_store`` is None if they are the same.
+    view : dict
+        The metadata of a view, which are not stored.
+    """
+
+    def __init__(self, store: Any, chunk_store: Any, view: dict[str, bytes]) -> None:
+        self._store = store
+        self._chunk_store = store if chunk_store is None else chunk_store
+        self._view = view
+
+    def _of(self, key: str) -> Any:
+        return self._store if key.rpartition("/")[2] in METADATA_NAMES else self._chunk_store
+
+    def __getitem__(self, key: str) -> Any:
+        value = self._view[key] if key in self._view else self._of(key)[key]
+        return json.dumps(value).encode() if isinstance(value, dict) else value  # consolidated
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self._of(key)[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self._of(key)[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._view or key in self._of(str(key))
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._store
+        if self._chunk_store is not self._store:
+            yield from self._chunk_store
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+class _ChunkLockingStore(zarr_core.MemoryStore):
+    """A store in a mapping; writers of a chunk hold its lock.
+
+    The caller has the lock of the metadata, which need not be reentrant.
+    """
+
+    def __init__(self, values: _Values, synchronizer: Any) -> None:
+        super().__init__(values)
+        self._without_locks = zarr_core.MemoryStore(values)
+        self._synchronizer = synchronizer
+
+    def _lock(self, key: str) -> AbstractContextManager[Any]:
+        if self._synchronizer is None or key.rpartition("/")[2] in METADATA_NAMES:
+            return nullcontext()
+        lock: AbstractContextManager[Any] = self._synchronizer[key]
+        return lock
+
+    def set(self, key: str, value: Buffers) -> None:
+        with self._lock(key):
+            self._without_locks.set(key, value)
+
+    def update(self, key: str, change: Change) -> None:
+        with self._lock(key):
+            self._without_locks.update(key, change)
+
+    def erase(self, key: str) -> None:
+        with self._lock(key):
+            self._without_locks.erase(key)
+
+
+def _elements(value: Any) -> Any:
+    return value[...] if isinstance(value, Array) else value
+
+
+def _type_of(value: Any) -> str:
+    return f"{type(value).__module__}.{type(value).__name__}"
+
+
+def _bytes(number: int) -> str:
+    readable = import_module("zarr.util").human_readable_size(number)
+    return f"{number} ({readable})" if number > 1024 else str(number)
