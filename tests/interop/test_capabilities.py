@@ -109,26 +109,40 @@ def metadata_of(array, name="zarr.json"):
     return json.loads(bytes(array.store.get(name)))
 
 
-def names(place):
-    """What the code of a line can use."""
-    z = zarr.array(np.arange(42, dtype="i4").reshape(7, 6), chunks=(3, 2))
+def numbers():
+    return zarr.array(np.arange(42, dtype="i4").reshape(7, 6), chunks=(3, 2))
+
+
+def group():
     g = zarr.group()
     g.create_array("foo/bar/baz", data=np.arange(4, dtype="i4"), chunks=2)
+    return g
+
+
+def records():
     fields = [("foo", "S3"), ("bar", "i4"), ("baz", "f8")]
-    s = zarr.array(np.array([(b"aaa", 1, 4.2), (b"bbb", 2, 8.4)], fields), zarr_format=2)
-    return {
-        "zarr": zarr, "zarr_extension": zarr_extension, "compat": compat, "np": np,
-        "numcodecs": numcodecs, "pickle": pickle, "json": json, "place": str(place), "z": z,
-        "g": g, "s": s, "refuses": refuses, "raises": raises, "from_path": from_path, "with_setting": with_setting, "Dataset": Dataset,
-        "metadata_of": metadata_of, "exists": lambda *path: os.path.exists(os.path.join(*path)),
-    }  # fmt: skip
+    return zarr.array(np.array([(b"aaa", 1, 4.2), (b"bbb", 2, 8.4)], fields), zarr_format=2)
+
+
+# What the code of a line can use; of CREATED only what it names is created, anew for each line.
+KNOWN = {
+    "zarr": zarr, "zarr_extension": zarr_extension, "compat": compat, "np": np,
+    "numcodecs": numcodecs, "pickle": pickle, "json": json, "refuses": refuses, "raises": raises,
+    "from_path": from_path, "with_setting": with_setting, "Dataset": Dataset,
+    "metadata_of": metadata_of, "exists": lambda *path: os.path.exists(os.path.join(*path)),
+}  # fmt: skip
+CREATED = {"z": numbers, "g": group, "s": records}
 
 
 @of("::")
 @pytest.mark.filterwarnings("ignore")
-def test_the_code_shows_the_capability(row, tmp_path):
-    *statements, last = ast.parse(row.shown_by).body
-    known = names(tmp_path / "place")
+def test_the_code_shows_the_capability(row, request):
+    tree = ast.parse(row.shown_by)
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    known = KNOWN | {name: create() for name, create in CREATED.items() if name in used}
+    if "place" in used:
+        known["place"] = str(request.getfixturevalue("tmp_path") / "place")
+    *statements, last = tree.body
     exec(compile(ast.Module(statements, []), row.capability, "exec"), known)
     assert isinstance(last, ast.Expr), "the last part is an expression"
     assert eval(compile(ast.Expression(last.value), row.capability, "eval"), known)

@@ -184,7 +184,7 @@ def _read_name(name: str, pointer: str) -> DraftType:
     try:
         dtype = read_dtype(name, pointer)
     except MetadataValidationError:
-        return DraftType(definition, None, is_core=True)  # unknown; the registry raises the error
+        return DraftType(definition, None, is_core=True)  # unknown: a fallback is ignored
     if core_name(dtype.data_type) is None:
         raise refusal(
             pointer,
