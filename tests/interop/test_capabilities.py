@@ -124,12 +124,72 @@ def records():
     return zarr.array(np.array([(b"aaa", 1, 4.2), (b"bbb", 2, 8.4)], fields), zarr_format=2)
 
 
+def v2(attributes=None, **members):
+    """Open an array of version 2 by its document, with other members."""
+    document = {
+        "zarr_format": 2, "shape": [4, 6], "chunks": [2, 3], "dtype": "<i4", "compressor": None,
+        "fill_value": 0, "order": "C", "filters": None, **members,
+    }  # fmt: skip
+    values = {".zarray": encoded(document)}
+    if attributes is not None:
+        values[".zattrs"] = encoded(attributes)
+    return zarr.open(zarr.MemoryStore(values), mode="r+")
+
+
+CORE = "https://purl.org/zarr/spec/core/3.0"
+ENTRY_POINT = {
+    "zarr_format": CORE,
+    "metadata_encoding": {"type": "json", "metadata_key_suffix": ".json"},
+    "extensions": [],
+}
+
+
+def draft(entry=(), path="foo/baz", **members):
+    """Open an array of the draft by its document, with other members of both documents."""
+    document = {
+        "shape": [4, 6],
+        "data_type": "int32",
+        "chunk_grid": {"type": "regular", "chunk_shape": [2, 3], "separator": "/"},
+        "chunk_memory_layout": "C", "fill_value": 0, "extensions": [], "attributes": {},
+        **members,
+    }  # fmt: skip
+    values = {"zarr.json": encoded(ENTRY_POINT | dict(entry))}
+    values[f"meta/{path}.array.json"] = encoded(document)
+    return zarr.open(zarr.MemoryStore(values), path=path, mode="r+")
+
+
+def uri(extension, type_, **members):
+    """A definition of an extension of the draft."""
+    return {"extension": f"https://purl.org/zarr/spec/{extension}", "type": type_, **members}
+
+
+def codec_2022(name, **configuration):
+    uri = f"https://purl.org/zarr/spec/codecs/{name}/1.0"
+    return [{"type": uri, "configuration": configuration}]
+
+
+def encoded(document):
+    return json.dumps(document).encode()
+
+
+def filled(array, values=None):
+    """The array with consecutive numbers, or the values."""
+    array[...] = np.arange(array.size).reshape(array.shape) if values is None else values
+    return array
+
+
+def stored(array, key, dtype="u1"):
+    """The numbers that a key of the store of an array contains."""
+    return np.frombuffer(bytes(array.store.get(key)), dtype).tolist()
+
+
 # What the code of a line can use; of CREATED only what it names is created, anew for each line.
 KNOWN = {
     "zarr": zarr, "zarr_extension": zarr_extension, "compat": compat, "np": np,
     "numcodecs": numcodecs, "pickle": pickle, "json": json, "refuses": refuses, "raises": raises,
     "from_path": from_path, "with_setting": with_setting, "Dataset": Dataset,
-    "metadata_of": metadata_of, "exists": lambda *path: os.path.exists(os.path.join(*path)),
+    "metadata_of": metadata_of, "v2": v2, "draft": draft, "uri": uri, "codec_2022": codec_2022,
+    "filled": filled, "stored": stored, "exists": lambda *path: os.path.exists(os.path.join(*path)),
 }  # fmt: skip
 CREATED = {"z": numbers, "g": group, "s": records}
 
