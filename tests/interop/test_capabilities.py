@@ -17,6 +17,7 @@ import json
 import os
 import pickle
 import re
+import zipfile
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -81,6 +82,29 @@ class Dataset:
         return np.arange(4)
 
 
+class Minimal(zarr.Store):
+    """A store with the operations that have no default."""
+
+    def __init__(self):
+        self.values = {}
+
+    @property
+    def url(self):
+        return "minimal://"
+
+    def get(self, key):
+        return self.values.get(key)
+
+    def set(self, key, value):
+        self.values[key] = b"".join(value) if isinstance(value, list) else bytes(value)
+
+    def erase(self, key):
+        self.values.pop(key, None)
+
+    def list_prefix(self, prefix):
+        return iter([key for key in self.values if key.startswith(prefix)])
+
+
 def refuses(call):
     """The message of the error that a call raises; empty if it raises none."""
     try:
@@ -136,6 +160,17 @@ def v2(attributes=None, **members):
     return zarr.open(zarr.MemoryStore(values), mode="r+")
 
 
+def v2_without(name):
+    document = json.loads(bytes(v2().store.get(".zarray")))
+    del document[name]
+    return zarr.open(zarr.MemoryStore({".zarray": encoded(document)}))
+
+
+def files(place):
+    root = Path(place)
+    return [path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()]
+
+
 CORE = "https://purl.org/zarr/spec/core/3.0"
 ENTRY_POINT = {
     "zarr_format": CORE,
@@ -156,6 +191,14 @@ def draft(entry=(), path="foo/baz", **members):
     values = {"zarr.json": encoded(ENTRY_POINT | dict(entry))}
     values[f"meta/{path}.array.json"] = encoded(document)
     return zarr.open(zarr.MemoryStore(values), path=path, mode="r+")
+
+
+def draft_without(name):
+    store = draft().store
+    document = json.loads(bytes(store.get("meta/foo/baz.array.json")))
+    del document[name]
+    store.set("meta/foo/baz.array.json", encoded(document))
+    return zarr.open(store, path="foo/baz")
 
 
 def uri(extension, type_, **members):
@@ -187,8 +230,10 @@ def stored(array, key, dtype="u1"):
 KNOWN = {
     "zarr": zarr, "zarr_extension": zarr_extension, "compat": compat, "np": np,
     "numcodecs": numcodecs, "pickle": pickle, "json": json, "refuses": refuses, "raises": raises,
-    "from_path": from_path, "with_setting": with_setting, "Dataset": Dataset,
-    "metadata_of": metadata_of, "v2": v2, "draft": draft, "uri": uri, "codec_2022": codec_2022,
+    "from_path": from_path, "with_setting": with_setting, "Dataset": Dataset, "Minimal": Minimal,
+    "metadata_of": metadata_of, "v2": v2, "v2_without": v2_without, "files": files, "zipfile": zipfile,
+    "encoded": encoded, "draft_without": draft_without, "ENTRY_POINT": ENTRY_POINT, "CORE": CORE,
+    "draft": draft, "uri": uri, "codec_2022": codec_2022,
     "filled": filled, "stored": stored, "exists": lambda *path: os.path.exists(os.path.join(*path)),
 }  # fmt: skip
 CREATED = {"z": numbers, "g": group, "s": records}
