@@ -19,6 +19,7 @@ import pickle
 import re
 import zipfile
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -29,8 +30,11 @@ import zarr_compat.api as compat
 import zarr_core as zarr
 import zarr_core.extension as zarr_extension
 from markdown_pages import BLOCK
+from zarr_stores.dbm import DBMStore
+from zarr_stores.zip import ZipStore
 
 numcodecs = pytest.importorskip("numcodecs")
+fsspec = pytest.importorskip("fsspec")
 
 ROOT = Path(__file__).parents[2]
 TABLE = Path(__file__).parent / "capabilities.txt"
@@ -127,6 +131,11 @@ def from_path(place, zarr):
 def with_setting(call, **settings):
     with zarr.config.set(**settings):
         return call()
+
+
+def in_threads(call, items):
+    with ThreadPoolExecutor(8) as pool:
+        return [*pool.map(call, items)]
 
 
 def metadata_of(array, name="zarr.json"):
@@ -231,12 +240,14 @@ KNOWN = {
     "zarr": zarr, "zarr_extension": zarr_extension, "compat": compat, "np": np,
     "numcodecs": numcodecs, "pickle": pickle, "json": json, "refuses": refuses, "raises": raises,
     "from_path": from_path, "with_setting": with_setting, "Dataset": Dataset, "Minimal": Minimal,
-    "metadata_of": metadata_of, "v2": v2, "v2_without": v2_without, "files": files, "zipfile": zipfile,
+    "metadata_of": metadata_of, "v2": v2, "v2_without": v2_without, "files": files, "zipfile": zipfile, "fsspec": fsspec, "in_threads": in_threads, "ZipStore": ZipStore, "DBMStore": DBMStore,
     "encoded": encoded, "draft_without": draft_without, "ENTRY_POINT": ENTRY_POINT, "CORE": CORE,
     "draft": draft, "uri": uri, "codec_2022": codec_2022,
     "filled": filled, "stored": stored, "exists": lambda *path: os.path.exists(os.path.join(*path)),
 }  # fmt: skip
-CREATED = {"z": numbers, "g": group, "s": records}
+CREATED = {
+    "z": numbers, "g": group, "s": records, "xr": lambda: pytest.importorskip("xarray"),
+}  # fmt: skip
 
 
 @of("::")
