@@ -133,6 +133,12 @@ def with_setting(call, **settings):
         return call()
 
 
+def with_group(group):
+    with group as entered:
+        entered.create_group("a")
+    return [*group]
+
+
 def in_threads(call, items):
     with ThreadPoolExecutor(8) as pool:
         return [*pool.map(call, items)]
@@ -240,7 +246,7 @@ KNOWN = {
     "zarr": zarr, "zarr_extension": zarr_extension, "compat": compat, "np": np,
     "numcodecs": numcodecs, "pickle": pickle, "json": json, "refuses": refuses, "raises": raises,
     "from_path": from_path, "with_setting": with_setting, "Dataset": Dataset, "Minimal": Minimal,
-    "metadata_of": metadata_of, "v2": v2, "v2_without": v2_without, "files": files, "zipfile": zipfile, "fsspec": fsspec, "in_threads": in_threads, "ZipStore": ZipStore, "DBMStore": DBMStore,
+    "metadata_of": metadata_of, "v2": v2, "v2_without": v2_without, "files": files, "zipfile": zipfile, "fsspec": fsspec, "in_threads": in_threads, "with_group": with_group, "ZipStore": ZipStore, "DBMStore": DBMStore,
     "encoded": encoded, "draft_without": draft_without, "ENTRY_POINT": ENTRY_POINT, "CORE": CORE,
     "draft": draft, "uri": uri, "codec_2022": codec_2022,
     "filled": filled, "stored": stored, "exists": lambda *path: os.path.exists(os.path.join(*path)),
