@@ -41,7 +41,7 @@ help:
 	@echo "make format       format the code"
 	@echo "make bench        compare the speed with other libraries (BENCH='--quick' for less)"
 	@echo "make wheels       build wheels and source distributions of all packages in dist"
-	@echo "make sanitize     tests and fuzzer of zarr-native with the sanitizers of the compiler"
+	@echo "make sanitize     tests and fuzzer of zarr-native with three sanitizers of the compiler"
 	@echo "make fuzz         coverage-guided fuzzer of zarr-native; needs clang; FUZZ_SECONDS=3600"
 	@echo "make corpus       build the archive of the conformance corpus in dist"
 	@echo "make conformance  test all implementations, in pinned versions, and write docs/conformance.md"
@@ -92,15 +92,19 @@ docs: $(VENV)/.docs
 wheels: $(VENV)/.wheels
 	@$(BIN)/python scripts/build_wheels.py dist
 
+COMMA := ,
 SANITIZED := $(CURDIR)/build/sanitized
+SANITIZE = cd $(NATIVE) && ZARR_NATIVE_CFLAGS="-g -O1 -fno-omit-frame-pointer $(2)" \
+    $(abspath $(BIN))/python setup.py -q build --build-base $(SANITIZED)/$(1)-objects --build-lib $(SANITIZED)/$(1)
 sanitize: $(VENV)/.test
-	@cd $(NATIVE) && ZARR_NATIVE_CFLAGS="-g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined \
-	    -fno-sanitize-recover=undefined" $(abspath $(BIN))/python setup.py -q build \
-	    --build-base $(CURDIR)/build/native --build-lib $(SANITIZED)
+	@$(call SANITIZE,addresses,-fsanitize=address$(COMMA)undefined -fno-sanitize-recover=undefined)
 	@export LD_PRELOAD="$$(cc -print-file-name=libasan.so) $$(cc -print-file-name=libubsan.so)" \
-	    ASAN_OPTIONS=detect_leaks=0 PYTHONPATH=$(SANITIZED); \
+	    ASAN_OPTIONS=detect_leaks=0 PYTHONPATH=$(SANITIZED)/addresses; \
 	    $(BIN)/python scripts/fuzz_native.py --seconds 120 && \
 	    $(BIN)/python -m pytest -n 0 tests/zarr-native
+	@$(call SANITIZE,threads,-fsanitize=thread)
+	@LD_PRELOAD="$$(cc -print-file-name=libtsan.so)" TSAN_OPTIONS=halt_on_error=1 \
+	    PYTHONPATH=$(SANITIZED)/threads $(BIN)/python -m pytest -n 0 tests/zarr-native/test_chunks.py
 
 # Guided by coverage, if there is clang.
 fuzz:

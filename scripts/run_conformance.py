@@ -40,6 +40,7 @@ def main() -> int:
     words = [word for it in names for word in ("--impl", it)]
     exchanged = [sys.executable, "-m", "zarr_conformance", "exchange", *words, "--json", EXCHANGE]
     subprocess.run(exchanged, env=os.environ | together, check=False)
+    remove_paths(Path(EXCHANGE))
     files = [str(it) for it in results]
     script = str(ROOT / "scripts" / "document_conformance.py")
     return subprocess.run([sys.executable, script, "--keep", *files], check=False).returncode
@@ -97,12 +98,19 @@ def run(name: str, runs: list[str], variables: dict[str, str], shown: str | None
     done = subprocess.run(command, env=os.environ | variables, check=False)
     if done.returncode not in (0, 1) or not file.exists():
         raise SystemExit(f"{name} failed: {' '.join(command)}")
+    remove_paths(file)
     if shown is not None:
         content = json.loads(file.read_text("utf-8"))
         for it in content["runs"]:
             it["name"] = shown
         file.write_text(json.dumps(content), "utf-8")
     return file
+
+
+def remove_paths(file: Path) -> None:
+    """Remove the path of this checkout, which messages of implementations contain."""
+    text = file.read_text("utf-8")
+    file.write_text(text.replace(f"file://{ROOT}/", "").replace(f"{ROOT}/", ""), "utf-8")
 
 
 def execute(*command: str) -> None:

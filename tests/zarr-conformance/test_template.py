@@ -56,6 +56,13 @@ def test_tests_of_every_template_pass(distributions, tmp_path):
     assert int(run.stdout.split(" passed")[0].split()[-1]) > 200
 
 
+def test_templates_do_not_use_the_settings_of_pytest_around_them(distributions):
+    """In a clone of this repository, pytest would use its settings, which need plugins of pytest."""
+    for folder in distributions:
+        project = tomllib.loads((folder / "pyproject.toml").read_text())
+        assert "ini_options" in project["tool"]["pytest"]
+
+
 def test_templates_are_formatted(distributions):
     for folder in distributions:
         project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]

@@ -5,8 +5,8 @@
  *
  * - a codec decodes the input, or what it encoded before with some bytes changed;
  * - a selection of an array is read, whose values are the rest of the input;
- * - a box is written to files, read and compared; then some bytes of a file are changed, and the box
- *   is read again.
+ * - a box is written to files or to memory, read and compared; then some bytes of a file are changed,
+ *   and the box is read again.
  *
  * All memory has exactly the size that it must have, so the address sanitizer reports every access
  * outside of it. */
@@ -282,6 +282,34 @@ static void fuzz_values(Input *input) {
     free_selected(&plan, &selected);
 }
 
+/* Write a box to memory, and compare it with what is read. */
+static void fuzz_outputs(const Plan *plan, Selected *selected, int threads, const char *written) {
+    int64_t nbytes = selected->elements * plan->item, at[MAX_DIMS];
+    int is_fixed = plan->chain.fixed[plan->chain.count] && !plan->sharded;
+    Output outputs[MAX_OBJECTS];
+    Value values[MAX_OBJECTS] = {{0}};
+    Call call = call_of(plan, selected, WRITE_BOX, threads);
+    call.outputs = outputs, call.last = selected->objects;
+    for (int64_t i = 0; i < selected->objects; i++) {
+        object_at(&call, i, at);
+        outputs[i] = (Output){NULL, NOT_ENCODED};
+        if (is_fixed && is_complete(&call, at))
+            CHECK((outputs[i].data = malloc((size_t)plan->chain.bound[plan->chain.count])));
+    }
+    int64_t left = run_checked(&call, selected->objects), unknown = 0;
+    for (int64_t i = 0; i < selected->objects; i++) {
+        unknown += outputs[i].size == NOT_ENCODED;
+        if (outputs[i].size >= 0) values[i] = (Value){outputs[i].data, outputs[i].size};
+    }
+    CHECK(unknown == left);
+    memset(selected->memory, 0x55, (size_t)nbytes);
+    Call read = call_of(plan, selected, READ_BOX, threads);
+    read.values = values;
+    if (!run_checked(&read, selected->objects) && !left)
+        CHECK(!memcmp(written, selected->memory, (size_t)nbytes));
+    for (int64_t i = 0; i < selected->objects; i++) free(outputs[i].data);
+}
+
 /* --- files --- */
 
 static void path_of(const Plan *plan, const Call *call, int64_t number, char *path) {
@@ -321,7 +349,10 @@ static void fuzz_files(Input *input) {
         if (plan.is_bool)
             for (int64_t i = 0; i < nbytes; i++) selected.memory[i] &= 1;
         char *written = (char *)copy_of((uint8_t *)selected.memory, (size_t)nbytes);
-        Call call = call_of(&plan, &selected, WRITE_BOX, 1 + (how >> 1) % 3);
+        int threads = 1 + (how >> 1) % 3;
+        if (how >> 4 & 1) fuzz_outputs(&plan, &selected, threads, written);
+        memcpy(selected.memory, written, (size_t)nbytes);
+        Call call = call_of(&plan, &selected, WRITE_BOX, threads);
         int64_t left = run_checked(&call, selected.objects);
         memset(selected.memory, 0x55, (size_t)nbytes);
         Call read = call_of(&plan, &selected, READ_BOX, 1);

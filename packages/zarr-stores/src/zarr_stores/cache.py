@@ -11,12 +11,11 @@ from zarr_core.extension import (
     BufferByteReader,
     ByteRange,
     Store,
-    StoreError,
     ValueReplacedError,
     check_prefix,
 )
 
-from zarr_stores.cache_pool import CacheInfo, CachePool, OpenedValue
+from zarr_stores.cache_pool import CacheInfo, CachePool, OpenedValue, as_pool, validate_check
 from zarr_stores.cache_reader import CachedReader
 from zarr_stores.caching_store import CachingStore
 
@@ -81,13 +80,10 @@ class LRUCacheStore(CachingStore):
         check: Literal["never", "generation"] | float = "never",
     ) -> None:
         super().__init__(inner)
-        if check not in ("generation", "never") and (isinstance(check, str) or not check >= 0):
-            raise StoreError(
-                f'check must be "never", "generation" or a number of seconds, not {check!r}', inner
-            )
+        validate_check(check, inner)
         self.in_memory = True
         shared = isinstance(max_bytes, CachePool)
-        self._memory = max_bytes if isinstance(max_bytes, CachePool) else CachePool(max_bytes)
+        self._memory = as_pool(max_bytes)
         self._prefix = self._memory.prefix_of(inner) if shared else ""
         self._shared = shared
         self._check = check

@@ -15,6 +15,7 @@ from zarr_stores.wrapper import WrapperStore
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
+    from typing import Literal
 
     import numpy as np
     from zarr_core.extension import Buffer, Store
@@ -310,3 +311,16 @@ def _frozen(value: Buffer) -> Buffer:
     if isinstance(view.obj, bytes | bytearray) and len(view.obj) == len(view):
         return view.toreadonly()
     return bytes(view)
+
+
+def as_pool(max_bytes: int | CachePool | None) -> CachePool:
+    """Return the pool of a cache: the given one, or one of its own of at most so many bytes."""
+    return max_bytes if isinstance(max_bytes, CachePool) else CachePool(max_bytes)
+
+
+def validate_check(check: Literal["never", "generation"] | float, store: Store) -> None:
+    """Raise StoreError if the argument ``check`` of a cache is not valid."""
+    if check not in ("generation", "never") and (isinstance(check, str) or not check >= 0):
+        raise StoreError(
+            f'check must be "never", "generation" or a number of seconds, not {check!r}', store
+        )

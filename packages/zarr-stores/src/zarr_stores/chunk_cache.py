@@ -6,9 +6,9 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
-from zarr_core.extension import ChunkCache, StoreError
+from zarr_core.extension import ChunkCache
 
-from zarr_stores.cache_pool import CacheInfo, CachePool, OpenedValue
+from zarr_stores.cache_pool import CacheInfo, CachePool, OpenedValue, as_pool, validate_check
 from zarr_stores.caching_store import CachingStore
 
 if TYPE_CHECKING:
@@ -78,12 +78,9 @@ class ChunkCacheStore(CachingStore):
         check: Literal["never", "generation"] | float = "never",
     ) -> None:
         super().__init__(inner)
-        if check not in ("generation", "never") and (isinstance(check, str) or not check >= 0):
-            raise StoreError(
-                f'check must be "never", "generation" or a number of seconds, not {check!r}', inner
-            )
+        validate_check(check, inner)
         self._shared = isinstance(max_bytes, CachePool)
-        self._memory = max_bytes if isinstance(max_bytes, CachePool) else CachePool(max_bytes)
+        self._memory = as_pool(max_bytes)
         self._check = check
         self._chunks = _Chunks(inner, self._memory, check)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from zarr_core.extension import ByteRange, Store, StoreError, ValueReplacedError, check_key
 
+from zarr_stores.cache_pool import validate_check
 from zarr_stores.caching_store import CachingStore
 from zarr_stores.disk_cache_directory import Directory
 from zarr_stores.disk_cache_reader import CachedReader
@@ -118,10 +119,7 @@ class DiskCacheStore(CachingStore):
             raise StoreError(
                 f"block_bytes must be from 1 to 2**32 - 1, not {block_bytes}", store=inner
             )
-        if check not in ("generation", "never") and (isinstance(check, str) or not check >= 0):
-            raise StoreError(
-                f'check must be "generation", "never" or a number of seconds, not {check!r}', inner
-            )
+        validate_check(check, inner)
         self.in_memory = False
         self.path = os.path.abspath(os.fspath(path))
         """Absolute path of the directory."""

@@ -8,6 +8,8 @@ import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 
 console.log = console.info = console.error; // standard output is for responses
+// Of several unknown codecs of an array, zarrita reports one.  The promises of the others would end Node.js.
+process.on("unhandledRejection", () => {});
 
 function find(name) {
   const folders = (process.env.NODE_PATH ?? "").split(":").filter(Boolean);
