@@ -17,7 +17,9 @@ import json
 import os
 import pickle
 import re
+import zipfile
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -28,8 +30,11 @@ import zarr_compat.api as compat
 import zarr_core as zarr
 import zarr_core.extension as zarr_extension
 from markdown_pages import BLOCK
+from zarr_stores.dbm import DBMStore
+from zarr_stores.zip import ZipStore
 
 numcodecs = pytest.importorskip("numcodecs")
+fsspec = pytest.importorskip("fsspec")
 
 ROOT = Path(__file__).parents[2]
 TABLE = Path(__file__).parent / "capabilities.txt"
@@ -81,6 +86,29 @@ class Dataset:
         return np.arange(4)
 
 
+class Minimal(zarr.Store):
+    """A store with the operations that have no default."""
+
+    def __init__(self):
+        self.values = {}
+
+    @property
+    def url(self):
+        return "minimal://"
+
+    def get(self, key):
+        return self.values.get(key)
+
+    def set(self, key, value):
+        self.values[key] = b"".join(value) if isinstance(value, list) else bytes(value)
+
+    def erase(self, key):
+        self.values.pop(key, None)
+
+    def list_prefix(self, prefix):
+        return iter([key for key in self.values if key.startswith(prefix)])
+
+
 def refuses(call):
     """The message of the error that a call raises; empty if it raises none."""
     try:
@@ -105,30 +133,138 @@ def with_setting(call, **settings):
         return call()
 
 
+def with_group(group):
+    with group as entered:
+        entered.create_group("a")
+    return [*group]
+
+
+def in_threads(call, items):
+    with ThreadPoolExecutor(8) as pool:
+        return [*pool.map(call, items)]
+
+
 def metadata_of(array, name="zarr.json"):
     return json.loads(bytes(array.store.get(name)))
 
 
-def names(place):
-    """What the code of a line can use."""
-    z = zarr.array(np.arange(42, dtype="i4").reshape(7, 6), chunks=(3, 2))
+def numbers():
+    return zarr.array(np.arange(42, dtype="i4").reshape(7, 6), chunks=(3, 2))
+
+
+def group():
     g = zarr.group()
     g.create_array("foo/bar/baz", data=np.arange(4, dtype="i4"), chunks=2)
+    return g
+
+
+def records():
     fields = [("foo", "S3"), ("bar", "i4"), ("baz", "f8")]
-    s = zarr.array(np.array([(b"aaa", 1, 4.2), (b"bbb", 2, 8.4)], fields), zarr_format=2)
-    return {
-        "zarr": zarr, "zarr_extension": zarr_extension, "compat": compat, "np": np,
-        "numcodecs": numcodecs, "pickle": pickle, "json": json, "place": str(place), "z": z,
-        "g": g, "s": s, "refuses": refuses, "raises": raises, "from_path": from_path, "with_setting": with_setting, "Dataset": Dataset,
-        "metadata_of": metadata_of, "exists": lambda *path: os.path.exists(os.path.join(*path)),
+    return zarr.array(np.array([(b"aaa", 1, 4.2), (b"bbb", 2, 8.4)], fields), zarr_format=2)
+
+
+def v2(attributes=None, **members):
+    """Open an array of version 2 by its document, with other members."""
+    document = {
+        "zarr_format": 2, "shape": [4, 6], "chunks": [2, 3], "dtype": "<i4", "compressor": None,
+        "fill_value": 0, "order": "C", "filters": None, **members,
     }  # fmt: skip
+    values = {".zarray": encoded(document)}
+    if attributes is not None:
+        values[".zattrs"] = encoded(attributes)
+    return zarr.open(zarr.MemoryStore(values), mode="r+")
+
+
+def v2_without(name):
+    document = json.loads(bytes(v2().store.get(".zarray")))
+    del document[name]
+    return zarr.open(zarr.MemoryStore({".zarray": encoded(document)}))
+
+
+def files(place):
+    root = Path(place)
+    return [path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()]
+
+
+CORE = "https://purl.org/zarr/spec/core/3.0"
+ENTRY_POINT = {
+    "zarr_format": CORE,
+    "metadata_encoding": {"type": "json", "metadata_key_suffix": ".json"},
+    "extensions": [],
+}
+
+
+def draft(entry=(), path="foo/baz", **members):
+    """Open an array of the draft by its document, with other members of both documents."""
+    document = {
+        "shape": [4, 6],
+        "data_type": "int32",
+        "chunk_grid": {"type": "regular", "chunk_shape": [2, 3], "separator": "/"},
+        "chunk_memory_layout": "C", "fill_value": 0, "extensions": [], "attributes": {},
+        **members,
+    }  # fmt: skip
+    values = {"zarr.json": encoded(ENTRY_POINT | dict(entry))}
+    values[f"meta/{path}.array.json"] = encoded(document)
+    return zarr.open(zarr.MemoryStore(values), path=path, mode="r+")
+
+
+def draft_without(name):
+    store = draft().store
+    document = json.loads(bytes(store.get("meta/foo/baz.array.json")))
+    del document[name]
+    store.set("meta/foo/baz.array.json", encoded(document))
+    return zarr.open(store, path="foo/baz")
+
+
+def uri(extension, type_, **members):
+    """A definition of an extension of the draft."""
+    return {"extension": f"https://purl.org/zarr/spec/{extension}", "type": type_, **members}
+
+
+def codec_2022(name, **configuration):
+    uri = f"https://purl.org/zarr/spec/codecs/{name}/1.0"
+    return [{"type": uri, "configuration": configuration}]
+
+
+def encoded(document):
+    return json.dumps(document).encode()
+
+
+def filled(array, values=None):
+    """The array with consecutive numbers, or the values."""
+    array[...] = np.arange(array.size).reshape(array.shape) if values is None else values
+    return array
+
+
+def stored(array, key, dtype="u1"):
+    """The numbers that a key of the store of an array contains."""
+    return np.frombuffer(bytes(array.store.get(key)), dtype).tolist()
+
+
+# What the code of a line can use; of CREATED only what it names is created, anew for each line.
+KNOWN = {
+    "zarr": zarr, "zarr_extension": zarr_extension, "compat": compat, "np": np,
+    "numcodecs": numcodecs, "pickle": pickle, "json": json, "refuses": refuses, "raises": raises,
+    "from_path": from_path, "with_setting": with_setting, "Dataset": Dataset, "Minimal": Minimal,
+    "metadata_of": metadata_of, "v2": v2, "v2_without": v2_without, "files": files, "zipfile": zipfile, "fsspec": fsspec, "in_threads": in_threads, "with_group": with_group, "ZipStore": ZipStore, "DBMStore": DBMStore,
+    "encoded": encoded, "draft_without": draft_without, "ENTRY_POINT": ENTRY_POINT, "CORE": CORE,
+    "draft": draft, "uri": uri, "codec_2022": codec_2022,
+    "filled": filled, "stored": stored, "exists": lambda *path: os.path.exists(os.path.join(*path)),
+}  # fmt: skip
+CREATED = {
+    "z": numbers, "g": group, "s": records, "xr": lambda: pytest.importorskip("xarray"),
+}  # fmt: skip
 
 
 @of("::")
 @pytest.mark.filterwarnings("ignore")
-def test_the_code_shows_the_capability(row, tmp_path):
-    *statements, last = ast.parse(row.shown_by).body
-    known = names(tmp_path / "place")
+def test_the_code_shows_the_capability(row, request):
+    tree = ast.parse(row.shown_by)
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    known = KNOWN | {name: create() for name, create in CREATED.items() if name in used}
+    if "place" in used:
+        known["place"] = str(request.getfixturevalue("tmp_path") / "place")
+    *statements, last = tree.body
     exec(compile(ast.Module(statements, []), row.capability, "exec"), known)
     assert isinstance(last, ast.Expr), "the last part is an expression"
     assert eval(compile(ast.Expression(last.value), row.capability, "eval"), known)

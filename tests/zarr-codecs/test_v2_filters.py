@@ -3,6 +3,7 @@
 import numcodecs
 import numpy as np
 import pytest
+import zarr_core as zarr
 from plain_data_type import plain_representation
 from zarr_codecs.pickle import PickleCodec
 from zarr_core import override_extensions
@@ -186,6 +187,14 @@ def test_unknown_codec_error_contains_its_pointer():
     assert caught.value.extension_name == "acme.codec"
     assert "/configuration/codecs/1" in str(caught.value)
     assert "entry-point group numcodecs.codecs" in str(caught.value)
+
+
+def test_unknown_codec_error_contains_the_node():
+    array = zarr.create_array(path="a/b", shape=3, compressors="gzip", zarr_format=2)
+    document = bytes(array.store.get("a/b/.zarray")).replace(b'"gzip"', b'"acme.codec"')
+    array.store.set("a/b/.zarray", document)
+    with pytest.raises(UnknownExtensionError, match=r"memory://\w+ '/a/b' at /codecs/"):
+        zarr.open(array.store, path="a/b")
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])

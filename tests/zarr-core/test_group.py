@@ -337,6 +337,19 @@ def test_a_missing_member_is_reported_with_the_group_and_similar_names(root, pat
     assert root.get(path, 5) == 5
 
 
+def test_a_member_without_metadata_is_reported_as_such():
+    store = zarr.MemoryStore()
+    root = zarr.create_group(store)
+    root.create_array("c/d/e", shape=2)
+    store.erase("c/zarr.json")
+    with pytest.raises(KeyError, match=r"no member 'c': 'c' has no metadata \(zarr.json\)$"):
+        root["c"]
+    store.erase("c/d/zarr.json")
+    zarr.create_group(store, path="c")
+    with pytest.raises(KeyError, match=r"'c/d/x': 'c/d' has no metadata \(zarr.json\)$"):
+        root["c/d/x"]
+
+
 def test_the_members_of_large_groups_are_not_all_named():
     root = zarr.create_group()
     for number in range(9):

@@ -73,7 +73,7 @@ def test_raw_bits(bits):
     check(array_store(data_type=f"r{bits}", fill_value=fill_value), dtype, some(dtype))
 
 
-@pytest.mark.parametrize("name", ["r0", "r7", "r12", "r", "r99999999999999"])
+@pytest.mark.parametrize("name", ["r0", "r7", "r12", "r99999999999999"])
 def test_bits_are_whole_bytes(name):
     with pytest.raises(ExtensionError, match=name):
         open_a(array_store(data_type=name))
@@ -92,7 +92,10 @@ def test_the_endian_codec_outweighs_a_typestr():
     check(array_store(data_type=">i4", codecs=[little]), values.dtype, values)
 
 
-@pytest.mark.parametrize("name", ["int128", "<M8[ns]", "<U4", "|S5", "|O", "text", "<f16", "f8"])
+@pytest.mark.parametrize(
+    "name",
+    ["int128", "<M8[ns]", "<U4", "|S5", "|O", "text", "<f16", "f8", "string", "r", "float8_e4m3"],
+)
 def test_names_of_no_core_data_type(name):
     with pytest.raises((ExtensionError, MetadataValidationError), match="data.type"):
         open_a(array_store(data_type=name))

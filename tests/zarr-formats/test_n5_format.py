@@ -11,6 +11,7 @@ from zarr_core.errors import (
     MetadataDecodeError,
     MetadataValidationError,
     NodeExistsError,
+    NodeNameError,
     NodeNotFoundError,
 )
 from zarr_core.stores.local import LocalStore
@@ -249,6 +250,15 @@ def test_json_that_is_not_an_object_is_not_ours(store, content):
     put(store, "", content)
     with pytest.raises(NodeNotFoundError):
         zarr_core.open(store)
+
+
+@pytest.mark.parametrize("name", ["attributes.json", "zarr.json", ".zarray", ".zgroup"])
+def test_names_of_documents_are_rejected(tmp_path, name):
+    # In a file system, a directory with that name would hide the document of the group.
+    group = zarr_core.create_group(tmp_path, zarr_format="n5")
+    with pytest.raises(NodeNameError, match=f"'{name}' is the key of metadata documents"):
+        group.create_array(name, shape=2)
+    assert [*zarr_core.open_group(tmp_path)] == []
 
 
 def test_names_that_n5_has_for_itself_cannot_be_attributes(store):

@@ -48,7 +48,7 @@ def test_other_spellings_mean_the_same_node(store, path):
     assert "bar" in zarr.open(store, path=path.replace("bar", ""))
 
 
-@pytest.mark.parametrize("name", ["__x", "...", "zarr.json"])
+@pytest.mark.parametrize("name", ["__x", "..."])
 def test_names_that_version_3_reserves_are_names(store, name):
     group = zarr.open(store)
     group.create_array(f"foo/{name}", data=[1, 2])
@@ -56,6 +56,21 @@ def test_names_that_version_3_reserves_are_names(store, name):
     assert sorted(group["foo"]) == sorted(["bar", name])
     assert sorted(zarr.consolidate_metadata(store)["foo"]) == sorted(["bar", name])
     assert zarr.open_consolidated(store)[f"foo/{name}"].shape == (2,)
+
+
+@pytest.mark.parametrize("name", [".zarray", ".zgroup", ".zattrs", ".zmetadata", "zarr.json"])
+def test_names_of_documents_are_rejected(tmp_path, name):
+    # In a file system, a directory with that name would hide the document of the group.
+    group = zarr.create_group(tmp_path, zarr_format=2)
+    group.create_array("a", shape=2)
+    for create in (group.create_group, group.create_array):
+        with pytest.raises(NodeNameError, match=f"'{name}' is the key of metadata documents"):
+            create(f"foo/{name}", **({"shape": 2} if create == group.create_array else {}))
+    with pytest.raises(NodeNameError, match="is the key of metadata documents"):
+        group.move("a", name)
+    with pytest.raises(NodeNameError, match="is the key of metadata documents"):
+        zarr.copy(group["a"], group, name)
+    assert [*zarr.open_group(tmp_path)] == ["a"]
 
 
 @pytest.mark.parametrize(

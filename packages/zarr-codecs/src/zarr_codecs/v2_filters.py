@@ -170,13 +170,16 @@ def _step(config: dict[str, JSON], place: int) -> tuple[str, Any, Codec | None]:
     name = str(config["id"])
     rest = {key: value for key, value in config.items() if key != "id"}
     definition = ExtensionDefinition(name if name in _UNPREFIXED else f"numcodecs.{name}", rest)
-    pointer = f"/configuration/codecs/{place}"
     own: Codec | None = None
+    location = ""  # that of this extension, which create_extension adds
     try:
-        own = create_extension("codec", definition, Location(pointer=pointer))
-    except UnknownExtensionError:
+        own = create_extension(
+            "codec", definition, Location(pointer=f"/configuration/codecs/{place}")
+        )
+    except UnknownExtensionError as error:
         if name == "pickle":  # numcodecs must not decode it
             raise
+        location = error.location
     if isinstance(own, Foreign):
         return name, own.codec, None
     # A later codec does not receive a chunk, but the output of the previous codec.
@@ -191,7 +194,7 @@ def _step(config: dict[str, JSON], place: int) -> tuple[str, Any, Codec | None]:
         )
         if isinstance(own, Codec):
             hint = f"Install its dependencies with pip install 'zarr-codecs[{name.rstrip('2')}]'"
-        raise UnknownExtensionError("codec", name, pointer, hint=hint)
+        raise UnknownExtensionError("codec", name, location, hint=hint)
     return name, _numcodecs.get_codec(config), own
 
 

@@ -573,7 +573,12 @@ def member_not_found(group: Group, path: str) -> NodeNotFoundError:
                 reason += f": {existing!r} is an array, which has no members"
                 return NodeNotFoundError(location, reason)
             parent, missing = existing, parts[number]
-        reason += _alternatives(missing, _children(group, parent), parent)
+        children = _children(group, parent)
+        if missing in children:
+            keys = " or ".join(group.stored.format.detection_keys)
+            reason += f": {names.join(parent, missing)!r} has no metadata ({keys})"
+        else:
+            reason += _alternatives(missing, children, parent)
     return NodeNotFoundError(location, reason)
 
 

@@ -153,6 +153,12 @@ def create_extension(
         raise ExtensionConfigurationError(
             error.extension_point, error.extension_name, location, problems
         ) from error
+    except UnknownExtensionError as error:
+        if error.location:  # from an inner extension
+            raise
+        raise UnknownExtensionError(
+            error.extension_point, error.extension_name, location, error.known, error.hint
+        ) from error
     except ExtensionError:
         raise
     except BaseException as error:

@@ -83,7 +83,15 @@ def read_data_type(value: Any, pointer: str = "/data_type") -> DraftType:
         If a known extension does not define the type; ``location`` is empty.
     """
     if isinstance(value, str):
-        return _read_name(value, pointer)
+        found = _read_name(value, pointer)
+        # Data types of extensions are objects; only as a fallback an unknown name is ignored.
+        if pointer == "/data_type" and found.dtype is None and core_name(found.data_type) is None:
+            raise refusal(
+                pointer,
+                f"{value!r} is not a data type of the draft; that of an extension is an object "
+                'with "extension" and "type"',
+            )
+        return found
     given = value.get("fallback", [])
     fallbacks = tuple(
         read_data_type(item, f"{pointer}/fallback/{number}")
@@ -184,7 +192,7 @@ def _read_name(name: str, pointer: str) -> DraftType:
     try:
         dtype = read_dtype(name, pointer)
     except MetadataValidationError:
-        return DraftType(definition, None, is_core=True)  # unknown; the registry raises the error
+        return DraftType(definition, None, is_core=True)  # unknown: a fallback is ignored
     if core_name(dtype.data_type) is None:
         raise refusal(
             pointer,

@@ -105,11 +105,11 @@ def read_entry_point(store: Store) -> EntryPoint | None:
 def _understand(entry: EntryPoint, location: Location) -> None:
     """Check the extensions of the hierarchy; unknown ones that must be understood raise an error."""
     problems: list[ValidationProblem] = []
-    for uri, member in entry.extensions.items():
+    for number, (uri, member) in enumerate(entry.extensions.items()):
         assert isinstance(member, dict), "read_extensions returns objects"
         configuration = {name: item for name, item in member.items() if name != "must_understand"}
         definition = ExtensionDefinition(uri, configuration, member["must_understand"] is True)
-        extension = create_extension("extension", definition, location.at("/extensions"))
+        extension = create_extension("extension", definition, location.at(f"/extensions/{number}"))
         if extension is not None:
             problems += extension.check(entry.document)
     if problems:

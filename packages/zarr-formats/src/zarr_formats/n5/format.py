@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar
 
-from zarr_core.errors import MetadataDecodeError, MetadataError
+from zarr_core.errors import MetadataDecodeError, MetadataError, NodeNameError
 from zarr_core.extension import (
     ArrayMetadata,
     ExtensionDefinition,
@@ -53,6 +53,8 @@ _DOCUMENT = "attributes.json"
 _IMPLICIT = GroupMetadata(document={})
 # What says that a prefix belongs to another format.
 _FOREIGN = frozenset(["zarr.json", ".zarray", ".zgroup", "meta"])
+
+_DOCUMENT_NAMES = frozenset([_DOCUMENT, "zarr.json", ".zarray", ".zgroup"])
 
 _known: Cache[bytes, NodeMetadata] = Cache(1 << 20, largest=1 << 16)  # bytes of documents
 
@@ -143,6 +145,14 @@ class N5(Format):
     def is_valid_name(self, name: str) -> bool:
         """Names are those of version 3, and those that it reserves."""
         return is_node_name(name) or is_reserved_name(name)
+
+    def check_path(self, path: str) -> None:
+        """Names must not be those of metadata documents, which directories would hide."""
+        for name in path.split("/"):
+            if name in _DOCUMENT_NAMES:
+                raise NodeNameError(
+                    repr(path), f"{name!r} is the key of metadata documents; choose another name"
+                )
 
     def has_node(self, store: Store, path: str) -> bool:
         """Look for ``attributes.json``, or anything below that is of no other format."""

@@ -37,7 +37,7 @@ from zarr_formats.v2.document import (
     write_array,
     write_group,
 )
-from zarr_formats.v2.names import require_ascii
+from zarr_formats.v2.names import check_names
 from zarr_formats.v2.node_documents import NodeDocuments
 
 if TYPE_CHECKING:
@@ -137,8 +137,8 @@ class V2(Format):
         _write(store, self.chunk_prefix(path), metadata, {})
 
     def check_path(self, path: str) -> None:
-        """Check that keys are ASCII."""
-        require_ascii(path)
+        """Keys must be ASCII, and names not those of metadata documents."""
+        check_names(path)
 
     def create(self, store: Store, path: str, metadata: NodeMetadata) -> bool:
         """Write all documents, ``.zarray`` or ``.zgroup`` last, if neither of them exists."""
