@@ -17,6 +17,7 @@ COMMANDS = {
     "attrs get": ["3.zarr#height"],
     "meta": ["2.zarr#height"],
     "chunks": ["3.zarr#height"],
+    "plan": ["3.zarr#height", "0:2,0:3"],
     "check": ["3.zarr"],
     "digest": ["3.zarr"],
     "verify": ["3.zarr", "--manifest", "3.jsonl"],

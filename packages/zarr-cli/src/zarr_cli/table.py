@@ -59,6 +59,11 @@ SECTIONS: dict[str, tuple[Entry, ...]] = {
             "Show a map of which chunks are stored and how large they are.",
         ),
         Entry(
+            "plan",
+            "zarr_cli.commands.plan:command",
+            "Show what reading a selection would request, transfer, decode and need in memory.",
+        ),
+        Entry(
             "serve",
             "zarr_cli.commands.serve:command",
             "Serve a store read-only over HTTP, with a page to browse it.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from contextlib import contextmanager
 from itertools import chain, islice
@@ -99,13 +100,14 @@ def parallel_for(
 
 
 @contextmanager
-def in_one_thread() -> Iterator[None]:
+def in_one_thread(also_requests: bool = False) -> Iterator[None]:
     """Use only this thread in every ``parallel_for`` without ``threads``.
 
-    For programs that already use all processors, such as Dask workers.
+    For programs that already use all processors, such as Dask workers.  With ``also_requests``,
+    requests to stores with latency are not concurrent either.
     """
     outer = _local.sharing
-    _local.sharing = max(1, outer)
+    _local.sharing = max(sys.maxsize if also_requests else 1, outer)
     try:
         yield
     finally:

@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     from typing import Any
 
     from zarr_core.cache import Cache
+    from zarr_core.chunk_grids import RegularAxis
     from zarr_core.engine.chain import CodecChain, codec_definition
     from zarr_core.engine.fill_value import fill_test as fill_value_test
     from zarr_core.engine.prepared_chain import PreparedCodecChain
     from zarr_core.engine.scratch import scratch
     from zarr_core.engine.stored_array import StoredArray
     from zarr_core.engine.stored_node import StoredGroup
+    from zarr_core.engine.write import write_fields
     from zarr_core.formats.detect import conflicting_format, format_of_new, read_node
     from zarr_core.formats.key_order import KeyOrder, key_order
     from zarr_core.formats.lookup import format_named, formats_without
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.metadata_document import read_metadata, read_metadata_from
     from zarr_core.interfaces.progress import Progress, reporting
     from zarr_core.interfaces.progress import Reporter as ProgressReporter
+    from zarr_core.interfaces.selection import MaskIndexer
     from zarr_core.log import log
     from zarr_core.metadata.consolidated import ConsolidatedMetadata
     from zarr_core.metadata.schema import Schema, package_schema
@@ -65,7 +68,15 @@ if TYPE_CHECKING:
     from zarr_core.registry.entry_points import entry_points as installed_entry_points
     from zarr_core.registry.registry import every_provider as providers_of
     from zarr_core.registry.resolve import create_extension, find_implementation, require_extension
-    from zarr_core.selection.projection import ChunkProjection, project, put, take
+    from zarr_core.selection.parsed_selection import ParsedSelection as ParsedSelection
+    from zarr_core.selection.projection import (
+        ChunkProjection,
+        chunk_count,
+        project,
+        project_dimension,
+        put,
+        take,
+    )
     from zarr_core.stores.local import LocalStore as LocalStore
     from zarr_core.stores.same_location import is_within_location, path_within
     from zarr_core.strictjson import keep_nonfinite
@@ -87,11 +98,14 @@ _MODULE_OF = {
     "KeyOrder": "zarr_core.formats.key_order",
     "LocalStore": "zarr_core.stores.local",
     "MANIFEST_NAMES": "zarr_core.names",
+    "MaskIndexer": "zarr_core.interfaces.selection",
     "Node": "zarr_core.hierarchy.node",
     "NodeMetadata": "zarr_core.interfaces.format",
     "PreparedCodecChain": "zarr_core.engine.prepared_chain",
     "Progress": "zarr_core.interfaces.progress",
+    "ParsedSelection": "zarr_core.selection.parsed_selection",
     "ProgressReporter": "zarr_core.interfaces.progress:Reporter",
+    "RegularAxis": "zarr_core.chunk_grids",
     "Rollback": "zarr_core.hierarchy.rollback",
     "Schema": "zarr_core.metadata.schema",
     "StoreLike": "zarr_core.hierarchy.store_path",
@@ -102,6 +116,7 @@ _MODULE_OF = {
     "available_threads": "zarr_core.threads",
     "check_attributes": "zarr_core.normalize.attributes",
     "check_reserved_names": "zarr_core.formats.reserved_names",
+    "chunk_count": "zarr_core.selection.projection",
     "codec_definition": "zarr_core.engine.chain",
     "concurrent_map": "zarr_core.threads",
     "conflicting_format": "zarr_core.formats.detect",
@@ -142,6 +157,7 @@ _MODULE_OF = {
     "path_within": "zarr_core.stores.same_location",
     "printable_message": "zarr_core.printable",
     "project": "zarr_core.selection.projection",
+    "project_dimension": "zarr_core.selection.projection",
     "providers_of": "zarr_core.registry.registry:every_provider",
     "put": "zarr_core.selection.projection",
     "quoted": "zarr_core.printable",
@@ -158,6 +174,7 @@ _MODULE_OF = {
     "take": "zarr_core.selection.projection",
     "thread_count": "zarr_core.threads",
     "walk": "zarr_core.formats.walk",
+    "write_fields": "zarr_core.engine.write",
 }
 
 __all__ = [
@@ -168,10 +185,12 @@ __all__ = [
     "CodecChain",
     "ConsolidatedMetadata",
     "KeyOrder",
+    "MaskIndexer",
     "Node",
     "PreparedCodecChain",
     "Progress",
     "ProgressReporter",
+    "RegularAxis",
     "Rollback",
     "Schema",
     "StoredArray",
@@ -181,6 +200,7 @@ __all__ = [
     "available_threads",
     "check_attributes",
     "check_reserved_names",
+    "chunk_count",
     "codec_definition",
     "concurrent_map",
     "conflicting_format",
@@ -221,6 +241,7 @@ __all__ = [
     "path_within",
     "printable_message",
     "project",
+    "project_dimension",
     "providers_of",
     "put",
     "quoted",
@@ -239,6 +260,7 @@ __all__ = [
     "take",
     "thread_count",
     "walk",
+    "write_fields",
 ]
 
 

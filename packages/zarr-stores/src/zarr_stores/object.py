@@ -80,6 +80,8 @@ class ObjectStore(Store):
     URLs, messages and pickles contain no credentials.
     """
 
+    opening_nbytes = _FIRST.length or 0
+
     def __init__(
         self,
         store: Any,

@@ -67,6 +67,7 @@ class RedisStore(ServerStore):
     values requires Redis 6.2; older servers send whole values.
     """
 
+    opening_nbytes = _WHOLE
     schemes = ("redis", "rediss", "unix")
     port = 6379
     location_options = MappingProxyType({"prefix": "zarr", "db": ""})

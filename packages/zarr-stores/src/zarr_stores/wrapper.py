@@ -56,6 +56,7 @@ class WrapperStore(Store):
         self.metadata_first = inner.metadata_first
         self.in_memory = inner.in_memory
         self.max_concurrency = inner.max_concurrency
+        self.opening_nbytes, self.gap_bytes = inner.opening_nbytes, inner.gap_bytes
         self.realm = inner.realm
 
     @property

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import Any
 
+    from zarr_transfer.access.plan import Plan
     from zarr_transfer.checkpoint import Checkpoint
     from zarr_transfer.chunk_edges import ChunkEdges
     from zarr_transfer.conversion.convert import convert
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
         supports_intermediate,
         write_region,
     )
-    from zarr_transfer.errors import ConversionError, ElementsDifferError
+    from zarr_transfer.errors import ConversionError, ElementsDifferError, MemoryLimitError
     from zarr_transfer.intermediate import intermediate_array, intermediate_path
     from zarr_transfer.move_node import move
     from zarr_transfer.plan import CopyPlan, CopyStep
@@ -36,10 +37,11 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "access.plan": ("Plan",),
     "checkpoint": ("Checkpoint",),
     "chunk_edges": ("ChunkEdges",),
     "conversion.convert": ("convert",),
-    "errors": ("ConversionError", "ElementsDifferError"),
+    "errors": ("ConversionError", "ElementsDifferError", "MemoryLimitError"),
     "conversion.plan_conversion": ("plan_conversion",),
     "conversion.remove_documents": ("remove_documents",),
     "copy_executor": ("CopyExecutor", "CopyResult", "KeyPair"),
@@ -72,6 +74,8 @@ __all__ = [
     "CopyStep",
     "ElementsDifferError",
     "KeyPair",
+    "MemoryLimitError",
+    "Plan",
     "RechunkPlan",
     "RechunkStage",
     "Region",

@@ -21,9 +21,10 @@ from zarr_core.hierarchy.array_view import (
     reinterpreting,
     split_fields,
 )
-from zarr_core.hierarchy.coerce import as_array, elements_of, one_object
+from zarr_core.hierarchy.coerce import as_array, elements_of, is_chunked, one_object
 from zarr_core.hierarchy.node import Node, update_metadata
 from zarr_core.metadata.array import ArrayMetadata
+from zarr_core.optional import optional_function
 from zarr_core.registry.scope import override_extensions
 from zarr_core.selection import parse
 
@@ -370,6 +371,56 @@ class Array(Node[ArrayMetadata]):
                 self.stored, dims, at, sizes=sizes, inner=inner, cells=cells, most=most
             )
 
+    def plan(
+        self,
+        selection: Any = ...,
+        access: Literal["read", "write"] = "read",
+        *,
+        indexing: Literal["fancy", "orthogonal", "coordinate", "mask", "block"] = "fancy",
+        exact: bool = False,
+    ) -> Any:
+        """What reading or writing a selection will request, transfer, decode and need in memory.
+
+        Parameters
+        ----------
+        selection : index
+            As in ``array[selection]``; all elements by default.
+        access : {"read", "write"}
+            Whether elements are read or written.
+        indexing : {"fancy", "orthogonal", "coordinate", "mask", "block"}
+            The meaning of the selection: that of ``array[...]``, ``oindex``, ``vindex``,
+            :meth:`get_mask_selection` or ``blocks``.
+        exact : bool
+            Whether to ask the store for the sizes of the chunks, and read the indexes of the
+            shards.  By default nothing is requested: every chunk is assumed to be stored, and not
+            to be compressible.
+
+        Returns
+        -------
+        zarr_transfer.Plan
+            Has the numbers as attributes; prints as a table, with a picture of the chunks.
+
+        Raises
+        ------
+        SelectionError
+            If the selection does not fit the array.
+        ModuleNotFoundError
+            If zarr-transfer is not installed.
+
+        Notes
+        -----
+        A plan without ``exact`` takes about as long for billions of chunks as for a few, if the
+        selection consists of slices.
+        """
+        parser = getattr(parse, indexing)
+        try:
+            parsed = parser(
+                selection, self.stored.axes if parser is parse.block else self.stored.metadata.shape
+            )
+        except SelectionError as error:
+            self._raise_located(error)
+        return optional_function("Array.plan")(self, parsed, access, exact)
+
     # --- reading ---
 
     def __getitem__(self, selection: Any) -> Any:
@@ -385,7 +436,12 @@ class Array(Node[ArrayMetadata]):
         return self._get(parse.fancy, selection, None, fields)
 
     def get_basic_selection(
-        self, selection: Any = ..., *, out: NDArray | None = None, fields: Fields = None
+        self,
+        selection: Any = ...,
+        *,
+        out: NDArray | None = None,
+        fields: Fields = None,
+        max_memory: int | None = None,
     ) -> Any:
         """Read integers and slices.
 
@@ -398,6 +454,9 @@ class Array(Node[ArrayMetadata]):
             which the elements can be cast (``same_kind``).
         fields : str or sequence of str, optional
             Fields of a structured data type.
+        max_memory : int, optional
+            Maximum memory of the call in bytes, without ``out``: fewer chunks are read at the same
+            time.  Requires zarr-transfer.
 
         Returns
         -------
@@ -410,34 +469,56 @@ class Array(Node[ArrayMetadata]):
             If the selection does not fit the array, or ``out`` the selection.
         TypeError
             If the elements cannot be cast to the dtype of ``out``.
+        MemoryLimitError
+            If ``max_memory`` is too small; nothing is read, and the message says what suffices.
         ChunkDecodeError, StoreError
             If a chunk cannot be read.
         """
-        return self._get(parse.basic, selection, out, fields)
+        return self._get(parse.basic, selection, out, fields, max_memory)
 
     def get_orthogonal_selection(
-        self, selection: Any, *, out: NDArray | None = None, fields: Fields = None
+        self,
+        selection: Any,
+        *,
+        out: NDArray | None = None,
+        fields: Fields = None,
+        max_memory: int | None = None,
     ) -> Any:
         """Read the outer product of a selection in each dimension; as ``oindex[...]``."""
-        return self._get(parse.orthogonal, selection, out, fields)
+        return self._get(parse.orthogonal, selection, out, fields, max_memory)
 
     def get_coordinate_selection(
-        self, selection: Any, *, out: NDArray | None = None, fields: Fields = None
+        self,
+        selection: Any,
+        *,
+        out: NDArray | None = None,
+        fields: Fields = None,
+        max_memory: int | None = None,
     ) -> Any:
         """Read single elements by their coordinates; as ``vindex[...]``."""
-        return self._get(parse.coordinate, selection, out, fields)
+        return self._get(parse.coordinate, selection, out, fields, max_memory)
 
     def get_mask_selection(
-        self, mask: Any, *, out: NDArray | None = None, fields: Fields = None
+        self,
+        mask: Any,
+        *,
+        out: NDArray | None = None,
+        fields: Fields = None,
+        max_memory: int | None = None,
     ) -> Any:
         """Read the elements where a boolean array of the same shape is true."""
-        return self._get(parse.mask, mask, out, fields)
+        return self._get(parse.mask, mask, out, fields, max_memory)
 
     def get_block_selection(
-        self, selection: Any, *, out: NDArray | None = None, fields: Fields = None
+        self,
+        selection: Any,
+        *,
+        out: NDArray | None = None,
+        fields: Fields = None,
+        max_memory: int | None = None,
     ) -> Any:
         """Read whole chunks, or shards, by their grid coordinates; as ``blocks[...]``."""
-        return self._get(parse.block, selection, out, fields)
+        return self._get(parse.block, selection, out, fields, max_memory)
 
     def _get(
         self,
@@ -445,6 +526,7 @@ class Array(Node[ArrayMetadata]):
         selection: Any,
         out: NDArray | None,
         fields: Fields,
+        max_memory: int | None = None,
     ) -> Any:
         stored = self.stored
         dtype = stored.resolved.dtype
@@ -457,6 +539,10 @@ class Array(Node[ArrayMetadata]):
             self._raise_located(error)
         if out is not None:
             self._check_out(out, parsed.shape, dtype if chosen is None else dtype[chosen])
+        if max_memory is not None:
+            read_within = optional_function("Array.get_basic_selection(max_memory=...)")
+            return read_within(self, parsed, chosen, out, max_memory)
+        if out is not None:
             straight = out.flags.c_contiguous or (
                 parsed.shape == parsed.selection.shape and not parsed.axes
             )
@@ -530,7 +616,9 @@ class Array(Node[ArrayMetadata]):
             selection, fields = split_fields(selection)
         self._set(parse.fancy, selection, value, fields)
 
-    def set_basic_selection(self, selection: Any, value: Any, *, fields: Fields = None) -> None:
+    def set_basic_selection(
+        self, selection: Any, value: Any, *, fields: Fields = None, max_memory: int | None = None
+    ) -> None:
         """Write integers and slices.
 
         Parameters
@@ -541,37 +629,47 @@ class Array(Node[ArrayMetadata]):
             Broadcasts to the shape of the selection.
         fields : str or sequence of str, optional
             Fields of a structured data type; the others keep their values.
+        max_memory : int, optional
+            Maximum memory of the call in bytes, without ``value``: fewer chunks are written at the
+            same time.  An array of another library, such as HDF5, is read in parts.  Requires
+            zarr-transfer.
 
         Raises
         ------
         SelectionError
             If the selection does not fit the array, or the value the selection.
+        MemoryLimitError
+            If ``max_memory`` is too small; nothing is written, and the message says what suffices.
         StoreReadOnlyError
             If the array was opened for reading.
         CodecError, StoreError
             If a chunk cannot be encoded or stored.
         """
-        self._set(parse.basic, selection, value, fields)
+        self._set(parse.basic, selection, value, fields, max_memory)
 
     def set_orthogonal_selection(
-        self, selection: Any, value: Any, *, fields: Fields = None
+        self, selection: Any, value: Any, *, fields: Fields = None, max_memory: int | None = None
     ) -> None:
         """Write the outer product of a selection in each dimension; as ``oindex[...] =``."""
-        self._set(parse.orthogonal, selection, value, fields)
+        self._set(parse.orthogonal, selection, value, fields, max_memory)
 
     def set_coordinate_selection(
-        self, selection: Any, value: Any, *, fields: Fields = None
+        self, selection: Any, value: Any, *, fields: Fields = None, max_memory: int | None = None
     ) -> None:
         """Write single elements by their coordinates; as ``vindex[...] =``."""
-        self._set(parse.coordinate, selection, value, fields)
+        self._set(parse.coordinate, selection, value, fields, max_memory)
 
-    def set_mask_selection(self, mask: Any, value: Any, *, fields: Fields = None) -> None:
+    def set_mask_selection(
+        self, mask: Any, value: Any, *, fields: Fields = None, max_memory: int | None = None
+    ) -> None:
         """Write the elements where a boolean array of the same shape is true."""
-        self._set(parse.mask, mask, value, fields)
+        self._set(parse.mask, mask, value, fields, max_memory)
 
-    def set_block_selection(self, selection: Any, value: Any, *, fields: Fields = None) -> None:
+    def set_block_selection(
+        self, selection: Any, value: Any, *, fields: Fields = None, max_memory: int | None = None
+    ) -> None:
         """Write whole chunks, or shards, by their grid coordinates; as ``blocks[...] =``."""
-        self._set(parse.block, selection, value, fields)
+        self._set(parse.block, selection, value, fields, max_memory)
 
     def _set(
         self,
@@ -579,6 +677,7 @@ class Array(Node[ArrayMetadata]):
         selection: Any,
         value: Any,
         fields: Fields,
+        max_memory: int | None = None,
     ) -> None:
         stored = self.stored
         stored.check_writable()
@@ -597,14 +696,19 @@ class Array(Node[ArrayMetadata]):
                         "write whole elements"
                     )
             # Python numbers that do not fit raise an error now; arrays are cast chunk by chunk.
-            if chosen is None:
+            if max_memory is not None and is_chunked(value) and value.shape == parsed.shape:
+                values = value  # read in parts
+            elif chosen is None:
                 given = one_object(value) if dtype.kind == "O" and not parsed.shape else value
                 values = parsed.broadcast(elements_of(given, stored.resolved.data_type))
             else:
                 values = parsed.broadcast(as_array(value, dtype))
         except (SelectionError, TypeError, ValueError) as error:
             self._raise_located(error)
-        if chosen is None:
+        if max_memory is not None:
+            write_within = optional_function("Array.set_basic_selection(max_memory=...)")
+            write_within(stored, parsed, values, chosen, max_memory)
+        elif chosen is None:
             stored.write(parsed.selection, values)
         else:
             write_fields(stored, parsed.selection, values, chosen)
@@ -671,7 +775,7 @@ class Array(Node[ArrayMetadata]):
             if not metadata_only:
                 clear_beyond(before, self.stored)
 
-    def append(self, data: Any, axis: int = 0) -> tuple[int, ...]:
+    def append(self, data: Any, axis: int = 0, *, max_memory: int | None = None) -> tuple[int, ...]:
         """Add elements at the end of one dimension.
 
         Parameters
@@ -680,6 +784,9 @@ class Array(Node[ArrayMetadata]):
             Has the shape of the array except along ``axis``.
         axis : int
             The dimension that grows.
+        max_memory : int, optional
+            Maximum memory of the call in bytes, without ``data``; as for
+            :meth:`set_basic_selection`.
 
         Returns
         -------
@@ -690,6 +797,8 @@ class Array(Node[ArrayMetadata]):
         ------
         ValueError
             If the shapes do not fit.
+        MemoryLimitError
+            If ``max_memory`` is too small; nothing is written.
         StoreReadOnlyError
             If the array was opened for reading.
 
@@ -709,9 +818,9 @@ class Array(Node[ArrayMetadata]):
 
         stored = self.stored  # once: no other request during the update of the metadata
         stored.check_not_fixed()
-        values, axis = elements_to_append(stored, data, axis)
+        values, axis = elements_to_append(stored, data, axis, max_memory)
         # The elements are written before the metadata, so that readers see both.
-        update_metadata(self, lambda metadata: grown(stored, metadata, values, axis))
+        update_metadata(self, lambda metadata: grown(stored, metadata, values, axis, max_memory))
         return self.shape
 
     # --- views ---

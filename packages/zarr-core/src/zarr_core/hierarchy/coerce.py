@@ -75,14 +75,17 @@ def one_object(value: Any) -> np.ndarray[Any, Any]:
     return holder
 
 
+def is_chunked(data: Any) -> bool:
+    """Whether data is an array of a library with chunks, which can be read in parts."""
+    return hasattr(data, "chunks") and isinstance(getattr(data, "dtype", None), np.dtype)
+
+
 def values_of(data: Any) -> Any:
     """Convert data to an object with a shape, a dtype and elements.
 
     Chunked arrays are returned unchanged; other data becomes a NumPy array.
     """
-    if hasattr(data, "chunks") and isinstance(getattr(data, "dtype", None), np.dtype):
-        return data
-    return plain(data)
+    return data if is_chunked(data) else plain(data)
 
 
 def described(arguments: Mapping[str, Any]) -> Mapping[str, Any]:

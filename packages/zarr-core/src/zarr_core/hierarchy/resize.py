@@ -11,9 +11,10 @@ import numpy as np
 
 from zarr_core.engine.resolved_metadata import resolve_cached
 from zarr_core.errors import StoreCapabilityError
-from zarr_core.hierarchy.coerce import elements_of
+from zarr_core.hierarchy.coerce import elements_of, is_chunked
 from zarr_core.interfaces.chunk_cache import forget_chunks
 from zarr_core.interfaces.selection import BasicIndexer
+from zarr_core.optional import optional_function
 from zarr_core.registry.resolve import require_extension
 from zarr_core.registry.scope import override_extensions
 from zarr_core.selection import parse
@@ -73,12 +74,15 @@ def new_shape(
     return new
 
 
-def elements_to_append(array: StoredArray, data: Any, axis: int) -> tuple[Any, int]:
+def elements_to_append(
+    array: StoredArray, data: Any, axis: int, max_memory: int | None
+) -> tuple[Any, int]:
     """Convert the arguments of :meth:`zarr_core.Array.append`; the returned axis is not negative.
 
-    Raises a ValueError if the shapes do not fit.
+    With a memory limit, chunked arrays are not read yet.  Raises a ValueError if the shapes do not fit.
     """
-    values = elements_of(data, array.resolved.data_type)
+    in_parts = max_memory is not None and is_chunked(data)
+    values = data if in_parts else elements_of(data, array.resolved.data_type)
     old = array.metadata.shape
     ndim = len(old)
     if not -ndim <= axis < ndim:
@@ -92,7 +96,7 @@ def elements_to_append(array: StoredArray, data: Any, axis: int) -> tuple[Any, i
 
 
 def grown(
-    array: StoredArray, metadata: ArrayMetadata, values: np.ndarray[Any, Any], axis: int
+    array: StoredArray, metadata: ArrayMetadata, values: Any, axis: int, max_memory: int | None
 ) -> ArrayMetadata:
     """Write elements after the end of an array; return its metadata with the new shape.
 
@@ -105,7 +109,14 @@ def grown(
     new = (*shape[:axis], shape[axis] + values.shape[axis], *shape[axis + 1 :])
     changed = resized(array, metadata, new)
     request = parse.basic((slice(None),) * axis + (slice(shape[axis], None),), new)
-    array.with_metadata(changed).write(request.selection, request.broadcast(values))
+    target = array.with_metadata(changed)
+    if isinstance(values, np.ndarray):
+        values = request.broadcast(values)
+    if max_memory is None:
+        target.write(request.selection, values)
+    else:
+        write_within = optional_function("Array.set_basic_selection(max_memory=...)")
+        write_within(target, request, values, None, max_memory)
     return changed
 
 

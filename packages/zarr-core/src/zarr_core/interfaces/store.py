@@ -98,6 +98,12 @@ class Store(ABC):
     The methods of the store and of its readers are called from up to this many threads.
     """
 
+    opening_nbytes: int = 0
+    """Bytes that the request of :meth:`open_value` reads if it is not told which; for plans."""
+
+    gap_bytes: int = ByteReader.gap_bytes
+    """The attribute ``gap_bytes`` of readers of its values; for plans."""
+
     realm: Hashable = None
     """Distinguishes locations with equal URLs, such as an endpoint; None if URLs suffice."""
 

@@ -1,0 +1,53 @@
+"""The command ``zarr-core plan``."""
+
+from __future__ import annotations
+
+import click
+
+from zarr_cli.errors import Failure
+from zarr_cli.location import Location, location_arguments
+from zarr_cli.output import echo, json_option, print_json
+
+
+@click.command
+@location_arguments("location")
+@click.argument("selection", default="")
+@click.option("--write", is_flag=True, help="Plan writing the selection instead of reading it.")
+@click.option(
+    "--exact", is_flag=True, help="Request the sizes of chunks, and read the indexes of shards."
+)
+@json_option
+def command(location: Location, selection: str, write: bool, exact: bool, as_json: bool) -> None:
+    r"""Show what reading a selection would request, transfer, decode and need in memory.
+
+    \b
+    zarr-core plan survey.zarr#north/elevation 1000:1010,2000:2005
+    zarr-core plan s3://bucket/field.zarr#t time=0 --exact
+    zarr-core plan field.zarr#t time=0 --write
+
+    SELECTION is written as for cat; all elements by default. Only metadata is read, and nothing
+    is read or written of the selection. Every chunk is assumed to be stored and not to be
+    compressible, unless --exact asks the store. A picture shows the chunks or shards that are
+    touched, along the last two dimensions.
+
+    The JSON document of --json has location, access (read or write), shape, chunks, inner_chunks
+    (null without shards), requests, read_requests, write_requests, read_nbytes, write_nbytes,
+    decoded_nbytes, nbytes, peak_nbytes, smallest_nbytes (the smallest max_memory), is_exact.
+    """
+    from zarr_cli.cat.selection import SelectionTextError, as_index, parse_selection
+
+    array = location.open_array()
+    try:
+        parts = parse_selection(selection, array.shape, array.dimension_names)
+    except SelectionTextError as error:
+        raise click.BadParameter(str(error), param_hint="SELECTION") from None
+    try:
+        plan = array.plan(as_index(parts), "write" if write else "read", exact=exact)
+    except ModuleNotFoundError as error:
+        if error.name != "zarr_transfer":
+            raise
+        raise Failure(str(error)) from None
+    if as_json:
+        print_json(plan.to_dict())
+    else:
+        echo(str(plan))

@@ -1,0 +1,190 @@
+"""Reading and writing within a memory limit: as many chunks at the same time as fit."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from zarr_core.tools import (
+    StoredArray,
+    available_threads,
+    in_one_thread,
+    parallel_for,
+    write_fields,
+)
+
+from zarr_transfer.access.array_plan import least_memory, peak_memory
+from zarr_transfer.access.chunk_classes import chunk_parts, similar_parts
+from zarr_transfer.errors import MemoryLimitError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from zarr_core import Array
+    from zarr_core.tools import ParsedSelection
+
+    from zarr_transfer.access.chunk_classes import ChunkPart
+
+    NDArray = np.ndarray[Any, Any]
+
+
+def read_within(
+    array: Array,
+    parsed: ParsedSelection,
+    fields: str | list[str] | None,
+    out: NDArray | None,
+    max_memory: int,
+) -> Any:
+    """Read a selection; see :meth:`zarr_core.Array.get_basic_selection`.
+
+    Raises
+    ------
+    MemoryLimitError
+        If the limit is too small for one chunk, and for the result if ``out`` is None.
+    """
+    stored = array.stored
+    dtype = stored.resolved.dtype if fields is None else stored.resolved.dtype[fields]
+    order = stored.result_order or stored.resolved.order
+    order = order if order == "F" and parsed.takes_any_order else "C"
+    own = 0
+    result = out
+    if out is None or not _is_viewable(parsed, out):
+        own = prod(parsed.shape) * dtype.itemsize
+        result = None
+    parts = [*similar_parts(parsed.selection, stored.axes)] if prod(parsed.shape) else []
+    direct = fields is None and (result is None or _is_direct(result, dtype))
+    needed = least_memory(stored, parsed.selection, parts, "read")
+    if not direct:
+        needed += max((_nbytes(stored, part) for part in parts), default=0)
+    if own + needed > max_memory:
+        raise MemoryLimitError(stored.location, max_memory, own + needed)
+    if result is None:
+        result = np.empty(parsed.shape, dtype, order)
+    view = result if parsed.same else parsed.view(result)
+    peak = peak_memory(stored, parsed.selection, parts, "read")
+    if direct and own + peak <= max_memory:
+        stored.read(parsed.selection, view)
+    else:
+        limited = _in_python(stored)
+
+        def work(part: ChunkPart) -> None:
+            selection = part.selection(stored.axes)
+            if direct and all(type(item) is slice for item in part.out_selection):
+                limited.read(selection, view[part.out_selection])
+                return
+            values = np.empty(selection.shape, stored.resolved.dtype)
+            limited.read(selection, values)
+            view[part.out_selection] = values if fields is None else values[fields]
+
+        _for_each(stored, parsed, work, max(1, (max_memory - own) // max(1, needed)))
+    if out is not None:
+        if result is not out:
+            out[...] = result
+        return out
+    return result[()] if parsed.scalar else result
+
+
+def write_within(
+    stored: StoredArray,
+    parsed: ParsedSelection,
+    values: Any,
+    fields: str | list[str] | None,
+    max_memory: int,
+) -> None:
+    """Write a selection; see :meth:`zarr_core.Array.set_basic_selection`.
+
+    ``values`` is an array that was broadcast to the selection, or an array of another library of
+    the shape of the selection.
+
+    Raises
+    ------
+    MemoryLimitError
+        If the limit is too small for one chunk.
+    """
+    if not prod(parsed.shape):
+        return
+    parts = [*similar_parts(parsed.selection, stored.axes)]
+    if fields is not None:
+        parts = [part._replace(is_complete=False) for part in parts]
+    needed = least_memory(stored, parsed.selection, parts, "write")
+    own = 0
+    take: Callable[[tuple[Any, ...]], NDArray]
+    if isinstance(values, np.ndarray):
+        whole = values
+        take = whole.__getitem__
+    elif _has_same_axes(parsed):
+        needed += 2 * max(_nbytes(stored, part) for part in parts)
+        needed += _chunk_nbytes(values)
+
+        def take(place: tuple[Any, ...]) -> NDArray:
+            return np.asarray(values[place])
+    else:
+        own = prod(values.shape) * values.dtype.itemsize
+    if own + needed > max_memory:
+        raise MemoryLimitError(stored.location, max_memory, own + needed)
+    if own:
+        take = parsed.broadcast(np.asarray(values[...])).__getitem__
+    elif (
+        isinstance(values, np.ndarray)
+        and fields is None
+        and peak_memory(stored, parsed.selection, parts, "write") <= max_memory
+    ):
+        stored.write(parsed.selection, values)
+        return
+    limited = _in_python(stored)
+
+    def work(part: ChunkPart) -> None:
+        selection = part.selection(stored.axes)
+        new = take(part.out_selection)
+        if fields is None:
+            limited.write(selection, new)
+        else:
+            write_fields(limited, selection, new, fields)
+
+    _for_each(stored, parsed, work, max(1, (max_memory - own) // needed))
+
+
+def _for_each(
+    stored: StoredArray, parsed: ParsedSelection, work: Callable[[ChunkPart], None], most: int
+) -> None:
+    threads = min(most, available_threads() if stored.threads is None else stored.threads)
+
+    def alone(part: ChunkPart) -> None:
+        with in_one_thread(also_requests=True):
+            work(part)
+
+    parallel_for(chunk_parts(parsed.selection, stored.axes), alone, threads > 1, threads)
+
+
+def _in_python(stored: StoredArray) -> StoredArray:
+    """Return the same array without compiled code, which has its own threads."""
+    same = stored.with_metadata(stored.metadata)
+    same.native = None
+    return same
+
+
+def _is_viewable(parsed: ParsedSelection, out: NDArray) -> bool:
+    return out.flags.c_contiguous or (parsed.shape == parsed.selection.shape and not parsed.axes)
+
+
+def _is_direct(out: NDArray, dtype: np.dtype[Any]) -> bool:
+    return out.dtype == dtype and out.flags.aligned
+
+
+def _has_same_axes(parsed: ParsedSelection) -> bool:
+    """Whether the part of a chunk is a slice of an array with the shape of the result."""
+    return parsed.shape == parsed.selection.shape and not parsed.axes and not parsed.flipped
+
+
+def _nbytes(stored: StoredArray, part: ChunkPart) -> int:
+    shape: tuple[int, ...] = part.inside.shape
+    return prod(shape) * stored.resolved.dtype.itemsize
+
+
+def _chunk_nbytes(values: Any) -> int:
+    """Return the bytes of a chunk of an array of another library, as far as is known."""
+    try:
+        return int(prod(values.chunks) * values.dtype.itemsize)
+    except TypeError:  # None, or several lengths along a dimension
+        return 0
