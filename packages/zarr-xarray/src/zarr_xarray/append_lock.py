@@ -24,7 +24,7 @@ from socket import gethostname
 from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core.extension import Location, Store, ZarrError
-from zarr_core.tools import LocalStore, log, strictjson
+from zarr_core.tools import LocalStore, log, strictjson, system_calls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
@@ -219,23 +219,16 @@ class AppendLock:
         process = record.get("process")
         if process == os.getpid():
             return record.get("owner") == self.owner or record.get("owner") not in _held
-        if os.name != "posix" or not isinstance(process, int) or process <= 0:
-            return False
-        try:
-            os.kill(process, 0)  # only checks that the process exists
-        except ProcessLookupError:
-            return True
-        except OSError:
-            return False
-        return False
+        return isinstance(process, int) and process > 0 and not system_calls.is_running(process)
 
 
 class FencedStore(Store):
     """A store that writes only while a lock is held, and does not list the lock.
 
-    Unless the lock is one of the file system, every value is replaced by :meth:`Store.update` of the inner store, which fails or is retried
-    if another writer has changed the value since it was read.  The lock is verified after the
-    value was read.  So a former owner cannot replace a value of the next one.
+    Unless the lock is one of the file system, every value is replaced by :meth:`Store.update` of the
+    inner store, which fails or is retried if another writer has changed the value since it was read.
+    The lock is verified after the value was read.  So a former owner cannot replace a value of the
+    next one.
     """
 
     def __init__(self, inner: Store, lock: AppendLock) -> None:
