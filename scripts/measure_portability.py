@@ -50,8 +50,8 @@ SECONDS = 30.0
 HARNESS = {"zarr-python-3.1": "zarr-python 3.1.6"}  # names in docs/conformance.json that differ
 
 ARRAYS_ONLY = {
-    "tensorstore": "groups are not judged: it has none",
-    "simplezarr": "groups are not judged: it opens a group only if it can open all members",
+    "tensorstore": "groups are not included: it does not support groups",
+    "simplezarr": "groups are not included: it opens a group only if it can open all members",
 }
 NOTES = ARRAYS_ONLY | {
     "zarrs-python": "in strict mode; otherwise it leaves arrays that zarrs does not read to zarr-python",

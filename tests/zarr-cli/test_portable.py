@@ -52,7 +52,7 @@ def test_a_missing_distribution_is_named(sharded, command, monkeypatch):
     assert "pip install zarr-conformance" in command("portable", "new.zarr", status=1)
 
 
-def test_nodes_that_cannot_be_opened_are_judged(here, command):
+def test_nodes_that_cannot_be_opened_are_included(here, command):
     zarr.create_array("a.zarr", shape=2, dtype="int8")
     document = json.loads((here / "a.zarr/zarr.json").read_text())
     document["codecs"].append({"name": "acme.unknown"})

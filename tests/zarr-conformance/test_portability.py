@@ -167,7 +167,7 @@ def test_an_extension_without_a_row_is_an_unknown_one():
     assert not tiny.is_known("v3/codec/gzip/level=new")  # a known codec
 
 
-def test_groups_are_not_judged_without_groups():
+def test_groups_are_not_included_for_libraries_without_groups():
     assert not Support.load(TINY).stops(["v3/group"], "b")
 
 

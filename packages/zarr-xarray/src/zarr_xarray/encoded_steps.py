@@ -1,4 +1,4 @@
-"""Encode steps like the stored elements, and refuse those that would be changed."""
+"""Encode steps like the stored elements; elements that would be changed are errors."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def encode_steps(name: str, values: np.ndarray[Any, Any], item: Growing) -> np.n
         stored = data.astype(dtype, casting="same_kind", copy=False)
     except TypeError:
         raise ValueError(
-            _refusal(name, item, f"their data type {data.dtype} is another one")
+            _refusal(name, item, f"their data type is {data.dtype}")
         ) from None
     decoded = decode_steps(stored, item)
     wrong = _differs(variable.values, decoded, item)

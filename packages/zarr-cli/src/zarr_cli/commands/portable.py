@@ -27,20 +27,20 @@ _SHOWN = 5  # nodes that are listed per reason
 )  # fmt: skip
 @json_option
 def command(location: Location, libraries: tuple[str, ...], as_json: bool) -> None:
-    r"""Tell which libraries read a hierarchy, and what stops the others.
+    r"""Show which libraries read a hierarchy, and what stops the others.
 
     \b
     zarr-core portable survey.zarr
     zarr-core portable survey.zarr --for zarr-python-2 --for tensorstore
     zarr-core portable s3://bucket/survey.zarr --json
 
-    The answer is from a table of zarr-conformance, which was measured with these versions of the
-    libraries; nothing is opened with them, and they need not be installed. For each reason, the
-    report has the nodes, the JSON pointer and what to do.
+    The answer is from a table in zarr-conformance, measured with the versions that are printed.
+    The libraries are not run, and need not be installed. For each reason, the report has the
+    nodes, the JSON pointer and what to do.
 
-    A feature that was never measured is reported as not known.
+    A feature that was never measured is reported as unknown.
 
-    Exit status: 0, or with --for 1 if a library does not read it, 2 for a usage error.
+    Exit status: 0; 1 if a library of --for does not read the hierarchy; 2 for a usage error.
 
     The JSON document of --json has store, path, nodes (a number), measured (a date), libraries: a
     list of {name, version, source, reads, note, reasons, unknown}, where source is measured or
@@ -108,7 +108,7 @@ def _print(document: dict[str, Any]) -> None:
         if not library["reads"]:
             verdict = ("does not read it", "bold red")
         elif library["unknown"]:
-            verdict = ("not known", "bold yellow")
+            verdict = ("unknown", "bold yellow")
         print_styled([(library["name"], "bold"), (f" {library['version']}  ", "dim"), verdict])
         if library["note"]:
             print_styled([(f"  {library['note']}", "dim")], hanging=2)

@@ -50,14 +50,14 @@ class Obstacle(NamedTuple):
     @property
     def message(self) -> str:
         """What the library does and why, without its name."""
-        own = table().known(self.feature.id)  # without the name of an extension without a row
+        own = table().known(self.feature.id)  # "?" instead of an extension that the table does not contain
         what = " with ".join(
             describe(self.feature.id if it == own else it) for it in self._ordered(own)
         )
         return {
             "refuses": f"does not read {what}",
             "wrong": f"reads wrong elements with {what}",
-            "crash": f"ends with {what}",
+            "crash": f"crashes with {what}",
         }[self.stop.outcome]
 
     @property
@@ -113,7 +113,7 @@ class Requirement:
         ]
         names = ", ".join(self.libraries)
         found += [
-            (it.pointer, f"it is not known whether {names} read {describe(it.id)}; {advice(it.id)}")
+            (it.pointer, f"it is unknown whether {names} read {describe(it.id)}; {advice(it.id)}")
             for it in node_features(path, documents)
             if not table().is_known(it.id)
         ]
@@ -152,8 +152,8 @@ def library_name(given: str) -> str:
     if name in known:
         return name
     close = get_close_matches(name, [*known, *ALIASES], 1)
-    hint = f"; did you mean {close[0]!r}?" if close else ""
-    raise ValueError(f"unknown library {given!r}{hint} Known are: {', '.join(known)}")
+    hint = f"; did you mean {close[0]!r}?" if close else "."
+    raise ValueError(f"unknown library {given!r}{hint} Known libraries: {', '.join(known)}")
 
 
 def obstacles(features: Sequence[Feature], library: str) -> Iterator[Obstacle]:
