@@ -53,9 +53,7 @@ def encode_steps(name: str, values: np.ndarray[Any, Any], item: Growing) -> np.n
     try:
         stored = data.astype(dtype, casting="same_kind", copy=False)
     except TypeError:
-        raise ValueError(
-            _refusal(name, item, f"their data type is {data.dtype}")
-        ) from None
+        raise ValueError(_refusal(name, item, f"their data type is {data.dtype}")) from None
     decoded = decode_steps(stored, item)
     wrong = _differs(variable.values, decoded, item)
     if wrong.any():

@@ -50,7 +50,9 @@ class Obstacle(NamedTuple):
     @property
     def message(self) -> str:
         """What the library does and why, without its name."""
-        own = table().known(self.feature.id)  # "?" instead of an extension that the table does not contain
+        own = table().known(
+            self.feature.id
+        )  # "?" instead of an extension that the table does not contain
         what = " with ".join(
             describe(self.feature.id if it == own else it) for it in self._ordered(own)
         )
