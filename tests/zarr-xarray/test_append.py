@@ -230,11 +230,11 @@ def test_incomplete_data_and_changed_coordinates():
 def test_elements_that_the_stored_data_type_cannot_represent():
     store = MemoryStore()
     append(xr.Dataset({"n": ("t", [1]), "f": ("t", np.ones(1, "f4"))}), store, "t")
-    for name, wrong in (("n", [0.5]), ("n", [np.nan]), ("f", [1e300])):
+    for name, wrong in (("n", [0.5]), ("n", [np.nan]), ("f", [1e300]), ("f", ["text"])):
         data = xr.Dataset({"n": ("t", [2]), "f": ("t", [0.1])})
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            with pytest.raises(ValueError, match=f"'{name}'"):
+            with pytest.raises(ValueError, match=f"cannot append these elements of '{name}'"):
                 append(data.assign({name: ("t", wrong)}), store, "t")
     with pytest.warns(xr.SerializationWarning, match="floating point"):
         append(xr.Dataset({"n": ("t", [2.0]), "f": ("t", [0.1])}), store, "t")  # to float32

@@ -722,8 +722,7 @@ def _in_stored_order(name: str, variable: Variable, item: Growing, dim: str) -> 
         if set(variable.dims) != set(wanted):
             raise ValueError(
                 f"cannot append to {item.array.store} {item.array.name!r}: {name!r} has the "
-                f"dimensions {variable.dims}; transpose or rename them to those of the stored "
-                f"variable, {dims}"
+                f"dimensions {variable.dims}; pass those of the stored variable, {dims}"
             )
         variable = variable.transpose(*wanted)
     values: NDArray = variable.values
