@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     NDArray = np.ndarray[Any, Any]
 
 
-_INDEXING = ("fancy", "orthogonal", "coordinate", "mask", "block")
+_INDEXING = ("fancy", "basic", "orthogonal", "coordinate", "mask", "block")
 _MAX_LENGTHS = 10**7
 
 
@@ -377,10 +377,10 @@ class Array(Node[ArrayMetadata]):
         selection: Any = ...,
         access: Literal["read", "write"] = "read",
         *,
-        indexing: Literal["fancy", "orthogonal", "coordinate", "mask", "block"] = "fancy",
+        indexing: Literal["fancy", "basic", "orthogonal", "coordinate", "mask", "block"] = "fancy",
         exact: bool = False,
     ) -> Any:
-        """Return what reading or writing a selection will request, transfer, decode and need in memory.
+        """Return the requests, bytes and memory of reading or writing a selection, before it is done.
 
         Parameters
         ----------
@@ -388,9 +388,9 @@ class Array(Node[ArrayMetadata]):
             As in ``array[selection]``; all elements by default.
         access : {"read", "write"}
             Whether elements are read or written.
-        indexing : {"fancy", "orthogonal", "coordinate", "mask", "block"}
-            The meaning of the selection: that of ``array[...]``, ``oindex``, ``vindex``,
-            :meth:`get_mask_selection` or ``blocks``.
+        indexing : {"fancy", "basic", "orthogonal", "coordinate", "mask", "block"}
+            The meaning of the selection: that of ``array[...]``, :meth:`get_basic_selection`,
+            ``oindex``, ``vindex``, :meth:`get_mask_selection` or ``blocks``.
         exact : bool
             Whether to ask the store for the sizes of the chunks, and read the indexes of the
             shards.  By default nothing is requested: every chunk is assumed to be stored, and not
