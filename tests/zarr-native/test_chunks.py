@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from zarr_core.errors import ChunkDecodeError, StoreError
 from zarr_core.stores.mapping import MappingStore
+from zarr_native import _native
 from zarr_native.executor import Executor
 from zarr_stores.cache import LRUCacheStore
 
@@ -26,6 +27,9 @@ CHAINS = {
     "all": ["numcodecs.shuffle", "zstd", "crc32c"],
     "twice": ["blosc", "gzip", "numcodecs.zlib"],
 }
+# Python may use another version of zstd, and of libdeflate if it is linked.
+_OTHERS = {"all", *(("gzip", "twice") if "deflate" in _native.LINKED.split() else ())}
+SAME_BYTES = [chain for chain in CHAINS if chain not in _OTHERS]
 TYPES = ["bool", "int8", "uint16", "float32", "float64", "complex64", "complex128", "r24"]
 
 
@@ -336,7 +340,7 @@ def test_writes_store_the_same_bytes(
 @given(
     box=box,
     order=st.sampled_from("CF"),
-    chain=st.sampled_from([*CHAINS]),
+    chain=st.sampled_from(SAME_BYTES),
     shards=st.sampled_from([None, SHARDS]),
     threads=st.sampled_from([1, 3]),
     write_empty=st.booleans(),
@@ -441,7 +445,7 @@ def test_shards_have_the_same_bytes(tmp_path, counted, chain, location):
         found.append(
             {str(it.relative_to(place)): it.read_bytes() for it in place.rglob("*") if it.is_file()}
         )
-    if chain != "all":  # Python may use another version of zstd
+    if chain in SAME_BYTES:
         assert found[0] == found[1]
     assert found[0].keys() == found[1].keys()
 

@@ -68,6 +68,7 @@ class RedisStore(ServerStore):
     """
 
     opening_nbytes = _WHOLE
+    gap_bytes = 1 << 17
     schemes = ("redis", "rediss", "unix")
     port = 6379
     location_options = MappingProxyType({"prefix": "zarr", "db": ""})

@@ -194,13 +194,12 @@ class RedisReader(PartialReader):
         The pool of the session, and the session that watches the value.
     """
 
-    gap_bytes = 1 << 17
-
     def __init__(
         self, store: RedisStore, key: str, name: str, size: int, held: list[tuple[int, bytes]],
         sessions: Sessions, session: Session,
     ) -> None:  # fmt: skip
         super().__init__(store, key, size, held)
+        self.gap_bytes = store.gap_bytes
         self._name = name
         self._session = session
         self._waiting: deque[_Request] = deque()

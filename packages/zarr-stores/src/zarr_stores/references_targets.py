@@ -187,7 +187,12 @@ def _split(url: str) -> tuple[str, str]:
         raise StoreReadError("is a reference URL; references must refer to files")
     if scheme in _OBJECTS:
         if scheme in _WEB and "?" in rest:
-            raise StoreReadError("has a query, which is not supported in references")
+            # Such as a presigned URL.  All requests of a store have the query of its URL.
+            path, _, query = rest.partition("?")
+            directory, _, name = path.rpartition("/")
+            if not directory or not name:
+                raise StoreReadError("is not the URL of a file")
+            return f"{scheme}://{directory}?{query}", unquote(name)
         host, _, key = rest.partition("/")
         key = unquote(key) if scheme in _WEB else key
         root = f"{scheme}://{host}"

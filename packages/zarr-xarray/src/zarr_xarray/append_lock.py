@@ -23,7 +23,7 @@ from socket import gethostname
 from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core.extension import Location, Store, ZarrError
-from zarr_core.tools import LocalStore, log, strictjson
+from zarr_core.tools import LocalStore, log, strictjson, system_calls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
@@ -218,15 +218,7 @@ class AppendLock:
         process = record.get("process")
         if process == os.getpid():
             return record.get("owner") == self.owner or record.get("owner") not in _held
-        if os.name != "posix" or not isinstance(process, int) or process <= 0:
-            return False
-        try:
-            os.kill(process, 0)  # only checks that the process exists
-        except ProcessLookupError:
-            return True
-        except OSError:
-            return False
-        return False
+        return isinstance(process, int) and process > 0 and not system_calls.is_running(process)
 
 
 class FencedStore(Store):

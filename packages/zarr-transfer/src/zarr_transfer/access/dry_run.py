@@ -256,7 +256,8 @@ class DryStore(Store):
             return None
         if first is None:
             first = ByteRange(0, self._real.opening_nbytes)
-        return DryReader(self._log, self._real, size, first, source)
+        may_be_nearer = self._sizes is None and self._codecs.is_indexed
+        return DryReader(self._log, self._real, size, first, source, may_be_nearer)
 
     def set(self, key: str, value: Buffers) -> None:
         raise AssertionError("a plan writes nothing")
@@ -273,6 +274,9 @@ class DryReader(ByteReader):
 
     A store with latency reads the part ``first`` with the request that opens the value, and parts
     with small gaps together.  Other stores open the value without reading, and read each part.
+
+    ``may_be_nearer`` is whether gaps may be smaller than assumed, because stored parts are
+    compressed.  Then all gaps that may be read count, so that the bytes are an upper limit.
     """
 
     def __init__(
@@ -282,8 +286,10 @@ class DryReader(ByteReader):
         size: int,
         first: ByteRange,
         source: ByteReader | None,
+        may_be_nearer: bool,
     ) -> None:
         self._log, self._size, self._source = log, size, source
+        self._may_be_nearer = may_be_nearer
         self.max_concurrency = store.max_concurrency
         self.gap_bytes = store.gap_bytes if source is None else source.gap_bytes
         self._held = (0, 0)
@@ -323,6 +329,8 @@ class DryReader(ByteReader):
                 nbytes += max(0, stop - end)
                 end = max(end, stop)
             else:
+                if end is not None and self._may_be_nearer:
+                    nbytes += self.gap_bytes
                 count, nbytes, end = count + 1, nbytes + stop - start, stop
         self._log.add(count, nbytes)
 
