@@ -207,7 +207,7 @@ def test_the_format_of_the_hierarchy_is_kept(tmp_path):
     assert old.create_array("x", shape=3, portable=["zarr-python-2"]).zarr_format == 2
 
 
-def test_what_was_asked_for_is_refused_with_its_pointer():
+def test_arguments_that_a_library_does_not_read_are_errors_with_their_pointer():
     with pytest.raises(MetadataValidationError) as caught:
         zarr.create_array(None, shape=3, compressors=["numcodecs.lz4"], portable=["tensorstore"])
     (problem,) = caught.value.problems

@@ -38,13 +38,14 @@ def command(location: Location, libraries: tuple[str, ...], as_json: bool) -> No
     The libraries are not run, and need not be installed. For each reason, the report has the
     nodes, the JSON pointer and what to do.
 
-    A feature that was never measured is reported as unknown.
+    If the hierarchy has a feature that was never measured, the answer is unknown.
 
-    Exit status: 0; 1 if a library of --for does not read the hierarchy; 2 for a usage error.
+    Exit status: 0; 1 if a library of --for does not read the hierarchy, or if that is unknown; 2
+    for a usage error.
 
     The JSON document of --json has store, path, nodes (a number), measured (a date), libraries: a
     list of {name, version, source, reads, note, reasons, unknown}, where source is measured or
-    documented; reasons is a list of {path, document, pointer, features, outcome, message,
+    documented; reads is true, false, or null if it is unknown; reasons is a list of {path, document, pointer, features, outcome, message,
     remedy}, where outcome is refuses, wrong or crash; unknown is a list of features.
     """
     try:
@@ -105,10 +106,10 @@ def _nodes(location: Location) -> Iterator[tuple[str, dict[str, Any]]]:
 def _print(document: dict[str, Any]) -> None:
     for library in document["libraries"]:
         verdict = ("reads it", "bold green")
-        if not library["reads"]:
-            verdict = ("does not read it", "bold red")
-        elif library["unknown"]:
+        if library["reads"] is None:
             verdict = ("unknown", "bold yellow")
+        elif not library["reads"]:
+            verdict = ("does not read it", "bold red")
         print_styled([(library["name"], "bold"), (f" {library['version']}  ", "dim"), verdict])
         if library["note"]:
             print_styled([(f"  {library['note']}", "dim")], hanging=2)
@@ -120,7 +121,7 @@ def _print(document: dict[str, Any]) -> None:
         for feature in library["unknown"]:
             print_styled([(f"  not measured: {feature}", "yellow")], hanging=4)
     total = pluralize(document["nodes"], "node")
-    read = sum(it["reads"] for it in document["libraries"])
+    read = sum(it["reads"] is True for it in document["libraries"])
     print_styled([(f"{read} of {len(document['libraries'])} libraries read the {total}; measured {document['measured']}", "dim")])  # fmt: skip
 
 

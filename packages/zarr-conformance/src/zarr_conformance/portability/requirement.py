@@ -198,7 +198,8 @@ def report(
     -------
     list of dict
         For each library ``name``, ``version``, ``source``, ``reads``, ``note``, ``reasons`` and
-        ``unknown``: features that were not measured.
+        ``unknown``: features that were not measured.  If there are some, and no reasons, ``reads``
+        is None.
     """
     support = table()
     documents = dict(nodes)
@@ -225,7 +226,7 @@ def report(
         found.append(
             {
                 "name": library, "version": row["version"], "source": row["source"],
-                "reads": not reasons, "note": row.get("note", ""), "reasons": reasons,
+                "reads": None if new and not reasons else not reasons, "note": row.get("note", ""), "reasons": reasons,
                 "unknown": [] if reasons else new,
             }
         )  # fmt: skip
