@@ -135,7 +135,7 @@ class LocalStore(CoreStore):
 
 
 class _File(zarr_core.MemoryStore):
-    """A store without values for a path that is a file, as in zarr-python; writing raises an error."""
+    """A store without values, for a path that is a file as in zarr-python; writes raise an error."""
 
     def __init__(self, file: Path, read_only: bool) -> None:
         super().__init__({}, read_only)

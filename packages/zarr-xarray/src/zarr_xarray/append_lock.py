@@ -6,8 +6,8 @@ the file system until the process ends.
 In other stores, ``update`` may be a conditional write.  There, the lock is a value that its owner
 creates, renews and releases.  An owner that was killed cannot release it, so others take it over:
 at once if its process no longer exists on this computer, otherwise if the value has not changed
-for some time.  A slow owner may still run then.  It cannot write, because :class:`FencedStore` verifies the lock between reading and replacing a value: if the lock is lost,
-nothing is written.
+for some time.  A slow owner may still run then.  It cannot write, because :class:`FencedStore`
+verifies the lock between reading and replacing a value: if the lock is lost, nothing is written.
 
 In both cases, the value tells the next owner whether an append was interrupted.
 """
@@ -76,8 +76,8 @@ class AppendLock:
         """Wait for the lock, and call a function while this object has it.
 
         The argument of ``work`` is whether the last owner was this object, another one, or one
-        that was interrupted.  It calls :meth:`begin_writing` before it writes: if it fails then, the
-        next owner receives ``"interrupted"``.
+        that was interrupted.  It calls :meth:`begin_writing` before it writes: if it fails then,
+        the next owner receives ``"interrupted"``.
 
         Raises LockLostError if another appender took over the lock before ``work`` had returned.
         """

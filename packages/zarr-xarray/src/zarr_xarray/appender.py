@@ -778,7 +778,8 @@ def append(
     Notes
     -----
     When the function returns, the steps are stored; :class:`Appender` describes what happens if
-    the process is killed.  Unlike :func:`to_zarr` with ``append_dim``, it creates the group if it is missing.
+    the process is killed.  Unlike :func:`to_zarr` with ``append_dim``, it creates the group if it
+    is missing.
 
     Examples
     --------

@@ -45,8 +45,9 @@ def command(location: Location, libraries: tuple[str, ...], as_json: bool) -> No
 
     The JSON document of --json has store, path, nodes (a number), measured (a date), libraries: a
     list of {name, version, source, reads, note, reasons, unknown}, where source is measured or
-    documented; reads is true, false, or null if it is unknown; reasons is a list of {path, document, pointer, features, outcome, message,
-    remedy}, where outcome is refuses, wrong or crash; unknown is a list of features.
+    documented; reads is true, false, or null if it is unknown; reasons is a list of {path,
+    document, pointer, features, outcome, message, remedy}, where outcome is refuses, wrong or
+    crash; unknown is a list of features.
     """
     try:
         from zarr_conformance.portability import requirement

@@ -380,7 +380,7 @@ class Array(Node[ArrayMetadata]):
         indexing: Literal["fancy", "basic", "orthogonal", "coordinate", "mask", "block"] = "fancy",
         exact: bool = False,
     ) -> Any:
-        """Return the requests, bytes and memory of reading or writing a selection, before it is done.
+        """Return the requests, bytes and memory of reading or writing a selection.
 
         Parameters
         ----------
@@ -475,7 +475,7 @@ class Array(Node[ArrayMetadata]):
         TypeError
             If the elements cannot be cast to the dtype of ``out``.
         MemoryLimitError
-            If ``max_memory`` is too small; nothing is read, and the message contains the smallest limit.
+            If ``max_memory`` is too small; nothing is read, and the message has the smallest limit.
         ChunkDecodeError, StoreError
             If a chunk cannot be read.
         """
@@ -644,7 +644,8 @@ class Array(Node[ArrayMetadata]):
         SelectionError
             If the selection does not fit the array, or the value the selection.
         MemoryLimitError
-            If ``max_memory`` is too small; nothing is written, and the message contains the smallest limit.
+            If ``max_memory`` is too small; nothing is written, and the message has the smallest
+            limit.
         StoreReadOnlyError
             If the array was opened for reading.
         CodecError, StoreError

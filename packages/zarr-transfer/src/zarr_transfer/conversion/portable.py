@@ -50,7 +50,7 @@ class Requirement(Protocol):
     """The requirement that given libraries read the result; zarr-conformance implements it."""
 
     def problems(self, path: str, documents: Mapping[str, Any]) -> list[tuple[str, str]]:
-        """Return a JSON pointer and a message for each reason why a library does not read a node."""
+        """Return a JSON pointer and a message for each reason why a node is not read."""
 
     def zarr_format(self) -> int:
         """Return the newest version of the format that all libraries read."""
