@@ -50,8 +50,8 @@ SECONDS = 30.0
 HARNESS = {"zarr-python-3.1": "zarr-python 3.1.6"}  # names in docs/conformance.json that differ
 
 ARRAYS_ONLY = {
-    "tensorstore": "groups are not judged: it has none",
-    "simplezarr": "groups are not judged: it opens a group only if it can open all members",
+    "tensorstore": "groups are not included: it does not support groups",
+    "simplezarr": "groups are not included: it opens a group only if it can open all members",
 }
 NOTES = ARRAYS_ONLY | {
     "zarrs-python": "in strict mode; otherwise it leaves arrays that zarrs does not read to zarr-python",
@@ -64,8 +64,8 @@ FORMATS = {"zarr-python-2": (2,), "z5py": (3,), "simplezarr": (3,)}
 
 N5_JAVA = "n5-java"
 N5_NOTE = (
-    "by the documentation of n5 and n5-zarr, which read N5 and version 2; its work on version 3 is "
-    "not taken into account"
+    "from the documentation of n5 and n5-zarr, which read N5 and version 2; support of version 3 in "
+    "development is not included"
 )
 # What the README of n5-zarr says of version 2, as regular expressions for features.
 N5_READS = (

@@ -241,7 +241,7 @@ def stored(array, key, dtype="u1"):
     return np.frombuffer(bytes(array.store.get(key)), dtype).tolist()
 
 
-# What the code of a line can use; of CREATED only what it names is created, anew for each line.
+# What the code of a line can use; names of CREATED are created again for each line with them.
 KNOWN = {
     "zarr": zarr, "zarr_extension": zarr_extension, "compat": compat, "np": np,
     "numcodecs": numcodecs, "pickle": pickle, "json": json, "refuses": refuses, "raises": raises,

@@ -53,7 +53,7 @@ class Rounds:
             self.touch()
 
     def touch(self) -> None:
-        """Start the silence again."""
+        """Restart the wait for the end of the round."""
         if self._timer is not None:
             self._timer.cancel()
         if self.silence:

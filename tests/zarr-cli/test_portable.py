@@ -37,6 +37,18 @@ def test_a_required_library_determines_the_exit_status(sharded, command):
     assert "does not read version 3" in printed
 
 
+def test_features_that_were_not_measured_make_the_answer_unknown(here, command):
+    zarr.create_array("a.zarr", shape=2, dtype="int8", compressors="zstd")
+    document = json.loads((here / "a.zarr/zarr.json").read_text())
+    document["codecs"][1]["configuration"]["new"] = {}
+    (here / "a.zarr/zarr.json").write_text(json.dumps(document))
+    printed = command("portable", "a.zarr", "--for", "zarr-python", status=1)
+    assert "not measured: v3/codec/zstd/new" in printed
+    assert "0 of 1 libraries read" in printed
+    found = json.loads(command("portable", "a.zarr", "--json", "--for", "zarr-python", status=1))
+    assert found["libraries"][0]["reads"] is None
+
+
 def test_an_unknown_library_is_a_usage_error(sharded, command):
     assert "did you mean 'tensorstore'" in command("portable", "new.zarr", "--for", "tensorstor", status=2)  # fmt: skip
 
@@ -52,7 +64,7 @@ def test_a_missing_distribution_is_named(sharded, command, monkeypatch):
     assert "pip install zarr-conformance" in command("portable", "new.zarr", status=1)
 
 
-def test_nodes_that_cannot_be_opened_are_judged(here, command):
+def test_nodes_that_cannot_be_opened_are_included(here, command):
     zarr.create_array("a.zarr", shape=2, dtype="int8")
     document = json.loads((here / "a.zarr/zarr.json").read_text())
     document["codecs"].append({"name": "acme.unknown"})

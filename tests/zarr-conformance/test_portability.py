@@ -167,7 +167,7 @@ def test_an_extension_without_a_row_is_an_unknown_one():
     assert not tiny.is_known("v3/codec/gzip/level=new")  # a known codec
 
 
-def test_groups_are_not_judged_without_groups():
+def test_groups_are_not_included_for_libraries_without_groups():
     assert not Support.load(TINY).stops(["v3/group"], "b")
 
 
@@ -207,7 +207,7 @@ def test_the_format_of_the_hierarchy_is_kept(tmp_path):
     assert old.create_array("x", shape=3, portable=["zarr-python-2"]).zarr_format == 2
 
 
-def test_what_was_asked_for_is_refused_with_its_pointer():
+def test_arguments_that_a_library_does_not_read_are_errors_with_their_pointer():
     with pytest.raises(MetadataValidationError) as caught:
         zarr.create_array(None, shape=3, compressors=["numcodecs.lz4"], portable=["tensorstore"])
     (problem,) = caught.value.problems

@@ -261,10 +261,12 @@ def test_plans_of_data_types(dtype):
     assert plan.requests >= plan.chunks >= 1
 
 
-def test_an_unknown_access_is_refused():
+def test_unknown_arguments_are_errors():
     array = zarr.create_array(None, shape=(4,), dtype="i8")
     with pytest.raises(ValueError, match="must be 'read' or 'write'|\"read\" or \"write\""):
         array.plan(..., "delete")
+    with pytest.raises(ValueError, match="indexing must be one of fancy, .* not 'oindex'"):
+        array.plan(..., indexing="oindex")
     with pytest.raises(SelectionError, match="out of bounds"):
         array.plan(9)
 

@@ -165,11 +165,11 @@ def test_the_same_labels_twice():
     """xarray#4958."""
     store = MemoryStore()
     append(steps(0, 3), store, "t")
-    with pytest.raises(ValueError, match=r"2000-01-01T00:35:00.* of 't' is already there"):
+    with pytest.raises(ValueError, match=r"2000-01-01T00:35:00.* of 't' already exists"):
         append(steps(0, 3), store, "t")
     with Appender(store, "t", flush_seconds=1e9) as appender:
         appender.append(steps(3, 4))
-        with pytest.raises(ValueError, match="is already there"):
+        with pytest.raises(ValueError, match="already exists"):
             appender.append(steps(3, 4))  # in the buffer
     assert_contains(store, steps(0, 4))
 
@@ -213,13 +213,13 @@ def test_incomplete_data_and_changed_coordinates():
     store = MemoryStore()
     append(steps(0, 2), store, "t")
     for wrong, message in (
-        (steps(2, 3).drop_vars("n"), "without 'n'"),
-        (steps(2, 3).assign(more=("t", [1])), "new variable 'more'"),
+        (steps(2, 3).drop_vars("n"), "'n' is missing"),
+        (steps(2, 3).assign(more=("t", [1])), "'more' is new"),
         (steps(2, 3).assign_coords(x=[3, 2, 1]), "'x' differs"),
         (steps(2, 3).assign(mask=("x", [True, True, True])), "'mask' differs"),
-        (steps(2, 3).isel(x=[0, 1]), "shape of 'a'"),
+        (steps(2, 3).isel(x=[0, 1]), "'a' has the shape"),
         (steps(2, 3).rename(x="y"), "dimensions"),
-        ({"t": 5, "a": np.zeros(3), "n": 1}, "without 's'"),
+        ({"t": 5, "a": np.zeros(3), "n": 1}, "'s' is missing"),
     ):
         with pytest.raises(ValueError, match=message):
             append(wrong, store, "t")
@@ -230,11 +230,11 @@ def test_incomplete_data_and_changed_coordinates():
 def test_elements_that_the_stored_data_type_cannot_represent():
     store = MemoryStore()
     append(xr.Dataset({"n": ("t", [1]), "f": ("t", np.ones(1, "f4"))}), store, "t")
-    for name, wrong in (("n", [0.5]), ("n", [np.nan]), ("f", [1e300])):
+    for name, wrong in (("n", [0.5]), ("n", [np.nan]), ("f", [1e300]), ("f", ["text"])):
         data = xr.Dataset({"n": ("t", [2]), "f": ("t", [0.1])})
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            with pytest.raises(ValueError, match=f"'{name}'"):
+            with pytest.raises(ValueError, match=f"cannot append these elements of '{name}'"):
                 append(data.assign({name: ("t", wrong)}), store, "t")
     with pytest.warns(xr.SerializationWarning, match="floating point"):
         append(xr.Dataset({"n": ("t", [2.0]), "f": ("t", [0.1])}), store, "t")  # to float32
@@ -255,7 +255,7 @@ def test_policies_for_labels():
     with pytest.raises(ValueError, match="not increasing after 2000-01-02"):
         append(steps(-2, 0), store, "t")
     assert append(steps(-2, 0), store, "t", on_unordered="append") == 10
-    with pytest.raises(ValueError, match="is already there"):
+    with pytest.raises(ValueError, match="already exists"):
         append(steps(7, 8), store, "t", on_unordered="append")
     with pytest.raises(ValueError, match="missing label"):
         append(steps(20, 21).assign_coords(t=np.array(["NaT"], "M8[ns]")), store, "t")
@@ -312,7 +312,7 @@ def test_labels_of_another_appender():
     one.append(steps(1, 2))
     two.append(steps(1, 3))
     one.flush()
-    with pytest.raises(ValueError, match="already there"):
+    with pytest.raises(ValueError, match="already exists"):
         two.flush()
     assert (two.discard(), two.length) == (2, 2)
     two.append(steps(2, 3))

@@ -88,7 +88,7 @@ SECTIONS: dict[str, tuple[Entry, ...]] = {
         Entry(
             "portable",
             "zarr_cli.commands.portable:command",
-            "Tell which libraries read a hierarchy, and what stops the others.",
+            "Show which libraries read a hierarchy, and what stops the others.",
         ),
         Entry(
             "diff",

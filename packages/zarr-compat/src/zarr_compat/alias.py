@@ -120,15 +120,15 @@ def install_as_zarr(*, version: int = 3, distribution: bool = False) -> Installe
     ModuleNotFoundError
         If ``version`` is 2, and zarr-python 2 is not installed.
     ValueError
-        If there is no such version.
+        If ``version`` is neither 2 nor 3.
     """
     if version not in (2, 3):
-        raise ValueError(f"version={version!r} of the interface of zarr-python must be 2 or 3")
+        raise ValueError(f"version must be 2 or 3 of the interface of zarr-python, not {version!r}")
     existing = _installed_version()
     if existing not in (None, version):
         raise RuntimeError(
-            f"the modules for version {existing} of zarr-python are installed already; remove() "
-            f"them before those for version {version} are installed"
+            f"cannot install the modules for version {version} of zarr-python: those for version "
+            f"{existing} are installed already; call remove() of the result of install_as_zarr first"
         )
     if "zarr" in sys.modules and existing is None:
         raise RuntimeError(
@@ -140,8 +140,8 @@ def install_as_zarr(*, version: int = 3, distribution: bool = False) -> Installe
         directory = _zarr_python(version)
         if version == 2 and directory is None:
             raise ModuleNotFoundError(
-                "zarr-python 2 is not installed, whose stores and groups programs of version 2 "
-                "use. Install it with pip install 'zarr<3', or use version=3"
+                "install_as_zarr(version=2) requires the stores and groups of zarr-python 2, which "
+                "is not installed. Run: pip install 'zarr<3', or use version=3"
             )
         installed = _Finder(directory, _VERSION_2 if version == 2 else _ALL)
         sys.modules.update(_removed[version])

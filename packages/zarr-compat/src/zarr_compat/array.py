@@ -219,7 +219,7 @@ class Array(Node[zarr_core.Array], wraps=zarr_core.Array):
 
 
 def _as_strings(value: Any, dtype: np.dtype[Any]) -> Any:
-    """Return objects as the strings that zarr-python stores for them, ``"nan"`` for NaN; or None."""
+    """Return objects as the strings that zarr-python stores, such as ``"nan"``; otherwise None."""
     given = np.asarray(value)
     if given.dtype != object or dtype.kind not in "OT":
         return None

@@ -144,7 +144,7 @@ class AsyncArray(
         return self._node.metadata if "_node" in vars(self) else self._metadata
 
     async def _save_metadata(self, metadata: Any, ensure_parents: bool = False) -> None:
-        """Store metadata, with which programs create arrays."""
+        """Store metadata; programs create arrays in this way."""
         place = self._place if "_node" not in vars(self) else self._node.store_path
         prototype = interface_module("zarr.core.buffer").default_buffer_prototype()
         for name, value in metadata.to_buffer_dict(prototype).items():

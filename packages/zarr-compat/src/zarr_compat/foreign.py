@@ -82,7 +82,7 @@ class ForeignStore(zarr_core.Store):
         except (NotImplementedError, StoreReadError) as error:
             if not isinstance(error.__cause__ or error, NotImplementedError):
                 raise
-        # Stores of nodes only, such as VirtualiZarr's: all other names are those of nodes.
+        # Stores that list nodes only, such as VirtualiZarr's: all other names are those of nodes.
         found = self._call(prefix, _collected(self.store.list_dir(prefix.rstrip("/"))))
         names = dict.fromkeys(name.strip("/") for name in found)
         keys = [prefix + name for name in names if name in METADATA_NAMES]

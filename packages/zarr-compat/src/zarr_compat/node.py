@@ -46,7 +46,7 @@ class Node(Wrapper, Generic[C]):
                 setattr(cls, name, _forwarded(wraps, name))
 
     def __init__(self, core: Any = None, store: Any = None, **options: Any) -> None:
-        for name in ("_async_array", "_async_group"):  # the words of zarr-python 3
+        for name in ("_async_array", "_async_group"):  # names of the argument in zarr-python 3
             core = options.pop(name, core)
         if not isinstance(core, zarr_core.Array | zarr_core.Group | AsyncNode):
             if isinstance(store, str):

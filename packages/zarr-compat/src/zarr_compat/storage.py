@@ -135,7 +135,7 @@ class LocalStore(CoreStore):
 
 
 class _File(zarr_core.MemoryStore):
-    """No values, as a directory store of zarr-python finds in a file, until something is written."""
+    """A store without values, for a path that is a file as in zarr-python; writes raise an error."""
 
     def __init__(self, file: Path, read_only: bool) -> None:
         super().__init__({}, read_only)

@@ -64,7 +64,9 @@ class Array:
     Raises
     ------
     ValueError
-        If the path has no array, or another format is requested.
+        If the path has no array (an ``ArrayNotFoundError``), or another format is requested.
+    TypeError
+        If ``meta_array`` is not an array of NumPy.
     """
 
     __module__ = "zarr.core"  # where programs, and pickles, look for it
@@ -85,13 +87,13 @@ class Array:
     ) -> None:
         if zarr_version not in (None, 2):
             raise ValueError(
-                f"zarr_version={zarr_version} is not supported: only arrays of version 2 are, "
-                "while zarr-compat is installed as zarr-python 2. Use install_as_zarr(version=3)"
+                f"cannot open an array with zarr_version={zarr_version}: install_as_zarr(version=2) "
+                "supports version 2 only. Use install_as_zarr(version=3)"
             )
         if meta_array is not None and not isinstance(meta_array, np.ndarray):
             raise TypeError(
-                f"meta_array is of {type(meta_array)}: results are arrays of NumPy; copy them "
-                "to another device afterwards"
+                f"meta_array must be an array of NumPy, not {type(meta_array)}; copy results to "
+                "another device afterwards"
             )
         storage = import_module("zarr.storage")
         self._store = storage.normalize_store_arg(store, zarr_version=2)
@@ -353,10 +355,10 @@ class Array:
         if out is None:
             return result
         if not hasattr(out, "dtype"):
-            raise TypeError(f"out is not an array, but of {type(out)}")
+            raise TypeError(f"out must be an array, not {type(out)}")
         if np.shape(out) != np.shape(result):
             raise ValueError(
-                f"out has shape {np.shape(out)}, but the selection has {np.shape(result)}"
+                f"out must have the shape of the selection, {np.shape(result)}, not {np.shape(out)}"
             )
         out[...] = result  # an array of NumPy or of Zarr
         return out
@@ -413,7 +415,7 @@ class Array:
         """
         for name, value in (("start", start), ("end", end)):
             if value is not None and (not isinstance(value, int) or value < 0):
-                raise ValueError(f"{name}={value!r} is not an integer of at least 0")
+                raise ValueError(f"{name} must be an integer of at least 0, not {value!r}")
         if not self.shape:
             if (start or 0) >= (1 if end is None else end):
                 return iter(())
@@ -474,7 +476,9 @@ class Array:
         names = self._field_names(fields)
         if isinstance(names, list | tuple):
             if len(names) > 1:
-                raise IndexError(f"one field can be written at once, not {names}")
+                raise IndexError(
+                    f"only one field can be written at once, not {names}; write them one by one"
+                )
             names = names[0]
         self._write(write, selection, _elements(value), fields=names)
 

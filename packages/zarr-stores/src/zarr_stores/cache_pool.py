@@ -314,7 +314,7 @@ def _frozen(value: Buffer) -> Buffer:
 
 
 def as_pool(max_bytes: int | CachePool | None) -> CachePool:
-    """Return the pool of a cache: the given one, or one of its own of at most so many bytes."""
+    """Return the given pool, or a new one with the given limit in bytes."""
     return max_bytes if isinstance(max_bytes, CachePool) else CachePool(max_bytes)
 
 

@@ -200,7 +200,7 @@ class Client:
             buffer[: len(data)] = data
             return len(data)
         came = 0
-        self._bodies.get()  # while other bodies are received, this one is on its way
+        self._bodies.get()  # this response arrives while other bodies are received
         try:
             for piece in result.stream(min_chunk_size=_PIECE):
                 data = memoryview(piece)

@@ -58,7 +58,7 @@ class MemoryLimitError(ZarrError, ValueError):
     location : Location or str
         The array.
     max_memory, needed : int
-        The limit, and the smallest limit that suffices, in bytes.
+        The limit, and the smallest sufficient limit, in bytes.
     """
 
     def __init__(self, location: Location | str, max_memory: int, needed: int) -> None:

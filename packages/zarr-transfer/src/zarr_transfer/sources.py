@@ -54,7 +54,8 @@ def spec_of(
     """Return the specification of a copy.
 
     ``format_`` is the format of the parent group of the copy, if known.  ``overwrite`` ignores an
-    existing node at the path.  ``snapshot`` reads the destination once for all checks.  Raises NodeExistsError if the formats differ and there is no layout.
+    existing node at the path.  ``snapshot`` reads the destination once for all checks.  Raises
+    NodeExistsError if the formats differ and there is no layout.
     """
     own = source.stored.format
     origin = NodeLocation(source.store, source.path, own)

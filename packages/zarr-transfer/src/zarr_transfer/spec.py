@@ -27,7 +27,7 @@ IfExists = Literal["raise", "replace", "skip", "skip_initialized"]
 class NodeLocation:
     """A node in a store, and its format.
 
-    ``snapshot`` answers what is read before anything is written, if the store has latency.
+    ``snapshot`` is read instead of the store before anything is written, if the store has latency.
     """
 
     store: Store

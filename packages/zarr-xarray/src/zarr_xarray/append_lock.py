@@ -6,9 +6,8 @@ the file system until the process ends.
 In other stores, ``update`` may be a conditional write.  There, the lock is a value that its owner
 creates, renews and releases.  An owner that was killed cannot release it, so others take it over:
 at once if its process no longer exists on this computer, otherwise if the value has not changed
-for some time.  A slow owner may still be alive then.  It cannot do harm, because
-:class:`FencedStore` verifies the lock between reading and replacing a value: if the lock is lost,
-nothing is written.
+for some time.  A slow owner may still run then.  It cannot write, because :class:`FencedStore`
+verifies the lock between reading and replacing a value: if the lock is lost, nothing is written.
 
 In both cases, the value tells the next owner whether an append was interrupted.
 """
@@ -58,7 +57,7 @@ class AppendLock:
     path : str
         Path of the group.
     seconds : float
-        How long others wait for a lock that is not renewed.
+        Time after which others take over a lock that is not renewed.
     """
 
     def __init__(self, store: Store, path: str, seconds: float) -> None:
@@ -76,9 +75,9 @@ class AppendLock:
     def hold(self, work: Callable[[Previous], None]) -> None:
         """Wait for the lock, and call a function while this object has it.
 
-        The argument of ``work`` is whether the last owner was this object, another, or one that
-        was interrupted.  It calls :meth:`begin_writing` before it writes: if it fails then, the
-        next owner is told so.
+        The argument of ``work`` is whether the last owner was this object, another one, or one
+        that was interrupted.  It calls :meth:`begin_writing` before it writes: if it fails then,
+        the next owner receives ``"interrupted"``.
 
         Raises LockLostError if another appender took over the lock before ``work`` had returned.
         """
@@ -180,7 +179,7 @@ class AppendLock:
         self._replace(state)
 
     def remove(self) -> None:
-        """Remove the lock if nobody has acquired it since this object released it."""
+        """Remove the lock if no other appender has acquired it since this object released it."""
         mine = self._record("free", self._turn)
 
         def change(reader: ByteReader | None) -> Buffers | ByteReader | None:
@@ -225,10 +224,17 @@ class AppendLock:
 class FencedStore(Store):
     """A store that writes only while a lock is held, and does not list the lock.
 
-    Unless the lock is one of the file system, every value is replaced by :meth:`Store.update` of the
-    inner store, which fails or is retried if another writer has changed the value since it was read.
-    The lock is verified after the value was read.  So a former owner cannot replace a value of the
-    next one.
+    Unless the lock is one of the file system, every value is replaced by :meth:`Store.update` of
+    the inner store, which fails or is retried if another writer has changed the value since it was
+    read.  The lock is verified after the value was read.  So a former owner cannot replace a value
+    of the next one.
+
+    Parameters
+    ----------
+    inner : Store
+        The store that is read and written.
+    lock : AppendLock
+        The lock.
     """
 
     def __init__(self, inner: Store, lock: AppendLock) -> None:

@@ -1,4 +1,4 @@
-"""Append steps to all variables of a group as one act."""
+"""Append steps to all variables of a group atomically."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _MIN_PARALLEL_BYTES = 1 << 16  # of one variable, for which threads are faster
 
 
 class Appender:
-    """Appends steps along one dimension to all variables of a group, as one act.
+    """Appends steps along one dimension to all variables of a group, atomically.
 
     Parameters
     ----------
@@ -61,18 +61,18 @@ class Appender:
         Path of the group below the store.
     flush_every : int, optional
         Number of steps that are kept in memory until they are stored together; by default 10,000,
-        or less if they have more than 64 MiB.
+        or fewer if they have more than 64 MiB.
     flush_seconds : float
-        Time after the last flush, in seconds, after which :meth:`append` stores all steps in
-        memory.  So steps that come more rarely are stored at once.
+        Time in seconds after the last flush, from which :meth:`append` stores all steps in memory.
+        So steps that come more rarely are stored at once.  Only calls of :meth:`append` check it.
     on_duplicate : {"raise", "skip", "replace"}
-        What happens to steps whose label is already there.
+        What happens to steps whose label already exists.
     on_unordered : {"raise", "append"}
         What happens to steps whose label is not greater than the one before.
     encoding : mapping, optional
         Encodings of new variables, as for :func:`zarr_xarray.to_zarr`.
     chunk : int
-        Steps in each chunk of new variables; less if they have more than 16 MiB.
+        Steps in each chunk of new variables; fewer if they have more than 16 MiB.
     coordinate_chunk : int
         Steps in each chunk of new coordinates that have only this dimension.
     storage_options : mapping, optional
@@ -80,8 +80,8 @@ class Appender:
     zarr_format : {2, 3}, optional
         The format of a new group; by default that of the hierarchy, or 3.
     lock_seconds : float
-        How long to wait for another appender that shows no sign of life, before its lock is
-        taken over.
+        Time in seconds after which the lock of another appender is taken over, if that appender
+        does not renew it.
 
     Raises
     ------
@@ -91,16 +91,17 @@ class Appender:
     Notes
     -----
     A step is acknowledged when :meth:`flush` has returned, which :meth:`append` calls after
-    every ``flush_every`` steps or ``flush_seconds``, and :meth:`close` at the end.  Steps that are not acknowledged are
-    lost if the process is killed; each acknowledged step survives it.  With
-    ``LocalStore(path, fsync=True)``, it also survives a power failure.
+    every ``flush_every`` steps or ``flush_seconds``, and :meth:`close` at the end.  If the process
+    is killed, steps that are not acknowledged are lost, and acknowledged steps are not.  With
+    ``LocalStore(path, fsync=True)``, acknowledged steps also survive a power failure.
 
     The elements are stored first.  Then one write of the consolidated metadata of the group
     gives all variables their new length.  If the process is killed, all variables have the old or
     the new length, and the next appender overwrites what was not committed.  Several appenders
-    take turns, through a lock in the store.  Other ways of writing must not run at the same time.
+    take turns, through a lock in the store.  Other programs must not write to the group at the
+    same time.
 
-    Not safe for use by several threads; each thread can have its own appender.
+    An appender must not be used by several threads; each thread can have its own.
 
     Examples
     --------
@@ -174,7 +175,7 @@ class Appender:
 
     @property
     def length(self) -> int:
-        """Number of acknowledged steps of the group, when it was last seen."""
+        """Number of acknowledged steps of the group, when this appender last accessed it."""
         return self._length
 
     @property
@@ -197,10 +198,14 @@ class Appender:
         ValueError
             If a variable is missing, unknown, or has another shape; if variables without the
             dimension differ from the stored ones; or if a label is refused.  Nothing of ``data``
-            is stored then.
+            is stored then.  Also if the appender is closed.
+        TypeError
+            If ``data`` is of another class.
+        ZarrError
+            If the arrays of the group have different lengths, or the store fails.
         """
         if self._closed:
-            raise ValueError("cannot append to a closed Appender")
+            raise self._refusal("the Appender is closed; create a new one")
         if type(data) is dict and self._append_fast(data):
             return
         if self._committed is None:
@@ -236,7 +241,7 @@ class Appender:
             self.flush()
 
     def flush(self) -> int:
-        """Store all buffered steps, and return the number of steps that the group has then.
+        """Store all buffered steps, and return the resulting number of steps of the group.
 
         Raises
         ------
@@ -255,7 +260,7 @@ class Appender:
         return self.length
 
     def discard(self) -> int:
-        """Forget the buffered steps, and return their number."""
+        """Discard the buffered steps, and return their number."""
         count = self._buffer.count
         self._buffer = _Buffer()
         self._unconfirmed, self._confirmed = None, 0
@@ -263,7 +268,13 @@ class Appender:
         return count
 
     def close(self) -> None:
-        """Store all buffered steps, and release the lock and the store."""
+        """Store all buffered steps, and release the lock and the store.
+
+        Raises
+        ------
+        ValueError, ZarrError
+            As :meth:`flush`.  The appender is closed nevertheless.
+        """
         if self._closed:
             return
         try:
@@ -297,9 +308,8 @@ class Appender:
             try:
                 open_group(self._store, "r", path=self._path)
             except NodeNotFoundError as error:
-                raise ValueError(
-                    f"cannot append to {self._store} {'/' + self._path!r}: it does not exist; first "
-                    "append a Dataset, which describes the variables"
+                raise self._refusal(
+                    "it does not exist; first append a Dataset, which describes the variables"
                 ) from error
 
         def work(interrupted: bool) -> None:
@@ -327,8 +337,8 @@ class Appender:
                 raise
             return
         raise ZarrError(
-            f"cannot append to {self._lock.store} {'/' + self._path!r}: other appenders took over "
-            f"the lock during each of {_ATTEMPTS} attempts; increase lock_seconds"
+            f"cannot append to {self._where}: other appenders took over the lock during each of "
+            f"{_ATTEMPTS} attempts; increase lock_seconds"
         )
 
     def _read(self, interrupted: bool, data: Any = None) -> Committed:
@@ -343,9 +353,8 @@ class Appender:
             found = create_group(store, path=path, zarr_format=self._zarr_format)
         format_ = found.stored.format
         if format_.name not in ("v2", "v3"):
-            raise ValueError(
-                f"cannot append to {store} {'/' + path!r}: appending requires version 2 or 3 of "
-                f"Zarr, not {format_.name}"
+            raise self._refusal(
+                f"appending requires version 2 or 3 of Zarr, not {format_.name}; convert it"
             )
         dim, root = self.dim, self._root
         committed = read_committed(store, path, root, format_, dim, interrupted)
@@ -360,9 +369,8 @@ class Appender:
                 )  # fmt: skip
                 committed = read_committed(store, path, root, format_, dim, False)
         if not committed.growing:
-            raise ValueError(
-                f"cannot append to {store} {'/' + path!r}: none of its variables has the "
-                f"dimension {dim!r}"
+            raise self._refusal(
+                f"none of its variables has the dimension {dim!r}; pass one of their dimensions"
             )
         self._committed, self._length = committed, committed.length
         if self._flush_every is None:
@@ -392,6 +400,13 @@ class Appender:
             return np.empty(0)
         return as_labels(decode_steps(np.asarray(index.array[...]), index))
 
+    def _refusal(self, reason: str) -> ValueError:
+        return ValueError(f"cannot append to {self._where}: {reason}")
+
+    @property
+    def _where(self) -> str:
+        return f"{self._lock.store} {'/' + self._path!r}"
+
     def _require(self) -> Committed:
         assert self._committed is not None, "the state was read"
         return self._committed
@@ -412,9 +427,9 @@ class Appender:
             try:
                 value = given[name]
             except KeyError:
-                raise ValueError(
-                    f"cannot append without {name!r}: all variables with the dimension {self.dim!r} "
-                    f"must grow together ({', '.join(growing)})"
+                raise self._refusal(
+                    f"{name!r} is missing; pass all variables with the dimension {self.dim!r} "
+                    f"({', '.join(growing)})"
                 ) from None
             if is_dataset:
                 value = _in_stored_order(name, value, item, self.dim)
@@ -428,14 +443,15 @@ class Appender:
                 if item.axis and value.ndim == len(step_shape) + 1:
                     value = np.moveaxis(value, item.axis, 0)
                 if value.ndim != len(step_shape) + 1 or value.shape[1:] != step_shape:
-                    raise ValueError(
-                        f"the shape of {name!r} must be {step_shape} for one step, or have another "
-                        f"axis for {self.dim!r} at position {item.axis}; it is {value.shape}"
+                    raise self._refusal(
+                        f"{name!r} has the shape {value.shape}; pass {step_shape} for one step, or "
+                        f"this shape with another axis for {self.dim!r} at position {item.axis}"
                     )
                 number = value.shape[0]
             if count not in (-1, number):
-                raise ValueError(
-                    f"{name!r} has {number} steps, but the variables before it have {count}"
+                raise self._refusal(
+                    f"{name!r} has {number} steps, but the variables before it have {count}; pass "
+                    "the same number for all"
                 )
             count = number
             steps[name] = value
@@ -450,18 +466,18 @@ class Appender:
             if name in committed.growing:
                 continue
             if name not in committed.fixed:
-                raise ValueError(
-                    f"cannot append the new variable {name!r} to {committed.store} "
-                    f"{'/' + committed.path!r}, which has {committed.length} steps without it"
+                raise self._refusal(
+                    f"the variable {name!r} is new, and the group has {committed.length} steps "
+                    "without it; create it in the group, or omit it"
                 )
             if name not in self._fixed:
                 self._fixed[name] = _decoded_values(committed.fixed[name])
             value = given[name]
             value = value.values if is_dataset else _to_array(value)
             if not _equal(value, self._fixed[name]):
-                raise ValueError(
+                raise self._refusal(
                     f"{name!r} differs from the stored variable; it does not have the dimension "
-                    f"{self.dim!r}, so it cannot change"
+                    f"{self.dim!r}, so it cannot change; omit it to keep the stored one"
                 )
 
     def _check_labels(self, steps: Steps) -> Any:
@@ -472,14 +488,15 @@ class Appender:
         try:
             increasing = is_increasing(labels, self._last)
         except TypeError as error:
-            raise ValueError(
-                f"the labels of {self.dim!r} cannot be compared with the stored ones: {error}"
+            raise self._refusal(
+                f"the labels of {self.dim!r} cannot be compared with the stored ones ({error}); "
+                "convert them to the stored data type"
             ) from error
         if not increasing:
             known = self._stored_labels()
             if self._buffer.count:
                 known = np.concatenate([known, as_labels(self._buffer.steps()[self.dim])])
-            place(labels, known, self.dim, self._on_duplicate, self._on_unordered)
+            place(labels, known, self.dim, self._where, self._on_duplicate, self._on_unordered)
         return labels[-1] if increasing else greatest(labels)
 
     # --- writing ---
@@ -512,11 +529,15 @@ class Appender:
         """Check that the variables are still those that the steps were checked with."""
         for name, item in committed.growing.items():
             if name not in steps or steps[name].shape[1:] != item.step_shape:
-                raise ValueError(
-                    f"{name!r} was changed by another program while steps were buffered"
+                raise self._refusal(
+                    f"{name!r} was changed by another program while steps were buffered; "
+                    "discard() them"
                 )
         if missing := steps.keys() - committed.growing.keys():
-            raise ValueError(f"{missing} were removed by another program while steps were buffered")
+            raise self._refusal(
+                f"{', '.join(map(repr, sorted(missing)))} was removed by another program while "
+                "steps were buffered; discard() them"
+            )
 
     def _confirm(self, steps: Steps, committed: Committed) -> None:
         """Find out whether the last attempt, whose result is unknown, stored its steps."""
@@ -540,8 +561,9 @@ class Appender:
         if is_increasing(labels, self._last_stored):
             return all_new(count)
         return place(
-            labels, self._stored_labels(), self.dim, self._on_duplicate, self._on_unordered
-        )
+            labels, self._stored_labels(), self.dim, self._where, self._on_duplicate,
+            self._on_unordered,
+        )  # fmt: skip
 
     def _remember_labels(self, steps: Steps, placement: Placement) -> None:
         if self._index() is not None:
@@ -699,7 +721,8 @@ def _in_stored_order(name: str, variable: Variable, item: Growing, dim: str) -> 
         wanted = dims if dim in variable.dims else tuple(one for one in dims if one != dim)
         if set(variable.dims) != set(wanted):
             raise ValueError(
-                f"{name!r} has the dimensions {variable.dims}, but the stored variable has {dims}"
+                f"cannot append to {item.array.store} {item.array.name!r}: {name!r} has the "
+                f"dimensions {variable.dims}; pass those of the stored variable, {dims}"
             )
         variable = variable.transpose(*wanted)
     values: NDArray = variable.values
@@ -721,7 +744,7 @@ def _decoded_values(array: Array) -> NDArray:
 
 
 def _equal(one: NDArray, other: NDArray) -> bool:
-    """Whether shapes and elements are equal; missing elements are equal."""
+    """Whether shapes and elements are equal; missing elements count as equal."""
     if one.shape != other.shape:
         return False
     return bool(np.asarray((one == other) | (is_missing(one) & is_missing(other))).all())
@@ -730,7 +753,7 @@ def _equal(one: NDArray, other: NDArray) -> bool:
 def append(
     data: Dataset | DataArray, store: Any, dim: str, *, group: str | None = None, **options: Any
 ) -> int:
-    """Append to all variables of a group along one dimension, as one act.
+    """Append to all variables of a group along one dimension, atomically.
 
     Parameters
     ----------
@@ -742,7 +765,7 @@ def append(
     Returns
     -------
     int
-        The number of steps that the group has then.
+        The resulting number of steps of the group.
 
     Raises
     ------
@@ -754,8 +777,9 @@ def append(
 
     Notes
     -----
-    When the function returns, the steps are stored; see :class:`Appender` for what happens in a
-    crash.  Unlike :func:`to_zarr` with ``append_dim``, it creates the group if it is missing.
+    When the function returns, the steps are stored; :class:`Appender` describes what happens if
+    the process is killed.  Unlike :func:`to_zarr` with ``append_dim``, it creates the group if it
+    is missing.
 
     Examples
     --------

@@ -78,7 +78,25 @@ class Growing:
 
 @dataclass(slots=True)
 class Committed:
-    """The arrays of a group that have a dimension, with one length."""
+    """The arrays of a group, and the one length of those that have a dimension.
+
+    Parameters
+    ----------
+    store : Store
+        The store.
+    path : str
+        Path of the group.
+    format : Format
+        The format, version 2 or 3.
+    length : int
+        Number of committed steps.
+    growing : dict of str to Growing
+        The arrays with the dimension, by name.
+    fixed : dict of str to Array
+        The other arrays, by name.
+    ancestors : list of str
+        Paths of groups above that have consolidated metadata, too.
+    """
 
     store: Store
     path: str
@@ -87,7 +105,6 @@ class Committed:
     growing: dict[str, Growing]
     fixed: dict[str, Array]
     ancestors: list[str] = field(default_factory=list)
-    """Paths of groups above that have consolidated metadata, too."""
 
     def commit(self, length: int) -> None:
         """Commit another length.
@@ -176,7 +193,7 @@ def set_lengths(
     lengths : mapping
         The axis and its new length, by path relative to the group.
     expected : int, optional
-        The present length of all; None to replace any.
+        The current length of all; None to replace any.
 
     Returns
     -------
@@ -248,8 +265,8 @@ def read_committed(
     Raises
     ------
     ZarrError
-        If the arrays differ in length, or their documents differ from the consolidated metadata
-        for another reason than an interrupted append.
+        If the arrays differ in length, or if their documents differ from the consolidated metadata
+        and an interrupted append is not the reason.
     ValueError
         If an array has irregular chunks along the dimension.
     """

@@ -1,4 +1,4 @@
-"""Encode steps like the stored elements, and refuse those that would be changed."""
+"""Encode steps like the stored elements; elements that would be changed are errors."""
 
 from __future__ import annotations
 
@@ -39,27 +39,31 @@ def encode_steps(name: str, values: np.ndarray[Any, Any], item: Growing) -> np.n
     Raises
     ------
     ValueError
-        If decoding the encoded elements does not return the given ones, apart from rounding to
-        the precision of the stored data type or the scale factor.
+        If the elements cannot be encoded, or if decoding the encoded elements does not return the
+        given ones, apart from rounding to the precision of the stored data type or the scale
+        factor.
     """
     if _is_stored_as_given(values, item):
         return values
     variable = Variable(item.raw.dims, values)
-    _xarray.check_append_dtype(name, item.decoded, variable)
-    variable.encoding = item.decoded.encoding
-    encoded = _xarray.encode_variable(variable, name=name)
+    try:
+        _xarray.check_append_dtype(name, item.decoded, variable)
+        variable.encoding = item.decoded.encoding
+        encoded = _xarray.encode_variable(variable, name=name)
+    except (TypeError, ValueError) as error:
+        raise ValueError(_refusal(name, item, f"they cannot be encoded ({error})")) from error
     data = np.asarray(encoded.data)
     dtype = item.array.dtype
     try:
         stored = data.astype(dtype, casting="same_kind", copy=False)
     except TypeError:
-        raise ValueError(
-            _refusal(name, item, f"their data type {data.dtype} is another one")
-        ) from None
+        raise ValueError(_refusal(name, item, f"their data type is {data.dtype}")) from None
     decoded = decode_steps(stored, item)
     wrong = _differs(variable.values, decoded, item)
     if wrong.any():
         given, found = variable.values[wrong][0], decoded[wrong][0]
+        if str(given) == str(found):  # of different types
+            given, found = repr(given), repr(found)
         raise ValueError(_refusal(name, item, f"{given} would be read as {found}"))
     return stored
 
@@ -128,7 +132,9 @@ def _differs(
 def _refusal(name: str, item: Growing, reason: str) -> str:
     coding = item.decoded.encoding
     details = ", ".join(
-        f"{key} {coding[key]!r}" for key in _CHANGING if coding.get(key) is not None
+        f"{key} {coding[key]!r}"
+        for key in _CHANGING
+        if coding.get(key) is not None and not (key == "dtype" and coding[key] == item.array.dtype)
     )
     return (
         f"cannot append these elements of {name!r} to {item.array.store} {item.array.name!r}: "

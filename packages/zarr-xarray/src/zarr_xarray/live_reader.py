@@ -32,6 +32,11 @@ class LiveReader:
     **options
         As for :func:`xarray.open_dataset`, such as ``chunks``.
 
+    Raises
+    ------
+    NodeNotFoundError
+        If the group does not exist.
+
     Notes
     -----
     All lengths come from one value, the consolidated metadata of the group.  So all variables of
@@ -75,10 +80,10 @@ class LiveReader:
         return self._dataset
 
     def refresh(self) -> Dataset:
-        """Return the dataset with the present lengths; the same object if nothing was appended.
+        """Return the dataset with the current lengths; the same object if nothing was appended.
 
-        This takes one request if nothing has changed.  The elements of former datasets are still
-        readable.
+        This takes one request if nothing has changed.  The elements of earlier datasets can still
+        be read.
         """
         generation = None if self._key is None else self._store.generation(self._key)
         if generation is None or generation != self._generation:
@@ -93,7 +98,7 @@ class LiveReader:
         return self.dataset
 
     def close(self) -> None:
-        """Close the store if this object opened it; elements can no longer be read then."""
+        """Close the store if this object opened it; then elements can no longer be read."""
         if self._closes:
             self._store.close()
 

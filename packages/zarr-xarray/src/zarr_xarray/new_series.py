@@ -53,7 +53,7 @@ def create_series(
     Parameters
     ----------
     store, group, format_
-        The group, which exists.
+        The existing group, its store and its format.
     data : Dataset
         The variables that are missing; those without the dimension are stored with elements.
     dim : str

@@ -69,20 +69,34 @@ def place(
     labels: np.ndarray[Any, Any],
     stored: np.ndarray[Any, Any],
     name: str,
+    where: str,
     on_duplicate: OnDuplicate,
     on_unordered: OnUnordered,
 ) -> Placement:
     """Compare the labels of given steps with those of stored steps.
 
+    Parameters
+    ----------
+    labels, stored : ndarray
+        The labels of the given and of the stored steps.
+    name, where : str
+        The coordinate with the labels and the group, for error messages.
+    on_duplicate : {"raise", "skip", "replace"}
+        What happens to steps whose label already exists.
+    on_unordered : {"raise", "append"}
+        What happens to steps whose label is not greater than the one before.
+
     Raises
     ------
     ValueError
-        If a label is missing, repeated or not greater than the one before, unless allowed.
+        If a label is missing; or if it is repeated or not greater than the one before, and the
+        policy is ``"raise"``.
     """
     missing = is_missing(labels)
     if missing.any():
         raise ValueError(
-            f"{name!r} has a missing label (NaN or NaT) at position {int(missing.argmax())}"
+            f"cannot append to {where}: {name!r} has a missing label (NaN or NaT) at position "
+            f"{int(missing.argmax())} of the given steps; remove this step or set its label"
         )
     known: dict[Any, int] = {}
     if len(stored):  # times of several resolutions are equal, but not their numbers
@@ -97,8 +111,8 @@ def place(
     for step, label in enumerate(given):
         if on_duplicate == "raise" and (label in known or label in added):
             raise ValueError(
-                f"the label {labels[step]} of {name!r} is already there; pass on_duplicate='skip' "
-                "to ignore such steps, or 'replace' to overwrite them"
+                f"cannot append to {where}: the label {labels[step]} of {name!r} already exists; "
+                "pass on_duplicate='skip' to ignore such steps, or 'replace' to overwrite them"
             )
         if on_duplicate == "replace" and label in known:
             replaced[known[label]] = step
@@ -108,8 +122,8 @@ def place(
     last = greatest(stored)
     if on_unordered == "raise" and not is_increasing(labels[new], last):
         raise ValueError(
-            f"the labels of {name!r} are not increasing after {last}; pass "
-            "on_unordered='append' to store them in the order in which they come"
+            f"cannot append to {where}: the labels of {name!r} are not increasing after {last}; "
+            "sort the steps, or pass on_unordered='append' to store them in the given order"
         )
     return Placement(new, _integers(replaced.values()), _integers(replaced))
 

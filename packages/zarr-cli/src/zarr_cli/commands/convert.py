@@ -54,8 +54,8 @@ def command(
     --include and --exclude choose the arrays to which the layout options apply. Other arrays
     keep their layout.
 
-    --portable changes as little of the layout as those libraries need; portable shows what
-    stops them.
+    --portable changes as little of the layout as possible so that these libraries read the result.
+    The command portable shows what stops them.
 
     The JSON document of --json has source, dest, source_format, dest_format, dry_run, cost,
     steps: a list of {path, kind, cost, chunks, nbytes, notes, problems}, one per node, where

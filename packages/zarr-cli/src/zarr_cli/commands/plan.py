@@ -25,10 +25,10 @@ def command(location: Location, selection: str, write: bool, exact: bool, as_jso
     zarr-core plan s3://bucket/field.zarr#t time=0 --exact
     zarr-core plan field.zarr#t time=0 --write
 
-    SELECTION is written as for cat; all elements by default. Only metadata is read, and nothing
-    is read or written of the selection. Every chunk is assumed to be stored and not to be
-    compressible, unless --exact asks the store. A picture shows the chunks or shards that are
-    touched, along the last two dimensions.
+    SELECTION is written as for cat; all elements by default. Only metadata is read; no
+    element is read or written. Every chunk is assumed to be stored and not to compress, unless
+    --exact asks the store. A picture shows the chunks or shards with selected elements, along the
+    last two dimensions.
 
     The JSON document of --json has location, access (read or write), shape, chunks, inner_chunks
     (null without shards), requests, read_requests, write_requests, read_nbytes, write_nbytes,

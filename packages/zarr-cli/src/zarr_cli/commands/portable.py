@@ -27,25 +27,27 @@ _SHOWN = 5  # nodes that are listed per reason
 )  # fmt: skip
 @json_option
 def command(location: Location, libraries: tuple[str, ...], as_json: bool) -> None:
-    r"""Tell which libraries read a hierarchy, and what stops the others.
+    r"""Show which libraries read a hierarchy, and what stops the others.
 
     \b
     zarr-core portable survey.zarr
     zarr-core portable survey.zarr --for zarr-python-2 --for tensorstore
     zarr-core portable s3://bucket/survey.zarr --json
 
-    The answer is from a table of zarr-conformance, which was measured with these versions of the
-    libraries; nothing is opened with them, and they need not be installed. For each reason, the
-    report has the nodes, the JSON pointer and what to do.
+    The answer is from a table in zarr-conformance, measured with the versions that are printed.
+    The libraries are not run, and need not be installed. For each reason, the report has the
+    nodes, the JSON pointer and what to do.
 
-    A feature that was never measured is reported as not known.
+    If the hierarchy has a feature that was never measured, the answer is unknown.
 
-    Exit status: 0, or with --for 1 if a library does not read it, 2 for a usage error.
+    Exit status: 0; 1 if a library of --for does not read the hierarchy, or if that is unknown; 2
+    for a usage error.
 
     The JSON document of --json has store, path, nodes (a number), measured (a date), libraries: a
     list of {name, version, source, reads, note, reasons, unknown}, where source is measured or
-    documented; reasons is a list of {path, document, pointer, features, outcome, message,
-    remedy}, where outcome is refuses, wrong or crash; unknown is a list of features.
+    documented; reads is true, false, or null if it is unknown; reasons is a list of {path,
+    document, pointer, features, outcome, message, remedy}, where outcome is refuses, wrong or
+    crash; unknown is a list of features.
     """
     try:
         from zarr_conformance.portability import requirement
@@ -105,10 +107,10 @@ def _nodes(location: Location) -> Iterator[tuple[str, dict[str, Any]]]:
 def _print(document: dict[str, Any]) -> None:
     for library in document["libraries"]:
         verdict = ("reads it", "bold green")
-        if not library["reads"]:
+        if library["reads"] is None:
+            verdict = ("unknown", "bold yellow")
+        elif not library["reads"]:
             verdict = ("does not read it", "bold red")
-        elif library["unknown"]:
-            verdict = ("not known", "bold yellow")
         print_styled([(library["name"], "bold"), (f" {library['version']}  ", "dim"), verdict])
         if library["note"]:
             print_styled([(f"  {library['note']}", "dim")], hanging=2)
@@ -120,7 +122,7 @@ def _print(document: dict[str, Any]) -> None:
         for feature in library["unknown"]:
             print_styled([(f"  not measured: {feature}", "yellow")], hanging=4)
     total = pluralize(document["nodes"], "node")
-    read = sum(it["reads"] for it in document["libraries"])
+    read = sum(it["reads"] is True for it in document["libraries"])
     print_styled([(f"{read} of {len(document['libraries'])} libraries read the {total}; measured {document['measured']}", "dim")])  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Sentences about features."""
+"""Descriptions of features, and what to do about them."""
 
 from __future__ import annotations
 

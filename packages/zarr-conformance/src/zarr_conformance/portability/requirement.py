@@ -50,14 +50,16 @@ class Obstacle(NamedTuple):
     @property
     def message(self) -> str:
         """What the library does and why, without its name."""
-        own = table().known(self.feature.id)  # without the name of an extension without a row
+        own = table().known(
+            self.feature.id
+        )  # "?" instead of an extension that the table does not contain
         what = " with ".join(
             describe(self.feature.id if it == own else it) for it in self._ordered(own)
         )
         return {
             "refuses": f"does not read {what}",
             "wrong": f"reads wrong elements with {what}",
-            "crash": f"ends with {what}",
+            "crash": f"crashes with {what}",
         }[self.stop.outcome]
 
     @property
@@ -113,7 +115,7 @@ class Requirement:
         ]
         names = ", ".join(self.libraries)
         found += [
-            (it.pointer, f"it is not known whether {names} read {describe(it.id)}; {advice(it.id)}")
+            (it.pointer, f"it is unknown whether {names} read {describe(it.id)}; {advice(it.id)}")
             for it in node_features(path, documents)
             if not table().is_known(it.id)
         ]
@@ -152,8 +154,8 @@ def library_name(given: str) -> str:
     if name in known:
         return name
     close = get_close_matches(name, [*known, *ALIASES], 1)
-    hint = f"; did you mean {close[0]!r}?" if close else ""
-    raise ValueError(f"unknown library {given!r}{hint} Known are: {', '.join(known)}")
+    hint = f"; did you mean {close[0]!r}?" if close else "."
+    raise ValueError(f"unknown library {given!r}{hint} Known libraries: {', '.join(known)}")
 
 
 def obstacles(features: Sequence[Feature], library: str) -> Iterator[Obstacle]:
@@ -196,7 +198,8 @@ def report(
     -------
     list of dict
         For each library ``name``, ``version``, ``source``, ``reads``, ``note``, ``reasons`` and
-        ``unknown``: features that were not measured.
+        ``unknown``: features that were not measured.  If there are some, and no reasons, ``reads``
+        is None.
     """
     support = table()
     documents = dict(nodes)
@@ -223,7 +226,7 @@ def report(
         found.append(
             {
                 "name": library, "version": row["version"], "source": row["source"],
-                "reads": not reasons, "note": row.get("note", ""), "reasons": reasons,
+                "reads": None if new and not reasons else not reasons, "note": row.get("note", ""), "reasons": reasons,
                 "unknown": [] if reasons else new,
             }
         )  # fmt: skip

@@ -31,7 +31,7 @@ class Stop:
     features : frozenset of str
         The features that it does not read, together if there are several.
     outcome : {"refuses", "wrong", "crash"}
-        What it does: it raises an error, returns wrong elements, or ends.
+        What it does: it raises an error, returns wrong elements, or crashes.
     message : str
         The error message that was measured, if any.
     chunks : bool
@@ -82,7 +82,7 @@ class Support:
     def stops(self, features: Iterable[str], library: str) -> list[Stop]:
         """Return what stops a library from reading a node with these features.
 
-        A combination is left out if a part of it is a reason of its own.
+        A combination is omitted if a part of it is a reason of its own.
         """
         known = {self.known(it) for it in features}
         if known & GROUPS and not self.libraries[library].get("groups", True):

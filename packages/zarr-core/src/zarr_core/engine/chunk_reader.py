@@ -165,7 +165,8 @@ def _read_buffered(
 def _read_large(reader: ChunkReader, key: str, selection: AnySelection | None, out: Array) -> bool:
     """Allocate a buffer only if the value is stored.
 
-    The value of a remote store is received when its memory is available; its request is sent before.
+    The value of a remote store is received when memory for it is available; the request is sent
+    before.
     """
     codecs = reader.codecs
     remote = reader.store.max_concurrency is not None

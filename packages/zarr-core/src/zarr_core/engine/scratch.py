@@ -34,12 +34,12 @@ _large: list[memoryview] = []  # append and pop are atomic
 
 
 class scratch:  # noqa: N801 - used as a function is: with scratch(n) as memory
-    """Borrow memory for a block; small memory of this thread, large memory of the process.
+    """Borrow memory for a block: small buffers of this thread, large buffers of the process.
 
     The block gets a writable memoryview of format ``B`` and length ``nbytes``, with undefined
     content.  Nested blocks get different memory.
 
-    Requests to remote stores have many threads, of which few need large memory at a time.
+    Requests to remote stores have many threads, of which few need a large buffer at a time.
     """
 
     __slots__ = ("_buffer", "_nbytes")
@@ -75,7 +75,7 @@ class scratch:  # noqa: N801 - used as a function is: with scratch(n) as memory
 
 
 class Reservation:
-    """A reserved amount of memory in bytes; call it to correct the amount."""
+    """A reserved amount of memory; call it with another amount in bytes to correct it."""
 
     def __init__(self, limiter: MemoryLimiter, amount: int) -> None:
         self.amount = amount

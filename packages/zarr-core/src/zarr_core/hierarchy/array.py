@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     NDArray = np.ndarray[Any, Any]
 
 
+_INDEXING = ("fancy", "basic", "orthogonal", "coordinate", "mask", "block")
 _MAX_LENGTHS = 10**7
 
 
@@ -376,10 +377,10 @@ class Array(Node[ArrayMetadata]):
         selection: Any = ...,
         access: Literal["read", "write"] = "read",
         *,
-        indexing: Literal["fancy", "orthogonal", "coordinate", "mask", "block"] = "fancy",
+        indexing: Literal["fancy", "basic", "orthogonal", "coordinate", "mask", "block"] = "fancy",
         exact: bool = False,
     ) -> Any:
-        """What reading or writing a selection will request, transfer, decode and need in memory.
+        """Return the requests, bytes and memory of reading or writing a selection.
 
         Parameters
         ----------
@@ -387,13 +388,13 @@ class Array(Node[ArrayMetadata]):
             As in ``array[selection]``; all elements by default.
         access : {"read", "write"}
             Whether elements are read or written.
-        indexing : {"fancy", "orthogonal", "coordinate", "mask", "block"}
-            The meaning of the selection: that of ``array[...]``, ``oindex``, ``vindex``,
-            :meth:`get_mask_selection` or ``blocks``.
+        indexing : {"fancy", "basic", "orthogonal", "coordinate", "mask", "block"}
+            The meaning of the selection: that of ``array[...]``, :meth:`get_basic_selection`,
+            ``oindex``, ``vindex``, :meth:`get_mask_selection` or ``blocks``.
         exact : bool
             Whether to ask the store for the sizes of the chunks, and read the indexes of the
             shards.  By default nothing is requested: every chunk is assumed to be stored, and not
-            to be compressible.
+            to compress.
 
         Returns
         -------
@@ -404,6 +405,8 @@ class Array(Node[ArrayMetadata]):
         ------
         SelectionError
             If the selection does not fit the array.
+        ValueError
+            If ``access`` or ``indexing`` is not one of the listed values.
         ModuleNotFoundError
             If zarr-transfer is not installed.
 
@@ -412,6 +415,8 @@ class Array(Node[ArrayMetadata]):
         A plan without ``exact`` takes about as long for billions of chunks as for a few, if the
         selection consists of slices.
         """
+        if indexing not in _INDEXING:
+            raise ValueError(f"indexing must be one of {', '.join(_INDEXING)}, not {indexing!r}")
         parser = getattr(parse, indexing)
         try:
             parsed = parser(
@@ -470,7 +475,7 @@ class Array(Node[ArrayMetadata]):
         TypeError
             If the elements cannot be cast to the dtype of ``out``.
         MemoryLimitError
-            If ``max_memory`` is too small; nothing is read, and the message says what suffices.
+            If ``max_memory`` is too small; nothing is read, and the message has the smallest limit.
         ChunkDecodeError, StoreError
             If a chunk cannot be read.
         """
@@ -639,7 +644,8 @@ class Array(Node[ArrayMetadata]):
         SelectionError
             If the selection does not fit the array, or the value the selection.
         MemoryLimitError
-            If ``max_memory`` is too small; nothing is written, and the message says what suffices.
+            If ``max_memory`` is too small; nothing is written, and the message has the smallest
+            limit.
         StoreReadOnlyError
             If the array was opened for reading.
         CodecError, StoreError

@@ -52,10 +52,10 @@ def overwrite_unmanaged_keys() -> Iterator[None]:
 
 
 class StoreSnapshot(Store):
-    """Answers what several checks read from a store, and sends each request once.
+    """A store that sends each request once, although several checks read the same values.
 
-    For the checks before a node is created, between which nothing is written.  It keeps values
-    and empty prefixes.
+    It is for the checks before a node is created, between which nothing is written.  It keeps
+    values and empty prefixes.
     """
 
     def __init__(self, store: Store) -> None:

@@ -79,7 +79,8 @@ def elements_to_append(
 ) -> tuple[Any, int]:
     """Convert the arguments of :meth:`zarr_core.Array.append`; the returned axis is not negative.
 
-    With a memory limit, chunked arrays are not read yet.  Raises a ValueError if the shapes do not fit.
+    With a memory limit, chunked arrays are not read yet.  Raises a ValueError if the shapes do not
+    fit.
     """
     in_parts = max_memory is not None and is_chunked(data)
     values = data if in_parts else elements_of(data, array.resolved.data_type)

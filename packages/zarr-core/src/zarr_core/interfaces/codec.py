@@ -327,7 +327,7 @@ class SubchunkCodec(ArrayToBytesCodec):
     def for_plan(
         self, decoded: ArrayRepresentation, inner: object, inner_nbytes: int | None
     ) -> tuple[PartialDecodeCodec, int | None] | None:
-        """A codec that makes the same requests for partial decoding, to plan a read.
+        """Return a codec that makes the same requests for partial decoding, to plan a read.
 
         Parameters
         ----------

@@ -99,7 +99,7 @@ class Store(ABC):
     """
 
     opening_nbytes: int = 0
-    """Bytes that the request of :meth:`open_value` reads if it is not told which; for plans."""
+    """Bytes that the request of :meth:`open_value` reads without ``first``; for plans."""
 
     gap_bytes: int = ByteReader.gap_bytes
     """The attribute ``gap_bytes`` of readers of its values; for plans."""

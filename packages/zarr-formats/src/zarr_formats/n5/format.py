@@ -147,7 +147,7 @@ class N5(Format):
         return is_node_name(name) or is_reserved_name(name)
 
     def check_path(self, path: str) -> None:
-        """Names must not be those of metadata documents, which directories would hide."""
+        """Check that no name is that of a metadata document, which a directory would hide."""
         for name in path.split("/"):
             if name in _DOCUMENT_NAMES:
                 raise NodeNameError(

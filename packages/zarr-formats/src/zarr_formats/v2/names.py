@@ -10,7 +10,7 @@ from zarr_core.errors import NodeNameError
 from zarr_formats.v2.document import ARRAY, ATTRIBUTES, CONSOLIDATED, GROUP
 
 DOCUMENT_NAMES = frozenset([ARRAY, GROUP, ATTRIBUTES, CONSOLIDATED, "zarr.json"])
-"""Names of documents of this format, and of version 3, which is looked for in the same place."""
+"""Names of documents of this format and of version 3, which are stored in the same place."""
 
 
 def check_names(path: str) -> None:

@@ -1,1 +1,1 @@
-"""Plans of reads and writes of arrays, and their execution within a memory limit."""
+"""Plans of reads and writes of arrays, and reads and writes within a memory limit."""

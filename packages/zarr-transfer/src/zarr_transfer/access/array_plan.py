@@ -1,4 +1,4 @@
-"""Making the plan of a read or write of an array."""
+"""Compute the plan of a read or write of an array."""
 
 from __future__ import annotations
 
@@ -30,14 +30,31 @@ if TYPE_CHECKING:
 
     from zarr_transfer.access.chunk_classes import ChunkPart
 
-_FEW = 100  # sizes that are requested one by one
+_FEW = 100  # number of sizes that are requested one by one
 _PER_POINT = 32  # bytes for sorting the coordinates of a point
 
 
 def plan_array(
     array: Array, parsed: ParsedSelection, access: Literal["read", "write"], exact: bool
 ) -> Plan:
-    """Return the plan of a read or write; see :meth:`zarr_core.Array.plan`."""
+    """Return the plan of a read or write; see :meth:`zarr_core.Array.plan`.
+
+    Parameters
+    ----------
+    array : Array
+        The array.
+    parsed : ParsedSelection
+        The selection.
+    access : {"read", "write"}
+        The kind of access.
+    exact : bool
+        Whether to ask the store for the sizes of the chunks and the indexes of the shards.
+
+    Raises
+    ------
+    ValueError
+        If ``access`` is another value.
+    """
     if access not in ("read", "write"):
         raise ValueError(f'access must be "read" or "write", not {access!r}')
     stored = array.stored
@@ -173,7 +190,7 @@ def _decoded_nbytes(codecs: PreparedCodecChain, inside: Any, only_changed: bool)
 def least_memory(
     stored: StoredArray, selection: Any, parts: Iterable[ChunkPart], access: str
 ) -> int:
-    """Return the memory for reading or writing one chunk after the other."""
+    """Return the memory in bytes for reading or writing one chunk after the other."""
     tasks = (_task_memory(stored, part, access, 1) for part in parts)
     return max(tasks, default=0) + _for_points(selection)
 
@@ -181,7 +198,7 @@ def least_memory(
 def peak_memory(
     stored: StoredArray, selection: Any, parts: Sequence[ChunkPart], access: str
 ) -> int:
-    """Return the memory for reading or writing as many chunks at the same time as there are threads."""
+    """Return the memory in bytes for reading or writing one chunk in each thread."""
     threads = thread_count() if stored.threads is None else stored.threads
     outer = max(1, min(threads, sum(part.chunks for part in parts)))
     tasks = (_task_memory(stored, part, access, max(1, threads // outer)) for part in parts)

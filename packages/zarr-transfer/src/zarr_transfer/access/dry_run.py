@@ -1,4 +1,4 @@
-"""Reading without data: the engine reads an array whose store and codecs only record requests.
+"""Reads without data: the engine reads an array whose store and codecs only record requests.
 
 The selection of chunks, of inner chunks and of byte ranges is that of a real read, because it is
 the same code.  Three things are replaced:
@@ -107,7 +107,7 @@ class Nowhere(np.ndarray[Any, Any]):
 
 
 class _ValueWasReadError(ZarrError):
-    """A whole value is in memory: nothing else is requested."""
+    """The whole value was read, so nothing else is requested."""
 
 
 class DryChain(PreparedCodecChain):
@@ -146,10 +146,10 @@ class DryChain(PreparedCodecChain):
             self.assumed_size = size
 
     def decode_bytes_into(self, data: Buffer, out: memoryview) -> None:
-        """Decode nothing."""
+        """Do nothing."""
 
     def decode_into(self, data: Buffer, out: Array, selection: Any = None) -> None:
-        """Decode nothing."""
+        """Do nothing."""
 
     def partial_decode(self, reader: ByteReader, selection: Any, out: Array) -> None:
         """Make the requests of the codec; none for a value in memory."""

@@ -1,4 +1,4 @@
-"""Reading and writing within a memory limit: as many chunks at the same time as fit."""
+"""Reads and writes within a memory limit: as many chunks at the same time as fit."""
 
 from __future__ import annotations
 
@@ -37,6 +37,19 @@ def read_within(
     max_memory: int,
 ) -> Any:
     """Read a selection; see :meth:`zarr_core.Array.get_basic_selection`.
+
+    Parameters
+    ----------
+    array : Array
+        The array.
+    parsed : ParsedSelection
+        The selection.
+    fields : str or list of str, optional
+        The fields to read; all by default.
+    out : ndarray, optional
+        Receives the result.
+    max_memory : int
+        Maximum memory of the call in bytes, without ``out``.
 
     Raises
     ------
@@ -94,8 +107,19 @@ def write_within(
 ) -> None:
     """Write a selection; see :meth:`zarr_core.Array.set_basic_selection`.
 
-    ``values`` is an array that was broadcast to the selection, or an array of another library of
-    the shape of the selection.
+    Parameters
+    ----------
+    stored : StoredArray
+        The array.
+    parsed : ParsedSelection
+        The selection.
+    values : array-like
+        An array that was broadcast to the selection, or an array of another library with the shape
+        of the selection.
+    fields : str or list of str, optional
+        The field to write; all by default.
+    max_memory : int
+        Maximum memory of the call in bytes, without ``values``.
 
     Raises
     ------

@@ -20,7 +20,7 @@ _LEVELS = "·░▒▓█"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a read or write will do, known before it is done; ``print`` shows it as a table.
+    """The requests, bytes and memory of a read or write, before it is done; prints as a table.
 
     Parameters
     ----------
@@ -46,8 +46,8 @@ class Plan:
         Maximum memory of the call in bytes, with the result of a read, without the value of a
         write.
     smallest_nbytes : int
-        The smallest ``max_memory`` with which the same call is possible if a read is given
-        ``out``; the memory beyond the arrays of the caller.
+        The smallest ``max_memory`` in bytes for the same call, with ``out`` for a read: the
+        memory in addition to the arrays of the caller.
     is_exact : bool
         Whether the store was asked for the sizes of the chunks and the indexes of the shards.
         Otherwise all chunks are assumed to be stored and not to compress, so that
@@ -102,7 +102,7 @@ class Plan:
         """Draw the chunks, or shards, with selected elements; empty if there are too many.
 
         The last two dimensions of the chunk grid are shown.  In a large grid several neighbours
-        share a cell, and a lighter shade means that some of them are not selected.
+        share a cell; a lighter shade means that some of them have no selected elements.
         """
         axes = self._stored.axes
         grid = [axis.count for axis in axes[-2:]]

@@ -47,10 +47,10 @@ _SOLUTIONS: dict[str, dict[str, tuple[Any, ...]]] = {
 
 
 class Requirement(Protocol):
-    """What zarr-conformance provides: that given libraries read the result."""
+    """The requirement that given libraries read the result; zarr-conformance implements it."""
 
     def problems(self, path: str, documents: Mapping[str, Any]) -> list[tuple[str, str]]:
-        """Return a JSON pointer and a message for each reason against a node."""
+        """Return a JSON pointer and a message for each reason why a node is not read."""
 
     def zarr_format(self) -> int:
         """Return the newest version of the format that all libraries read."""
