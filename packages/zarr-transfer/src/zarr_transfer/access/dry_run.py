@@ -256,8 +256,8 @@ class DryStore(Store):
             return None
         if first is None:
             first = ByteRange(0, self._real.opening_nbytes)
-        may_be_nearer = self._sizes is None and self._codecs.is_indexed
-        return DryReader(self._log, self._real, size, first, source, may_be_nearer)
+        gaps_may_shrink = self._sizes is None and self._codecs.is_indexed
+        return DryReader(self._log, self._real, size, first, source, gaps_may_shrink)
 
     def set(self, key: str, value: Buffers) -> None:
         raise AssertionError("a plan writes nothing")
@@ -275,7 +275,7 @@ class DryReader(ByteReader):
     A store with latency reads the part ``first`` with the request that opens the value, and parts
     with small gaps together.  Other stores open the value without reading, and read each part.
 
-    ``may_be_nearer`` is whether gaps may be smaller than assumed, because stored parts are
+    ``gaps_may_shrink`` is whether gaps may be smaller than assumed, because stored parts are
     compressed.  Then all gaps that may be read count, so that the bytes are an upper limit.
     """
 
@@ -286,10 +286,10 @@ class DryReader(ByteReader):
         size: int,
         first: ByteRange,
         source: ByteReader | None,
-        may_be_nearer: bool,
+        gaps_may_shrink: bool,
     ) -> None:
         self._log, self._size, self._source = log, size, source
-        self._may_be_nearer = may_be_nearer
+        self._gaps_may_shrink = gaps_may_shrink
         self.max_concurrency = store.max_concurrency
         self.gap_bytes = store.gap_bytes if source is None else source.gap_bytes
         self._held = (0, 0)
@@ -329,7 +329,7 @@ class DryReader(ByteReader):
                 nbytes += max(0, stop - end)
                 end = max(end, stop)
             else:
-                if end is not None and self._may_be_nearer:
+                if end is not None and self._gaps_may_shrink:
                     nbytes += self.gap_bytes
                 count, nbytes, end = count + 1, nbytes + stop - start, stop
         self._log.add(count, nbytes)
