@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import zarr_compat
 from zarr_compat.alias import EXTENDED_MODULES, MODULES
-from zarr_compat.installed import SUBSTITUTED_MODULES
+from zarr_compat.zarr_python import SUBSTITUTED_MODULES
 
 ALL = [*MODULES, *EXTENDED_MODULES, *SUBSTITUTED_MODULES]
 ROOT = Path(__file__).parents[2]

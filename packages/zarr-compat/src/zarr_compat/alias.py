@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from zarr_compat.installed import SUBSTITUTED_MODULES
+from zarr_compat.zarr_python import SUBSTITUTED_MODULES
 
 if TYPE_CHECKING:
     import os

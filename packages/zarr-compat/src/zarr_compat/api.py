@@ -19,7 +19,6 @@ from zarr_compat.array import Array
 from zarr_compat.asynchronous import AsyncArray, AsyncGroup
 from zarr_compat.errors import ZarrUserWarning
 from zarr_compat.group import Group
-from zarr_compat.installed import zarr_python_version
 from zarr_compat.open_nodes import (
     adapt_creation,
     create,
@@ -31,6 +30,7 @@ from zarr_compat.open_nodes import (
     open_group,
 )
 from zarr_compat.settings import config
+from zarr_compat.zarr_python import zarr_python_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,9 +12,9 @@ from zarr_core.extension import ExtensionDefinition
 
 from zarr_compat.attributes import attributes_of
 from zarr_compat.errors import ZarrRuntimeWarning, ZarrUserWarning
-from zarr_compat.installed import interface_module
 from zarr_compat.settings import config as settings
 from zarr_compat.v2_arguments import accept_v2_arguments
+from zarr_compat.zarr_python import interface_module
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

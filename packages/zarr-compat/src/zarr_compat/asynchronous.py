@@ -7,8 +7,8 @@ from types import GenericAlias
 from typing import TYPE_CHECKING, Any
 
 from zarr_compat import open_nodes
-from zarr_compat.installed import interface_module
 from zarr_compat.sync import in_thread
+from zarr_compat.zarr_python import interface_module
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable

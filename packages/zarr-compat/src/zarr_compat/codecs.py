@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from zarr_core.extension import ExtensionDefinition
 
-from zarr_compat.installed import is_zarr_python_used
+from zarr_compat.zarr_python import is_zarr_python_used
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import zarr_core
 from zarr_core.extension import StoreError, StoreReadError, ZarrError, check_key, check_prefix
 
-from zarr_compat.installed import interface_module
+from zarr_compat.zarr_python import interface_module
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Coroutine, Iterator

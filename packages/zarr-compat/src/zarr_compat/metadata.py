@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core.tools import format_named
 
-from zarr_compat.installed import interface_module, is_zarr_python_used
+from zarr_compat.zarr_python import interface_module, is_zarr_python_used
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,8 +13,8 @@ import zarr_core
 
 from zarr_compat.core_store import CoreStore, wrap_core_store
 from zarr_compat.foreign import METADATA_NAMES, ForeignStore
-from zarr_compat.installed import interface_module
 from zarr_compat.store import Store
+from zarr_compat.zarr_python import interface_module
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Mapping, MutableMapping

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from zarr_compat.installed import interface_module
+from zarr_compat.zarr_python import interface_module
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable

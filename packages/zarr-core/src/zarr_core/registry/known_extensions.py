@@ -106,11 +106,11 @@ FUNCTIONS: dict[str, tuple[str, str]] = {
     "Array.plan": ("zarr-transfer", "zarr_transfer.access.array_plan:plan_array"),
     "Array.get_basic_selection(max_memory=...)": (
         "zarr-transfer",
-        "zarr_transfer.access.limited:read_within",
+        "zarr_transfer.access.within_limit:read_within",
     ),
     "Array.set_basic_selection(max_memory=...)": (
         "zarr-transfer",
-        "zarr_transfer.access.limited:write_within",
+        "zarr_transfer.access.within_limit:write_within",
     ),
     "Group.move": ("zarr-transfer", "zarr_transfer.move_node:move_in_store"),
 }
