@@ -101,6 +101,29 @@ def test_a_limit_of_metadata_is_a_number_of_bytes(config, limit):
         config.set(max_metadata_nbytes=limit)
 
 
+@pytest.mark.parametrize("limit", [0, -1, True, 1.5, "1", None])
+def test_the_memory_for_remote_chunks_is_a_number_of_bytes(config, limit):
+    with pytest.raises(ValueError, match="remote_memory_nbytes must be an integer of at least 1"):
+        config.set(remote_memory_nbytes=limit)
+
+
+def test_the_memory_for_remote_chunks_in_the_environment(monkeypatch):
+    monkeypatch.setenv("ZARR_CORE_REMOTE_MEMORY_NBYTES", "1000")
+    assert Config().settings.remote_memory_nbytes == 1000
+    monkeypatch.setenv("ZARR_CORE_REMOTE_MEMORY_NBYTES", "1G")
+    with pytest.raises(ValueError, match="ZARR_CORE_REMOTE_MEMORY_NBYTES must be an integer"):
+        _ = Config().settings
+
+
+def test_the_memory_for_remote_chunks_is_the_limit_of_their_reads():
+    from zarr_core import config
+    from zarr_core.tools import remote_memory
+
+    with config.set(remote_memory_nbytes=1234):
+        assert remote_memory.limit == 1234
+    assert remote_memory.limit == 1 << 24
+
+
 def test_the_limit_of_metadata_in_the_environment(monkeypatch):
     monkeypatch.setenv("ZARR_CORE_MAX_METADATA_NBYTES", "1000")
     assert Config().settings.max_metadata_nbytes == 1000

@@ -72,6 +72,11 @@ class Settings:
         Maximum size of a metadata document in bytes (by default 256 MiB), including consolidated
         metadata and references.  Reading may need several times as much memory.  None: no limit.
         Environment: ``ZARR_CORE_MAX_METADATA_NBYTES``.
+    remote_memory_nbytes : int
+        Memory in bytes, in addition to results, for large chunks of remote stores that are received
+        and decoded at the same time (by default 16 MiB).  More memory is faster if one connection
+        does not use the whole network.  One chunk is always read, however large it is.
+        Environment: ``ZARR_CORE_REMOTE_MEMORY_NBYTES``.
     """
 
     threads: int | None = None
@@ -85,6 +90,7 @@ class Settings:
     native: Literal["auto", "off", "require"] = "auto"
     chunk_cache: Any = None
     max_metadata_nbytes: int | None = 1 << 28
+    remote_memory_nbytes: int = 1 << 24
 
 
 _counter = count()
@@ -166,6 +172,10 @@ class _Change:
         self._config._apply(self._before)  # noqa: SLF001 - part of Config.set
 
 
+def _is_positive(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
 def _checked(settings: Settings) -> Settings:
     if settings.threads is not None and (
         isinstance(settings.threads, bool)
@@ -175,14 +185,15 @@ def _checked(settings: Settings) -> Settings:
         raise ValueError(
             f"threads must be None or an integer of at least 0, not {settings.threads!r}"
         )
-    if settings.max_metadata_nbytes is not None and (
-        isinstance(settings.max_metadata_nbytes, bool)
-        or not isinstance(settings.max_metadata_nbytes, int)
-        or settings.max_metadata_nbytes < 1
-    ):
+    if settings.max_metadata_nbytes is not None and not _is_positive(settings.max_metadata_nbytes):
         raise ValueError(
             "max_metadata_nbytes must be None or an integer of at least 1, not "
             f"{settings.max_metadata_nbytes!r}"
+        )
+    if not _is_positive(settings.remote_memory_nbytes):
+        raise ValueError(
+            "remote_memory_nbytes must be an integer of at least 1, not "
+            f"{settings.remote_memory_nbytes!r}"
         )
     if settings.fallback not in ("error", "warn", "use"):
         raise ValueError(f'fallback must be "error", "warn" or "use", not {settings.fallback!r}')
@@ -237,12 +248,12 @@ def _from_environment() -> Settings:
         changes["native"] = native
     if disabled := os.environ.get("ZARR_CORE_DISABLE_PLUGINS"):
         changes["disabled_plugins"] = frozenset(name.strip() for name in disabled.split(","))
-    if limit := os.environ.get("ZARR_CORE_MAX_METADATA_NBYTES"):
-        if not limit.isdecimal():
-            raise ValueError(
-                f"ZARR_CORE_MAX_METADATA_NBYTES must be an integer of at least 1, not {limit!r}"
-            )
-        changes["max_metadata_nbytes"] = int(limit)
+    for name in ("max_metadata_nbytes", "remote_memory_nbytes"):
+        variable = f"ZARR_CORE_{name.upper()}"
+        if limit := os.environ.get(variable):
+            if not limit.isdecimal():
+                raise ValueError(f"{variable} must be an integer of at least 1, not {limit!r}")
+            changes[name] = int(limit)
     return _checked(replace(Settings(), **changes))
 
 

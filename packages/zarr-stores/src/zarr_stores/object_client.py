@@ -7,6 +7,7 @@ from itertools import accumulate
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
+from zarr_core import config
 from zarr_core.extension import StoreError, StoreReadError, ValueReplacedError
 from zarr_core.tools import log
 
@@ -27,7 +28,7 @@ _MULTIPART = 1 << 25  # bytes; larger values go in several requests
 _PART = 1 << 23
 _STREAMED = 1 << 17  # bytes; larger bodies are streamed into the buffer
 _PIECE = 1 << 16
-_BODIES = 8  # bodies that are streamed at the same time, as each needs memory
+_BODY_NBYTES = 1 << 21  # memory of a body that is streamed, beside its buffer
 _BUFFERS = (bytes, bytearray, memoryview)
 _WRITES = 8  # attempts on a WebDAV server, which must create directories first
 
@@ -64,7 +65,7 @@ class Client:
         for _ in range(max_concurrency):
             self._tokens.put(None)
         self._bodies: SimpleQueue[None] = SimpleQueue()
-        for _ in range(_BODIES):
+        for _ in range(max(1, config.settings.remote_memory_nbytes // _BODY_NBYTES)):
             self._bodies.put(None)
         self._seen = False  # whether the bucket is known to exist
         self._whole = False  # whether the server is known not to support ranges

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from zarr_core.config import config
 from zarr_core.threads import thread_count
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ class MemoryLimiter:
     """Limits the total memory of concurrent tasks, in bytes; a single task is always allowed."""
 
     def __init__(self, limit: int) -> None:
-        self._limit = limit
+        self.limit = limit
         self.reset()
 
     def reset(self) -> None:
@@ -105,7 +106,7 @@ class MemoryLimiter:
         # Only one task waits for the amount: otherwise small ones could overtake it forever.
         with self._entrance, self._changed:
             # The expected amount may change while waiting.
-            while self.used + (amount := expected()) > self._limit and self._inside:
+            while self.used + (amount := expected()) > self.limit and self._inside:
                 self._changed.wait()
             self.used += amount
             self._inside += 1
@@ -126,7 +127,18 @@ class MemoryLimiter:
                 self._changed.notify_all()
 
 
-remote_memory = MemoryLimiter(1 << 24)
+class _RemoteMemory(MemoryLimiter):
+    """A limit that is a setting."""
+
+    def __init__(self) -> None:
+        self.reset()
+
+    @property
+    def limit(self) -> int:  # type: ignore[override]  # an attribute
+        return config.settings.remote_memory_nbytes
+
+
+remote_memory = _RemoteMemory()
 """Limits the memory for chunks of remote stores, encoded and decoded, outside of results."""
 
 if hasattr(os, "register_at_fork"):
