@@ -7,9 +7,8 @@ from itertools import accumulate
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
-from zarr_core import config
 from zarr_core.extension import StoreError, StoreReadError, ValueReplacedError
-from zarr_core.tools import log
+from zarr_core.tools import log, remote_memory
 
 from zarr_stores import object_errors as errors
 from zarr_stores._database import is_key
@@ -65,7 +64,7 @@ class Client:
         for _ in range(max_concurrency):
             self._tokens.put(None)
         self._bodies: SimpleQueue[None] = SimpleQueue()
-        for _ in range(max(1, config.settings.remote_memory_nbytes // _BODY_NBYTES)):
+        for _ in range(max(1, remote_memory.limit // _BODY_NBYTES)):
             self._bodies.put(None)
         self._seen = False  # whether the bucket is known to exist
         self._whole = False  # whether the server is known not to support ranges
