@@ -198,6 +198,14 @@ class Server(ABC):
         members = process_tree.family(self.pid)
         for pid in members:
             os.kill(pid, signal.SIGSTOP)
+        # The signal returns before all threads are suspended, so one could still respond.
+        for pid in members:
+            for state in Path(f"/proc/{pid}/task").glob("*/stat"):
+                with contextlib.suppress(OSError):  # a thread that ended
+                    for _ in range(1000):
+                        if state.read_text().rpartition(")")[2].split()[0] in "TtZX":
+                            break
+                        time.sleep(0.01)
         try:
             yield
         finally:
