@@ -1,4 +1,4 @@
-"""The core without zarr-transfer."""
+"""The core without the distributions that have functions for it."""
 
 import sys
 
@@ -36,6 +36,16 @@ def test_a_member_cannot_be_moved_without_zarr_transfer(no_zarr_transfer):
     with pytest.raises(ModuleNotFoundError, match=r"Group\.move needs zarr-transfer"):
         group.move("a", "b")
     assert list(group) == ["a"]
+
+
+@pytest.mark.parametrize("function", [zarr.open, zarr.create_group])
+def test_locations_in_archives_need_zarr_stores(function, monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "zarr_stores", None)
+    with pytest.raises(ModuleNotFoundError, match="pip install zarr-stores"):
+        function(f"{tmp_path}/a.zip|zip:b")
+    (tmp_path / "a|b").mkdir()
+    zarr.create_group(f"{tmp_path}/a|b")
+    assert zarr.open(f"{tmp_path}/a|b").path == ""
 
 
 def test_everything_else_works_without_zarr_transfer(no_zarr_transfer, tmp_path):

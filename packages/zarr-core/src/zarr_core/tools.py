@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from zarr_core.optional import optional_function
     from zarr_core.printable import escape_controls, escape_json, listed, printable_message, quoted
     from zarr_core.registry.entry_points import entry_points as installed_entry_points
+    from zarr_core.registry.extension_names import is_provided
     from zarr_core.registry.registry import every_provider as providers_of
     from zarr_core.registry.resolve import create_extension, find_implementation, require_extension
     from zarr_core.selection.parsed_selection import ParsedSelection as ParsedSelection
@@ -81,6 +82,7 @@ if TYPE_CHECKING:
         take,
     )
     from zarr_core.stores.local import LocalStore as LocalStore
+    from zarr_core.stores.local import path_from_url
     from zarr_core.stores.same_location import is_within_location, path_within
     from zarr_core.strictjson import keep_nonfinite
     from zarr_core.threads import (
@@ -142,6 +144,7 @@ _MODULE_OF = {
     "in_one_thread": "zarr_core.threads",
     "installed_entry_points": "zarr_core.registry.entry_points:entry_points",
     "is_node_name": "zarr_core.names",
+    "is_provided": "zarr_core.registry.extension_names",
     "is_reserved_name": "zarr_core.names",
     "is_within_location": "zarr_core.stores.same_location",
     "join": "zarr_core.names",
@@ -160,6 +163,7 @@ _MODULE_OF = {
     "overwrite_unmanaged_keys": "zarr_core.hierarchy.create_node",
     "package_schema": "zarr_core.metadata.schema",
     "parallel_for": "zarr_core.threads",
+    "path_from_url": "zarr_core.stores.local",
     "path_within": "zarr_core.stores.same_location",
     "printable_message": "zarr_core.printable",
     "project": "zarr_core.selection.projection",
@@ -230,6 +234,7 @@ __all__ = [
     "in_one_thread",
     "installed_entry_points",
     "is_node_name",
+    "is_provided",
     "is_reserved_name",
     "is_within_location",
     "join",
@@ -248,6 +253,7 @@ __all__ = [
     "overwrite_unmanaged_keys",
     "package_schema",
     "parallel_for",
+    "path_from_url",
     "path_within",
     "printable_message",
     "project",
