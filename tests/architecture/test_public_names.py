@@ -33,7 +33,7 @@ NAMES = {
         SubchunkCodec ValidationProblem ValueReplacedError ZarrError check_key check_prefix
     """,
     "zarr_core.tools": """
-        CHECKPOINT_NAME Cache ChunkProjection CodecChain ConsolidatedMetadata KeyOrder MANIFEST_NAMES
+        CHECKPOINT_NAME CHUNK_BYTES SHARD_BYTES divisor_below parse_lengths Cache ChunkProjection CodecChain ConsolidatedMetadata KeyOrder MANIFEST_NAMES
         MaskIndexer Node PreparedCodecChain Progress ProgressReporter RegularAxis Rollback Schema
         StoredArray StoredGroup WrapperReader allow_reserved_names available_threads
         check_attributes check_reserved_names chunk_count codec_definition MemoryLimiter

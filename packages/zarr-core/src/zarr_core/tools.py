@@ -65,6 +65,12 @@ if TYPE_CHECKING:
         normalise_path,
     )
     from zarr_core.normalize.attributes import check_attributes
+    from zarr_core.normalize.chunk_shapes import (
+        CHUNK_BYTES,
+        SHARD_BYTES,
+        divisor_below,
+        parse_lengths,
+    )
     from zarr_core.normalize.data_types import data_type_for
     from zarr_core.optional import optional_function
     from zarr_core.printable import escape_controls, escape_json, listed, printable_message, quoted
@@ -96,6 +102,7 @@ if TYPE_CHECKING:
 # The module of each name, and the name there if it is another one.
 _MODULE_OF = {
     "CHECKPOINT_NAME": "zarr_core.names",
+    "CHUNK_BYTES": "zarr_core.normalize.chunk_shapes",
     "Cache": "zarr_core.cache",
     "ChunkProjection": "zarr_core.selection.projection",
     "CodecChain": "zarr_core.engine.chain",
@@ -114,6 +121,7 @@ _MODULE_OF = {
     "RegularAxis": "zarr_core.chunk_grids",
     "Reservation": "zarr_core.engine.scratch",
     "Rollback": "zarr_core.hierarchy.rollback",
+    "SHARD_BYTES": "zarr_core.normalize.chunk_shapes",
     "Schema": "zarr_core.metadata.schema",
     "StoreLike": "zarr_core.hierarchy.store_path",
     "StoreSnapshot": "zarr_core.hierarchy.create_node",
@@ -131,6 +139,7 @@ _MODULE_OF = {
     "create_ancestors": "zarr_core.hierarchy.create_node",
     "create_extension": "zarr_core.registry.resolve",
     "data_type_for": "zarr_core.normalize.data_types",
+    "divisor_below": "zarr_core.normalize.chunk_shapes",
     "erase_documents": "zarr_core.hierarchy.delete",
     "erase_node": "zarr_core.hierarchy.delete",
     "escape_controls": "zarr_core.printable",
@@ -163,6 +172,7 @@ _MODULE_OF = {
     "overwrite_unmanaged_keys": "zarr_core.hierarchy.create_node",
     "package_schema": "zarr_core.metadata.schema",
     "parallel_for": "zarr_core.threads",
+    "parse_lengths": "zarr_core.normalize.chunk_shapes",
     "path_from_url": "zarr_core.stores.local",
     "path_within": "zarr_core.stores.same_location",
     "printable_message": "zarr_core.printable",
@@ -191,7 +201,9 @@ _MODULE_OF = {
 
 __all__ = [
     "CHECKPOINT_NAME",
+    "CHUNK_BYTES",
     "MANIFEST_NAMES",
+    "SHARD_BYTES",
     "Cache",
     "ChunkProjection",
     "CodecChain",
@@ -221,6 +233,7 @@ __all__ = [
     "create_ancestors",
     "create_extension",
     "data_type_for",
+    "divisor_below",
     "erase_documents",
     "erase_node",
     "escape_controls",
@@ -253,6 +266,7 @@ __all__ = [
     "overwrite_unmanaged_keys",
     "package_schema",
     "parallel_for",
+    "parse_lengths",
     "path_from_url",
     "path_within",
     "printable_message",

@@ -87,6 +87,7 @@ FUNCTIONS: dict[str, tuple[str, str]] = {
         "zarr-conformance",
         "zarr_conformance.portability.requirement:Requirement",
     ),
+    "ChunkLayout": ("zarr-grids", "zarr_grids.chunk_layout:ChunkLayout"),
     "copy_all_hdf5": ("zarr-import", "zarr_import:copy_all_hdf5"),
     "copy_hdf5": ("zarr-import", "zarr_import:copy_hdf5"),
     "open(PLACE|scheme:path)": ("zarr-stores", "zarr_stores.url_pipeline:resolve_pipeline"),
