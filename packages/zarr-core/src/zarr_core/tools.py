@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from zarr_core.hierarchy.rollback import Rollback, holds_anything
     from zarr_core.hierarchy.store_path import StoreLike as StoreLike
     from zarr_core.hierarchy.store_path import opened_store, refuse_misspelt
-    from zarr_core.interfaces.byte_reader import WrapperReader
+    from zarr_core.interfaces.byte_reader import SubrangeReader, WrapperReader
     from zarr_core.interfaces.format import NodeMetadata as NodeMetadata
     from zarr_core.interfaces.format import store_new
     from zarr_core.interfaces.keylock import key_lock
@@ -127,6 +127,7 @@ _MODULE_OF = {
     "StoreSnapshot": "zarr_core.hierarchy.create_node",
     "StoredArray": "zarr_core.engine.stored_array",
     "StoredGroup": "zarr_core.engine.stored_node",
+    "SubrangeReader": "zarr_core.interfaces.byte_reader",
     "WrapperReader": "zarr_core.interfaces.byte_reader",
     "allow_reserved_names": "zarr_core.formats.reserved_names",
     "available_threads": "zarr_core.threads",
@@ -221,6 +222,7 @@ __all__ = [
     "StoreSnapshot",
     "StoredArray",
     "StoredGroup",
+    "SubrangeReader",
     "WrapperReader",
     "allow_reserved_names",
     "available_threads",
