@@ -89,7 +89,6 @@ if TYPE_CHECKING:
     )
     from zarr_core.stores.local import LocalStore as LocalStore
     from zarr_core.stores.local import path_from_url
-    from zarr_core.stores.same_location import is_within_location, path_within
     from zarr_core.strictjson import keep_nonfinite
     from zarr_core.threads import (
         available_threads,
@@ -156,7 +155,6 @@ _MODULE_OF = {
     "is_node_name": "zarr_core.names",
     "is_provided": "zarr_core.registry.extension_names",
     "is_reserved_name": "zarr_core.names",
-    "is_within_location": "zarr_core.stores.same_location",
     "join": "zarr_core.names",
     "json_pointer": "zarr_core.metadata.validation_problem",
     "keep_nonfinite": "zarr_core.strictjson",
@@ -175,7 +173,6 @@ _MODULE_OF = {
     "parallel_for": "zarr_core.threads",
     "parse_lengths": "zarr_core.normalize.chunk_shapes",
     "path_from_url": "zarr_core.stores.local",
-    "path_within": "zarr_core.stores.same_location",
     "printable_message": "zarr_core.printable",
     "project": "zarr_core.selection.projection",
     "project_dimension": "zarr_core.selection.projection",
@@ -251,7 +248,6 @@ __all__ = [
     "is_node_name",
     "is_provided",
     "is_reserved_name",
-    "is_within_location",
     "join",
     "json_pointer",
     "keep_nonfinite",
@@ -270,7 +266,6 @@ __all__ = [
     "parallel_for",
     "parse_lengths",
     "path_from_url",
-    "path_within",
     "printable_message",
     "project",
     "project_dimension",
