@@ -2,7 +2,7 @@
 
 ``python scripts/document_reference.py`` writes ``docs/reference``; a test checks that the pages
 are current.  The public names of a module are those of its ``__all__``; those of a distribution
-of extensions are the classes of its entry points.
+of extensions are the classes of its entry points, and what it provides for the core.
 """
 
 from __future__ import annotations
@@ -50,13 +50,16 @@ MODULES: dict[str, tuple[str, ...]] = {
 EXTENSIONS = (
     "zarr-codecs", "zarr-dtypes", "zarr-grids", "zarr-sharding", "zarr-formats",
 )  # fmt: skip
-"""Distributions whose public names are the classes of their entry points."""
+"""Distributions whose public names are the classes of their entry points and for the core."""
+
+
+def _settings(distribution: str) -> dict[str, Any]:
+    return tomllib.loads((ROOT / "packages" / distribution / "pyproject.toml").read_text())
 
 
 def project(distribution: str) -> dict[str, Any]:
     """Return the table ``project`` of a distribution."""
-    file = ROOT / "packages" / distribution / "pyproject.toml"
-    found: dict[str, Any] = tomllib.loads(file.read_text())["project"]
+    found: dict[str, Any] = _settings(distribution)["project"]
     return found
 
 
@@ -65,7 +68,8 @@ def public_names(distribution: str) -> dict[str, list[str]]:
     if distribution in MODULES:
         return {name: _names(name) for name in MODULES[distribution]}
     found: dict[str, list[str]] = {}
-    for group in project(distribution)["entry-points"].values():
+    functions = _settings(distribution).get("tool", {}).get("zarr-core", {}).get("functions", {})
+    for group in (*project(distribution)["entry-points"].values(), functions):
         for target in group.values():
             module, _, name = target.partition(":")
             if name and module.startswith(distribution.replace("-", "_")):

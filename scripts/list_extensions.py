@@ -48,10 +48,6 @@ TABLES = {
     ),
     "URL_CHAINS": ("str", "The store for chains of URLs."),
     "FILE_SUFFIXES": ("tuple[str, ...]", "Stores for the files with that suffix."),
-    "FILE_SIGNATURES": (
-        "dict[str, list[str]]",
-        "For a store in one file, the first bytes of such files, in hexadecimal digits.",
-    ),
     "FUNCTIONS": (
         "dict[str, tuple[str, str]]",
         "For a function or method of zarr_core, the distribution that provides it, and its target.",
@@ -111,7 +107,6 @@ def tables() -> dict[str, Any]:
         if "locations" in own:
             found["URL_CHAINS"] = own["locations"]["url-chains"]
             found["FILE_SUFFIXES"] = tuple(own["locations"]["file-suffixes"])
-            found["FILE_SIGNATURES"] = own["locations"]["file-signatures"]
         formats += groups.get("zarr_core.format", {}).values()
     classes = [_load(target) for target in formats]
     classes.sort(key=lambda format_: -format_.detection_priority)

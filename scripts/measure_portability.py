@@ -321,7 +321,7 @@ def table(measured: dict[str, Any], given: Sequence[Probe]) -> dict[str, Any]:
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "libraries": libraries,
         "features": sorted({*tested, *N5_FEATURES, "v1", "draft"}),
-        "stops": [
+        "unsupported": [
             {"features": list(features), "libraries": dict(sorted(by.items()))}
             for features, by in sorted(stops.items(), key=lambda it: (len(it[0]), it[0]))
         ],
@@ -363,11 +363,11 @@ def compare(measured: dict[str, Any], given: Sequence[Probe], support: Support) 
         for name, found in measured.items():
             outcomes = found["results"][number]
             actual = {path for path, (outcome, _) in outcomes.items() if outcome != "reads"}
-            predicted = {path for path in outcomes if support.stops(nodes[path], name)}
+            predicted = {path for path in outcomes if support.unsupported(nodes[path], name)}
             counts[name, actual == predicted] += 1
             if actual != predicted:
                 for path in sorted(actual ^ predicted):
-                    causes = [sorted(it.features) for it in support.stops(nodes[path], name)]
+                    causes = [sorted(it.features) for it in support.unsupported(nodes[path], name)]
                     print(f"{probe.origin} {name} /{path}: {outcomes[path]}; predicted {causes}; {probe.origin if not causes else ''} {sorted(nodes[path])}")  # fmt: skip
     return counts
 
@@ -465,7 +465,7 @@ def main() -> int:
     support = Support.load()
     for name, results in harness_results().items():
         if name in support.libraries:
-            agree = sum(reads == (not support.stops(ids, name)) for ids, reads in results)
+            agree = sum(reads == (not support.unsupported(ids, name)) for ids, reads in results)
             print(f"{name}: agrees with {agree} of {len(results)} results of the harness")
     if args.hierarchies:
         others = list(hierarchies(args.hierarchies, args.seed))

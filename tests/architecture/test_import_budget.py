@@ -32,8 +32,6 @@ RARE = {
     "zarr_core.engine.inner_order",
     "zarr_core.hierarchy.fresh_array",
     "zarr_core.hierarchy.fresh_group",
-    "zarr_core.hierarchy.url_pipeline",
-    "zarr_core.normalize.chunk_layout",
     "zarr_core.normalize.dimension_units",
 }
 """Modules of features that most arrays do not use."""
@@ -102,7 +100,7 @@ def test_opening_an_array_loads_nothing_for_new_arrays(tmp_path):
     normalize = {name for name in modules if name.startswith("zarr_core.normalize")}
     assert normalize == {"zarr_core.normalize", "zarr_core.normalize.attributes"}
     hierarchy = {name for name in modules if name.startswith("zarr_core.hierarchy.")}
-    for name in ("consolidate", "create", "create_node", "resize", "rollback", "url_pipeline"):
+    for name in ("consolidate", "create", "create_node", "resize", "rollback"):
         assert f"zarr_core.hierarchy.{name}" not in hierarchy
     assert len([name for name in modules if name.startswith("zarr_core.")]) <= 110
     compared = loaded(f"import zarr_core; zarr_core.open({place!r}, shape=4, dtype='int32')")

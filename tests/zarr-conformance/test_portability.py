@@ -140,7 +140,7 @@ TINY = {
         "b": {"version": "2", "source": "measured", "groups": False},
     },
     "features": ["v3", "v3/group", "v3/codec/gzip", "v3/codec/?", "v3/codec/zstd", "v3/length 0"],
-    "stops": [
+    "unsupported": [
         {"features": ["v3/codec/gzip", "v3/codec/zstd"], "libraries": {"a": {"outcome": "wrong"}}},
         {"features": ["v3/codec/zstd"], "libraries": {"b": {"outcome": "refuses", "chunks": True}}},
         {"features": ["v3/codec/?"], "libraries": {"a": {"outcome": "refuses"}}},
@@ -151,24 +151,24 @@ TINY = {
 
 def test_a_combination_stops_only_if_all_its_features_are_there():
     tiny = Support.load(TINY)
-    assert not tiny.stops(["v3", "v3/codec/gzip"], "a")
-    assert tiny.stops(["v3", "v3/codec/gzip", "v3/codec/zstd"], "a")[0].outcome == "wrong"
+    assert not tiny.unsupported(["v3", "v3/codec/gzip"], "a")
+    assert tiny.unsupported(["v3", "v3/codec/gzip", "v3/codec/zstd"], "a")[0].outcome == "wrong"
 
 
 def test_what_stops_chunks_does_not_stop_arrays_without_chunks():
     tiny = Support.load(TINY)
-    assert tiny.stops(["v3/codec/zstd"], "b")
-    assert not tiny.stops(["v3/codec/zstd", "v3/length 0"], "b")
+    assert tiny.unsupported(["v3/codec/zstd"], "b")
+    assert not tiny.unsupported(["v3/codec/zstd", "v3/length 0"], "b")
 
 
 def test_an_extension_without_a_row_is_an_unknown_one():
     tiny = Support.load(TINY)
-    assert tiny.stops(["v3/codec/acme.xor"], "a")
+    assert tiny.unsupported(["v3/codec/acme.xor"], "a")
     assert not tiny.is_known("v3/codec/gzip/level=new")  # a known codec
 
 
 def test_groups_are_not_included_for_libraries_without_groups():
-    assert not Support.load(TINY).stops(["v3/group"], "b")
+    assert not Support.load(TINY).unsupported(["v3/group"], "b")
 
 
 def test_aliases_and_unknown_names():

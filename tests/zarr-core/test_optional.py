@@ -1,4 +1,4 @@
-"""The core without zarr-transfer."""
+"""The core without the distributions that have functions for it."""
 
 import sys
 
@@ -11,26 +11,33 @@ NAMES = [name for name in FUNCTIONS if name in zarr.__all__]
 
 
 @pytest.fixture
-def no_zarr_transfer(monkeypatch):
-    """Simulates that zarr-transfer is not installed."""
-    for name in [name for name in sys.modules if name.partition(".")[0] == "zarr_transfer"]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "zarr_transfer", None)
-    for name in NAMES:
-        monkeypatch.delitem(vars(zarr), name, raising=False)
+def without(monkeypatch):
+    """Simulates that distributions are not installed."""
+
+    def remove(*distributions):
+        for distribution in distributions:
+            package = distribution.replace("-", "_")
+            for name in [name for name in sys.modules if name.partition(".")[0] == package]:
+                monkeypatch.delitem(sys.modules, name)
+            monkeypatch.setitem(sys.modules, package, None)
+
+    return remove
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_functions_of_zarr_transfer_say_what_to_install(name, no_zarr_transfer):
+def test_functions_of_other_distributions_say_what_to_install(name, without):
+    distribution = FUNCTIONS[name][0]
+    without(distribution)
     function = getattr(zarr, name)
     assert function.__name__ == name
     with pytest.raises(
-        ModuleNotFoundError, match=f"{name} needs zarr-transfer.*pip install zarr-transfer"
+        ModuleNotFoundError, match=f"{name} needs {distribution}.*pip install {distribution}"
     ):
         function(zarr.create_group(), "dest")
 
 
-def test_a_member_cannot_be_moved_without_zarr_transfer(no_zarr_transfer):
+def test_a_member_cannot_be_moved_without_zarr_transfer(without):
+    without("zarr-transfer")
     group = zarr.create_group()
     group.create_group("a")
     with pytest.raises(ModuleNotFoundError, match=r"Group\.move needs zarr-transfer"):
@@ -38,7 +45,18 @@ def test_a_member_cannot_be_moved_without_zarr_transfer(no_zarr_transfer):
     assert list(group) == ["a"]
 
 
-def test_everything_else_works_without_zarr_transfer(no_zarr_transfer, tmp_path):
+@pytest.mark.parametrize("function", [zarr.open, zarr.create_group])
+def test_locations_in_archives_need_zarr_stores(function, without, tmp_path):
+    without("zarr-stores")
+    with pytest.raises(ModuleNotFoundError, match="pip install zarr-stores"):
+        function(f"{tmp_path}/a.zip|zip:b")
+    (tmp_path / "a|b").mkdir()
+    zarr.create_group(f"{tmp_path}/a|b")
+    assert zarr.open(f"{tmp_path}/a|b").path == ""
+
+
+def test_everything_else_works_without_other_distributions(without, tmp_path):
+    without(*{distribution for distribution, _ in FUNCTIONS.values()})
     group = zarr.create_group(tmp_path / "group")
     group.create_array("x", data=[1, 2, 3])
     assert zarr.open(tmp_path / "group")["x"][...].tolist() == [1, 2, 3]
@@ -47,9 +65,10 @@ def test_everything_else_works_without_zarr_transfer(no_zarr_transfer, tmp_path)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_with_zarr_transfer_the_names_are_its_functions(name):
-    zarr_transfer = pytest.importorskip("zarr_transfer")
-    assert getattr(zarr, name) is getattr(zarr_transfer, name)
+def test_the_names_are_those_of_the_other_distributions(name):
+    module, _, attribute = FUNCTIONS[name][1].partition(":")
+    package = pytest.importorskip(module)
+    assert getattr(zarr, name) is getattr(package, attribute)
 
 
 def test_an_error_within_zarr_transfer_is_not_taken_for_a_missing_one(monkeypatch, tmp_path):

@@ -61,17 +61,19 @@ def test_every_part_of_a_document_is_read_written_and_satisfied(names):
 
 
 def test_all_members_of_metadata():
-    partial = METADATA.partial()
+    partial = PartialArrayMetadata.from_metadata(METADATA)
     assert partial == read({**METADATA.to_json(), "storage_transformers": []})
     assert partial.problems(METADATA) == []
     assert partial.complete() == METADATA
     unnamed = METADATA.replace(dimension_names=None)
-    assert unnamed.partial().dimension_names == (None, None)
-    assert unnamed.partial().complete() == unnamed
+    assert PartialArrayMetadata.from_metadata(unnamed).dimension_names == (None, None)
+    assert PartialArrayMetadata.from_metadata(unnamed).complete() == unnamed
     undefined = METADATA.replace(fill_value_undefined=True)
-    assert undefined.partial().to_json()["fill_value"] is None
-    assert undefined.partial().problems(undefined) == []
-    assert [p.pointer for p in undefined.partial().problems(METADATA)] == ["/fill_value"]
+    assert PartialArrayMetadata.from_metadata(undefined).to_json()["fill_value"] is None
+    assert PartialArrayMetadata.from_metadata(undefined).problems(undefined) == []
+    assert [
+        p.pointer for p in PartialArrayMetadata.from_metadata(undefined).problems(METADATA)
+    ] == ["/fill_value"]
 
 
 def test_it_is_immutable_and_empty_by_default():

@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from zarr_core.errors import StoreReadError
 from zarr_core.extension import BufferByteReader
+from zarr_core.tools import SubrangeReader
 from zarr_sharding import inner_chunks
-from zarr_sharding.inner_chunks import SubrangeReader, batches, iter_inner_chunks, subrange
+from zarr_sharding.inner_chunks import batches, iter_inner_chunks, subrange
 
 VALUE = bytes(it * 7 % 251 for it in range(4000))
 

@@ -20,7 +20,7 @@ from zarr_core.extension import (
 )
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
-from zarr_sharding.inner_chunks import SubrangeReader
+from zarr_core.tools import SubrangeReader
 from zarr_sharding.transformer.sharded_store import sharded
 
 

@@ -179,3 +179,17 @@ def test_arrays_of_libraries_are_written_and_appended(library, tmp_path):
     array.set_basic_selection(..., source, max_memory=4_000_000)
     array.append(source, max_memory=4_000_000)
     assert np.array_equal(array[...], np.concatenate([values, values]))
+
+
+@pytest.mark.parametrize("limit", ["1 MiB", 2.5, True])
+def test_a_limit_that_is_not_an_integer_is_rejected(limit):
+    array = zarr.create_array(data=np.arange(4))
+    message = f"max_memory must be a number of bytes, .* not {limit!r}"
+    with pytest.raises(TypeError, match=message):
+        array.get_basic_selection(..., max_memory=limit)
+    with pytest.raises(TypeError, match=message):
+        array.set_basic_selection(..., 0, max_memory=limit)
+    with pytest.raises(TypeError, match=message):
+        array.append([4], max_memory=limit)
+    with pytest.raises(TypeError, match=message):
+        zarr.copy(array, zarr.MemoryStore(), chunks=2, max_memory=limit)

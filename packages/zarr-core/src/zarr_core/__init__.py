@@ -56,7 +56,6 @@ if TYPE_CHECKING:
     from zarr_core.hierarchy.store_path import StoreLike, resolve_store_path
     from zarr_core.interfaces.progress import Progress
     from zarr_core.interfaces.store import Store
-    from zarr_core.normalize.chunk_layout import ChunkLayout
     from zarr_core.normalize.codecs import codec
     from zarr_core.normalize.partial_metadata import PartialArrayMetadata
     from zarr_core.registry.extension_list import installed_extensions
@@ -66,6 +65,7 @@ if TYPE_CHECKING:
     from zarr_core.stores.memory import MemoryStore
 
     # From other distributions, which this package does not import, not even for types.
+    ChunkLayout: Callable[..., Any]
     convert: Callable[..., Any]
     copy: Callable[..., Any]
     copy_all: Callable[..., Any]
@@ -116,7 +116,6 @@ _MODULES = {
     "zarr_core.hierarchy.delete": ("remove", "rmdir"),
     "zarr_core.interfaces.progress": ("Progress",),
     "zarr_core.interfaces.store": ("Store",),
-    "zarr_core.normalize.chunk_layout": ("ChunkLayout",),
     "zarr_core.normalize.codecs": ("codec",),
     "zarr_core.normalize.partial_metadata": ("PartialArrayMetadata",),
     "zarr_core.registry.hooks": ("register_hooks", "unregister_hooks"),

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from zarr_core.hierarchy.rollback import Rollback, holds_anything
     from zarr_core.hierarchy.store_path import StoreLike as StoreLike
     from zarr_core.hierarchy.store_path import opened_store, refuse_misspelt
-    from zarr_core.interfaces.byte_reader import WrapperReader
+    from zarr_core.interfaces.byte_reader import SubrangeReader, WrapperReader
     from zarr_core.interfaces.format import NodeMetadata as NodeMetadata
     from zarr_core.interfaces.format import store_new
     from zarr_core.interfaces.keylock import key_lock
@@ -65,10 +65,17 @@ if TYPE_CHECKING:
         normalise_path,
     )
     from zarr_core.normalize.attributes import check_attributes
+    from zarr_core.normalize.chunk_shapes import (
+        CHUNK_BYTES,
+        SHARD_BYTES,
+        divisor_below,
+        parse_lengths,
+    )
     from zarr_core.normalize.data_types import data_type_for
     from zarr_core.optional import optional_function
     from zarr_core.printable import escape_controls, escape_json, listed, printable_message, quoted
     from zarr_core.registry.entry_points import entry_points as installed_entry_points
+    from zarr_core.registry.extension_names import is_provided
     from zarr_core.registry.registry import every_provider as providers_of
     from zarr_core.registry.resolve import create_extension, find_implementation, require_extension
     from zarr_core.selection.parsed_selection import ParsedSelection as ParsedSelection
@@ -81,7 +88,7 @@ if TYPE_CHECKING:
         take,
     )
     from zarr_core.stores.local import LocalStore as LocalStore
-    from zarr_core.stores.same_location import is_within_location, path_within
+    from zarr_core.stores.local import path_from_url
     from zarr_core.strictjson import keep_nonfinite
     from zarr_core.threads import (
         available_threads,
@@ -94,6 +101,7 @@ if TYPE_CHECKING:
 # The module of each name, and the name there if it is another one.
 _MODULE_OF = {
     "CHECKPOINT_NAME": "zarr_core.names",
+    "CHUNK_BYTES": "zarr_core.normalize.chunk_shapes",
     "Cache": "zarr_core.cache",
     "ChunkProjection": "zarr_core.selection.projection",
     "CodecChain": "zarr_core.engine.chain",
@@ -112,11 +120,13 @@ _MODULE_OF = {
     "RegularAxis": "zarr_core.chunk_grids",
     "Reservation": "zarr_core.engine.scratch",
     "Rollback": "zarr_core.hierarchy.rollback",
+    "SHARD_BYTES": "zarr_core.normalize.chunk_shapes",
     "Schema": "zarr_core.metadata.schema",
     "StoreLike": "zarr_core.hierarchy.store_path",
     "StoreSnapshot": "zarr_core.hierarchy.create_node",
     "StoredArray": "zarr_core.engine.stored_array",
     "StoredGroup": "zarr_core.engine.stored_node",
+    "SubrangeReader": "zarr_core.interfaces.byte_reader",
     "WrapperReader": "zarr_core.interfaces.byte_reader",
     "allow_reserved_names": "zarr_core.formats.reserved_names",
     "available_threads": "zarr_core.threads",
@@ -129,6 +139,7 @@ _MODULE_OF = {
     "create_ancestors": "zarr_core.hierarchy.create_node",
     "create_extension": "zarr_core.registry.resolve",
     "data_type_for": "zarr_core.normalize.data_types",
+    "divisor_below": "zarr_core.normalize.chunk_shapes",
     "erase_documents": "zarr_core.hierarchy.delete",
     "erase_node": "zarr_core.hierarchy.delete",
     "escape_controls": "zarr_core.printable",
@@ -142,8 +153,8 @@ _MODULE_OF = {
     "in_one_thread": "zarr_core.threads",
     "installed_entry_points": "zarr_core.registry.entry_points:entry_points",
     "is_node_name": "zarr_core.names",
+    "is_provided": "zarr_core.registry.extension_names",
     "is_reserved_name": "zarr_core.names",
-    "is_within_location": "zarr_core.stores.same_location",
     "join": "zarr_core.names",
     "json_pointer": "zarr_core.metadata.validation_problem",
     "keep_nonfinite": "zarr_core.strictjson",
@@ -160,7 +171,8 @@ _MODULE_OF = {
     "overwrite_unmanaged_keys": "zarr_core.hierarchy.create_node",
     "package_schema": "zarr_core.metadata.schema",
     "parallel_for": "zarr_core.threads",
-    "path_within": "zarr_core.stores.same_location",
+    "parse_lengths": "zarr_core.normalize.chunk_shapes",
+    "path_from_url": "zarr_core.stores.local",
     "printable_message": "zarr_core.printable",
     "project": "zarr_core.selection.projection",
     "project_dimension": "zarr_core.selection.projection",
@@ -187,7 +199,9 @@ _MODULE_OF = {
 
 __all__ = [
     "CHECKPOINT_NAME",
+    "CHUNK_BYTES",
     "MANIFEST_NAMES",
+    "SHARD_BYTES",
     "Cache",
     "ChunkProjection",
     "CodecChain",
@@ -205,6 +219,7 @@ __all__ = [
     "StoreSnapshot",
     "StoredArray",
     "StoredGroup",
+    "SubrangeReader",
     "WrapperReader",
     "allow_reserved_names",
     "available_threads",
@@ -217,6 +232,7 @@ __all__ = [
     "create_ancestors",
     "create_extension",
     "data_type_for",
+    "divisor_below",
     "erase_documents",
     "erase_node",
     "escape_controls",
@@ -230,8 +246,8 @@ __all__ = [
     "in_one_thread",
     "installed_entry_points",
     "is_node_name",
+    "is_provided",
     "is_reserved_name",
-    "is_within_location",
     "join",
     "json_pointer",
     "keep_nonfinite",
@@ -248,7 +264,8 @@ __all__ = [
     "overwrite_unmanaged_keys",
     "package_schema",
     "parallel_for",
-    "path_within",
+    "parse_lengths",
+    "path_from_url",
     "printable_message",
     "project",
     "project_dimension",

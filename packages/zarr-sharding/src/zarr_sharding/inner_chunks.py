@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import BufferByteReader, ByteReader, ChunkDecodeError, StoreReadError
-from zarr_core.tools import parallel_for, remote_memory, scratch
+from zarr_core.extension import BufferByteReader, ChunkDecodeError
+from zarr_core.tools import SubrangeReader, parallel_for, remote_memory, scratch
 
 from zarr_sharding.index import coordinates
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     import numpy as np
-    from zarr_core.extension import Selection
+    from zarr_core.extension import ByteReader, Selection
 
     from zarr_sharding.index import Numbers
     from zarr_sharding.shard import Shard
@@ -145,39 +145,6 @@ def iter_persistent(reader: ByteReader, batch: Batch) -> Iterator[tuple[memoryvi
     _read(reader, batch, memory)
     for _, position, nbytes, number in batch.items:
         yield memory[position : position + nbytes], number
-
-
-class SubrangeReader(ByteReader):
-    """Reader for a byte range of a value, such as a shard within a shard."""
-
-    def __init__(self, reader: ByteReader, start: int, size: int) -> None:
-        self._reader = reader
-        self._start = start
-        self._size = size
-        self.max_concurrency = reader.max_concurrency
-        self.gap_bytes = reader.gap_bytes
-
-    @property
-    def size(self) -> int:
-        """Length of the byte range, in bytes."""
-        return self._size
-
-    def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
-        """Read several byte ranges, relative to the start."""
-        for start, buffer in parts:
-            self._check(start, len(buffer))
-        self._reader.read_into([(self._start + start, buffer) for start, buffer in parts])
-
-    def read(self, start: int, length: int) -> memoryview:
-        """Read one byte range, relative to the start."""
-        self._check(start, length)
-        return self._reader.read(self._start + start, length)
-
-    def _check(self, start: int, length: int) -> None:
-        if start < 0 or start + length > self._size:
-            raise StoreReadError(
-                f"bytes {start} to {start + length} are out of range for {self._size} bytes"
-            )
 
 
 def subrange(reader: ByteReader, start: int, size: int) -> ByteReader:

@@ -11,10 +11,7 @@ import json
 from hashlib import md5
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import StoreReadError
-from zarr_core.tools import opened_store
-
-from zarr_stores.manifest import hash_values, keys_below
+from zarr_stores.manifest import hashes_below
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,19 +43,13 @@ def dandi_checksum(
     str
         ``<MD5>-<number of keys>--<size in bytes>``.
     """
-    with opened_store(store, path, read_only=True) as (place, below):
-        prefix = f"{below}/" if below else ""
-        hashes = hash_values(place, keys_below(place, prefix), progress, _md5)
     root = _Directory()
-    for key, found in hashes.items():
-        if isinstance(found, StoreReadError):
-            raise found
-        if found is not None:
-            *parents, name = key[len(prefix) :].split("/")
-            directory = root
-            for parent in parents:
-                directory = directory.directories.setdefault(parent, _Directory())
-            directory.files[name] = (found[1].hex(), found[0])
+    for key, (size, digest) in hashes_below(store, path, progress, _md5).items():
+        *parents, name = key.split("/")
+        directory = root
+        for parent in parents:
+            directory = directory.directories.setdefault(parent, _Directory())
+        directory.files[name] = (digest.hex(), size)
     return root.digest()[0]
 
 

@@ -357,6 +357,27 @@ def keys_below(store: Store, prefix: str) -> list[str]:
     return [key for key in store.list_prefix(prefix) if not is_manifest_key(key)]
 
 
+def hashes_below(
+    store: StoreLike,
+    path: str | None,
+    progress: Callable[[Progress], object] | None,
+    hash_: Callable[[], Any] = sha256,
+) -> dict[str, tuple[int, bytes]]:
+    """Return the size and hash of every value below a node, by the key relative to its path.
+
+    Raises a StoreReadError if a value cannot be read.
+    """
+    with opened_store(store, path, read_only=True) as (place, below):
+        prefix = f"{below}/" if below else ""
+        found = {}
+        for key, value in hash_values(place, keys_below(place, prefix), progress, hash_).items():
+            if isinstance(value, StoreReadError):
+                raise value
+            if value is not None:  # not removed meanwhile
+                found[key[len(prefix) :]] = value
+        return found
+
+
 def create_manifest(
     store: StoreLike,
     path: str | None = None,
@@ -381,15 +402,8 @@ def create_manifest(
     StoreReadError
         If a value cannot be read.
     """
-    with opened_store(store, path, read_only=True) as (place, below):
-        prefix = f"{below}/" if below else ""
-        records = {}
-        for key, found in hash_values(place, keys_below(place, prefix), progress).items():
-            if isinstance(found, StoreReadError):
-                raise found
-            if found is not None:  # not removed meanwhile
-                records[key[len(prefix) :]] = found[0].to_bytes(_SIZE, "big") + found[1]
-        return Manifest(records)
+    found = hashes_below(store, path, progress)
+    return Manifest({key: size.to_bytes(_SIZE, "big") + it for key, (size, it) in found.items()})
 
 
 def load_manifest(manifest: Manifest | str | os.PathLike[str]) -> Manifest:

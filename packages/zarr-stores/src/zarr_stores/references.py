@@ -213,7 +213,7 @@ class ReferenceStore(ImmutableStore):
                     entry = self._entry(key)
                     assert entry is not None
                     assert not isinstance(entry, bytes)
-                    shared = readers[0].whole if readers else None
+                    shared = readers[0].inner if readers else None
                     reader = self._opened(key, entry, part, shared)
                     readers.append(reader)
                     start, stop = part.within(reader.size)
@@ -222,7 +222,7 @@ class ReferenceStore(ImmutableStore):
                     if buffer:
                         parts.append((reader.start + start, buffer))
                 if parts:
-                    readers[0].whole.read_into(parts)
+                    readers[0].inner.read_into(parts)
             finally:
                 if readers:
                     readers[0].close()

@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zarr_core.extension import StoreReadError
-from zarr_core.tools import WrapperReader
+from zarr_core.tools import SubrangeReader
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from zarr_core.extension import ByteReader
 
     from zarr_stores.references_entries import Target
 
 
-class PartReader(WrapperReader):
+class PartReader(SubrangeReader):
     """Reader of the part of a file to which a reference refers.
 
     Parameters
@@ -32,34 +30,11 @@ class PartReader(WrapperReader):
     """
 
     def __init__(self, whole: ByteReader, target: Target) -> None:
-        super().__init__(whole)
-        self.whole = whole
-        """Reader of the file."""
-        self.start = target.offset
-        """Offset of the part in the file."""
-        self._size = whole.size if target.length is None else target.length
-        if self.start + self._size > whole.size:
+        size = whole.size if target.length is None else target.length
+        super().__init__(whole, target.offset, size)
+        if self.start + size > whole.size:
             whole.close()
             raise StoreReadError(
                 f"has {whole.size} bytes, but the reference is to bytes {self.start} to "
-                f"{self.start + self._size}"
-            )
-
-    @property
-    def size(self) -> int:
-        return self._size
-
-    def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
-        for start, buffer in parts:
-            self._check(start, len(buffer))
-        self.whole.read_into([(self.start + start, buffer) for start, buffer in parts])
-
-    def read(self, start: int, length: int) -> memoryview:
-        self._check(start, length)
-        return self.whole.read(self.start + start, length)
-
-    def _check(self, start: int, length: int) -> None:
-        if start < 0 or length < 0 or start + length > self._size:
-            raise StoreReadError(
-                f"bytes {start} to {start + length} are outside the value of {self._size} bytes"
+                f"{self.start + size}"
             )

@@ -13,7 +13,6 @@ from zarr_core.tools import (
     join,
     key_order,
     opened_store,
-    path_within,
     refuse_misspelt,
     reporting,
     require_erasing,
@@ -23,6 +22,7 @@ from zarr_transfer.copy_executor import CopyResult, KeyPair
 from zarr_transfer.copy_values import KeyCopier, all_same
 from zarr_transfer.destination import present_keys
 from zarr_transfer.log import logging_to, summary
+from zarr_transfer.same_location import path_within
 from zarr_transfer.spec import check_word, is_within
 
 if TYPE_CHECKING:

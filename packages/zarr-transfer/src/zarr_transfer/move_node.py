@@ -14,7 +14,6 @@ from zarr_core.tools import (
     ProgressReporter,
     Rollback,
     erase_node,
-    is_within_location,
     occupied,
     require_erasing,
     strictjson,
@@ -24,6 +23,7 @@ from zarr_transfer.copy_executor import KeyPair
 from zarr_transfer.copy_values import all_same
 from zarr_transfer.execute import execute, prepare_destination
 from zarr_transfer.plan_copy import plan_copy
+from zarr_transfer.same_location import is_within_location
 from zarr_transfer.source_keys import nodes_of, other_keys
 from zarr_transfer.sources import check_source, spec_of
 from zarr_transfer.spec import CopyOptions, CopySpec, NodeLocation, is_within

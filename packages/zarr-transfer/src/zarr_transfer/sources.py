@@ -55,7 +55,7 @@ def spec_of(
 
     ``format_`` is the format of the parent group of the copy, if known.  ``overwrite`` ignores an
     existing node at the path.  ``snapshot`` reads the destination once for all checks.  Raises
-    NodeExistsError if the formats differ and there is no layout.
+    NodeExistsError if the source and the destination differ in their format and ``layout`` is empty.
     """
     own = source.stored.format
     origin = NodeLocation(source.store, source.path, own)

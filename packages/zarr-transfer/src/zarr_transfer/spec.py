@@ -168,6 +168,8 @@ class CopyOptions:
             raise TypeError(
                 f"executor must be a CopyExecutor, such as zarr_dask.Workers(...), not {self.executor!r}"
             )
+        if self.max_memory is not None:
+            check_max_memory(self.max_memory)
         if self.verify and self.executor is not None:
             raise ValueError(
                 "verify=True is not supported with an executor, which copies elsewhere"
@@ -184,3 +186,9 @@ def check_word(name: str, given: str, known: tuple[str, ...]) -> None:
     if given not in known:
         words = ", ".join(f'"{word}"' for word in known[:-1])
         raise ValueError(f'{name} must be {words} or "{known[-1]}", not {given!r}')
+
+
+def check_max_memory(given: object) -> None:
+    """Raise TypeError if the argument ``max_memory`` is not an integer."""
+    if isinstance(given, bool) or not hasattr(given, "__index__"):
+        raise TypeError(f"max_memory must be a number of bytes, such as 2**28, not {given!r}")

@@ -20,17 +20,16 @@ from zarr_xarray.step_labels import (
     Placement,
     all_new,
     as_labels,
+    compare_labels,
     greatest,
     is_increasing,
     is_missing,
-    place,
 )
 from zarr_xarray.variables import variable_of
 from zarr_xarray.writers import as_dataset
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import TracebackType
     from typing import Self
 
     from zarr_core import Array
@@ -205,7 +204,7 @@ class Appender:
             If the arrays of the group have different lengths, or the store fails.
         """
         if self._closed:
-            raise self._refusal("the Appender is closed; create a new one")
+            raise self._error("the Appender is closed; create a new one")
         if type(data) is dict and self._append_fast(data):
             return
         if self._committed is None:
@@ -290,12 +289,7 @@ class Appender:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     # --- the committed state ---
@@ -308,7 +302,7 @@ class Appender:
             try:
                 open_group(self._store, "r", path=self._path)
             except NodeNotFoundError as error:
-                raise self._refusal(
+                raise self._error(
                     "it does not exist; first append a Dataset, which describes the variables"
                 ) from error
 
@@ -353,7 +347,7 @@ class Appender:
             found = create_group(store, path=path, zarr_format=self._zarr_format)
         format_ = found.stored.format
         if format_.name not in ("v2", "v3"):
-            raise self._refusal(
+            raise self._error(
                 f"appending requires version 2 or 3 of Zarr, not {format_.name}; convert it"
             )
         dim, root = self.dim, self._root
@@ -369,7 +363,7 @@ class Appender:
                 )  # fmt: skip
                 committed = read_committed(store, path, root, format_, dim, False)
         if not committed.growing:
-            raise self._refusal(
+            raise self._error(
                 f"none of its variables has the dimension {dim!r}; pass one of their dimensions"
             )
         self._committed, self._length = committed, committed.length
@@ -400,7 +394,7 @@ class Appender:
             return np.empty(0)
         return as_labels(decode_steps(np.asarray(index.array[...]), index))
 
-    def _refusal(self, reason: str) -> ValueError:
+    def _error(self, reason: str) -> ValueError:
         return ValueError(f"cannot append to {self._where}: {reason}")
 
     @property
@@ -427,7 +421,7 @@ class Appender:
             try:
                 value = given[name]
             except KeyError:
-                raise self._refusal(
+                raise self._error(
                     f"{name!r} is missing; pass all variables with the dimension {self.dim!r} "
                     f"({', '.join(growing)})"
                 ) from None
@@ -443,13 +437,13 @@ class Appender:
                 if item.axis and value.ndim == len(step_shape) + 1:
                     value = np.moveaxis(value, item.axis, 0)
                 if value.ndim != len(step_shape) + 1 or value.shape[1:] != step_shape:
-                    raise self._refusal(
+                    raise self._error(
                         f"{name!r} has the shape {value.shape}; pass {step_shape} for one step, or "
                         f"this shape with another axis for {self.dim!r} at position {item.axis}"
                     )
                 number = value.shape[0]
             if count not in (-1, number):
-                raise self._refusal(
+                raise self._error(
                     f"{name!r} has {number} steps, but the variables before it have {count}; pass "
                     "the same number for all"
                 )
@@ -466,7 +460,7 @@ class Appender:
             if name in committed.growing:
                 continue
             if name not in committed.fixed:
-                raise self._refusal(
+                raise self._error(
                     f"the variable {name!r} is new, and the group has {committed.length} steps "
                     "without it; create it in the group, or omit it"
                 )
@@ -475,7 +469,7 @@ class Appender:
             value = given[name]
             value = value.values if is_dataset else _to_array(value)
             if not _equal(value, self._fixed[name]):
-                raise self._refusal(
+                raise self._error(
                     f"{name!r} differs from the stored variable; it does not have the dimension "
                     f"{self.dim!r}, so it cannot change; omit it to keep the stored one"
                 )
@@ -488,7 +482,7 @@ class Appender:
         try:
             increasing = is_increasing(labels, self._last)
         except TypeError as error:
-            raise self._refusal(
+            raise self._error(
                 f"the labels of {self.dim!r} cannot be compared with the stored ones ({error}); "
                 "convert them to the stored data type"
             ) from error
@@ -496,7 +490,9 @@ class Appender:
             known = self._stored_labels()
             if self._buffer.count:
                 known = np.concatenate([known, as_labels(self._buffer.steps()[self.dim])])
-            place(labels, known, self.dim, self._where, self._on_duplicate, self._on_unordered)
+            compare_labels(
+                labels, known, self.dim, self._where, self._on_duplicate, self._on_unordered
+            )
         return labels[-1] if increasing else greatest(labels)
 
     # --- writing ---
@@ -529,12 +525,12 @@ class Appender:
         """Check that the variables are still those that the steps were checked with."""
         for name, item in committed.growing.items():
             if name not in steps or steps[name].shape[1:] != item.step_shape:
-                raise self._refusal(
+                raise self._error(
                     f"{name!r} was changed by another program while steps were buffered; "
                     "discard() them"
                 )
         if missing := steps.keys() - committed.growing.keys():
-            raise self._refusal(
+            raise self._error(
                 f"{', '.join(map(repr, sorted(missing)))} was removed by another program while "
                 "steps were buffered; discard() them"
             )
@@ -560,7 +556,7 @@ class Appender:
         labels = as_labels(steps[self.dim])
         if is_increasing(labels, self._last_stored):
             return all_new(count)
-        return place(
+        return compare_labels(
             labels, self._stored_labels(), self.dim, self._where, self._on_duplicate,
             self._on_unordered,
         )  # fmt: skip
@@ -627,7 +623,8 @@ class _Buffer:
     def add_one(self, step: dict[str, Any]) -> bool:
         """Copy one step of the same data types and shapes, without counting it.
 
-        False if there is no room, or it is something else.
+        Returns whether it was copied: the buffer is not full, and has the variables, data types
+        and shapes of the step.
         """
         slots, count = self._slots, self.count
         if len(step) != len(slots):
@@ -643,7 +640,7 @@ class _Buffer:
         return True
 
     def add(self, steps: Steps, count: int, capacity: int) -> bool:
-        """Copy some steps into the buffer; return False if there is no room for them.
+        """Copy some steps into the buffer, unless it is too small for them; return whether it did.
 
         An empty buffer is allocated for ``capacity`` steps.
         """

@@ -51,20 +51,20 @@ def encode_steps(name: str, values: np.ndarray[Any, Any], item: Growing) -> np.n
         variable.encoding = item.decoded.encoding
         encoded = _xarray.encode_variable(variable, name=name)
     except (TypeError, ValueError) as error:
-        raise ValueError(_refusal(name, item, f"they cannot be encoded ({error})")) from error
+        raise ValueError(_error_message(name, item, f"they cannot be encoded ({error})")) from error
     data = np.asarray(encoded.data)
     dtype = item.array.dtype
     try:
         stored = data.astype(dtype, casting="same_kind", copy=False)
     except TypeError:
-        raise ValueError(_refusal(name, item, f"their data type is {data.dtype}")) from None
+        raise ValueError(_error_message(name, item, f"their data type is {data.dtype}")) from None
     decoded = decode_steps(stored, item)
     wrong = _differs(variable.values, decoded, item)
     if wrong.any():
         given, found = variable.values[wrong][0], decoded[wrong][0]
         if str(given) == str(found):  # of different types
             given, found = repr(given), repr(found)
-        raise ValueError(_refusal(name, item, f"{given} would be read as {found}"))
+        raise ValueError(_error_message(name, item, f"{given} would be read as {found}"))
     return stored
 
 
@@ -129,7 +129,7 @@ def _differs(
     return np.asarray(different | (~missing & ~same), bool)
 
 
-def _refusal(name: str, item: Growing, reason: str) -> str:
+def _error_message(name: str, item: Growing, reason: str) -> str:
     coding = item.decoded.encoding
     details = ", ".join(
         f"{key} {coding[key]!r}"

@@ -12,7 +12,6 @@ from zarr_xarray.backend import ZarrCoreBackend
 from zarr_xarray.committed_lengths import commit_key
 
 if TYPE_CHECKING:
-    from types import TracebackType
     from typing import Self
 
     from xarray import Dataset
@@ -105,10 +104,5 @@ class LiveReader:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

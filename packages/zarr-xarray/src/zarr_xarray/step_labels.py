@@ -65,7 +65,7 @@ def is_increasing(labels: np.ndarray[Any, Any], last: Any) -> bool:
     return bool((labels[1:] > labels[:-1]).all())
 
 
-def place(
+def compare_labels(
     labels: np.ndarray[Any, Any],
     stored: np.ndarray[Any, Any],
     name: str,

@@ -125,7 +125,7 @@ class Requirement:
         """Return the newest version of the format that all libraries read, otherwise 3."""
         support = table()
         for version in (3, 2):
-            if not any(support.stops([f"v{version}"], it) for it in self.libraries):
+            if not any(support.unsupported([f"v{version}"], it) for it in self.libraries):
                 return version
         return 3
 
@@ -163,7 +163,7 @@ def obstacles(features: Sequence[Feature], library: str) -> Iterator[Obstacle]:
     support = table()
     by_id = {support.known(it.id): it for it in features}
     order = list(by_id)
-    for stop in support.stops(by_id, library):
+    for stop in support.unsupported(by_id, library):
         # Of a combination, the one that stops libraries most often, or the last in the document.
         cause = max(stop.features, key=lambda it: (involved()[it], order.index(it)))
         yield Obstacle(library, stop, by_id[cause])

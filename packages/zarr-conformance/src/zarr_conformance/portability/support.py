@@ -71,7 +71,7 @@ class Support:
         if content is None:
             content = json.loads(TABLE.read_text("utf-8"))
         causes: dict[str, list[Stop]] = {name: [] for name in content["libraries"]}
-        for entry in content["stops"]:
+        for entry in content["unsupported"]:
             for name, how in entry["libraries"].items():
                 message, chunks = how.get("message", ""), how.get("chunks", False)
                 stop = Stop(frozenset(entry["features"]), how["outcome"], message, chunks)
@@ -79,7 +79,7 @@ class Support:
         features = frozenset(content["features"])
         return cls(content["libraries"], features, content["date"], causes)
 
-    def stops(self, features: Iterable[str], library: str) -> list[Stop]:
+    def unsupported(self, features: Iterable[str], library: str) -> list[Stop]:
         """Return what stops a library from reading a node with these features.
 
         A combination is omitted if a part of it is a reason of its own.

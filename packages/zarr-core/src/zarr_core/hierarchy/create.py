@@ -18,7 +18,7 @@ from zarr_core.hierarchy.from_metadata import array_settings, stored_array
 from zarr_core.hierarchy.group import Group
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.rollback import Rollback
-from zarr_core.hierarchy.store_path import resolve_store_path
+from zarr_core.hierarchy.store_path import resolve_store_path, split_format
 from zarr_core.metadata.group import GroupMetadata
 from zarr_core.normalize.array_metadata import (
     NEW_ARRAY,
@@ -214,10 +214,7 @@ def create_array(
         if dtype is None and values is not None and (expected is None or not expected.data_type):
             dtype = dtype_of(values)
         settings = array_settings(config)
-        if isinstance(store, str) and "|" in store:
-            from zarr_core.hierarchy.url_pipeline import split_format  # rarely used
-
-            store, path, zarr_format = split_format(store, path, zarr_format)
+        store, path, zarr_format = split_format(store, path, zarr_format)
         place, below = resolve_store_path(
             store, path, storage_options=storage_options, synchronizer=synchronizer
         )
@@ -287,10 +284,7 @@ def create_group(
     >>> list(root), root.attrs["year"]
     (['north'], 2024)
     """
-    if isinstance(store, str) and "|" in store:
-        from zarr_core.hierarchy.url_pipeline import split_format  # rarely used
-
-        store, path, zarr_format = split_format(store, path, zarr_format)
+    store, path, zarr_format = split_format(store, path, zarr_format)
     place, below = resolve_store_path(
         store, path, storage_options=storage_options, synchronizer=synchronizer
     )

@@ -133,7 +133,7 @@ class StoreSnapshot(Store):
         return chain([first], keys)
 
     def is_empty(self, prefix: str) -> bool:
-        """Whether there is no key below a prefix."""
+        """Whether the store has no keys below a prefix."""
         return next(iter(self.list_prefix(prefix)), None) is None
 
 

@@ -20,7 +20,7 @@ from zarr_core.hierarchy.coerce import described
 from zarr_core.hierarchy.from_metadata import stored_node
 from zarr_core.hierarchy.group import Group
 from zarr_core.hierarchy.node import Node
-from zarr_core.hierarchy.store_path import resolve_store_path
+from zarr_core.hierarchy.store_path import resolve_store_path, split_format
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
 from zarr_core.registry.scope import override_extensions
@@ -273,10 +273,7 @@ def _open(
         # Arguments are checked also if no node is created.
         if create and (unknown := sorted(create.keys() - _parameters())):
             raise TypeError(f"no argument called {', '.join(unknown)}")
-        if isinstance(place, str) and "|" in place:
-            from zarr_core.hierarchy.url_pipeline import split_format  # rarely used
-
-            place, path, zarr_format = split_format(place, path, zarr_format)
+        place, path, zarr_format = split_format(place, path, zarr_format)
         store, below = resolve_store_path(
             place, path, read_only=mode == "r", storage_options=storage_options,
             synchronizer=synchronizer,
@@ -437,11 +434,8 @@ def array_from_metadata(
     Elements are wrong, and writing damages data, if stored chunks have another layout.
     """
     with override_extensions(extensions):
-        if isinstance(store, str) and "|" in store:
-            from zarr_core.hierarchy.url_pipeline import split_format  # rarely used
-
-            store, path, named = split_format(store, path, zarr_format)
-            zarr_format = zarr_format if named is None else named
+        store, path, named = split_format(store, path, zarr_format)
+        zarr_format = zarr_format if named is None else named
         place, below = resolve_store_path(store, path, read_only=read_only)
         format_ = format_named(zarr_format)
         if arguments or not isinstance(metadata, ArrayMetadata | GroupMetadata):

@@ -88,9 +88,10 @@ def _resolve(
         return _synchronised(found, synchronizer), below
     below = normalise_path("" if path is None else path)
     if isinstance(place, str):  # first, for speed
-        if "|" in place:
-            from zarr_core.hierarchy.url_pipeline import resolve_pipeline  # rarely used
+        if _may_be_pipeline(place):
+            from zarr_core.optional import optional_function  # rarely used
 
+            resolve_pipeline = optional_function("open(PLACE|scheme:path)")
             options = dict(storage_options or {})
             resolved = resolve_pipeline(place, read_only, options, _from_path)
             if resolved is not None:
@@ -125,6 +126,28 @@ def _resolve(
         + (", and pass elements as data=" if as_data else "")
         + _who_takes(place)
     )
+
+
+def split_format(
+    place: StoreLike, path: str | None, zarr_format: int | str | None
+) -> tuple[StoreLike, str | None, int | str | None]:
+    """Remove the format from a location such as ``PLACE|zarr3:path``, which names it at the end.
+
+    Returns the arguments; they are unchanged if the location names no format.  Raises a StoreError
+    if ``zarr_format`` is another format.
+    """
+    if not _may_be_pipeline(place):
+        return place, path, zarr_format
+    from zarr_core.optional import optional_function  # rarely used
+
+    split: tuple[StoreLike, str | None, int | str | None]
+    split = optional_function("open(PLACE|format:path)")(place, path, zarr_format)
+    return split
+
+
+def _may_be_pipeline(place: StoreLike) -> bool:
+    """Whether a location may be a URL pipeline, and not the path of a file with ``|``."""
+    return isinstance(place, str) and "|" in place and not os.path.lexists(place)
 
 
 def _check_mapping(place: Mapping[Any, Any]) -> None:

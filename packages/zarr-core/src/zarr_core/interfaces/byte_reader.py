@@ -9,7 +9,6 @@ from zarr_core.errors import StoreReadError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from types import TracebackType
     from typing import Self
 
 Buffer: TypeAlias = "bytes | bytearray | memoryview"
@@ -88,12 +87,7 @@ class ByteReader(ABC):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
@@ -158,3 +152,31 @@ class WrapperReader(ByteReader):
 
     def close(self) -> None:
         self.inner.close()
+
+
+class SubrangeReader(WrapperReader):
+    """Reader of a byte range of a value, which closes the reader of the value."""
+
+    size: int = 0
+    """Length of the range, in bytes."""
+
+    def __init__(self, inner: ByteReader, start: int, size: int) -> None:
+        super().__init__(inner)
+        self.start = start
+        """Offset of the range in the value."""
+        self.size = size
+
+    def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
+        for start, buffer in parts:
+            self._check(start, len(buffer))
+        self.inner.read_into([(self.start + start, buffer) for start, buffer in parts])
+
+    def read(self, start: int, length: int) -> memoryview:
+        self._check(start, length)
+        return self.inner.read(self.start + start, length)
+
+    def _check(self, start: int, length: int) -> None:
+        if start < 0 or length < 0 or start + length > self.size:
+            raise StoreReadError(
+                f"bytes {start} to {start + length} are outside the range of {self.size} bytes"
+            )

@@ -19,7 +19,6 @@ from zarr_core.threads import concurrent_map, parallel_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-    from types import TracebackType
     from typing import Any, Self
 
     from zarr_core.interfaces.byte_reader import Buffer, ByteRange
@@ -425,12 +424,7 @@ class Store(ABC):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __eq__(self, other: object) -> bool:

@@ -9,7 +9,6 @@ import dataclasses
 import pickle
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import import_module
 from sys import intern
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -120,14 +119,6 @@ class ArrayMetadata:
             object.__setattr__(new, "_extensions_key", self._extensions_key)
             object.__setattr__(new, "_texts", self._texts)
         return new
-
-    def partial(self) -> Any:
-        """Return the metadata as a :class:`zarr_core.PartialArrayMetadata`, with every member given.
-
-        To constrain fewer members, set others to None with ``dataclasses.replace``.
-        """
-        # By name, because comparing metadata looks up extensions, which this module does not.
-        return import_module("zarr_core.normalize.partial_metadata").as_partial(self)
 
     @classmethod
     def from_json(

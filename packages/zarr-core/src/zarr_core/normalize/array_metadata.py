@@ -15,7 +15,6 @@ from zarr_core.location import Location
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.validation_problem import ValidationProblem
 from zarr_core.normalize.attributes import check_attributes
-from zarr_core.normalize.chunk_key_encodings import parse_chunk_key_encoding
 from zarr_core.normalize.chunk_shapes import chunk_and_shard_shape
 from zarr_core.normalize.codecs import (
     SHARDING,
@@ -27,7 +26,7 @@ from zarr_core.normalize.codecs import (
     sharded,
 )
 from zarr_core.normalize.data_types import parse_data_type
-from zarr_core.normalize.definitions import parse_definition
+from zarr_core.normalize.definitions import parse_chunk_key_encoding, parse_definition
 from zarr_core.registry.resolve import require_extension
 
 if TYPE_CHECKING:

@@ -69,10 +69,11 @@ def chunk_and_shard_shape(
     >>> chunk_and_shard_shape((3650, 721, 1440), 4, chunks=("auto", 100, 100))
     ((15, 100, 100), None)
     """
-    if hasattr(chunks, "aspect_ratio") or hasattr(shards, "aspect_ratio"):
-        from zarr_core.normalize.chunk_layout import layout_shapes  # only for layouts
-
-        return layout_shapes(shape, item_size, chunks, shards)
+    for value in (chunks, shards):
+        if hasattr(value, "choose_shapes"):  # a ChunkLayout
+            shapes: tuple[Lengths, Lengths | None]
+            shapes = value.choose_shapes(shape, item_size, chunks, shards)
+            return shapes
     chunk = parse_lengths(chunks, shape, "chunks")
     if shards is None or shards is False:
         return _chunk(shape, chunk, (AUTO,) * len(shape), item_size), None

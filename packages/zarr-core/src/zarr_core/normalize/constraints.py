@@ -31,12 +31,11 @@ from zarr_core.normalize.array_metadata import (
     parse_shape,
 )
 from zarr_core.normalize.attributes import check_attributes
-from zarr_core.normalize.chunk_key_encodings import parse_chunk_key_encoding
 from zarr_core.normalize.chunk_shapes import AUTO, chunk_and_shard_shape, parse_lengths
 from zarr_core.normalize.codec_stages import inner_codecs, stages
 from zarr_core.normalize.codecs import SHARDING, TRANSPOSE, is_auto, parse_codec, parse_codecs
 from zarr_core.normalize.data_types import parse_data_type
-from zarr_core.normalize.definitions import parse_definition
+from zarr_core.normalize.definitions import parse_chunk_key_encoding, parse_definition
 from zarr_core.normalize.partial_metadata import PartialArrayMetadata, as_partial, differences
 from zarr_core.printable import shorten
 from zarr_core.registry.scope import cache_key, override_extensions

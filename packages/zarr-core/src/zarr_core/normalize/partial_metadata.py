@@ -140,6 +140,26 @@ class PartialArrayMetadata:
         found = _parsed.get(key)
         return _parsed.keep(key, _parse(document, location), len(key)) if found is None else found
 
+    @classmethod
+    def from_metadata(cls, metadata: ArrayMetadata) -> PartialArrayMetadata:
+        """Create an instance with every member of the metadata of an array.
+
+        To constrain fewer members, set others to None with ``dataclasses.replace``.
+        """
+        unnamed = (None,) * metadata.ndim
+        return cls(
+            metadata.shape,
+            metadata.data_type,
+            metadata.chunk_grid,
+            metadata.chunk_key_encoding,
+            None if metadata.fill_value_undefined else metadata.fill_value,
+            metadata.codecs,
+            metadata.storage_transformers,
+            unnamed if metadata.dimension_names is None else metadata.dimension_names,
+            metadata.attributes,
+            metadata.additional_fields,
+        )
+
     def to_json(self) -> dict[str, JSON]:
         """Return the given members, as in a ``zarr.json``."""
         members: dict[str, JSON] = {}
@@ -229,19 +249,7 @@ def as_partial(metadata: Any) -> PartialArrayMetadata:
     if isinstance(metadata, PartialArrayMetadata):
         return metadata
     if isinstance(metadata, ArrayMetadata):
-        unnamed = (None,) * metadata.ndim
-        return PartialArrayMetadata(
-            metadata.shape,
-            metadata.data_type,
-            metadata.chunk_grid,
-            metadata.chunk_key_encoding,
-            None if metadata.fill_value_undefined else metadata.fill_value,
-            metadata.codecs,
-            metadata.storage_transformers,
-            unnamed if metadata.dimension_names is None else metadata.dimension_names,
-            metadata.attributes,
-            metadata.additional_fields,
-        )
+        return PartialArrayMetadata.from_metadata(metadata)
     if isinstance(metadata, Mapping):
         return PartialArrayMetadata.from_json(metadata, "metadata")
     raise TypeError(

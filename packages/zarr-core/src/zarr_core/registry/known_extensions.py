@@ -77,12 +77,6 @@ URL_CHAINS: str = "fsspec"
 # Stores for the files with that suffix.
 FILE_SUFFIXES: tuple[str, ...] = ("zip",)
 
-# For a store in one file, the first bytes of such files, in hexadecimal digits.
-FILE_SIGNATURES: dict[str, list[str]] = {
-    "zip": ["504b0304", "504b0506"],
-    "sqlite": ["53514c69746520666f726d6174203300"],
-}
-
 # For a function or method of zarr_core, the distribution that provides it, and its target.
 FUNCTIONS: dict[str, tuple[str, str]] = {
     "create_array(portable=...)": (
@@ -93,8 +87,11 @@ FUNCTIONS: dict[str, tuple[str, str]] = {
         "zarr-conformance",
         "zarr_conformance.portability.requirement:Requirement",
     ),
+    "ChunkLayout": ("zarr-grids", "zarr_grids.chunk_layout:ChunkLayout"),
     "copy_all_hdf5": ("zarr-import", "zarr_import:copy_all_hdf5"),
     "copy_hdf5": ("zarr-import", "zarr_import:copy_hdf5"),
+    "open(PLACE|scheme:path)": ("zarr-stores", "zarr_stores.url_pipeline:resolve_pipeline"),
+    "open(PLACE|format:path)": ("zarr-stores", "zarr_stores.url_pipeline:split_format"),
     "open(cache=...)": ("zarr-stores", "zarr_stores.chunk_cache:with_chunk_cache"),
     "open(verify=...)": ("zarr-stores", "zarr_stores.verified_store:VerifiedStore"),
     "convert": ("zarr-transfer", "zarr_transfer:convert"),

@@ -16,9 +16,8 @@ from zarr_core.extension import (
     StoreCapabilityError,
     check_prefix,
 )
-from zarr_core.tools import CodecChain
+from zarr_core.tools import CodecChain, SubrangeReader
 
-from zarr_sharding.inner_chunks import SubrangeReader
 from zarr_sharding.shard import check_count, index_format
 from zarr_sharding.transformer.layout import Layout
 from zarr_sharding.transformer.list_keys import list_dir, list_prefix, read_indices, with_shard
@@ -128,7 +127,7 @@ class ShardedStore(Store):
         offset, nbytes = found
         if isinstance(shard, BufferByteReader):
             return BufferByteReader(shard.read(offset, nbytes))
-        return _ChunkReader(shard, offset, nbytes)
+        return SubrangeReader(shard, offset, nbytes)
 
     def exists(self, key: str) -> bool:
         """Return whether a key exists; for a chunk, reads the index of its shard."""
@@ -278,10 +277,3 @@ def sharded(store: Store, prefix: str, chunks_per_shard: Sequence[int]) -> Shard
     """
     grid = tuple(chunks_per_shard)
     return ShardedStore(store, Layout(check_prefix(prefix), grid, plain_index(grid)))
-
-
-class _ChunkReader(SubrangeReader):
-    """Reader of one chunk, which closes its shard."""
-
-    def close(self) -> None:
-        self._reader.close()

@@ -16,9 +16,9 @@ from zarr_core.tools import (
     thread_count,
 )
 
-from zarr_transfer.access.chunk_classes import similar_parts
-from zarr_transfer.access.dry_run import DryArray, Nowhere, Requests
+from zarr_transfer.access.dry_run import DiscardingArray, DryArray, Requests
 from zarr_transfer.access.plan import Plan
+from zarr_transfer.access.similar_chunks import similar_parts
 from zarr_transfer.access.task_memory import read_memory, write_memory
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from zarr_core.extension import ChunkAxis
     from zarr_core.tools import ParsedSelection, PreparedCodecChain, StoredArray
 
-    from zarr_transfer.access.chunk_classes import ChunkPart
+    from zarr_transfer.access.similar_chunks import ChunkPart
 
 _FEW = 100  # number of sizes that are requested one by one
 _PER_POINT = 32  # bytes for sorting the coordinates of a point
@@ -68,7 +68,7 @@ def plan_array(
     else:
         fetched = _update_requests(dry, stored, parsed.selection, parts)
     nbytes = prod(parsed.shape) * stored.resolved.dtype.itemsize
-    least = least_memory(stored, parsed.selection, parts, access)
+    smallest = smallest_memory(stored, parsed.selection, parts, access)
     peak = peak_memory(stored, parsed.selection, parts, access)
     return Plan(
         location=str(stored.location),
@@ -87,7 +87,7 @@ def plan_array(
         ),
         nbytes=nbytes,
         peak_nbytes=peak + (nbytes if is_read else 0),
-        smallest_nbytes=least,
+        smallest_nbytes=smallest,
         is_exact=exact,
         _stored=stored,
         _parsed=parsed,
@@ -106,7 +106,7 @@ def _read_requests(
 ) -> Requests:
     order = stored.result_order or stored.resolved.order
     order = order if parsed.takes_any_order else "C"
-    out = parsed.view(Nowhere.of(parsed.shape, stored.resolved.dtype, order))
+    out = parsed.view(DiscardingArray.of(parsed.shape, stored.resolved.dtype, order))
     selection = parsed.selection
     with in_one_thread(also_requests=True):
         if not dry.is_assumed or isinstance(selection, CoordinateIndexer | MaskIndexer):
@@ -187,7 +187,7 @@ def _decoded_nbytes(codecs: PreparedCodecChain, inside: Any, only_changed: bool)
 # --- memory ---
 
 
-def least_memory(
+def smallest_memory(
     stored: StoredArray, selection: Any, parts: Iterable[ChunkPart], access: str
 ) -> int:
     """Return the memory in bytes for reading or writing one chunk after the other."""

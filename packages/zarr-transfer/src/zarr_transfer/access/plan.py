@@ -144,7 +144,7 @@ class Plan:
         rows.append(("bytes to decode", size_text(self.decoded_nbytes)))
         rows.append(("bytes selected", size_text(self.nbytes)))
         rows.append(("peak memory", size_text(self.peak_nbytes)))
-        rows.append(("least max_memory", size_text(self.smallest_nbytes)))
+        rows.append(("smallest max_memory", size_text(self.smallest_nbytes)))
         width = max(len(name) for name, _ in rows)
         lines = [f"{self.access} of {escape_controls(self.location)}"]
         lines += [f"  {name.ljust(width)}  {value}" for name, value in rows]

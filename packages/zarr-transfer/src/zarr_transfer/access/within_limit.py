@@ -14,9 +14,10 @@ from zarr_core.tools import (
     write_fields,
 )
 
-from zarr_transfer.access.array_plan import least_memory, peak_memory
-from zarr_transfer.access.chunk_classes import chunk_parts, similar_parts
+from zarr_transfer.access.array_plan import peak_memory, smallest_memory
+from zarr_transfer.access.similar_chunks import chunk_parts, similar_parts
 from zarr_transfer.errors import MemoryLimitError
+from zarr_transfer.spec import check_max_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from zarr_core import Array
     from zarr_core.tools import ParsedSelection
 
-    from zarr_transfer.access.chunk_classes import ChunkPart
+    from zarr_transfer.access.similar_chunks import ChunkPart
 
     NDArray = np.ndarray[Any, Any]
 
@@ -55,7 +56,10 @@ def read_within(
     ------
     MemoryLimitError
         If the limit is too small for one chunk, and for the result if ``out`` is None.
+    TypeError
+        If the limit is not an integer.
     """
+    check_max_memory(max_memory)
     stored = array.stored
     dtype = stored.resolved.dtype if fields is None else stored.resolved.dtype[fields]
     order = stored.result_order or stored.resolved.order
@@ -67,7 +71,7 @@ def read_within(
         result = None
     parts = [*similar_parts(parsed.selection, stored.axes)] if prod(parsed.shape) else []
     direct = fields is None and (result is None or _is_direct(result, dtype))
-    needed = least_memory(stored, parsed.selection, parts, "read")
+    needed = smallest_memory(stored, parsed.selection, parts, "read")
     if not direct:
         needed += max((_nbytes(stored, part) for part in parts), default=0)
     if own + needed > max_memory:
@@ -125,13 +129,16 @@ def write_within(
     ------
     MemoryLimitError
         If the limit is too small for one chunk.
+    TypeError
+        If the limit is not an integer.
     """
+    check_max_memory(max_memory)
     if not prod(parsed.shape):
         return
     parts = [*similar_parts(parsed.selection, stored.axes)]
     if fields is not None:
         parts = [part._replace(is_complete=False) for part in parts]
-    needed = least_memory(stored, parsed.selection, parts, "write")
+    needed = smallest_memory(stored, parsed.selection, parts, "write")
     own = 0
     take: Callable[[tuple[Any, ...]], NDArray]
     if isinstance(values, np.ndarray):

@@ -14,7 +14,6 @@ from zarr_core.tools import (
     check_reserved_names,
     format_named,
     formats_without,
-    is_within_location,
     read_node,
 )
 
@@ -31,6 +30,7 @@ from zarr_transfer.errors import ConversionError
 from zarr_transfer.execute import is_bare
 from zarr_transfer.memory import Memory, plan_rechunk
 from zarr_transfer.plan import CopyPlan, CopyStep, same_metadata
+from zarr_transfer.same_location import is_within_location
 from zarr_transfer.spec import CopyOptions, CopySpec, NodeLocation
 
 if TYPE_CHECKING:

@@ -57,7 +57,7 @@ class Requirement(Protocol):
 
 
 def requirement(libraries: str | Iterable[str] | None) -> Requirement | None:
-    """Return the requirement that libraries read the result; None if there are no libraries.
+    """Return the requirement that these libraries read the result; None if ``libraries`` is None.
 
     Raises
     ------

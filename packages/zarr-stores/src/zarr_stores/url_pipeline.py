@@ -13,27 +13,35 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
-from zarr_core.errors import StoreError, StoreReadError
-from zarr_core.formats.lookup import format_named
-from zarr_core.interfaces.byte_reader import ByteRange
-from zarr_core.location import Location
-from zarr_core.names import join, normalise_path
-from zarr_core.registry.extension_names import is_provided
-from zarr_core.registry.known_extensions import FILE_SIGNATURES
-from zarr_core.registry.resolve import find
-from zarr_core.stores.local import path_from_url
+from zarr_core.extension import (
+    ByteRange,
+    ExtensionDefinition,
+    Location,
+    StoreError,
+    StoreReadError,
+)
+from zarr_core.tools import (
+    find_implementation,
+    format_named,
+    is_provided,
+    join,
+    normalise_path,
+    path_from_url,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from zarr_core.interfaces.store import Store
+    from zarr_core.extension import Store
 
     OpenPlace = Callable[[str, bool, dict[str, Any]], Store]
 
 _AUTO = "auto"
 _PART = re.compile(r"([a-z][a-z0-9+.-]*)(:?)(.*)", re.DOTALL | re.IGNORECASE)
 _VERSION = re.compile(r"zarr(\d+)")
-_SIGNATURE_BYTES = max(len(item) // 2 for items in FILE_SIGNATURES.values() for item in items)
+_SIGNATURES = {"zip": (b"PK\x03\x04", b"PK\x05\x06"), "sqlite": (b"SQLite format 3\x00",)}
+"""For a store in one file, the first bytes of such files."""
+_SIGNATURE_BYTES = 16
 
 
 class Part(NamedTuple):
@@ -53,9 +61,8 @@ def parse_pipeline(text: str) -> tuple[str, list[Part]] | None:
     """
     place, *rest = text.split("|")
     found = [_PART.fullmatch(part) for part in rest]
-    if "://" not in place and (
-        os.path.lexists(text)
-        or not all(match and (match[2] or _is_known(match[1])) for match in found)
+    if "://" not in place and not all(
+        match and (match[2] or _is_known(match[1])) for match in found
     ):
         return None
     if not place:
@@ -240,14 +247,15 @@ def _container_of_file(path: str) -> str | None:
 
 
 def _container(start: bytes) -> str | None:
-    for scheme, signatures in FILE_SIGNATURES.items():
-        if any(start.startswith(bytes.fromhex(signature)) for signature in signatures):
-            return scheme
-    return None
+    return next((scheme for scheme, first in _SIGNATURES.items() if start.startswith(first)), None)
 
 
 def _store_class(scheme: str, text: str) -> type[Store]:
-    return find("store", scheme, Location(_shown(text)))
+    location = Location(_shown(text))
+    found = find_implementation("store", ExtensionDefinition(scheme), location)
+    assert found is not None  # an unknown scheme is an error
+    kind: type[Store] = found.extension
+    return kind
 
 
 def _error(text: str, reason: str) -> StoreError:

@@ -5,20 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import isfinite, prod
 from operator import index as as_integer
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from zarr_core.normalize.chunk_shapes import (
-    AUTO,
-    CHUNK_BYTES,
-    SHARD_BYTES,
-    divisor_below,
-    parse_lengths,
-)
+from zarr_core.tools import CHUNK_BYTES, SHARD_BYTES, divisor_below, parse_lengths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from zarr_core.normalize.chunk_shapes import Lengths
+__all__ = ["ChunkLayout"]
+
+Lengths: TypeAlias = "tuple[Any, ...]"
+AUTO = "auto"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -97,42 +94,58 @@ class ChunkLayout:
                 raise ValueError(f"aspect_ratio={ratios}: a ratio is a positive number")
             object.__setattr__(self, "aspect_ratio", ratios)
 
+    @staticmethod
+    def choose_shapes(
+        shape: tuple[int, ...], item_size: int, chunks: Any, shards: Any
+    ) -> tuple[Lengths, Lengths | None]:
+        """Choose the shapes of chunks and shards, one of which has a layout; for zarr-core.
 
-def layout_shapes(
-    shape: tuple[int, ...], item_size: int, chunks: Any, shards: Any
-) -> tuple[Lengths, Lengths | None]:
-    """Choose the shapes of chunks and shards, one of which has a :class:`ChunkLayout`.
+        Parameters
+        ----------
+        shape : tuple of int
+            Shape of the array.
+        item_size : int
+            Bytes per element.
+        chunks, shards : ChunkLayout, or as for :func:`zarr_core.create_array`
+            The arguments.
 
-    Parameters, result and errors are those of
-    :func:`zarr_core.normalize.chunk_shapes.chunk_and_shard_shape`.
-    """
-    inner = _Grid(chunks, shape, "chunks")
-    if shards is None or shards is False:
-        return _chosen(inner, inner.lengths, shape, CHUNK_BYTES // item_size, _any_length), None
-    outer = _Grid(shards, shape, "shards")
-    fixed = list(outer.lengths)
-    for dimension, (length, step) in enumerate(zip(fixed, inner.lengths, strict=True)):
-        if length != AUTO and step != AUTO and not inner.soft:
-            if outer.soft:
-                fixed[dimension] = step * max(1, -((step - 2 * length) // (2 * step)))
-            elif length % step:
-                raise ValueError(
-                    f"shards {outer.lengths} are not multiples of chunks {inner.lengths} in every "
-                    "dimension; a shard contains whole chunks.  With soft=True, a ChunkLayout is "
-                    "rounded"
-                )
-    lengths = list(inner.lengths)
-    if inner.soft:
-        for dimension, (length, whole) in enumerate(zip(lengths, fixed, strict=True)):
-            if AUTO not in (length, whole):
-                lengths[dimension] = _nearest_divisor(whole, length)
-    rules = [_any_length if whole == AUTO else _divisor_of(whole) for whole in fixed]
-    chunk = _chosen(inner, lengths, shape, CHUNK_BYTES // item_size, *rules)
-    covering = [
-        -(-max(1, size) // length) * length for size, length in zip(shape, chunk, strict=True)
-    ]
-    shard = _chosen(outer, fixed, covering, SHARD_BYTES // item_size, *map(_multiple_of, chunk))
-    return chunk, None if shard == chunk else shard
+        Returns
+        -------
+        chunks : tuple of int
+        shards : tuple of int, or None
+
+        Raises
+        ------
+        ValueError
+            If the layouts are invalid for this shape, or contradict each other.
+        """
+        inner = _Grid(chunks, shape, "chunks")
+        if shards is None or shards is False:
+            return _chosen(inner, inner.lengths, shape, CHUNK_BYTES // item_size, _any_length), None
+        outer = _Grid(shards, shape, "shards")
+        fixed = list(outer.lengths)
+        for dimension, (length, step) in enumerate(zip(fixed, inner.lengths, strict=True)):
+            if length != AUTO and step != AUTO and not inner.soft:
+                if outer.soft:
+                    fixed[dimension] = step * max(1, -((step - 2 * length) // (2 * step)))
+                elif length % step:
+                    raise ValueError(
+                        f"shards {outer.lengths} are not multiples of chunks {inner.lengths} in every "
+                        "dimension; a shard contains whole chunks.  With soft=True, a ChunkLayout is "
+                        "rounded"
+                    )
+        lengths = list(inner.lengths)
+        if inner.soft:
+            for dimension, (length, whole) in enumerate(zip(lengths, fixed, strict=True)):
+                if AUTO not in (length, whole):
+                    lengths[dimension] = _nearest_divisor(whole, length)
+        rules = [_any_length if whole == AUTO else _divisor_of(whole) for whole in fixed]
+        chunk = _chosen(inner, lengths, shape, CHUNK_BYTES // item_size, *rules)
+        covering = [
+            -(-max(1, size) // length) * length for size, length in zip(shape, chunk, strict=True)
+        ]
+        shard = _chosen(outer, fixed, covering, SHARD_BYTES // item_size, *map(_multiple_of, chunk))
+        return chunk, None if shard == chunk else shard
 
 
 class _Grid:

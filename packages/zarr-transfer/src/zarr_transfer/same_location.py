@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from zarr_core.tools import path_from_url
+
 if TYPE_CHECKING:
-    from zarr_core.interfaces.store import Store
+    from zarr_core.extension import Store
 
 
 def is_within_location(store: Store, path: str, other: Store, other_path: str) -> bool:
@@ -40,7 +42,5 @@ def _rest(path: str, around: str) -> str | None:
 def _address(store: Store, path: str) -> str:
     url = store.url
     if url.startswith("file:"):
-        from zarr_core.stores.local import path_from_url
-
         return f"file://{os.path.realpath(os.path.join(path_from_url(url), path))}".rstrip("/")
     return f"{url.rstrip('/')}/{path}".rstrip("/")
