@@ -15,11 +15,12 @@ from zarr_core.tools import normalise_path, parallel_for
 from zarr_xarray.append_lock import AppendLock, FencedStore, LockLostError
 from zarr_xarray.committed_lengths import LengthsChangedError, read_committed
 from zarr_xarray.encoded_steps import decode_steps, encode_steps
-from zarr_xarray.new_series import create_series
+from zarr_xarray.new_series import check_storable, create_series
 from zarr_xarray.step_labels import (
     Placement,
     all_new,
     as_labels,
+    concatenate,
     greatest,
     is_increasing,
     is_missing,
@@ -202,7 +203,9 @@ class Appender:
         TypeError
             If ``data`` is of another class.
         ZarrError
-            If the arrays of the group have different lengths, or the store fails.
+            If the arrays of the group have different lengths, or the store fails.  If
+            :attr:`buffered` has increased, the steps are in the buffer: call :meth:`flush` to
+            try again, and do not append them twice.
         """
         if self._closed:
             raise self._refusal("the Appender is closed; create a new one")
@@ -230,7 +233,7 @@ class Appender:
             label = data[self._labelled]
             if self._last is None or not label > self._last:
                 return False  # what was copied is not counted yet
-            self._last = label
+            self._last = label[()]  # not an array that the caller may change
         self._buffer.count += 1
         self._flush_if_due(self._flush_every or 1)
         return True
@@ -312,6 +315,12 @@ class Appender:
                     "it does not exist; first append a Dataset, which describes the variables"
                 ) from error
 
+        else:
+            try:
+                check_storable(data)
+            except ValueError as error:
+                raise self._refusal(str(error)) from None
+
         def work(interrupted: bool) -> None:
             self._read(interrupted, data)
 
@@ -349,6 +358,12 @@ class Appender:
         except NodeNotFoundError:
             if not isinstance(data, Dataset):
                 raise
+            if unknown := self._encoding.keys() - data.variables.keys():
+                names = ", ".join(sorted(map(repr, unknown)))
+                raise self._refusal(
+                    f"the encoding names {names}, which the data does not contain; pass only "
+                    "names of its variables"
+                ) from None
             self._lock.begin_writing()
             found = create_group(store, path=path, zarr_format=self._zarr_format)
         format_ = found.stored.format
@@ -434,7 +449,10 @@ class Appender:
             if is_dataset:
                 value = _in_stored_order(name, value, item, self.dim)
             elif type(value) is not np.ndarray:
-                value = _to_array(value)
+                try:
+                    value = _to_array(value)
+                except ValueError as error:  # such as lists of different lengths
+                    raise self._refusal(f"{name!r} is not an array ({error})") from error
             step_shape = item.step_shape
             if value.shape == step_shape:
                 number = 1
@@ -495,7 +513,7 @@ class Appender:
         if not increasing:
             known = self._stored_labels()
             if self._buffer.count:
-                known = np.concatenate([known, as_labels(self._buffer.steps()[self.dim])])
+                known = concatenate(known, as_labels(self._buffer.steps()[self.dim]))
             place(labels, known, self.dim, self._where, self._on_duplicate, self._on_unordered)
         return labels[-1] if increasing else greatest(labels)
 
@@ -685,10 +703,16 @@ def _buffered_dtype(values: NDArray) -> np.dtype[Any]:
 
 
 def _fits(values: NDArray, array: NDArray) -> bool:
-    return values.shape[1:] == array.shape[1:] and (
-        np.can_cast(values.dtype, array.dtype, "safe")
-        if array.dtype != object
-        else values.dtype.kind in "UTO"
+    """Whether an array can keep values without a change."""
+    if values.shape[1:] != array.shape[1:]:
+        return False
+    if array.dtype == object:
+        return values.dtype.kind in "UTO"
+    # NumPy calls it safe to convert large integers to floats, and seconds to nanoseconds.
+    return values.dtype == array.dtype or (
+        values.dtype.kind == array.dtype.kind
+        and values.dtype.kind not in "mM"
+        and np.can_cast(values.dtype, array.dtype, "safe")
     )
 
 

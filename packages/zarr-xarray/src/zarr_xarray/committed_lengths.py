@@ -16,6 +16,7 @@ from zarr_core.extension import ArrayMetadata, Format, GroupMetadata, Location, 
 from zarr_core.tools import concurrent_map, join, read_metadata_from, strictjson
 
 from zarr_xarray.dimensions import dimension_names_of
+from zarr_xarray.encoded_steps import time_decoder
 from zarr_xarray.metadata_documents import array_at
 from zarr_xarray.variables import variable_of
 
@@ -295,7 +296,12 @@ def read_committed(
             f"cannot append to {where} along {dim!r}: its consolidated metadata does not contain "
             f"{', '.join(map(repr, unlisted))}; call zarr_core.consolidate_metadata()"
         )
-    decoded, _, _ = conventions.decode_cf_variables(raw, {})
+    decoders = {}
+    for name, variable in raw.items():
+        if "calendar" in variable.attrs:
+            decoder = time_decoder(variable.attrs)
+            decoders |= {name: decoder, variable.attrs.get("bounds", name): decoder}
+    decoded, _, _ = conventions.decode_cf_variables(raw, {}, decode_times=decoders)
     growing = {}
     for name, variable in raw.items():
         axis = variable.dims.index(dim)
