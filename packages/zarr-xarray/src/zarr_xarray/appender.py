@@ -13,7 +13,11 @@ from zarr_core.extension import NodeNotFoundError, ZarrError
 from zarr_core.tools import normalise_path, parallel_for
 
 from zarr_xarray.append_lock import AppendLock, FencedStore, LockLostError
-from zarr_xarray.committed_lengths import LengthsChangedError, read_committed
+from zarr_xarray.committed_lengths import (
+    LengthsChangedError,
+    read_committed,
+    was_creation_interrupted,
+)
 from zarr_xarray.encoded_steps import decode_steps, encode_steps
 from zarr_xarray.new_series import check_storable, create_series
 from zarr_xarray.step_labels import (
@@ -372,9 +376,21 @@ class Appender:
                 f"appending requires version 2 or 3 of Zarr, not {format_.name}; convert it"
             )
         dim, root = self.dim, self._root
+        if (
+            interrupted
+            and data is not None
+            and not isinstance(data, Dataset)
+            and was_creation_interrupted(store, path, format_, dim)
+        ):
+            raise self._refusal(
+                "an appender was interrupted while it created the variables; first append a "
+                "Dataset, which describes them"
+            )
         committed = read_committed(store, path, root, format_, dim, interrupted)
         if isinstance(data, Dataset) and not committed.length:
             there = committed.growing.keys() | committed.fixed.keys()
+            if interrupted:
+                there -= _incomplete(committed.fixed, data)
             missing = _with_dimension(data, dim).drop_vars(there, errors="ignore")
             if missing.variables:
                 self._lock.begin_writing()
@@ -767,11 +783,31 @@ def _decoded_values(array: Array) -> NDArray:
     return values
 
 
+def _incomplete(fixed: Mapping[str, Array], data: Dataset) -> set[str]:
+    """Return the variables that were created, but of which not all elements were stored.
+
+    The missing elements have the fill value.
+    """
+    found = set()
+    for name in fixed.keys() & data.variables.keys():
+        array = fixed[name]
+        given, stored, fill = data[name].values, _decoded_values(array), array.fill_value
+        if given.shape == stored.shape and not _equal(given, stored):
+            different = ~_equal_elements(given, stored)
+            raw = np.asarray(array[...])[different]
+            missing = np.zeros_like(raw) if fill is None else np.full_like(raw, fill)
+            if _equal(raw, missing):
+                found.add(name)
+    return found
+
+
 def _equal(one: NDArray, other: NDArray) -> bool:
     """Whether shapes and elements are equal; missing elements count as equal."""
-    if one.shape != other.shape:
-        return False
-    return bool(np.asarray((one == other) | (is_missing(one) & is_missing(other))).all())
+    return one.shape == other.shape and bool(_equal_elements(one, other).all())
+
+
+def _equal_elements(one: NDArray, other: NDArray) -> NDArray:
+    return np.asarray((one == other) | (is_missing(one) & is_missing(other)))
 
 
 def append(

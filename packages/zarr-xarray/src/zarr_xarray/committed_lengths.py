@@ -321,6 +321,21 @@ def read_committed(
     return committed
 
 
+def was_creation_interrupted(store: Store, path: str, format_: Format, dim: str) -> bool:
+    """Whether a group without steps has arrays that its consolidated metadata does not contain.
+
+    Arrays are consolidated after all of them were created.
+    """
+    group = format_.read(store, path)
+    if not isinstance(group, GroupMetadata) or not _is_empty(group, format_, store, path, dim):
+        return False
+    listed = {} if group.consolidated is None else group.consolidated.entries
+    return store.supports_listing and any(
+        name not in listed and format_.read(store, join(path, name)) is not None
+        for name in format_.possible_children(store, path)
+    )
+
+
 def _consolidated_arrays(
     group: GroupMetadata, format_: Format, store: Store, path: str
 ) -> dict[str, Array]:
