@@ -12,6 +12,7 @@ import zarr_core
 from hypothesis import given
 from hypothesis import strategies as st
 from zarr_core import MemoryStore
+from zarr_stores.cache import CachePool
 from zarr_xarray import Appender, LiveReader, append, to_zarr
 
 
@@ -537,3 +538,24 @@ def test_times_of_a_coarser_resolution(kind):
         stored = np.concatenate([stored, later])
     with xr.open_dataset(store, engine="zarr_core", decode_timedelta=True) as ds:
         assert np.array_equal(ds.a.values, stored, equal_nan=True)
+
+
+def test_given_stores_stay_open_with_a_cache_of_chunks():
+    closed = []
+
+    class Remote(MemoryStore):
+        in_memory = False
+        max_concurrency = 4
+
+        def close(self):
+            closed.append(self)
+
+    store = Remote()
+    data = xr.Dataset({"a": ("t", [1.0])}, coords={"t": [0]})
+    with zarr_core.config.set(chunk_cache=CachePool(1 << 20)):
+        append(data, store, "t")
+        LiveReader(store).close()
+        to_zarr(data, store, group="b")
+        with xr.open_dataset(store, engine="zarr_core", group="b") as ds:
+            ds.load()
+    assert not closed

@@ -19,6 +19,7 @@ from zarr_xarray.committed_lengths import (
     was_creation_interrupted,
 )
 from zarr_xarray.encoded_steps import decode_steps, encode_steps
+from zarr_xarray.group_store import is_opened_here
 from zarr_xarray.new_series import check_storable, create_series
 from zarr_xarray.step_labels import (
     Placement,
@@ -161,9 +162,8 @@ class Appender:
         self._encoding = dict(encoding or {})
         self._chunk, self._coordinate_chunk = chunk, coordinate_chunk
         self._zarr_format = zarr_format
-        given = store
+        self._closes = is_opened_here(store)
         store, self._root = resolve_store_path(store, storage_options=storage_options)
-        self._closes = store is not given and store is not getattr(given, "store", None)
         self._path = "/".join(part for part in (self._root, normalise_path(group or "")) if part)
         self._lock = AppendLock(store, self._path, lock_seconds)
         self._store = FencedStore(store, self._lock)
