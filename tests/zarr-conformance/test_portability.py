@@ -216,6 +216,17 @@ def test_arguments_that_a_library_does_not_read_are_errors_with_their_pointer():
     assert "choose another codec" in problem.message
 
 
+def test_data_types_of_version_2_only():
+    numcodecs = pytest.importorskip("numcodecs")
+    options = {"shape": (3,), "dtype": object, "filters": [numcodecs.VLenUTF8()]}
+    array = zarr.create_array(zarr.MemoryStore(), portable="zarr-python-2", **options)
+    assert array.zarr_format == 2
+    with pytest.raises(MetadataValidationError, match="no data type for Python objects"):
+        zarr.create_array(
+            zarr.MemoryStore(), portable="zarr-python", **options | {"filters": "auto"}
+        )
+
+
 def test_elements_are_written_once(tmp_path):
     values = np.arange(12.0).reshape(3, 4)
     array = zarr.create_array(

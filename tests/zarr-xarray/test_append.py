@@ -12,6 +12,7 @@ import zarr_core
 from hypothesis import given
 from hypothesis import strategies as st
 from zarr_core import MemoryStore
+from zarr_stores.cache import CachePool
 from zarr_xarray import Appender, LiveReader, append, to_zarr
 
 
@@ -421,3 +422,140 @@ def test_irregular_chunks_and_other_formats_are_refused():
     zarr_core.create_group(old, zarr_format="n5")
     with pytest.raises(ValueError, match="version 2 or 3"):
         append(xr.Dataset({"a": ("t", [1])}), old, "t")
+
+
+@pytest.mark.filterwarnings("ignore:saving variable")
+@pytest.mark.parametrize("name", ["a", "t"])
+@pytest.mark.parametrize("dtype", [np.float64, np.uint64])
+def test_buffers_do_not_change_numbers(name, dtype):
+    store = MemoryStore()
+    append(xr.Dataset({"a": ("t", [0])}, coords={"t": [0]}), store, "t")
+    with Appender(store, "t", flush_every=10) as appender:
+        for number in (dtype(1), np.int64(2**53 + 1)):
+            appender.append({"a": np.array(1), "t": np.int64(number), name: number})
+    assert opened(store)[name].values.tolist() == [0, 1, 2**53 + 1]
+
+
+@pytest.mark.filterwarnings("ignore:Unable to decode")
+def test_buffers_do_not_change_times():
+    store = MemoryStore()
+    first = np.array(["2000-01-01"], "M8[s]")
+    append(xr.Dataset({"a": ("t", first)}, coords={"t": [0]}), store, "t")
+    with Appender(store, "t", flush_every=10) as appender:
+        appender.append({"t": np.array(1), "a": np.array("2000-01-02", "M8[ns]")})
+        appender.append({"t": np.array(2), "a": np.array("3000-01-02", "M8[s]")})
+    times = xr.coders.CFDatetimeCoder(time_unit="s")
+    with xr.open_dataset(store, engine="zarr_core", decode_times=times) as ds:
+        assert ds.a.values.astype(str).tolist() == [
+            "2000-01-01T00:00:00", "2000-01-02T00:00:00", "3000-01-02T00:00:00",
+        ]  # fmt: skip
+
+
+@pytest.mark.parametrize("policy", ["raise", "skip", "replace"])
+def test_large_labels_of_several_data_types_are_compared_exactly(policy):
+    """2**60 and its neighbours are the same float."""
+    store = MemoryStore()
+    labels = np.array([2**60, 2**60 + 1], np.uint64)
+    append(xr.Dataset({"a": ("t", [0.0, 1.0])}, coords={"t": labels}), store, "t")
+    options = {"flush_every": 10, "on_duplicate": policy, "on_unordered": "append"}
+    with Appender(store, "t", **options) as appender:
+        for difference in (2, 4, 3):
+            appender.append({"t": np.array(2**60 + difference), "a": np.array(0.5)})
+    assert (opened(store).t.values - labels[0]).tolist() == [0, 1, 2, 4, 3]
+
+
+def test_a_label_that_the_caller_changes_later():
+    store = MemoryStore()
+    append(xr.Dataset({"a": ("t", [0.0])}, coords={"t": [0]}), store, "t")
+    with Appender(store, "t", flush_every=10) as appender:
+        appender.append({"t": np.array(1), "a": np.array(1.0)})
+        label = np.array(5)
+        appender.append({"t": label, "a": np.array(1.0)})
+        label[...] = 2
+        with pytest.raises(ValueError, match="not increasing after 5"):
+            appender.append({"t": np.array(3), "a": np.array(1.0)})
+    assert opened(store).t.values.tolist() == [0, 1, 5]
+
+
+@pytest.mark.filterwarnings("ignore:Unable to decode")
+@pytest.mark.parametrize("calendar", ["noleap", "360_day"])
+def test_times_of_other_calendars(calendar):
+    pytest.importorskip("cftime")
+    store = MemoryStore()
+    for year in ("2000", "2001"):
+        times = xr.date_range(year, periods=2, calendar=calendar, use_cftime=True)
+        append(xr.Dataset({"a": ("t", [1.0, 2.0])}, coords={"t": times}), store, "t")
+    found = xr.open_dataset(store, engine="zarr_core").t
+    assert [int(year) for year in found.dt.year] == [2000, 2000, 2001, 2001]
+
+
+def test_data_that_cannot_be_stored_creates_nothing():
+    zoned = pd.date_range("2000", periods=1, tz="Europe/Berlin")
+    levels = pd.MultiIndex.from_product([[1], [2]], names=["p", "q"])
+    data = xr.Dataset({"a": ("t", [1.0])})
+    store = MemoryStore()
+    for wrong, message in (
+        (data.assign_coords(t=zoned), "without a time zone"),
+        (data.assign_coords(xr.Coordinates.from_pandas_multiindex(levels, "t")), "MultiIndex"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            append(wrong, store, "t")
+    with pytest.raises(ValueError, match="the encoding names 'zz'"):
+        append(data, store, "t", encoding={"zz": {"dtype": "f4"}})
+    assert not [key for key in store.list() if not key.endswith(".zarr-append")]
+
+
+def test_encodings_of_variables_that_exist():
+    """As after an appender that was killed while it created the variables."""
+    store = MemoryStore()
+    encoding = {name: {"dtype": "float32"} for name in "ab"}
+    append(xr.Dataset({"a": ("t", np.zeros(0))}), store, "t", encoding={"a": encoding["a"]})
+    append(xr.Dataset({"a": ("t", [1.0]), "b": ("t", [2.0])}), store, "t", encoding=encoding)
+    found = opened(store)
+    assert (found.a.dtype, found.b.dtype) == (np.float32, np.float32)
+
+
+def test_lists_of_different_lengths():
+    store = MemoryStore()
+    append(xr.Dataset({"a": (("t", "x"), [[1.0, 2.0]])}), store, "t")
+    with Appender(store, "t") as log, pytest.raises(ValueError, match="'a' is not an array"):
+        log.append({"a": [[1.0], [2.0, 3.0]]})
+
+
+@pytest.mark.parametrize("kind", ["datetime64", "timedelta64"])
+def test_times_of_a_coarser_resolution(kind):
+    stored = np.array([0, 1], f"{kind}[ns]")
+    store = MemoryStore()
+    append(xr.Dataset({"a": ("t", stored)}, coords={"t": [0, 1]}), store, "t")
+    for number, unit in enumerate(("us", "ms", "s", "D"), 2):
+        later = np.array([number, "NaT"], f"{kind}[{unit}]")
+        append(
+            xr.Dataset({"a": ("t", later)}, coords={"t": [number, number + 10]}),
+            store,
+            "t",
+            on_unordered="append",
+        )
+        stored = np.concatenate([stored, later])
+    with xr.open_dataset(store, engine="zarr_core", decode_timedelta=True) as ds:
+        assert np.array_equal(ds.a.values, stored, equal_nan=True)
+
+
+def test_given_stores_stay_open_with_a_cache_of_chunks():
+    closed = []
+
+    class Remote(MemoryStore):
+        in_memory = False
+        max_concurrency = 4
+
+        def close(self):
+            closed.append(self)
+
+    store = Remote()
+    data = xr.Dataset({"a": ("t", [1.0])}, coords={"t": [0]})
+    with zarr_core.config.set(chunk_cache=CachePool(1 << 20)):
+        append(data, store, "t")
+        LiveReader(store).close()
+        to_zarr(data, store, group="b")
+        with xr.open_dataset(store, engine="zarr_core", group="b") as ds:
+            ds.load()
+    assert not closed

@@ -160,6 +160,43 @@ def test_killed_while_it_is_created(opener, after):
     assert changes > 8
 
 
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_killed_while_variables_without_the_dimension_are_created(opener, after):
+    """They have all elements, and their encoding, when another appender continues."""
+    heights = xr.DataArray([[1.5, np.nan], [0.5, 2.5]], dims=("x", "y"))
+    data = steps(0, 5).assign(h=heights, names=("x", ["p", ""]))
+    encoding = {"h": {"dtype": "float32", "chunks": (1, 2)}, "b": {"dtype": "float32"}}
+    options = {**OPTIONS, "zarr_format": opener.zarr_format, "encoding": encoding}
+    changes = 0
+    while True:
+        opener.reset({})
+        try:
+            append(data, opener(Countdown(changes, after)), "t", **options)
+        except Killed:
+            changes += 1
+        else:
+            break
+        assert append(data, opener(), "t", on_duplicate="skip", **options) == 5
+        with xr.open_dataset(opener(), engine="zarr_core") as ds:
+            xr.testing.assert_equal(ds.load(), data)
+            assert ds["h"].dtype == ds["b"].dtype == np.float32
+
+
+def test_mappings_are_refused_while_variables_may_be_missing():
+    values = {}
+    store = KilledInMemory(values)
+    store.countdown = Countdown(4)
+    with pytest.raises(Killed):
+        append(steps(0, 1), store, "t", **OPTIONS)
+    after = KilledInMemory(values)
+    with Appender(after, "t", **OPTIONS) as appender:
+        step = {name: np.zeros(2 if name == "a" else ()) for name in "abt"}
+        with pytest.raises(ValueError, match="was interrupted while it created"):
+            appender.append(step)
+        appender.append(steps(0, 2))
+    assert_prefix(after, {2})
+
+
 class Failing(MemoryStore):
     """Fails at one change, before or after it, as a server whose response is lost."""
 

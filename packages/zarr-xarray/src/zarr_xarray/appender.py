@@ -13,14 +13,20 @@ from zarr_core.extension import NodeNotFoundError, ZarrError
 from zarr_core.tools import normalise_path, parallel_for
 
 from zarr_xarray.append_lock import AppendLock, FencedStore, LockLostError
-from zarr_xarray.committed_lengths import LengthsChangedError, read_committed
+from zarr_xarray.committed_lengths import (
+    LengthsChangedError,
+    read_committed,
+    was_creation_interrupted,
+)
 from zarr_xarray.encoded_steps import decode_steps, encode_steps
-from zarr_xarray.new_series import create_series
+from zarr_xarray.group_store import is_opened_here
+from zarr_xarray.new_series import check_storable, create_series
 from zarr_xarray.step_labels import (
     Placement,
     all_new,
     as_labels,
     compare_labels,
+    concatenate,
     greatest,
     is_increasing,
     is_missing,
@@ -155,9 +161,8 @@ class Appender:
         self._encoding = dict(encoding or {})
         self._chunk, self._coordinate_chunk = chunk, coordinate_chunk
         self._zarr_format = zarr_format
-        given = store
+        self._closes = is_opened_here(store)
         store, self._root = resolve_store_path(store, storage_options=storage_options)
-        self._closes = store is not given and store is not getattr(given, "store", None)
         self._path = "/".join(part for part in (self._root, normalise_path(group or "")) if part)
         self._lock = AppendLock(store, self._path, lock_seconds)
         self._store = FencedStore(store, self._lock)
@@ -201,7 +206,9 @@ class Appender:
         TypeError
             If ``data`` is of another class.
         ZarrError
-            If the arrays of the group have different lengths, or the store fails.
+            If the arrays of the group have different lengths, or the store fails.  If
+            :attr:`buffered` has increased, the steps are in the buffer: call :meth:`flush` to
+            try again, and do not append them twice.
         """
         if self._closed:
             raise self._error("the Appender is closed; create a new one")
@@ -229,7 +236,7 @@ class Appender:
             label = data[self._labelled]
             if self._last is None or not label > self._last:
                 return False  # what was copied is not counted yet
-            self._last = label
+            self._last = label[()]  # not an array that the caller may change
         self._buffer.count += 1
         self._flush_if_due(self._flush_every or 1)
         return True
@@ -306,6 +313,12 @@ class Appender:
                     "it does not exist; first append a Dataset, which describes the variables"
                 ) from error
 
+        else:
+            try:
+                check_storable(data)
+            except ValueError as error:
+                raise self._refusal(str(error)) from None
+
         def work(interrupted: bool) -> None:
             self._read(interrupted, data)
 
@@ -343,6 +356,12 @@ class Appender:
         except NodeNotFoundError:
             if not isinstance(data, Dataset):
                 raise
+            if unknown := self._encoding.keys() - data.variables.keys():
+                names = ", ".join(sorted(map(repr, unknown)))
+                raise self._refusal(
+                    f"the encoding names {names}, which the data does not contain; pass only "
+                    "names of its variables"
+                ) from None
             self._lock.begin_writing()
             found = create_group(store, path=path, zarr_format=self._zarr_format)
         format_ = found.stored.format
@@ -351,9 +370,21 @@ class Appender:
                 f"appending requires version 2 or 3 of Zarr, not {format_.name}; convert it"
             )
         dim, root = self.dim, self._root
+        if (
+            interrupted
+            and data is not None
+            and not isinstance(data, Dataset)
+            and was_creation_interrupted(store, path, format_, dim)
+        ):
+            raise self._refusal(
+                "an appender was interrupted while it created the variables; first append a "
+                "Dataset, which describes them"
+            )
         committed = read_committed(store, path, root, format_, dim, interrupted)
         if isinstance(data, Dataset) and not committed.length:
             there = committed.growing.keys() | committed.fixed.keys()
+            if interrupted:
+                there -= _incomplete(committed.fixed, data)
             missing = _with_dimension(data, dim).drop_vars(there, errors="ignore")
             if missing.variables:
                 self._lock.begin_writing()
@@ -428,7 +459,10 @@ class Appender:
             if is_dataset:
                 value = _in_stored_order(name, value, item, self.dim)
             elif type(value) is not np.ndarray:
-                value = _to_array(value)
+                try:
+                    value = _to_array(value)
+                except ValueError as error:  # such as lists of different lengths
+                    raise self._refusal(f"{name!r} is not an array ({error})") from error
             step_shape = item.step_shape
             if value.shape == step_shape:
                 number = 1
@@ -489,7 +523,7 @@ class Appender:
         if not increasing:
             known = self._stored_labels()
             if self._buffer.count:
-                known = np.concatenate([known, as_labels(self._buffer.steps()[self.dim])])
+                known = concatenate(known, as_labels(self._buffer.steps()[self.dim]))
             compare_labels(
                 labels, known, self.dim, self._where, self._on_duplicate, self._on_unordered
             )
@@ -682,10 +716,16 @@ def _buffered_dtype(values: NDArray) -> np.dtype[Any]:
 
 
 def _fits(values: NDArray, array: NDArray) -> bool:
-    return values.shape[1:] == array.shape[1:] and (
-        np.can_cast(values.dtype, array.dtype, "safe")
-        if array.dtype != object
-        else values.dtype.kind in "UTO"
+    """Whether an array can keep values without a change."""
+    if values.shape[1:] != array.shape[1:]:
+        return False
+    if array.dtype == object:
+        return values.dtype.kind in "UTO"
+    # NumPy calls it safe to convert large integers to floats, and seconds to nanoseconds.
+    return values.dtype == array.dtype or (
+        values.dtype.kind == array.dtype.kind
+        and values.dtype.kind not in "mM"
+        and np.can_cast(values.dtype, array.dtype, "safe")
     )
 
 
@@ -740,11 +780,31 @@ def _decoded_values(array: Array) -> NDArray:
     return values
 
 
+def _incomplete(fixed: Mapping[str, Array], data: Dataset) -> set[str]:
+    """Return the variables that were created, but of which not all elements were stored.
+
+    The missing elements have the fill value.
+    """
+    found = set()
+    for name in fixed.keys() & data.variables.keys():
+        array = fixed[name]
+        given, stored, fill = data[name].values, _decoded_values(array), array.fill_value
+        if given.shape == stored.shape and not _equal(given, stored):
+            different = ~_equal_elements(given, stored)
+            raw = np.asarray(array[...])[different]
+            missing = np.zeros_like(raw) if fill is None else np.full_like(raw, fill)
+            if _equal(raw, missing):
+                found.add(name)
+    return found
+
+
 def _equal(one: NDArray, other: NDArray) -> bool:
     """Whether shapes and elements are equal; missing elements count as equal."""
-    if one.shape != other.shape:
-        return False
-    return bool(np.asarray((one == other) | (is_missing(one) & is_missing(other))).all())
+    return one.shape == other.shape and bool(_equal_elements(one, other).all())
+
+
+def _equal_elements(one: NDArray, other: NDArray) -> NDArray:
+    return np.asarray((one == other) | (is_missing(one) & is_missing(other)))
 
 
 def append(

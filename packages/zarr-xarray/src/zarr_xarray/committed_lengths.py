@@ -16,6 +16,7 @@ from zarr_core.extension import ArrayMetadata, Format, GroupMetadata, Location, 
 from zarr_core.tools import concurrent_map, join, read_metadata_from, strictjson
 
 from zarr_xarray.dimensions import dimension_names_of
+from zarr_xarray.encoded_steps import time_decoder
 from zarr_xarray.metadata_documents import array_at
 from zarr_xarray.variables import variable_of
 
@@ -295,7 +296,12 @@ def read_committed(
             f"cannot append to {where} along {dim!r}: its consolidated metadata does not contain "
             f"{', '.join(map(repr, unlisted))}; call zarr_core.consolidate_metadata()"
         )
-    decoded, _, _ = conventions.decode_cf_variables(raw, {})
+    decoders = {}
+    for name, variable in raw.items():
+        if "calendar" in variable.attrs:
+            decoder = time_decoder(variable.attrs)
+            decoders |= {name: decoder, variable.attrs.get("bounds", name): decoder}
+    decoded, _, _ = conventions.decode_cf_variables(raw, {}, decode_times=decoders)
     growing = {}
     for name, variable in raw.items():
         axis = variable.dims.index(dim)
@@ -313,6 +319,21 @@ def read_committed(
     )  # fmt: skip
     _compare_documents(committed, interrupted, where)
     return committed
+
+
+def was_creation_interrupted(store: Store, path: str, format_: Format, dim: str) -> bool:
+    """Whether a group without steps has arrays that its consolidated metadata does not contain.
+
+    Arrays are consolidated after all of them were created.
+    """
+    group = format_.read(store, path)
+    if not isinstance(group, GroupMetadata) or not _is_empty(group, format_, store, path, dim):
+        return False
+    listed = {} if group.consolidated is None else group.consolidated.entries
+    return store.supports_listing and any(
+        name not in listed and format_.read(store, join(path, name)) is not None
+        for name in format_.possible_children(store, path)
+    )
 
 
 def _consolidated_arrays(

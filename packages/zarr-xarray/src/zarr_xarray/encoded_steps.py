@@ -6,12 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from xarray import Variable, conventions
+from xarray.coders import CFDatetimeCoder
 
 from zarr_xarray import _xarray
 from zarr_xarray.step_labels import is_missing
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from zarr_xarray.committed_lengths import Growing
+
+_USUAL_CALENDARS = ("standard", "gregorian", "proleptic_gregorian")
+RESOLUTIONS = {"seconds": "s", "milliseconds": "ms", "microseconds": "us", "nanoseconds": "ns"}
+"""NumPy's resolution of units of times."""
 
 _CHANGING = (
     "scale_factor",
@@ -45,12 +52,12 @@ def encode_steps(name: str, values: np.ndarray[Any, Any], item: Growing) -> np.n
     """
     if _is_stored_as_given(values, item):
         return values
-    variable = Variable(item.raw.dims, values)
+    variable = Variable(item.raw.dims, _in_stored_resolution(values, item))
     try:
         _xarray.check_append_dtype(name, item.decoded, variable)
         variable.encoding = item.decoded.encoding
         encoded = _xarray.encode_variable(variable, name=name)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(_error_message(name, item, f"they cannot be encoded ({error})")) from error
     data = np.asarray(encoded.data)
     dtype = item.array.dtype
@@ -58,7 +65,10 @@ def encode_steps(name: str, values: np.ndarray[Any, Any], item: Growing) -> np.n
         stored = data.astype(dtype, casting="same_kind", copy=False)
     except TypeError:
         raise ValueError(_error_message(name, item, f"their data type is {data.dtype}")) from None
-    decoded = decode_steps(stored, item)
+    try:
+        decoded = decode_steps(stored, item)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(_error_message(name, item, f"they cannot be decoded ({error})")) from error
     wrong = _differs(variable.values, decoded, item)
     if wrong.any():
         given, found = variable.values[wrong][0], decoded[wrong][0]
@@ -68,11 +78,37 @@ def encode_steps(name: str, values: np.ndarray[Any, Any], item: Growing) -> np.n
     return stored
 
 
+def _in_stored_resolution(values: np.ndarray[Any, Any], item: Growing) -> np.ndarray[Any, Any]:
+    """Return times in a resolution that is not coarser than the stored units.
+
+    xarray encodes coarser ones as NaT.
+    """
+    unit = RESOLUTIONS.get(str(item.decoded.encoding.get("units")).partition(" ")[0])
+    if values.dtype.kind not in "mM" or unit is None:
+        return values
+    finer = values.astype(np.result_type(values, np.dtype(f"{values.dtype.kind}8[{unit}]")))
+    # NumPy does not report that times are out of range.
+    is_equal = is_missing(values) | (finer.astype(values.dtype) == values)
+    return finer if is_equal.all() else values
+
+
 def decode_steps(values: np.ndarray[Any, Any], item: Growing) -> np.ndarray[Any, Any]:
     """Decode elements of a stored array, as xarray does."""
-    raw = Variable(item.raw.dims, values, _decoding_attributes(item))
-    decoded: np.ndarray[Any, Any] = conventions.decode_cf_variable(item.array.name, raw).values
+    attributes = _decoding_attributes(item)
+    raw = Variable(item.raw.dims, values, attributes)
+    decoded: np.ndarray[Any, Any] = conventions.decode_cf_variable(
+        item.array.name, raw, decode_times=time_decoder(attributes)
+    ).values
     return decoded
+
+
+def time_decoder(attributes: Mapping[Any, Any]) -> Any:
+    """Return ``decode_times`` for attributes; xarray cannot guess it for arrays without elements.
+
+    The times of calendars other than the usual one are never those of NumPy.
+    """
+    calendar = str(attributes.get("calendar", "standard")).lower()
+    return calendar in _USUAL_CALENDARS or CFDatetimeCoder(use_cftime=True)
 
 
 def _is_stored_as_given(values: np.ndarray[Any, Any], item: Growing) -> bool:

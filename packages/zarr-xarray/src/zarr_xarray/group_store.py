@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from xarray.backends import AbstractDataStore
 from zarr_core import Group, open_group, resolve_store_path
 from zarr_core.errors import NodeTypeError
-from zarr_core.extension import Location, NodeNotFoundError
+from zarr_core.extension import Location, NodeNotFoundError, Store
 from zarr_core.tools import concurrent_map, normalise_path
 
 from zarr_xarray.dimensions import user_attributes
@@ -76,6 +76,15 @@ class GroupStore(AbstractDataStore):
             self.group.store.close()
 
 
+def is_opened_here(store_like: Any) -> bool:
+    """Whether :func:`zarr_core.resolve_store_path` opens a store, instead of one that was given.
+
+    A given store may be returned within a cache, which must not be closed either.
+    """
+    given = store_like if isinstance(store_like, Store) else getattr(store_like, "store", None)
+    return not isinstance(given, Store)
+
+
 def open_readable_group(
     store_like: Any,
     group: str | None,
@@ -106,7 +115,7 @@ def open_readable_group(
     """
     path = normalise_path(group or "")
     store, base = resolve_store_path(store_like, read_only=True, storage_options=storage_options)
-    closes = store is not store_like and store is not getattr(store_like, "store", None)
+    closes = is_opened_here(store_like)
     try:
         if path and consolidated is not False:
             root = _root(store, base, zarr_format)

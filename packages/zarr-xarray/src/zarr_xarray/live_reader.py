@@ -10,6 +10,7 @@ from zarr_core.tools import normalise_path
 
 from zarr_xarray.backend import ZarrCoreBackend
 from zarr_xarray.committed_lengths import commit_key
+from zarr_xarray.group_store import is_opened_here
 
 if TYPE_CHECKING:
     from typing import Self
@@ -57,9 +58,8 @@ class LiveReader:
 
     def __init__(self, store: Any, group: str | None = None, **options: Any) -> None:
         storage_options = options.pop("storage_options", None)
-        given = store
+        self._closes = is_opened_here(store)
         store, root = resolve_store_path(store, read_only=True, storage_options=storage_options)
-        self._closes = store is not given and store is not getattr(given, "store", None)
         self._store = store
         self._path = "/".join(part for part in (root, normalise_path(group or "")) if part)
         self._options = options

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from xarray.indexes import PandasMultiIndex
 
 from zarr_xarray import _xarray
 from zarr_xarray.consolidated_metadata import ConsolidatedCopies
+from zarr_xarray.encoded_steps import RESOLUTIONS
 from zarr_xarray.store import DatasetStore
 from zarr_xarray.target import Target
 
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from zarr_core.extension import Format, Store
 
 _MAX_CHUNK_BYTES = 1 << 24
-_UNITS = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
+_UNITS = {resolution: unit for unit, resolution in RESOLUTIONS.items()}
 _LAYOUT_KEYS = ("chunks", "preferred_chunks", "shards")
 
 
@@ -36,6 +38,27 @@ class _EmptyDatasetStore(DatasetStore):
         encoded = super().encode_variable(variable, name)
         dim = self.growing_dim
         return encoded.isel({dim: slice(0, 0)}) if dim in encoded.dims else encoded
+
+
+def check_storable(data: Dataset) -> None:
+    """Raise ValueError if a variable cannot be stored in an array.
+
+    Parameters
+    ----------
+    data : Dataset
+        The variables.
+    """
+    for name, variable in data.variables.items():
+        if not isinstance(variable.dtype, np.dtype):
+            raise ValueError(
+                f"{name!r} has the data type {variable.dtype} of pandas; convert it to a data type "
+                "of NumPy (times with a time zone: to UTC without a time zone)"
+            )
+        if isinstance(data.xindexes.get(name), PandasMultiIndex):
+            raise ValueError(
+                f"{name!r} belongs to a MultiIndex, which cannot be stored; call "
+                "reset_index() or encode_multi_index_as_compress() of cf_xarray"
+            )
 
 
 def create_series(
@@ -59,7 +82,7 @@ def create_series(
     dim : str
         The dimension.
     encoding : mapping
-        As for :func:`zarr_xarray.to_zarr`.
+        As for :func:`zarr_xarray.to_zarr`; other variables are ignored.
     chunk, coordinate_chunk : int
         Steps of a chunk of variables, and of coordinates that have only this dimension.
     """
@@ -84,7 +107,11 @@ def create_series(
     copies = ConsolidatedCopies(store, group.path, format_, consolidate=True)
     target = Target(store, group.path, format_, copies, group, False, None)
     node = _EmptyDatasetStore(target, dim)
-    others = {name: dict(item) for name, item in encoding.items() if name not in explicit}
+    others = {
+        name: dict(item)
+        for name, item in encoding.items()
+        if name in data.variables and name not in explicit
+    }
     _xarray.dump_to_store(data, node, _xarray.ArrayWriter(), encoding={**others, **explicit})
     copies.write()
 
@@ -117,8 +144,10 @@ def _chunks(variable: Variable, dim: str, length: int) -> tuple[int, ...]:
     """Return chunk lengths: all elements of up to ``length`` steps, in at most 16 MiB."""
     rest = {name: max(1, size) for name, size in variable.sizes.items() if name != dim}
     itemsize = max(1, variable.dtype.itemsize)
-    while rest and itemsize * int(np.prod([*rest.values()])) > _MAX_CHUNK_BYTES:
-        largest = max(rest, key=lambda name: rest[name])
+    while itemsize * int(np.prod([*rest.values()])) > _MAX_CHUNK_BYTES:
+        largest = max(rest, key=lambda name: rest[name], default=None)
+        if largest is None or rest[largest] == 1:
+            break
         rest[largest] = -(-rest[largest] // 2)
     step = itemsize * int(np.prod([*rest.values()], dtype=np.int64))
     rest[dim] = max(1, min(length, _MAX_CHUNK_BYTES // step))

@@ -44,6 +44,13 @@ def as_labels(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return values.astype(object) if values.dtype.kind in "UT" else values
 
 
+def concatenate(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return all labels; numbers of several data types do not change."""
+    if one.dtype != other.dtype and one.dtype.kind not in "mM":
+        one, other = one.astype(object), other.astype(object)
+    return np.concatenate([one, other])
+
+
 def greatest(labels: np.ndarray[Any, Any]) -> Any:
     """Return the greatest label; None if there are none."""
     if not len(labels):
@@ -99,13 +106,13 @@ def compare_labels(
             f"{int(missing.argmax())} of the given steps; remove this step or set its label"
         )
     known: dict[Any, int] = {}
-    if len(stored):  # times of several resolutions are equal, but not their numbers
+    if labels.dtype.kind in "mM" and stored.dtype.kind == labels.dtype.kind:
+        # Times of several resolutions are equal, but not their numbers.
         dtype = np.result_type(labels, stored)
-        given = labels.astype(dtype).tolist()
-        for position, label in enumerate(stored.astype(dtype).tolist()):
-            known.setdefault(label, position)
-    else:
-        given = labels.tolist()
+        labels, stored = labels.astype(dtype), stored.astype(dtype)
+    given = labels.tolist()  # numbers of Python: those of several data types are equal exactly
+    for position, label in enumerate(stored.tolist()):
+        known.setdefault(label, position)
     added: dict[Any, int] = {}
     replaced: dict[int, int] = {}
     for step, label in enumerate(given):

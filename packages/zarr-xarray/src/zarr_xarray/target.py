@@ -11,6 +11,7 @@ from zarr_core.extension import ArrayMetadata, Format, Location, NodeNotFoundErr
 from zarr_core.tools import concurrent_map, format_named, format_of_new, normalise_path
 
 from zarr_xarray.consolidated_metadata import ConsolidatedCopies
+from zarr_xarray.group_store import is_opened_here
 from zarr_xarray.metadata_documents import array_at
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ def open_target(
     """
     store, root = resolve_store_path(store_like, storage_options=storage_options)
     path = "/".join(part for part in (root, normalise_path(group or "")) if part)
-    closes = store is not store_like and store is not getattr(store_like, "store", None)
+    closes = is_opened_here(store_like)
     if zarr_format is None and isinstance(store_like, Group):
         zarr_format = store_like.zarr_format
     found = None

@@ -158,7 +158,7 @@ def _version_3(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "v3/attributes/none", ""
     yield from _attributes("v3", document.get("attributes"), "/attributes")
     known = _ARRAY_MEMBERS if is_array else _GROUP_MEMBERS
-    for name in document.keys() - known:
+    for name in sorted(document.keys() - known):
         value = document[name]
         optional = isinstance(value, dict) and value.get("must_understand") is False
         kind = "must_understand=false" if optional else "must be understood"
@@ -348,7 +348,7 @@ def _array_2(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield from _numcodecs("v2/filter", it, f"/filters/{number}")
     if len(_list(filters)) > 1:
         yield "v2/several filters", "/filters"
-    for name in document.keys() - _MEMBERS_2:
+    for name in sorted(document.keys() - _MEMBERS_2):
         yield "v2/additional field", _pointer(name)
 
 
@@ -411,7 +411,7 @@ def _extension(
             yield f"{base} without configuration", pointer
         elif not configuration:
             yield f"{base} with empty configuration", f"{pointer}/configuration"
-        for key in given.keys() - {"name", "configuration", "must_understand"}:
+        for key in sorted(given.keys() - {"name", "configuration", "must_understand"}):
             yield f"{base} with additional field", f"{pointer}{_pointer(key)}"
     settings = configuration if isinstance(configuration, dict) else {}
     for key, value in settings.items():

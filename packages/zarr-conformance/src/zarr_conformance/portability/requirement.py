@@ -7,6 +7,7 @@ from collections import Counter
 from difflib import get_close_matches
 from functools import cache
 from itertools import product
+from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zarr_conformance.portability.describe import advice, describe, remedy
@@ -269,21 +270,23 @@ def create_portable_array(
     path, parent = _path_and_format(store, options)
     described = {name: value for name, value in options.items() if name not in _OF_THE_STORE}
     fewest: list[tuple[str, str]] | None = None
+    refusal: ZarrError | None = None
     for choice in _choices(options, parent):
         memory = zarr_core.MemoryStore()
         try:
             trial = zarr_core.create_array(
                 memory, **(described | choice | {"path": path, "write_data": False})
             )
-        except ZarrError:  # another format may not have the data type, for example
-            if fewest is None:
-                raise
+        except ZarrError as error:  # one of the formats may not have the data type, for example
+            refusal = error if refusal is None else refusal
             continue
         problems = requirement.problems(path, stored_documents(trial))
         if not problems:
             return zarr_core.create_array(store, **(options | choice))
         if fewest is None or len(problems) < len(fewest):
             fewest = problems
+    if fewest is None and refusal is not None:
+        raise refusal
     found = [ValidationProblem(pointer, message) for pointer, message in fewest or ()]
     raise MetadataValidationError(Location("new array", path), found)
 
@@ -324,13 +327,17 @@ def _path_and_format(store: Any, options: Mapping[str, Any]) -> tuple[str, int |
         )
     except (StoreError, OSError):  # such as an archive that does not exist yet
         return path, None
-    for parent in reversed(parents(path)):
-        try:
-            format_, _ = read_node(place, parent)
-        except NodeNotFoundError:
-            continue
-        return path, {"v2": 2, "v3": 3}.get(format_.name, format_.name)
-    return path, None
+    try:
+        for parent in reversed(parents(path)):
+            try:
+                format_, _ = read_node(place, parent)
+            except NodeNotFoundError:
+                continue
+            return path, {"v2": 2, "v3": 3}.get(format_.name, format_.name)
+        return path, None
+    finally:
+        if isinstance(store, str | PathLike):
+            place.close()
 
 
 def stored_documents(array: Any) -> dict[str, Any]:
