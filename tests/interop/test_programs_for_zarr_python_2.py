@@ -21,6 +21,7 @@ if sys.argv[1] == "ours":
         install_as_zarr()
     except RuntimeError as error:
         assert "version 2" in str(error), error
+import h5py
 import numpy as np
 import numcodecs
 import zarr
@@ -37,6 +38,13 @@ def raises(name, function, *arguments):
     except Exception as error:
         return say(name, [type(error).__name__, isinstance(error, PermissionError)])
     say(name, None)
+
+def refused(function, selection):
+    try:
+        function(selection)
+    except IndexError:
+        return True
+    return False
 
 root = zarr.open_group(DirectoryStore(sys.argv[2]), mode="w")
 a = root.create_dataset("g/a", shape=(7, 9), chunks=(3, 4), dtype="<i4", fill_value=-1,
@@ -58,6 +66,19 @@ say("vindex", a.vindex[[0, 6], [1, 8]])
 say("mask", a.vindex[np.eye(7, 9, dtype=bool)])
 say("blocks", a.blocks[1, 0:2])
 say("fancy", a[[0, 6]])
+selections = (
+    slice(None, None, -1), (0, slice(5, 1, -1)), None, (None, 0), (..., [1, 2]), [1, 2], [[0, 1], [2, 3]],
+    ([0, 1], [0, 1]), ([0, 1], slice(2)), np.ones((7, 9), bool), ..., (), 2, (1, 2), (0, 0, 0), 2.3, "x",
+    (np.int64(1), 0), slice(9, 20), (slice(9, 12), slice(None)), ([True] * 7, 0),
+)
+methods = ("__getitem__", "get_basic_selection", "get_orthogonal_selection",
+           "get_mask_selection", "get_block_selection")
+say("refused", [[refused(getattr(a, name), item) for item in selections] for name in methods])
+say("refused writes", [
+    [refused(lambda item: getattr(a, name)(item, 1), item) for item in selections]
+    for name in ("__setitem__", "set_basic_selection", "set_orthogonal_selection", "set_block_selection")
+])
+a[:] = np.arange(63).reshape(7, 9)
 out = np.zeros((2, 9), "<i4")
 a.get_basic_selection(slice(0, 2), out=out)
 say("out", out)
@@ -115,6 +136,38 @@ zarr.consolidate_metadata(DirectoryStore(sys.argv[2]))
 say("consolidated", zarr.open_consolidated(sys.argv[2])["g/a"][0])
 zarr.copy(root["g"], root, name="h", without_attrs=True)
 say("copied", [root["h/a"][:].tolist(), dict(root["h/a"].attrs)])
+
+lines = []
+with h5py.File(sys.argv[2] + ".h5", "w") as file:
+    file.create_dataset("g/a", data=np.arange(6), chunks=(4,), compression="gzip")
+    file.create_dataset("g/h/b", data=np.arange(2.0), chunks=(2,))
+    file["g"].attrs["title"] = "t"
+    file["g/a"].attrs["units"] = "m"
+    options = ({}, {"shallow": True}, {"without_attrs": True}, {"dry_run": True})
+    for target in (zarr.group(), file.create_group("other")):
+        source = file["g"] if target is not file["other"] else copies["copy-0"]
+        for number, option in enumerate(options):
+            name = f"copy-{number}"
+            say(f"{name} {type(target).__name__}", zarr.copy(source, target, name=name, log=lines.append, **option))
+        say(f"skipped {type(target).__name__}",
+            zarr.copy_all(source, target["copy-0"], if_exists="skip", log=lines.append))
+        raises(f"exists {type(target).__name__}", lambda: zarr.copy(source, target, name="copy-0"))
+        copies = target
+        for name in ("copy-0", "copy-1", "copy-2"):
+            nodes = []
+            copies[name].visititems(lambda path, node: nodes.append(
+                [path, dict(node.attrs), node[:].tolist() if hasattr(node, "shape") else None]))
+            say(f"{name} in {type(target).__name__}", [dict(copies[name].attrs), sorted(nodes)])
+        say(f"members of {type(target).__name__}", sorted(copies))
+        say(f"chunks of {type(target).__name__}", copies["copy-0/a"].chunks)
+say("log", lines)
+
+old, zarr.storage.default_compressor = zarr.storage.default_compressor, numcodecs.Zlib(7)
+say("default compressor", [zarr.zeros(4).compressor.get_config(),
+                           zarr.group().create_dataset("x", shape=4).compressor.get_config()])
+zarr.storage.default_compressor = None
+say("no compressor", zarr.array([1, 2]).compressor)
+zarr.storage.default_compressor = old
 found["file"] = sys.modules["zarr.core"].Array.__init__.__code__.co_filename
 print(json.dumps(found))
 """

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import pickle
+import zipfile
 
 import numpy as np
 import pytest
@@ -445,6 +446,52 @@ def test_paths_that_are_no_stores_raise_os_errors(tmp_path):
         with pytest.raises(OSError, match=r"cannot be opened|not a directory") as caught:
             opened()
         assert isinstance(caught.value, ValueError)
+        assert isinstance(caught.value, zipfile.BadZipFile) == ("a.zip" in str(caught.value))
+
+
+class FailingStore(storage.WrapperStore):
+    """A store of a program, whose values cannot be read."""
+
+    class Error(Exception):
+        pass
+
+    async def get(self, key, prototype=None, byte_range=None):
+        if "c/" in key:
+            raise self.Error("checksum")
+        return await super().get(key, prototype, byte_range)
+
+
+def test_errors_of_the_store_of_a_program_reach_it():
+    values = {}
+    zarr.create_array(values, data=np.arange(4), chunks=(2,))
+    array = zarr.open_array(FailingStore(storage.MemoryStore(values)), mode="r")
+    for read in (
+        lambda: array[0],
+        lambda: array.oindex[[0, 1]],
+        lambda: array.vindex[[0, 1]],
+        lambda: array.blocks[0],
+        lambda: np.asarray(array),
+        lambda: array.get_basic_selection(0),
+    ):
+        with pytest.raises(FailingStore.Error, match=r"^checksum") as caught:
+            read()
+        assert any("'c/0'" in note for note in caught.value.__notes__)
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_consolidated_metadata_without_a_parent_are_refused(zarr_format):
+    store = {}
+    zarr.create_array(store, name="a/b/c", shape=1, dtype="i1", zarr_format=zarr_format)
+    zarr.consolidate_metadata(store)
+    key, at = {2: (".zmetadata", "a/b/.zgroup"), 3: ("zarr.json", "a/b")}[zarr_format]
+    document = json.loads(bytes(store[key]))
+    inner = document if zarr_format == 2 else document["consolidated_metadata"]
+    del inner["metadata"][at]
+    store[key] = json.dumps(document).encode()
+    with pytest.raises(errors.GroupNotFoundError, match=r"'a/b/c', but not the group 'a/b'"):
+        zarr.open_group(store, mode="r")
+    zarr.consolidate_metadata(store)
+    assert "b" in zarr.open_group(store, mode="r")["a"]
 
 
 def test_references_of_a_url_have_a_file_system():

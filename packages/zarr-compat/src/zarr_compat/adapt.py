@@ -12,7 +12,7 @@ from zarr_core.tools import allow_reserved_names, overwrite_unmanaged_keys
 
 from zarr_compat.arguments import accept_arguments
 from zarr_compat.core_store import CoreStore
-from zarr_compat.errors import NodeNotFoundError, translate_error
+from zarr_compat.errors import NodeNotFoundError, raise_translated
 from zarr_compat.foreign import ForeignStore
 from zarr_compat.storage import FsspecStore, MemoryStore, StorePath
 from zarr_compat.store import Store
@@ -112,10 +112,7 @@ def adapt(
                     **{name: unwrap(value) for name, value in options.items()},
                 )
         except ZarrError as error:
-            other = translate_error(error, not_found)
-            if other is error:
-                raise
-            raise other from error
+            raise_translated(error, not_found)
         return wrap_result(found, store)
 
     return call

@@ -13,7 +13,7 @@ from zarr_core.tools import codec_definition
 
 from zarr_compat.asynchronous import AsyncArray
 from zarr_compat.codecs import numcodecs_of, v3_codec_of
-from zarr_compat.errors import IrregularChunksError
+from zarr_compat.errors import IrregularChunksError, translate_errors
 from zarr_compat.indexing import kind_of, split_fields
 from zarr_compat.metadata import metadata_of_array
 from zarr_compat.node import Node
@@ -140,6 +140,21 @@ class Array(Node[zarr_core.Array], wraps=zarr_core.Array):
         return next(iter(self.compressors), None)
 
     @property
+    def oindex(self) -> _Selections:
+        """Orthogonal selections, as ``array.oindex[...]``."""
+        return _Selections(self.core.oindex)
+
+    @property
+    def vindex(self) -> _Selections:
+        """Selections of coordinates or a mask, as ``array.vindex[...]``."""
+        return _Selections(self.core.vindex)
+
+    @property
+    def blocks(self) -> _Selections:
+        """Selections of whole chunks, as ``array.blocks[...]``."""
+        return _Selections(self.core.blocks)
+
+    @property
     def async_(self) -> AsyncArray:
         """The array with asynchronous methods."""
         return AsyncArray(self)
@@ -161,6 +176,7 @@ class Array(Node[zarr_core.Array], wraps=zarr_core.Array):
 
     # --- special methods, which Python looks up in the class ---
 
+    @translate_errors
     def __getitem__(self, selection: Any) -> Any:
         index, fields = split_fields(selection)
         match kind_of(index, self.core.ndim):
@@ -170,6 +186,7 @@ class Array(Node[zarr_core.Array], wraps=zarr_core.Array):
                 return self.core.get_basic_selection(index, fields=fields)
         return self.core[selection]
 
+    @translate_errors
     def __setitem__(self, selection: Any, value: Any) -> None:
         value = value.core if isinstance(value, Array) else value
         try:
@@ -190,6 +207,7 @@ class Array(Node[zarr_core.Array], wraps=zarr_core.Array):
             case _:
                 self.core[selection] = value
 
+    @translate_errors
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         return self.core.__array__(dtype, copy)
 
@@ -216,6 +234,27 @@ class Array(Node[zarr_core.Array], wraps=zarr_core.Array):
 
     def __dask_tokenize__(self) -> Any:
         return self.core.__dask_tokenize__()
+
+
+class _Selections:
+    """Selections of the core, which raise the errors of zarr-python.
+
+    Parameters
+    ----------
+    core : object
+        ``array.oindex`` or another of the core.
+    """
+
+    def __init__(self, core: Any) -> None:
+        self._core = core
+
+    @translate_errors
+    def __getitem__(self, selection: Any) -> Any:
+        return self._core[selection]
+
+    @translate_errors
+    def __setitem__(self, selection: Any, value: Any) -> None:
+        self._core[selection] = value
 
 
 def _as_strings(value: Any, dtype: np.dtype[Any]) -> Any:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+from typing import TYPE_CHECKING, Any, NoReturn
+from zipfile import BadZipFile
 
 from zarr_core.errors import NodeExistsError, NodeTypeError, UnknownExtensionError
 from zarr_core.errors import SelectionError as CoreSelectionError
 from zarr_core.extension import MetadataValidationError as CoreMetadataValidationError
 from zarr_core.extension import NodeNotFoundError as CoreNodeNotFoundError
-from zarr_core.extension import StoreError, StoreReadOnlyError, ZarrError
+from zarr_core.extension import StoreError, StoreReadError, StoreReadOnlyError, ZarrError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = [
     "ArrayIndexError",
@@ -33,7 +38,9 @@ __all__ = [
     "ZarrFutureWarning",
     "ZarrRuntimeWarning",
     "ZarrUserWarning",
+    "raise_translated",
     "translate_error",
+    "translate_errors",
 ]
 
 
@@ -80,6 +87,10 @@ class StoreOpenError(OSError, BaseZarrError):
     """A store cannot be opened, for example because the path is not a directory or an archive."""
 
 
+class BadArchiveError(StoreOpenError, BadZipFile):
+    """A file is not a zip archive, or is not complete."""
+
+
 class UnknownCodecError(BaseZarrError, LookupError):
     """Unknown codec."""
 
@@ -116,6 +127,37 @@ class UnstableSpecificationWarning(ZarrFutureWarning):
     """For warning filters only; never issued."""
 
 
+def translate_errors(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a function raise the errors of zarr-python instead of those of the core."""
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **options: Any) -> Any:
+        try:
+            return function(*arguments, **options)
+        except ZarrError as error:
+            raise_translated(error)
+
+    return call
+
+
+def raise_translated(
+    error: ZarrError, not_found: type[NodeNotFoundError] = NodeNotFoundError
+) -> NoReturn:
+    """Raise the error of zarr-python that corresponds to an error of the core.
+
+    Parameters
+    ----------
+    error : ZarrError
+        The error of the core.
+    not_found : type
+        The error class for missing nodes.
+    """
+    other = translate_error(error, not_found)
+    if other is error or other is error.__cause__:
+        raise other
+    raise other from error
+
+
 def translate_error(
     error: ZarrError, not_found: type[NodeNotFoundError] = NodeNotFoundError
 ) -> Exception:
@@ -142,8 +184,26 @@ def translate_error(
         return ContainsNodeError(str(error))
     if isinstance(error, NodeTypeError):
         return NodeTypeValidationError(str(error))
+    if type(error) is StoreError and isinstance(error.__cause__, BadZipFile):
+        return BadArchiveError(str(error))
+    if (cause := _error_of_store(error)) is not None:
+        cause.add_note(str(error))
+        return cause
     if type(error) is StoreError:
         return StoreOpenError(str(error))
     if isinstance(error, UnknownExtensionError) and error.extension_point == "codec":
         return UnknownCodecError(str(error))
     return error
+
+
+def _error_of_store(error: ZarrError) -> Exception | None:
+    """Return the error with which a store failed, for which programs of zarr-python look.
+
+    Built-in errors, except for OSError, do not tell that the store failed.
+    """
+    cause = error.__cause__
+    if type(error) not in (StoreError, StoreReadError) or not isinstance(cause, Exception):
+        return None
+    is_builtin = type(cause).__module__ == "builtins"
+    is_known = isinstance(cause, OSError) and type(error) is StoreReadError
+    return None if isinstance(cause, ZarrError) or (is_builtin and not is_known) else cause

@@ -6,10 +6,10 @@ Its functions and groups create an array by writing its metadata, then open it w
 from __future__ import annotations
 
 import json
-import operator
 from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import nullcontext
 from importlib import import_module
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +17,7 @@ import zarr_core
 from zarr_core.extension import StoreReadOnlyError
 
 from zarr_compat.foreign import METADATA_NAMES
-from zarr_compat.indexing import kind_of, split_fields
+from zarr_compat.indexing import split_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -322,13 +322,24 @@ class Array:
     # --- reading ---
 
     def __getitem__(self, selection: Any) -> Any:
-        index, fields = split_fields(selection)
-        match kind_of(index, self.ndim):
-            case "orthogonal":
-                return self.get_orthogonal_selection(index, fields=fields)
-            case "basic":  # raises for arrays
-                return self.get_basic_selection(index, fields=fields)
-        return self._result(self.core[selection])
+        kind, index, fields = self._kind_of(selection)
+        if kind == "coordinates":
+            return self.vindex[selection]
+        if kind == "orthogonal":
+            return self.get_orthogonal_selection(index, fields=fields)
+        return self.get_basic_selection(index, fields=fields)
+
+    def _kind_of(self, selection: Any) -> tuple[str, Any, Any]:
+        """Return the kind of an index by the rules of zarr-python 2, the index, and the fields."""
+        indexing = import_module("zarr.indexing")
+        fields, index = indexing.pop_fields(selection)
+        if indexing.is_pure_fancy_indexing(index, self.ndim):
+            return "coordinates", index, fields
+        items = index if isinstance(index, tuple) else (index,)
+        is_basic = all(isinstance(item, int | slice) for item in items)
+        if not is_basic and indexing.is_pure_orthogonal_indexing(index, self.ndim):
+            return "orthogonal", index, fields
+        return "basic", index, fields  # which raises an error for arrays
 
     def get_basic_selection(self, selection: Any = ..., out: Any = None, fields: Any = None) -> Any:
         """Read integers and slices."""
@@ -336,6 +347,7 @@ class Array:
 
     def get_orthogonal_selection(self, selection: Any, out: Any = None, fields: Any = None) -> Any:
         """Read the outer product of a selection in each dimension."""
+        self._refuse_grids(selection)
         return self._read(self.core.get_orthogonal_selection, selection, out, fields)
 
     def get_coordinate_selection(self, selection: Any, out: Any = None, fields: Any = None) -> Any:
@@ -348,9 +360,11 @@ class Array:
 
     def get_block_selection(self, selection: Any, out: Any = None, fields: Any = None) -> Any:
         """Read whole chunks."""
+        self._refuse_blocks(selection)
         return self._read(self.core.get_block_selection, selection, out, fields)
 
     def _read(self, read: Callable[..., Any], selection: Any, out: Any, fields: Any) -> Any:
+        self._refuse(selection)
         result = self._result(read(selection, fields=self._field_names(fields)))
         if out is None:
             return result
@@ -362,6 +376,28 @@ class Array:
             )
         out[...] = result  # an array of NumPy or of Zarr
         return out
+
+    def _refuse(self, selection: Any) -> None:
+        """Raise the errors of zarr-python 2 for new axes and negative steps, which the core supports."""
+        for item in selection if isinstance(selection, tuple) else (selection,):
+            if item is None:
+                raise IndexError("None, for a new axis, is not supported by zarr-python 2")
+            if isinstance(item, slice) and item.step is not None and item.step < 1:
+                raise import_module("zarr.errors").NegativeStepError
+
+    def _refuse_grids(self, selection: Any) -> None:
+        """Raise the error of zarr-python 2 for index arrays of several dimensions."""
+        for item in selection if isinstance(selection, tuple) else (selection,):
+            if np.ndim(item) > 1:
+                raise IndexError(
+                    "index arrays of an orthogonal selection must have one dimension, not "
+                    f"{np.ndim(item)}; use vindex"
+                )
+
+    def _refuse_blocks(self, selection: Any) -> None:
+        """Raise the error of zarr-python 2 for blocks outside the array, which are empty in the core."""
+        array = SimpleNamespace(_shape=self.shape, _chunks=self.chunks)
+        import_module("zarr.indexing").BlockIndexer(selection, array)
 
     def _field_names(self, fields: Any) -> Any:
         """Return names of fields; an empty list stands for all."""
@@ -438,19 +474,13 @@ class Array:
     # --- writing ---
 
     def __setitem__(self, selection: Any, value: Any) -> None:
-        index, fields = split_fields(selection)
-        match kind_of(index, self.ndim):
-            case "orthogonal":
-                self.set_orthogonal_selection(index, value, fields=fields)
-            case "basic":
-                self.set_basic_selection(index, value, fields=fields)
-            case _:
-                if isinstance(selection, str) or fields:
-                    self.set_basic_selection(
-                        ... if isinstance(index, str) else index, value, fields or index
-                    )
-                else:
-                    self._write(operator.setitem, self.core, selection, _elements(value))
+        kind, index, fields = self._kind_of(selection)
+        if kind == "coordinates":
+            self.vindex[selection] = value
+        elif kind == "orthogonal":
+            self.set_orthogonal_selection(index, value, fields=fields)
+        else:
+            self.set_basic_selection(index, value, fields=fields)
 
     def set_basic_selection(self, selection: Any, value: Any, fields: Any = None) -> None:
         """Write integers and slices."""
@@ -458,6 +488,7 @@ class Array:
 
     def set_orthogonal_selection(self, selection: Any, value: Any, fields: Any = None) -> None:
         """Write the outer product of a selection in each dimension."""
+        self._refuse_grids(selection)
         self._set(self.core.set_orthogonal_selection, selection, value, fields)
 
     def set_coordinate_selection(self, selection: Any, value: Any, fields: Any = None) -> None:
@@ -470,9 +501,11 @@ class Array:
 
     def set_block_selection(self, selection: Any, value: Any, fields: Any = None) -> None:
         """Write whole chunks."""
+        self._refuse_blocks(selection)
         self._set(self.core.set_block_selection, selection, value, fields)
 
     def _set(self, write: Callable[..., Any], selection: Any, value: Any, fields: Any) -> None:
+        self._refuse(selection)
         names = self._field_names(fields)
         if isinstance(names, list | tuple):
             if len(names) > 1:
