@@ -97,8 +97,6 @@ class ObjectStore(Store):
                 "max_concurrency must be at least 1 and gap_bytes at least 0, "
                 f"not max_concurrency={max_concurrency}, gap_bytes={gap_bytes}"
             )
-        self.store = store
-        """The store of obstore."""
         self.read_only = read_only
         self.max_concurrency: int = max_concurrency
         self.gap_bytes = gap_bytes
@@ -148,6 +146,11 @@ class ObjectStore(Store):
             return None
         plain = type(place).__name__ == "HTTPStore"
         return cls(place, read_only=read_only or plain, listing=not plain)
+
+    @property
+    def store(self) -> Any:
+        """The store of obstore; replaced if a bucket of S3 is in another region."""
+        return self._client.store
 
     @property
     def url(self) -> str:
