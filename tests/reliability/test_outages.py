@@ -43,7 +43,7 @@ def url_and_options(server):
             del options["retry_config"]
             return f"s3://{server.bucket}/{name}", options
         case WebDavServer():
-            return f"{server.url}/{name}", {"webdav": True}
+            return f"{server.url}/{name}", {"webdav": True, "conditional": False}
 
 
 DURABLE = [SeaweedServer, RedisServer, PostgresServer, MongoServer, SftpServer, WebDavServer]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from contextlib import contextmanager
+from copy import copy
 from itertools import accumulate
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -304,6 +305,23 @@ class Client:
                 return False
             raise self._failure(StoreError, "erased", error, keys[0]) from None
         return True
+
+    def remove(self, key: str) -> None:
+        """Remove a key; exceptions of the library are passed on."""
+        check_not_forked(self._named)
+        with self._flight():
+            self._send(lambda store: store.delete(self.root + key))
+
+    def with_header(self, name: str, value: str) -> Client:
+        """Return a client of an HTTP server that sends a header field, and each request once."""
+        other = copy(self)
+        options = dict(self.store.client_options or {})
+        options["default_headers"] = {**options.get("default_headers", {}), name: value}
+        retry = {**(self.store.retry_config or {}), "max_retries": 0}
+        other.store = type(self.store).from_url(
+            self.store.url, client_options=options, retry_config=retry
+        )
+        return other
 
     # --- listing ---
 

@@ -143,6 +143,12 @@ def is_about_range(error: BaseException) -> bool:
     )
 
 
+def is_temporary(error: BaseException) -> bool:
+    """Return whether a request was not processed, and may be at another time."""
+    text = str(error)
+    return bool(_UNCONNECTED.search(text) or re.search(r"status code: (?:429|503)\b", text))
+
+
 def is_race(error: BaseException) -> bool:
     """Return whether a WebDAV server failed to create a directory, as in a race."""
     status = _STATUS.search(str(error))
