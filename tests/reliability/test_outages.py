@@ -2,13 +2,16 @@
 
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from uuid import uuid4
 
 import numpy as np
 import pytest
 import zarr_core as zarr
-from object_stores import s3_options
-from servers.http_server import WebDavServer
+from object_stores import gcs_environment, s3_options
+from servers.azure_server import AzureServer
+from servers.gcs_server import GcsServer
+from servers.http_server import NginxServer, WebDavServer
 from servers.mongo_server import MongoServer
 from servers.postgres_server import PostgresServer
 from servers.redis_server import RedisServer
@@ -42,8 +45,21 @@ def url_and_options(server):
             options = s3_options(server)
             del options["retry_config"]
             return f"s3://{server.bucket}/{name}", options
+        case AzureServer():
+            options = {
+                "endpoint": server.url,
+                "account_name": server.account,
+                "account_key": server.key,
+            }
+            return f"az://{server.container}/{name}", options
+        case GcsServer():
+            account = gcs_environment(server.url)["GOOGLE_SERVICE_ACCOUNT_KEY"]
+            options = {"base_url": server.url, "service_account_key": account}
+            return f"gs://{server.bucket}/{name}", options
+        case NginxServer():
+            return server.url, {}
         case WebDavServer():
-            return f"{server.url}/{name}", {"webdav": True}
+            return f"{server.url}/{name}", {"webdav": True, "conditional": False}
 
 
 DURABLE = [SeaweedServer, RedisServer, PostgresServer, MongoServer, SftpServer, WebDavServer]
@@ -110,15 +126,81 @@ def test_the_error_after_the_limit_names_the_limits_and_the_remedy(server):
     assert bytes(store.get("a/k")) == b"v"
 
 
-@pytest.mark.parametrize("kind", [SeaweedServer, WebDavServer], ids=lambda kind: kind.name)
+# WsgiDAV overwrites files in place, so a killed one leaves half values.
+@pytest.mark.parametrize("server", DURABLE[:-1], indirect=True, ids=lambda kind: kind.name)
+def test_a_failed_call_names_a_chunk_and_can_be_repeated(server):
+    """After an outage that exceeds the limits, each chunk is old or new, and none is half."""
+    url, options = url_and_options(server)
+    old, new = np.full((500, 40), 1), np.random.default_rng(6).integers(2, 2**31, (500, 40))
+    array = zarr.create_array(
+        url, data=old, chunks=(1, 40), compressors=None, storage_options=options
+    )
+    limits = {"retry_timeout": 0.2, "connect_timeout": 0.3}
+    hasty = zarr.open_array(url, storage_options=limits | options)
+    assert hasty[0, 0] == 1
+    written = threading.Event()
+    failed = []
+
+    def write():
+        try:
+            while not failed:  # a fast server stores all chunks before it is killed
+                hasty[...] = new
+                written.set()
+        except StoreError as error:
+            failed.append(str(error))
+            written.set()
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    wait_until(lambda: written.is_set() or not np.array_equal(array[:1], old[:1]))
+    server.kill()
+    writer.join()
+    assert "'c/" in failed[0] or "/c/" in failed[0]
+    assert "retry_timeout" in failed[0]
+    server.start()
+    found = zarr.open_array(url, mode="r", storage_options=options)[...]
+    assert all(
+        np.array_equal(row, old[number]) or np.array_equal(row, new[number])
+        for number, row in enumerate(found)
+    )
+    array[...] = new
+    assert np.array_equal(zarr.open_array(url, storage_options=options)[...], new)
+
+
+HUNG = [SeaweedServer, WebDavServer, NginxServer, AzureServer, GcsServer]
+
+
+@pytest.mark.parametrize("kind", HUNG, ids=lambda kind: kind.name)
 def test_a_hung_server_is_reported(own_server, kind):
+    """Databases and SFTP have this test in their contract, s3fs in the tests of fsspec."""
     server = own_server(kind)
     url, options = url_and_options(server)
     limits = {"timeout": 0.5, "connect_timeout": 0.5, "retry_timeout": 0.2}
     store, _ = zarr.resolve_store_path(url, storage_options=limits | options)
     assert isinstance(store, ObjectStore)
-    store.set("k", b"v")
-    with server.frozen():
-        for call in (lambda: store.get("k"), lambda: store.set("k", b"w")):
+    calls = [lambda: store.get("k"), lambda: store.exists("k"), lambda: store.open_value("k")]
+    if not store.read_only:
+        calls += [
+            lambda: store.set("k", b"w"),
+            lambda: store.erase("k"),
+            lambda: store.update("k", lambda reader: b"w"),
+        ]
+    if store.supports_listing:
+        calls += [lambda: list(store.list()), lambda: store.list_dir("")]
+    if kind is not GcsServer:  # obstore cannot write to the emulator
+        assert store.get("k") is None
+    with server.frozen(), ThreadPoolExecutor(len(calls)) as pool:
+        for call in [pool.submit(call) for call in calls]:
             with pytest.raises(StoreError, match="timeout"):
+                call.result()
+
+
+def test_a_hung_server_is_reported_by_fsspec(own_server):
+    pytest.importorskip("aiohttp")
+    server = own_server(NginxServer)
+    store, _ = zarr.resolve_store_path(f"fsspec+{server.url}", storage_options={"timeout": 0.2})
+    assert store.get("k") is None
+    with server.frozen():
+        for call in (lambda: store.exists("k"), lambda: store.get("k")):
+            with pytest.raises(StoreError, match=r"timeout=0\.2"):
                 call()

@@ -1,4 +1,4 @@
-"""Assignment of the fill value, which visits only stored chunks."""
+"""Assignment of the fill value, which visits only stored chunks; batches of small chunks."""
 
 from __future__ import annotations
 
@@ -70,3 +70,62 @@ def test_a_full_array_is_listed_no_further_than_its_region():
     array[100:400] = 0
     assert store.count("list_prefix") == 1
     assert array.nchunks_initialized == 10000 - 5 - 150
+
+
+class BatchStore(zarr.MemoryStore):
+    """Records how many values are stored and removed together."""
+
+    batch_nbytes = 100
+
+    def __init__(self):
+        super().__init__()
+        self.batches = []
+        self.single = []
+
+    def set(self, key, value):
+        self.single.append(key)
+        super().set(key, value)
+
+    def set_values(self, values):
+        values = list(values)
+        self.batches.append(len(values))
+        for key, value in values:
+            super().set(key, value)
+
+    def erase_values(self, keys):
+        keys = list(keys)
+        self.batches.append(-len(keys))
+        super().erase_values(keys)
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_small_chunks_are_stored_together(threads):
+    store = BatchStore()
+    with zarr.config.set(threads=threads):
+        array = zarr.create_array(store, shape=60, chunks=2, dtype="int32", compressors=None)
+        store.single.clear()
+        array[...] = values = np.arange(60) // 4  # the first two chunks are empty
+    # A chunk has 8 bytes, and its key 3 or 4.
+    assert store.batches == [9, 9, 9, 1, -2] if threads == 1 else sum(store.batches) == 28 - 2
+    assert not store.single
+    assert np.array_equal(zarr.open_array(store)[...], values)
+    array[...] = 5
+    assert np.array_equal(zarr.open_array(store)[...], np.full(60, 5))
+    array[1] = 7  # a part of a chunk is changed on its own
+    assert array[:4].tolist() == [5, 7, 5, 5]
+
+
+def test_large_chunks_are_stored_at_once():
+    store = BatchStore()
+    array = zarr.create_array(store, shape=60, chunks=30, dtype="int32", compressors=None)
+    array[...] = np.arange(60)
+    assert not store.batches
+    assert store.single[-2:] == ["c/0", "c/1"]
+
+
+def test_complete_chunks_are_stored_if_another_fails():
+    store = BatchStore()
+    array = zarr.create_array(store, shape=9, chunks=3, dtype="int8", compressors=None)
+    with zarr.config.set(threads=1), pytest.raises(ValueError, match="invalid literal"):
+        array[...] = np.array(["1", "1", "1", "2", "2", "2", "x", "x", "x"], object)
+    assert array[...].tolist() == [1, 1, 1, 2, 2, 2, 0, 0, 0]

@@ -1,7 +1,11 @@
+import numpy as np
 import pytest
+import zarr_core as zarr
 from store_contract import StoreContract
 from zarr_core.extension import StoreError, StoreKeyError
 from zarr_stores.lmdb import LMDBStore
+from zarr_stores.prefix import PrefixStore
+from zarr_stores.wrapper import WrapperStore
 
 
 class TestLMDBStore(StoreContract):
@@ -40,3 +44,44 @@ def test_flush_writes_to_the_disk(tmp_path, fsync):
     store.flush()
     LMDBStore(tmp_path / "a", read_only=True).flush()
     assert bytes(store.get("k")) == b"v"
+
+
+def transactions(store):
+    """The number of transactions since the environment was created."""
+    return store._environment.info()["last_txnid"]
+
+
+def test_small_chunks_are_stored_in_one_transaction(tmp_path):
+    store = LMDBStore(tmp_path / "s")
+    values = np.arange(1, 20_001, dtype="i4")
+    array = zarr.create_array(store, shape=20_000, chunks=2, dtype="i4", fill_value=0)
+    before = transactions(store)
+    array[...] = values
+    assert transactions(store) == before + 1
+    assert np.array_equal(zarr.open_array(store)[...], values)
+    array[:10_000] = np.arange(10_000) // 10_000  # 5,000 empty chunks, which are removed
+    assert transactions(store) == before + 2
+    assert sum(key.startswith("c/") for key in store.list()) == 5_000
+
+
+def test_a_batch_is_stored_completely_or_not_at_all(tmp_path):
+    store = LMDBStore(tmp_path / "s", map_size=1 << 17)
+    store.set("k", b"old")
+    with pytest.raises(StoreError, match="map_size"):
+        store.set_values([("k", b"new"), ("large", bytes(1 << 18))])
+    assert bytes(store.get("k")) == b"old"
+    with pytest.raises(StoreKeyError, match="511"):
+        store.set_values([("k", b"new"), ("l" * 512, b"")])
+    store.set_values([])
+    assert sorted(store.list()) == ["k"]
+
+
+def test_wrappers_keep_batches(tmp_path):
+    store = LMDBStore(tmp_path / "s")
+    array = zarr.create_array(
+        PrefixStore(WrapperStore(store), "p/"), shape=100, chunks=2, dtype="i4", fill_value=-1
+    )
+    before = transactions(store)
+    array[...] = np.arange(100)
+    assert transactions(store) == before + 1
+    assert zarr.open_array(store, path="p")[99] == 99

@@ -1,11 +1,13 @@
 """Profiles of AWS, options of s3fs, and anonymous access."""
 
+import inspect
 import json
 import logging
 import pickle
 import sys
 
 import pytest
+from loopback import responding
 from object_stores import NO_RETRIES
 from zarr_core.errors import StoreError
 from zarr_stores.object import ObjectStore
@@ -107,6 +109,15 @@ def test_access_without_credentials_is_anonymous(files, caplog):
     store = ObjectStore.from_url("s3://b/p", region="eu-west-1")
     assert store.store.config["skip_signature"] in (True, "true")
     assert "no credentials of AWS were found; access is anonymous" in caplog.text
+    denied = b"<Error><Code>AccessDenied</Code></Error>"
+    with responding(lambda request: (403, {}, denied)) as server:
+        store = ObjectStore.from_url("s3://b/p", endpoint=server.url)
+        for call in (lambda: store.get("k"), lambda: store.list_dir("")):
+            with pytest.raises(
+                StoreError, match="AccessDenied; the request was anonymous, because"
+            ):
+                call()
+        assert not any("Authorization" in request.headers for request in server.requests)
     given = {"key": "a", "secret": "b"}
     assert "skip_signature" not in ObjectStore.from_url("s3://b/p", **given).store.config
 
@@ -135,7 +146,63 @@ def test_options_of_s3fs(files, s3_durable):
         ("az", {"anon": True, "account_name": "a"}, {"skip_signature": True, "account_name": "a"}),
         ("abfs", {"anon": False}, {}),
         ("https", {"key": "k"}, {"key": "k"}),
+        (
+            "s3",
+            {"username": "u", "password": "p"},
+            {"access_key_id": "u", "secret_access_key": "p"},
+        ),
+        (
+            "s3",
+            {"client_kwargs": {"region_name": "r", "aws_session_token": None}},
+            {"region": "r"},
+        ),
+        (
+            "s3",
+            {"config_kwargs": {"s3": {"addressing_style": "virtual"}, "read_timeout": 7}},
+            {"virtual_hosted_style_request": True, "timeout": 7},
+        ),
+        (
+            "s3",
+            {"config_kwargs": {"signature_version": "unsigned", "max_pool_connections": 50}},
+            {"skip_signature": True},
+        ),
+        (
+            "s3",
+            {"s3_additional_kwargs": {"ServerSideEncryption": "aws:kms", "SSEKMSKeyId": "k"}},
+            {"server_side_encryption": "aws:kms", "sse_kms_key_id": "k"},
+        ),
+        ("s3", {"use_ssl": True, "version_aware": False, "session": None}, {}),
+        ("s3", {"use_ssl": False, "endpoint_url": "http://h"}, {"endpoint": "http://h"}),
     ],
 )
 def test_translated_options(scheme, given, expected):
     assert translate_options(scheme, given, "store") == expected
+
+
+def test_every_option_of_s3fs_is_known(files):
+    """Those that set buffers and caches of s3fs have no effect; the others are in other tests."""
+    s3fs = pytest.importorskip("s3fs")
+    parameters = inspect.signature(s3fs.S3FileSystem.__init__).parameters.values()
+    given = {it.name: it.default for it in parameters if it.default is not inspect.Parameter.empty}
+    given |= {"use_listings_cache": False, "listings_expiry_time": 5, "skip_instance_cache": True}
+    given |= {"asynchronous": True, "default_block_size": 1 << 20}
+    assert ObjectStore.from_url("s3://b/p", **given).url == "s3://b/p"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"session": object()}, "the option session is not supported; use fsspec\\+s3://"),
+        ({"version_aware": True}, "the option version_aware is not supported; use fsspec"),
+        ({"use_ssl": False}, "use_ssl=False requires endpoint_url with an http:// address"),
+        ({"client_kwargs": {"verify": False}}, "client_kwargs with verify is not supported"),
+        ({"client_kwargs": 1}, "client_kwargs must be a mapping"),
+        ({"config_kwargs": {"retries": {}}}, "config_kwargs with retries is not supported"),
+        ({"config_kwargs": {"signature_version": "s3"}}, "signature_version='s3' is not supported"),
+        ({"config_kwargs": 1}, "config_kwargs must be a mapping"),
+        ({"s3_additional_kwargs": {"ACL": "private"}}, "s3_additional_kwargs with ACL is not supp"),
+    ],
+)
+def test_options_of_s3fs_that_are_not_supported(given, said):
+    with pytest.raises(StoreError, match=said):
+        ObjectStore.from_url("s3://b/p", **given)

@@ -107,7 +107,9 @@ class WebDavContract(ObjectContract):
         return self._at(store.url, read_only=read_only)
 
     def _at(self, url, **options):
-        return ObjectStore.from_url(url, webdav=True, retry_config=NO_RETRIES, **options)
+        return ObjectStore.from_url(
+            url, webdav=True, conditional=False, retry_config=NO_RETRIES, **options
+        )
 
     def test_a_collection_is_not_a_value(self, store):
         store.set("a/b/k", b"v")

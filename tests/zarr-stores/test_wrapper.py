@@ -13,7 +13,8 @@ from zarr_stores.read_only import ReadOnlyStore
 from zarr_stores.wrapper import WrapperStore
 
 CHANGES = {
-    "set", "set_partial_values", "update", "erase", "erase_values", "erase_prefix", "move_prefix",
+    "set", "set_values", "set_partial_values", "update", "erase", "erase_values", "erase_prefix",
+    "move_prefix",
 }  # fmt: skip
 
 

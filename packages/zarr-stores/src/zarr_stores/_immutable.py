@@ -27,6 +27,9 @@ class ImmutableStore(Store):
     def set(self, key: str, value: Buffers) -> None:
         self._raise_read_only(key)
 
+    def set_values(self, values: Iterable[tuple[str, Buffers]]) -> None:
+        self._raise_read_only("")
+
     def set_partial_values(self, key_start_values: Iterable[tuple[str, int, Buffer]]) -> None:
         self._raise_read_only("")
 

@@ -14,7 +14,7 @@ from zarr_stores.observer import READS, ObservedStore
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from zarr_core.extension import ByteRange, Store
+    from zarr_core.extension import Buffers, ByteRange, Store
 
 __all__ = ["FaultyStore"]
 
@@ -100,6 +100,11 @@ class FaultyStore(ObservedStore):
     def _error(self, operation: str, key: str, number: int) -> StoreError:
         kind = StoreReadError if operation in READS else StoreError
         return kind(f"injected failure of call {number}, {operation}", self, key)
+
+    def set_values(self, values: Iterable[tuple[str, Buffers]]) -> None:
+        """Store the values one by one, so that each can fail."""
+        for key, value in values:
+            self.set(key, value)
 
     def erase_values(self, keys: Iterable[str]) -> None:
         """Erase the keys one by one, so that each can fail."""

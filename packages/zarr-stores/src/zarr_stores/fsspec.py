@@ -71,6 +71,10 @@ class FsspecStore(Store):
         Time limit in seconds of a call of an asynchronous file system, such as those for S3, GCS,
         Azure and HTTP.  It is extended by 1 s for each 32 KiB of data, and is ten times as long
         for reading a value of unknown length.  Other file systems have their own limits.
+    retry_timeout : float
+        Time in seconds during which calls are repeated that an HTTP server rejects with status
+        429 or 503; it waits as ``Retry-After`` says.  s3fs, gcsfs and adlfs repeat requests
+        themselves.
 
     Notes
     -----
@@ -93,14 +97,15 @@ class FsspecStore(Store):
         max_concurrency: int | None = None,
         gap_bytes: int = GAP_BYTES,
         timeout: float = TIMEOUT,
+        retry_timeout: float = TIMEOUT,
     ) -> None:
         self._location = location = fs if isinstance(fs, Location) else Location(fs, path)
         self.realm = location.realm
         self._traits = traits = Traits(location.fs())
         # In the notation of the file system: some paths begin with a slash.
         self._base: str = location.path("x")[:-1]
-        self._timeout = timeout
-        self.calls = Calls(location, traits, location, timeout)
+        self._limits = timeout, retry_timeout
+        self.calls = Calls(location, traits, location, *self._limits)
         """All calls of the file system."""
         self.read_only = read_only or bool(traits.read_only)
         self.supports_listing = not traits.http
@@ -119,8 +124,8 @@ class FsspecStore(Store):
         read_only : bool
             If True, changes raise an error.
         **options
-            ``max_concurrency`` and ``gap_bytes`` of the class, and ``timeout`` if the file system
-            is asynchronous; all others are passed to fsspec.  In a chain, the options of one file system are under its name: ``{"s3": {"anon": True}}``.
+            ``max_concurrency`` and ``gap_bytes`` of the class, and ``timeout`` and
+            ``retry_timeout`` if the file system is asynchronous; all others are passed to fsspec.  In a chain, the options of one file system are under its name: ``{"s3": {"anon": True}}``.
 
         Raises
         ------
@@ -138,8 +143,9 @@ class FsspecStore(Store):
         settings: dict[str, Any] = {
             name: options.pop(name) for name in ("max_concurrency", "gap_bytes") if name in options
         }
-        if "timeout" in options and is_asynchronous(url):
-            settings["timeout"] = float(options.pop("timeout"))
+        limits = [name for name in ("timeout", "retry_timeout") if name in options]
+        if limits and is_asynchronous(url):
+            settings |= {name: float(options.pop(name)) for name in limits}
         return cls(Location.at(url, options), read_only=read_only, **settings)
 
     @classmethod
@@ -370,7 +376,7 @@ class FsspecStore(Store):
                 "files that the library for the service reads",
                 store=self,
             )
-        settings = self.read_only, self.max_concurrency, self.gap_bytes, self._timeout
+        settings = self.read_only, self.max_concurrency, self.gap_bytes, *self._limits
         return _unpickled, (type(self), self._location.pickle_state(), settings)
 
     # --- helpers ---
@@ -413,5 +419,5 @@ def _unpickled(
 ) -> FsspecStore:
     first, second = pickle_state
     location = Location.at(first, second) if isinstance(first, str) else Location(first, second)
-    names = ("read_only", "max_concurrency", "gap_bytes", "timeout")
+    names = ("read_only", "max_concurrency", "gap_bytes", "timeout", "retry_timeout")
     return kind(location, **dict(zip(names, settings, strict=True)))

@@ -37,10 +37,19 @@ class Calls:
         Store, for messages.
     timeout : float
         Time limit of a call of an asynchronous file system, in seconds.
+    retry_timeout : float
+        Time during which its calls are repeated if the server is overloaded, in seconds.
     """
 
-    def __init__(self, location: Location, traits: Traits, store: object, timeout: float) -> None:
-        self._timeout = timeout
+    def __init__(
+        self,
+        location: Location,
+        traits: Traits,
+        store: object,
+        timeout: float,
+        retry_timeout: float,
+    ) -> None:
+        self._limits = timeout, retry_timeout
         self._location = location
         self._traits = traits
         self._store = str(store)
@@ -70,7 +79,7 @@ class Calls:
 
     def _fs(self) -> Any:
         fs = self._location.fs()
-        return TimedFileSystem(fs, self._timeout) if self._traits.concurrent else fs
+        return TimedFileSystem(fs, self._store, *self._limits) if self._traits.concurrent else fs
 
     @contextmanager
     def wrap_errors(

@@ -1,15 +1,25 @@
-"""Time limits for the calls of asynchronous file systems of fsspec, most of which have none."""
+"""Limits of the calls of asynchronous file systems of fsspec, most of which have none."""
 
 from __future__ import annotations
 
+import random
+import time
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from inspect import iscoroutinefunction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+from zarr_core.tools import log
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _SLOWEST = 1 << 15  # bytes in a second
 _UNKNOWN = 10  # multiple of the limit for a value of unknown length
+_BUSY = (429, 503)  # statuses of a server that asks to repeat the request later
+_MISSING = (404, 410)
+_PAUSE = 0.1  # seconds before the second attempt; each further pause is twice as long
+_LONGEST_PAUSE = 5.0
 
 
 class TimedFileSystem:
@@ -18,17 +28,26 @@ class TimedFileSystem:
     fsspec does not report the progress of a call.  Therefore the limit of a call that transfers
     data is extended by 1 s for each 32 KiB, and is ten times as long if the length is unknown.
 
+    Calls that an HTTP server rejects with status 429 or 503 are repeated when the header field
+    ``Retry-After`` allows it.
+
     Parameters
     ----------
     fs : AsyncFileSystem
         The file system.
+    store : str
+        Store, for messages.
     timeout : float
         Limit of a call in seconds.
+    retry_timeout : float
+        Time in seconds during which rejected calls are repeated.
     """
 
-    def __init__(self, fs: Any, timeout: float) -> None:
+    def __init__(self, fs: Any, store: str, timeout: float, retry_timeout: float) -> None:
         self._fs = fs
+        self._store = store
         self._timeout = timeout
+        self._retry_timeout = retry_timeout
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._fs, name)
@@ -46,8 +65,40 @@ class TimedFileSystem:
                 raise TimeoutError(
                     f"no response within {limit:.0f} s (timeout={self._timeout:g})"
                 ) from error
+            except FileNotFoundError as error:
+                # The HTTP file system raises it for all failures of ``info``.
+                if _is_other_failure(error.__cause__):
+                    raise error.__cause__ from None
+                raise
 
-        return call
+        def repeated(*args: Any, **kwargs: Any) -> Any:
+            until, pause = time.monotonic() + self._retry_timeout, _PAUSE
+            while True:
+                failure: Exception | None = None
+                result: Any = ()
+                try:
+                    result = call(*args, **kwargs)
+                except Exception as error:
+                    if not _is_busy(error):
+                        raise
+                    failure = error
+                # The errors of several ranges are returned.
+                returned = filter(_is_busy, result if name == "cat_ranges" else ())
+                busy: Any = failure or next(returned, None)
+                if busy is None:
+                    return result
+                wait = _retry_after(busy, pause * random.uniform(0.5, 1))
+                if time.monotonic() + wait > until:
+                    if failure is None:
+                        return result
+                    raise failure
+                log("retries", "%s: the server is overloaded (%d); repeating the request in %.1f s",
+                    self._store, busy.status, wait,
+                )  # fmt: skip
+                time.sleep(wait)
+                pause = min(_LONGEST_PAUSE, 2 * pause)
+
+        return repeated
 
     def _limit(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> float:
         if name == "pipe_file":
@@ -58,3 +109,27 @@ class TimedFileSystem:
         if name == "cat_file" and "end" not in kwargs:
             return self._timeout * _UNKNOWN
         return self._timeout
+
+
+def _is_other_failure(cause: BaseException | None) -> TypeGuard[Exception]:
+    """Return whether an HTTP request failed for another reason than a missing file."""
+    of_http = type(cause).__module__.startswith("aiohttp.") or isinstance(cause, TimeoutError)
+    return of_http and getattr(cause, "status", None) not in _MISSING
+
+
+def _is_busy(result: object) -> bool:
+    return isinstance(result, Exception) and getattr(result, "status", None) in _BUSY
+
+
+def _retry_after(error: Any, otherwise: float) -> float:
+    """Return the seconds to wait before a request is repeated (RFC 9110, section 10.2.3)."""
+    value = str((getattr(error, "headers", None) or {}).get("Retry-After", "")).strip()
+    if value.isdecimal():
+        return max(float(value), otherwise)
+    try:
+        date = parsedate_to_datetime(value)
+    except ValueError:
+        return otherwise
+    if date.tzinfo is None:
+        date = date.replace(tzinfo=UTC)
+    return max((date - datetime.now(UTC)).total_seconds(), otherwise)

@@ -69,6 +69,7 @@ class LMDBStore(DatabaseStore):
     """
 
     scheme = "lmdb"
+    batch_nbytes = 1 << 22
     options = frozenset({"fsync", "subdir", "map_size"})
 
     def __init__(
@@ -219,6 +220,16 @@ class LMDBStore(DatabaseStore):
                 transaction.put(key.encode(), data)
         except _failures() as error:
             raise self._error(error, key, StoreError, "written") from error
+
+    def set_values(self, values: Iterable[tuple[str, Buffers]]) -> None:
+        """Store several values in one transaction: all, or after an error none of them."""
+        items = list(values)
+        for key, _ in items:
+            self._check_writable(key)
+        if items:
+            with self._writing(items[0][0]) as transaction:
+                for key, value in items:
+                    transaction.put(encode_key(key), to_bytes(value))
 
     def erase(self, key: str) -> None:
         check_key(key)

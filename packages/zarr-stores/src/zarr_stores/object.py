@@ -28,6 +28,7 @@ from zarr_stores.object_generation import generation_of
 from zarr_stores.object_location import store_from_url
 from zarr_stores.object_reader import ObjectReader
 from zarr_stores.object_update import Updates
+from zarr_stores.object_webdav import WebDavUpdates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -67,8 +68,8 @@ class ObjectStore(Store):
         Gap between two parts of a value, in bytes, up to which they are read together.
     conditional : bool
         Whether the service supports conditional writes (``If-Match``, ``If-None-Match``).
-        If not, :meth:`update` excludes only other threads of this process.  HTTP servers
-        do not support them.
+        If not, :meth:`update` excludes only other threads of this process.  If a WebDAV
+        server does not support them, :meth:`update` raises an error unless this is False.
     listing : bool
         Whether the service can list keys; plain HTTP servers cannot.
     root : str
@@ -97,8 +98,6 @@ class ObjectStore(Store):
                 "max_concurrency must be at least 1 and gap_bytes at least 0, "
                 f"not max_concurrency={max_concurrency}, gap_bytes={gap_bytes}"
             )
-        self.store = store
-        """The store of obstore."""
         self.read_only = read_only
         self.max_concurrency: int = max_concurrency
         self.gap_bytes = gap_bytes
@@ -106,10 +105,11 @@ class ObjectStore(Store):
         self.supports_listing = listing
         self._root = check_prefix(f"{root.strip('/')}/" if root.strip("/") else "")
         self._client = Client(store, self._root, max_concurrency, listing)
-        self._updates = Updates(self._client)
         self._location = self._client.location
+        webdav = self._location.kind == "HTTPStore"
+        self._updates = (WebDavUpdates if webdav else Updates)(self._client)
         self.realm = self._location.further
-        self._conditional = conditional and self._location.kind != "HTTPStore"
+        self._conditional = conditional
         self._suffixes = self._location.kind != "AzureStore"
 
     @classmethod
@@ -148,6 +148,11 @@ class ObjectStore(Store):
             return None
         plain = type(place).__name__ == "HTTPStore"
         return cls(place, read_only=read_only or plain, listing=not plain)
+
+    @property
+    def store(self) -> Any:
+        """The store of obstore; replaced if a bucket of S3 is in another region."""
+        return self._client.store
 
     @property
     def url(self) -> str:
@@ -252,14 +257,15 @@ class ObjectStore(Store):
         Raises
         ------
         StoreError
-            If other writers changed the value at every attempt, or if a response was lost and
-            it is unknown whether the new value was stored.
+            If other writers changed the value at every attempt, if a response was lost and it is
+            unknown whether the new value was stored, or if a WebDAV server does not support
+            conditional writes.
 
         Notes
         -----
         The new value is stored if the old one is still present.  Otherwise the update is
-        retried.  Services have no conditional deletes, so a value is compared immediately
-        before it is deleted.
+        retried.  S3, Google Cloud and Azure have no conditional deletes, so a value is compared
+        immediately before it is deleted.
         """
         self._check_writable(key)
         with key_lock(self._location, key):

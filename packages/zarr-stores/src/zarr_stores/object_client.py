@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from contextlib import contextmanager
+from copy import copy
 from itertools import accumulate
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr_core.extension import StoreError, StoreReadError, ValueReplacedError
 from zarr_core.tools import log, remote_memory
@@ -16,12 +18,14 @@ from zarr_stores.object_generation import generation_of
 from zarr_stores.object_location import check_not_forked, location_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from zarr_core.extension import Buffers
 
     Listing = tuple[list[str], list[str]]
     Directory = tuple[list[tuple[str, int]], list[str]]
+
+T = TypeVar("T")
 
 _MULTIPART = 1 << 25  # bytes; larger values go in several requests
 _PART = 1 << 23
@@ -48,6 +52,8 @@ class Client:
 
     Attributes
     ----------
+    store : obstore.store.ObjectStore
+        The store of obstore; replaced if the bucket is in another region.
     location : Location
         Location of the store, for messages.
     """
@@ -68,6 +74,31 @@ class Client:
             self._bodies.put(None)
         self._seen = False  # whether the bucket is known to exist
         self._whole = False  # whether the server is known not to support ranges
+        self._moving = threading.Lock()
+
+    def _send(self, request: Callable[[Any], T]) -> T:
+        """Send a request with the store; again if the bucket is in another region."""
+        used = self.store
+        try:
+            return request(used)
+        except Exception as error:
+            if not self._is_moved(used, error):
+                raise
+        return request(self.store)
+
+    def _is_moved(self, used: Any, error: Exception) -> bool:
+        """Return whether there is a store for another region than that of a failed request."""
+        if self.location.kind != "S3Store" or not errors.may_be_elsewhere(error):
+            return False
+        from zarr_stores.object_region import store_in_region  # urllib is slow to import
+
+        with self._moving:
+            if self.store is used:
+                found = store_in_region(used, error, self.location.server, self._named)
+                if found is None:
+                    return False
+                self.store = found
+        return True
 
     @contextmanager
     def _flight(self) -> Iterator[None]:
@@ -97,10 +128,8 @@ class Client:
         check_not_forked(self._named)
         try:
             with self._flight():
-                if wanted is None or self._whole:
-                    result = self.store.get(self.root + key)
-                else:
-                    result = self.store.get(self.root + key, options={"range": wanted})
+                options = {} if wanted is None or self._whole else {"range": wanted}
+                result = self._send(lambda store: store.get(self.root + key, options=options))
         except Exception as error:
             if self._is_missing(error):
                 return None
@@ -168,7 +197,7 @@ class Client:
             options["if_match"] = tag
         try:
             with self._flight():
-                result = self.store.get(self.root + key, options=options)
+                result = self._send(lambda store: store.get(self.root + key, options=options))
         except Exception as error:
             if errors.is_conflict(error) or self._is_missing(error):
                 raise self._replaced(key) from None
@@ -219,7 +248,7 @@ class Client:
         check_not_forked(self._named)
         try:
             with self._flight():
-                meta = self.store.head(self.root + key)
+                meta = self._send(lambda store: store.head(self.root + key))
         except Exception as error:
             if not self._is_missing(error):
                 if self._is_collection(key):
@@ -262,7 +291,7 @@ class Client:
         if not isinstance(value, _BUFFERS):
             data = [piece for piece in value if piece] or b""
         with self._flight():
-            self.store.put(self.root + key, data, **manner)
+            self._send(lambda store: store.put(self.root + key, data, **manner))
         self._seen = True
 
     def delete(self, keys: list[str]) -> bool:
@@ -270,12 +299,29 @@ class Client:
         check_not_forked(self._named)
         try:
             with self._flight():
-                self.store.delete([self.root + key for key in keys])
+                self._send(lambda store: store.delete([self.root + key for key in keys]))
         except Exception as error:
             if self._is_missing(error):
                 return False
             raise self._failure(StoreError, "erased", error, keys[0]) from None
         return True
+
+    def remove(self, key: str) -> None:
+        """Remove a key; exceptions of the library are passed on."""
+        check_not_forked(self._named)
+        with self._flight():
+            self._send(lambda store: store.delete(self.root + key))
+
+    def with_header(self, name: str, value: str) -> Client:
+        """Return a client of an HTTP server that sends a header field, and each request once."""
+        other = copy(self)
+        options = dict(self.store.client_options or {})
+        options["default_headers"] = {**options.get("default_headers", {}), name: value}
+        retry = {**(self.store.retry_config or {}), "max_retries": 0}
+        other.store = type(self.store).from_url(
+            self.store.url, client_options=options, retry_config=retry
+        )
+        return other
 
     # --- listing ---
 
@@ -295,7 +341,7 @@ class Client:
         # Some tools create objects "a/" for directories, which obstore lists as "a".
         empty: dict[str, None] = {}
         with self._listing(prefix):
-            for page in self.store.list((self.root + prefix)[:-1] or None, chunk_size=1000):
+            for page in self._pages((self.root + prefix)[:-1] or None):
                 for item in page:
                     key = item["path"][len(self.root) :]
                     if empty:
@@ -317,7 +363,8 @@ class Client:
     def _directory(self, prefix: str) -> Directory:
         """Return keys with the lengths of their values, and prefixes, directly below a prefix."""
         with self._listing(prefix), self._flight():
-            found = self.store.list_with_delimiter((self.root + prefix)[:-1] or None)
+            path = (self.root + prefix)[:-1] or None
+            found = self._send(lambda store: store.list_with_delimiter(path))
         skip = len(self.root)
         items = ((item["path"][skip:], item["size"]) for item in found["objects"])
         prefixes = (path[skip:] for path in found["common_prefixes"])
@@ -325,6 +372,17 @@ class Client:
             [item for item in items if is_key(item[0], prefix)],
             [f"{path}/" for path in prefixes if is_key(path, prefix)],
         )
+
+    def _pages(self, path: str | None) -> Iterator[Any]:
+        """Iterate over the pages of a listing; the first is requested like other requests."""
+
+        def start(store: Any) -> tuple[Any, Any]:
+            pages = iter(store.list(path, chunk_size=1000))
+            return next(pages, ()), pages
+
+        first, others = self._send(start)
+        yield first
+        yield from others
 
     @contextmanager
     def _listing(self, prefix: str) -> Iterator[None]:
@@ -337,7 +395,9 @@ class Client:
     # --- errors ---
 
     def _failure(self, kind: type[StoreError], done: str, error: Exception, key: str) -> StoreError:
-        return errors.failure(kind, done, error, self._named, key)
+        config = getattr(self.store, "config", None) or {}
+        anonymous = str(config.get("skip_signature")).lower() == "true"
+        return errors.failure(kind, done, error, self._named, key, anonymous)
 
     def _replaced(self, key: str) -> ValueReplacedError:
         return ValueReplacedError("the value was replaced while it was read", self._named, key)

@@ -40,6 +40,11 @@ _CAUSES: Final = tuple(
 _SENT: Final = re.compile(r"\bError performing (?:PUT|POST)\b")
 _UNCONNECTED: Final = re.compile(r"\bkind: Connect\b|: builder error")
 _REFUSALS: Final = re.compile(r"<Code>(?:SlowDown|ServerBusy|ServiceUnavailable)</Code>")
+_ELSEWHERE: Final = re.compile(
+    r"<Code>(?:PermanentRedirect|TemporaryRedirect|AuthorizationHeaderMalformed|"
+    r"IllegalLocationConstraintException)</Code>|status code: 307"
+)
+_DENIED: Final = re.compile(r"status code: 40[13]\b")  # listings have no class of their own
 _CODE: Final = re.compile(r"<Code>([^<]{1,80})</Code>")
 _MESSAGE: Final = re.compile(r"<Message>([^<]{1,300})")
 # A URL may contain a password before the host, and a signature after "?".
@@ -50,6 +55,11 @@ _INVALID_NAME: Final = re.compile(r'object with invalid path: (?:Error parsing )
 _CREDENTIALS: Final = (
     "check the credentials in the environment or in files, as for the service's own tools, or in "
     "storage_options; without credentials, access is anonymous"
+)
+_ANONYMOUS: Final = (
+    "the request was anonymous, because no credentials were found or none were to be used; provide "
+    "credentials in the environment or in files, as for the service's own tools, or in "
+    "storage_options"
 )
 _RETRY_ADVICE: Final = (
     "check the server and repeat the call; the option retry_timeout sets for how long requests "
@@ -103,6 +113,18 @@ def is_lost(error: BaseException) -> bool:
     return bool(_SENT.search(text)) and not (answered or _UNCONNECTED.search(text))
 
 
+def may_be_elsewhere(error: BaseException) -> bool:
+    """Return whether a bucket of S3 may be in another region than the request was sent to."""
+    text = str(error).partition("Debug source")[0]
+    status = _STATUS.search(text)
+    if status is None:
+        return "redirect without LOCATION" in text
+    # The response to HEAD has no body that would tell.
+    return bool(_ELSEWHERE.search(text)) or (
+        status[1].startswith("400") and "performing HEAD" in text
+    )
+
+
 def is_unsupported(error: BaseException) -> bool:
     """Return whether the operation is not supported by the service."""
     return isinstance(error, NotImplementedError) or type(error).__name__ == "NotSupportedError"
@@ -121,6 +143,12 @@ def is_about_range(error: BaseException) -> bool:
     )
 
 
+def is_temporary(error: BaseException) -> bool:
+    """Return whether a request was not processed, and may be at another time."""
+    text = str(error)
+    return bool(_UNCONNECTED.search(text) or re.search(r"status code: (?:429|503)\b", text))
+
+
 def is_race(error: BaseException) -> bool:
     """Return whether a WebDAV server failed to create a directory, as in a race."""
     status = _STATUS.search(str(error))
@@ -128,7 +156,12 @@ def is_race(error: BaseException) -> bool:
 
 
 def failure(
-    kind: type[StoreError], done: str, error: BaseException, store: Any, key: str
+    kind: type[StoreError],
+    done: str,
+    error: BaseException,
+    store: Any,
+    key: str,
+    anonymous: bool = False,
 ) -> StoreError:
     """Return the error to raise instead of an exception of obstore.
 
@@ -142,9 +175,13 @@ def failure(
         Exception of obstore; must not be chained, because its text may contain secrets.
     store, key
         Store and key.
+    anonymous : bool
+        Whether the request had no credentials.
     """
     message = reason(error)
     advice = _ADVICE.get(type(error).__name__)
+    if (advice or _DENIED.search(str(error))) and anonymous:
+        advice = _ANONYMOUS
     if _RETRIED.search(str(error)):
         advice = advice or _RETRY_ADVICE
     if bucket_is_missing(error):

@@ -90,11 +90,15 @@ class Location:
     url: str
     further: tuple[Any, ...] = field(default=(), repr=False)  # a query may contain a signature
 
+    @property
+    def server(self) -> str:
+        """The endpoint or account of a bucket; empty if the URL is sufficient."""
+        known = self.further if self.kind in _BUCKETS else ()
+        return next((one for one in reversed(known) if one), "")
+
     def __str__(self) -> str:
         """Return the URL, with the server or account if the URL does not contain it."""
-        known = self.further if self.kind in _BUCKETS else ()
-        server = next((one for one in reversed(known) if one), "")
-        return f"{self.url} at {_plain(server)}" if server else self.url
+        return f"{self.url} at {_plain(self.server)}" if self.server else self.url
 
     def check_to_pickle(self, store: Any) -> None:
         """Raise an error if the store cannot be pickled without credentials.

@@ -31,9 +31,7 @@ _MAX_ATTEMPTS: Final = 100  # attempts of a change, in case of conflicts
 _LONGEST_WAIT: Final = 0.5  # seconds between two attempts
 _RETRIES: Final = 10  # number of retries after lost responses, unless the store has another
 _LIMIT: Final = timedelta(minutes=3)  # time limit of the retries, unless the store has another
-_UNKNOWN: Final = (
-    "it is unknown whether the new value was stored: check it before changing it again"
-)
+UNKNOWN: Final = "it is unknown whether the new value was stored: check it before changing it again"
 
 
 class Updates:
@@ -67,7 +65,7 @@ class Updates:
             log("retries", "%s %r was changed by another writer; updating it again",
                 self._client.location, key,
             )  # fmt: skip
-            _pause(attempt)
+            pause(attempt)
         raise StoreError(
             f"was replaced {_MAX_ATTEMPTS} times during an update; if there are no other writers, the "
             "service does not support conditional writes: pass "
@@ -93,14 +91,18 @@ class Updates:
         if isinstance(value, ByteReader):
             return True
         if value is None:
-            now = self._client.head(key)
-            if now is not None and generation_of(now) == generation_of(meta):
-                self._client.delete([key])
-            return now is None or generation_of(now) == generation_of(meta)
+            return self._remove(key, meta)
         expected = {name: meta[name] for name in ("e_tag", "version") if meta.get(name)}
         if not expected:
             return None
         return self._store(key, value, expected, marks or [generation_of(meta)])
+
+    def _remove(self, key: str, meta: Any) -> bool:
+        """Remove an object if it is unchanged; return whether it was."""
+        now = self._client.head(key)
+        if now is not None and generation_of(now) == generation_of(meta):
+            self._client.delete([key])
+        return now is None or generation_of(now) == generation_of(meta)
 
     def _store(self, key: str, value: Buffers, mode: Any, marks: list[str]) -> bool | None:
         """Store a value if the old one is unchanged; None if the service has no conditions."""
@@ -122,7 +124,7 @@ class Updates:
                     if doubted and self._is_there(key, marks[-1]):
                         return True
                     raise self._failure(error, key, doubted) from None
-            _pause(attempt)
+            pause(attempt)
         raise AssertionError("the last attempt raises")
 
     def _went_in(self, key: str, marks: list[str]) -> bool:
@@ -138,7 +140,7 @@ class Updates:
         try:
             now = self._client.get(key, (0, 1))
         except StoreError as error:
-            raise StoreError(f"{error.reason}; {_UNKNOWN}", error.store, key) from None
+            raise StoreError(f"{error.reason}; {UNKNOWN}", error.store, key) from None
         if now is None:  # removed by another writer, with this change if it was stored
             return False
         found = _marks(now)
@@ -146,7 +148,7 @@ class Updates:
             return True
         if marks[-2] in found:  # so the marks of all later changes are there, but not this one
             return False
-        message = f"was replaced by another writer while the response was lost; {_UNKNOWN}"
+        message = f"was replaced by another writer while the response was lost; {UNKNOWN}"
         raise StoreError(message, self._client.location, key)
 
     def _is_there(self, key: str, mark: str) -> bool:
@@ -159,7 +161,7 @@ class Updates:
     def _failure(self, error: Exception, key: str, doubted: bool) -> StoreError:
         failure = errors.failure(StoreError, "written", error, self._client.location, key)
         return (
-            StoreError(f"{failure.reason}; {_UNKNOWN}", failure.store, key) if doubted else failure
+            StoreError(f"{failure.reason}; {UNKNOWN}", failure.store, key) if doubted else failure
         )
 
 
@@ -172,5 +174,6 @@ def _marks(result: Any) -> list[str]:
     return []
 
 
-def _pause(attempt: int) -> None:
+def pause(attempt: int) -> None:
+    """Wait before another attempt, at random and longer each time."""
     time.sleep(random.uniform(0, min(_LONGEST_WAIT, 0.01 * 2**attempt)))

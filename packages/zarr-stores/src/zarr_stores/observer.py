@@ -123,6 +123,15 @@ class ObservedStore(WrapperStore):
     def set(self, key: str, value: Buffers) -> None:
         self.perform("set", key, lambda: self.inner.set(key, value), lambda _: _all(value))
 
+    def set_values(self, values: Iterable[tuple[str, Buffers]]) -> None:
+        items = list(values)
+        self.perform(
+            "set_values",
+            " ".join(key for key, _ in items),
+            lambda: self.inner.set_values(items),
+            lambda _: sum(_all(value) for _, value in items),
+        )
+
     def set_partial_values(self, key_start_values: Iterable[tuple[str, int, Buffer]]) -> None:
         requested = list(key_start_values)
         self.perform(

@@ -90,6 +90,9 @@ class PrefixStore(WrapperStore):
     def set(self, key: str, value: Buffers) -> None:
         self.inner.set(self._key(key), value)
 
+    def set_values(self, values: Iterable[tuple[str, Buffers]]) -> None:
+        self.inner.set_values([(self._key(key), value) for key, value in values])
+
     def set_partial_values(self, key_start_values: Iterable[tuple[str, int, Buffer]]) -> None:
         self.inner.set_partial_values(
             [(self._key(key), start, value) for key, start, value in key_start_values]

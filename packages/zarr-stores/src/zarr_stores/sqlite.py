@@ -86,6 +86,7 @@ class SQLiteStore(DatabaseStore):
     """
 
     scheme = "sqlite"
+    batch_nbytes = 1 << 22
     options = frozenset({"fsync"})
 
     def __init__(
@@ -219,6 +220,15 @@ class SQLiteStore(DatabaseStore):
         if self.read_only:
             self._require_writable(key)
         self._write(_SET, key, (key, value if type(value) is bytes else to_bytes(value)))
+
+    def set_values(self, values: Iterable[tuple[str, Buffers]]) -> None:
+        """Store several values in one transaction: all, or after an error none of them."""
+        items = [(key, to_bytes(value)) for key, value in values]
+        for key, _ in items:
+            self._check_writable(key)
+        if items:
+            with self._transaction(items[0][0]) as cursor:
+                cursor.executemany(_SET, items)
 
     def set_partial_values(self, key_start_values: Iterable[tuple[str, int, Buffer]]) -> None:
         """Store parts of values in one transaction."""

@@ -56,6 +56,7 @@ class WrapperStore(Store):
         self.metadata_first = inner.metadata_first
         self.in_memory = inner.in_memory
         self.max_concurrency = inner.max_concurrency
+        self.batch_nbytes = inner.batch_nbytes
         self.opening_nbytes, self.gap_bytes = inner.opening_nbytes, inner.gap_bytes
         self.realm = inner.realm
 
@@ -98,6 +99,12 @@ class WrapperStore(Store):
 
     def set(self, key: str, value: Buffers) -> None:
         self.inner.set(key, value)
+
+    def set_values(self, values: Iterable[tuple[str, Buffers]]) -> None:
+        if type(self).set is not WrapperStore.set:  # a subclass that watches or changes values
+            super().set_values(values)
+        else:
+            self.inner.set_values(values)
 
     def set_partial_values(self, key_start_values: Iterable[tuple[str, int, Buffer]]) -> None:
         self.inner.set_partial_values(key_start_values)

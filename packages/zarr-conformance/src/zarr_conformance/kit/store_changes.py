@@ -182,6 +182,7 @@ class StoreChangeTests(StoreCase):
             'erase_prefix("")': lambda: other.erase_prefix(""),
             'erase_prefix("k/"), without keys,': lambda: other.erase_prefix("k/"),
             'update("k", ...)': lambda: other.update("k", lambda reader: b"new"),
+            'set_values([("k", b"new")])': lambda: other.set_values([("k", b"new")]),
             'set_partial_values([("k", 0, b"new")])': lambda: other.set_partial_values(
                 [("k", 0, b"new")]
             ),

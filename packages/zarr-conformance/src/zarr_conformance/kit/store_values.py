@@ -193,6 +193,14 @@ class StoreValueTests(StoreCase):
         assert None not in seen
         assert len(seen) == 4
 
+    def test_set_values(self, store: Any) -> None:
+        store.set("a/b", b"old")
+        store.set_values((key, value) for key, value in [("a/b", b"new"), ("c", [b"0", b"1"])])
+        store.set_values([])
+        assert bytes(store.get("a/b")) == b"new"
+        assert bytes(store.get("c")) == b"01"
+        assert sorted(store.list()) == ["a/b", "c"]
+
     def test_set_partial_values(self, store: Any) -> None:
         store.set("a", b"0123456789")
         store.set_partial_values([("a", 2, b"xy"), ("b", 3, b"z"), ("a", 9, b"..")])

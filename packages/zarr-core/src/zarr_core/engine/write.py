@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from zarr_core.engine.stored_chunks import StoredChunks
     from zarr_core.interfaces.byte_reader import ByteReader
     from zarr_core.interfaces.selection import AnySelection
-    from zarr_core.interfaces.store import Buffers, Change
+    from zarr_core.interfaces.store import Buffers, Change, Store
     from zarr_core.selection.projection import ChunkProjection
 
     Array = np.ndarray[Any, Any]
@@ -31,6 +32,51 @@ if TYPE_CHECKING:
 # files of a directory one after the other.
 _MIN_TASK_SECONDS = 150e-6
 _MAX_ENCODED = 16  # encoded chunks that are kept when all elements have one value
+
+
+class _Batch:
+    """Small encoded chunks that a store keeps together, as it has transactions.
+
+    Parameters
+    ----------
+    store : Store
+        Store of the chunks; with ``batch_nbytes``.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._guard = threading.Lock()
+        self._values: list[tuple[str, bytes]] = []
+        self._erased: list[str] = []
+        self._nbytes = 0
+
+    def set(self, key: str, buffers: Buffers) -> None:
+        """Store a chunk now or with others; copies its bytes, since scratch memory is reused."""
+        pieces = [buffers] if isinstance(buffers, bytes | bytearray | memoryview) else buffers
+        nbytes = sum(map(len, pieces))
+        if nbytes >= self._store.batch_nbytes:
+            self._store.set(key, buffers)
+            return
+        data = b"".join(pieces)
+        with self._guard:
+            self._values.append((key, data))
+            self._nbytes += nbytes + len(key)
+            if self._nbytes < self._store.batch_nbytes:
+                return
+            values, self._values, self._nbytes = self._values, [], 0
+        self._store.set_values(values)
+
+    def erase(self, key: str) -> None:
+        """Remove a chunk when all others are stored."""
+        with self._guard:
+            self._erased.append(key)
+
+    def flush(self) -> None:
+        """Store the remaining chunks."""
+        if self._values:
+            self._store.set_values(self._values)
+        if self._erased:
+            self._store.erase_values(self._erased)
 
 
 def write(stored: StoredChunks, selection: AnySelection, value: Array) -> None:
@@ -85,28 +131,33 @@ def _write(stored: StoredChunks, selection: AnySelection, value: Array) -> None:
                 buffers = encoded[codecs] if codecs in encoded else codecs.encode(new)
                 if len(encoded) < _MAX_ENCODED:
                     encoded[codecs] = buffers
-                _store(stored, codecs, stored.chunk_key(chunk_coords), buffers)
+                _store(stored, batch, codecs, stored.chunk_key(chunk_coords), buffers)
                 return
             if new.dtype != dtype:  # chunk by chunk, to save memory
                 new = new.astype(dtype)
-            _write_chunk(stored, projection, new)
+            _write_chunk(stored, batch, projection, new)
         except (CodecError, MemoryError) as error:
             raise _located(stored, chunk_coords, error) from error
 
     projections: Iterable[ChunkProjection] = project(selection, stored.axes)
+    batch = _Batch(stored.chunk_store) if stored.chunk_store.batch_nbytes else None
     if stored.native is not None and encoded is None and value.dtype == dtype:
         left = stored.native.write(stored, selection, value)
         if left is not None:
             projections = (it for it in projections if it.chunk_coords in left)
     codecs = stored.codecs
-    parallel_for(
-        projections,
-        work,
-        stored.parallel(codecs.inner_chunk_nbytes),
-        stored.threads,
-        codecs.inner_chunk_count,
-        _MIN_TASK_SECONDS,
-    )
+    try:
+        parallel_for(
+            projections,
+            work,
+            stored.parallel(codecs.inner_chunk_nbytes),
+            stored.threads,
+            codecs.inner_chunk_count,
+            _MIN_TASK_SECONDS,
+        )
+    finally:
+        if batch is not None:
+            batch.flush()
 
 
 def _erase(stored: StoredChunks, selection: AnySelection, value: Array) -> bool:
@@ -176,7 +227,9 @@ def write_fields(
             forget_chunks(stored.chunk_store, stored.prefix)
 
 
-def _write_chunk(stored: StoredChunks, projection: ChunkProjection, value: Array) -> None:
+def _write_chunk(
+    stored: StoredChunks, batch: _Batch | None, projection: ChunkProjection, value: Array
+) -> None:
     """Write the projection of a selection onto one chunk."""
     chunk_coords, selection, _, is_complete, is_whole = projection
     codecs = stored.resolved.codecs_for(chunk_coords)
@@ -186,28 +239,28 @@ def _write_chunk(stored: StoredChunks, projection: ChunkProjection, value: Array
         return
     if not is_whole and codecs.supports_partial_encode and codecs.inner_codecs is not None:
         # A shard that extends beyond the array has only the inner chunks inside the array.
-        _store(stored, codecs, key, codecs.partial_encode(None, selection, value))
+        _store(stored, batch, codecs, key, codecs.partial_encode(None, selection, value))
         return
     nbytes = codecs.decoded.nbytes
     if nbytes is None:
         array = value if is_whole else codecs.read_whole(None)
         if not is_whole:
             put(array, selection, value)
-        _store(stored, codecs, key, codecs.encode(array))
+        _store(stored, batch, codecs, key, codecs.encode(array))
         return
     if is_whole and stored.chunk_store.in_memory and not codecs.bytes_to_bytes:
         # The store keeps the encoded bytes: no scratch memory.
-        _store(stored, codecs, key, codecs.encode(value))
+        _store(stored, batch, codecs, key, codecs.encode(value))
         return
     with scratch(nbytes) as memory:
         if is_whole:
-            _store(stored, codecs, key, codecs.encode(value, memory))
+            _store(stored, batch, codecs, key, codecs.encode(value, memory))
             return
         with scratch(nbytes) as elements:
             array = np.frombuffer(elements, codecs.dtype).reshape(codecs.decoded.shape)
             array[...] = codecs.decoded.fill_value
             put(array, selection, value)
-            _store(stored, codecs, key, codecs.encode(array, memory))
+            _store(stored, batch, codecs, key, codecs.encode(array, memory))
 
 
 def _update(
@@ -243,14 +296,18 @@ def _change(stored: StoredChunks, key: str, change: Change) -> None:
 
 
 def _store(
-    stored: StoredChunks, codecs: PreparedCodecChain, key: str, buffers: Buffers | None
+    stored: StoredChunks,
+    batch: _Batch | None,
+    codecs: PreparedCodecChain,
+    key: str,
+    buffers: Buffers | None,
 ) -> None:
-    store = stored.chunk_store
+    store = stored.chunk_store if batch is None else batch
     if buffers is not None:
         store.set(key, buffers)
-    elif store.supports_erasing:
+    elif stored.chunk_store.supports_erasing:
         store.erase(key)
-    elif store.exists(key) and (buffers := _encode_empty(codecs)) is not None:
+    elif stored.chunk_store.exists(key) and (buffers := _encode_empty(codecs)) is not None:
         store.set(key, buffers)
 
 

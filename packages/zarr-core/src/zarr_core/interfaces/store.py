@@ -97,6 +97,13 @@ class Store(ABC):
     The methods of the store and of its readers are called from up to this many threads.
     """
 
+    batch_nbytes: int = 0
+    """Bytes of small values that :meth:`set_values` should store together; 0 if that is not faster.
+
+    A store whose transactions take time sets it: the chunks of one write are then stored in
+    batches of this size.
+    """
+
     opening_nbytes: int = 0
     """Bytes that the request of :meth:`open_value` reads without ``first``; for plans."""
 
@@ -292,6 +299,14 @@ class Store(ABC):
         StoreReadOnlyError
             If the store is read-only.
         """
+
+    def set_values(self, values: Iterable[tuple[str, Buffers]]) -> None:
+        """Store several values; after an error, each key has its old or its new value."""
+
+        def work(item: tuple[str, Buffers]) -> None:
+            self.set(*item)
+
+        parallel_for(values, work, self.max_concurrency is not None, self.max_concurrency)
 
     def set_partial_values(self, key_start_values: Iterable[tuple[str, int, Buffer]]) -> None:
         """Store parts of values, each ``(key, start, value)``; gaps are filled with zeros."""
