@@ -1,14 +1,21 @@
 """Number and concurrency of the requests to an object store."""
 
+from concurrent.futures import ThreadPoolExecutor
 from functools import wraps
+from threading import Barrier
 
 import numpy as np
 import pytest
 import zarr_core as zarr
 from object_stores import s3_store, same_place
+from servers import faults
 from waits import LATENCIES
+from zarr_core.errors import NodeExistsError
 from zarr_core.extension import ByteRange
+from zarr_core.tools import NewValue
 from zarr_stores.object import ObjectStore
+from zarr_stores.object_reader import Opening, Openings
+from zarr_stores.prefix import PrefixStore
 
 pytest_plugins = ["servers.fixtures"]
 LATENCY = 0.03
@@ -280,3 +287,125 @@ def test_a_server_without_parts_is_asked_for_them_once(plain_http_server, proxy_
     with store.open_value("value", ByteRange(-3)) as reader:
         assert bytes(reader.read(95, 3)) == b"_`a"
     assert asked(proxy) == [("GET", ""), ("GET", "")]
+
+
+# --- new nodes ---
+
+
+def created(store, data, path):
+    return zarr.create_array(store, path=path, data=data, chunks=data.shape)
+
+
+def test_a_new_array_needs_no_request_for_its_metadata(store, proxy):
+    data = np.arange(6)
+    zarr.create_group(store)
+    created(store, data, "first")
+    proxy.forget()
+    created(store, data, "second")
+    methods = [method for method, _ in asked(proxy)]
+    assert sorted(methods[:2]) == ["GET", "GET"]  # the root, and a listing of the path
+    assert methods[2:] == ["PUT", "PUT"]  # the metadata, the chunk
+
+
+def test_a_value_that_appears_after_the_listing_is_kept(store, direct, proxy):
+    direct.set("k", b"old")
+    new = NewValue(lambda: b"new", seen_missing=True)
+    store.update("k", new)
+    assert not new.stored
+    assert bytes(direct.get("k")) == b"old"
+    assert [method for method, _ in asked(proxy)] == ["PUT", "GET"]
+
+
+def test_one_of_several_concurrent_creations_succeeds(store):
+    data = np.arange(6)
+    seen = Barrier(4, timeout=20)
+
+    class Together(PrefixStore):
+        """All creations have listed the path before the first writes."""
+
+        def update(self, key, change):
+            seen.wait()
+            super().update(key, change)
+
+    def create(number):
+        try:
+            created(Together(store, ""), data + number, "a")
+        except NodeExistsError:
+            return None
+        return number
+
+    zarr.create_group(store)
+    with ThreadPoolExecutor(4) as pool:
+        first = [number for number in pool.map(create, range(4)) if number is not None]
+    assert len(first) == 1
+    assert np.array_equal(zarr.open_array(store, path="a", mode="r")[...], data + first[0])
+
+
+def test_a_creation_whose_response_was_lost_succeeds(store, direct, proxy):
+    proxy.inject(faults.lose_answer(), method="PUT", key="zarr.json$")
+    created(store, np.arange(6), "a")
+    assert zarr.open_array(direct, path="a", mode="r")[4] == 4
+
+
+# --- indexes of shards ---
+
+
+@pytest.fixture
+def sharded(store, direct, proxy):
+    """An array with one shard of 64 inner chunks, the last of which is missing."""
+    data = np.random.default_rng(3).integers(1, 99, (64, 4000)).astype("u1")
+    data[-1] = 0
+    written = zarr.create_array(
+        direct, data=data, chunks=(1, 4000), shards=(64, 4000), compressors=None
+    )
+    array = zarr.open_array(store, mode="r")
+    proxy.forget()
+    return array, written, data
+
+
+def test_the_index_of_a_shard_is_read_once(sharded, proxy):
+    array, _, data = sharded
+    assert np.array_equal(array[2:5], data[2:5])
+    assert len(asked(proxy)) == 2
+    assert np.array_equal(array[7:9], data[7:9])
+    assert len(asked(proxy)) == 1
+    assert not array[63].any()
+    assert asked(proxy) == [("HEAD", "")]  # the index is still that of the shard
+
+
+@pytest.mark.parametrize("rows", [slice(2, 5), slice(63, 64)])
+def test_a_shard_that_was_replaced_is_read_anew(sharded, proxy, rows):
+    array, written, data = sharded
+    assert np.array_equal(array[rows], data[rows])
+    written[...] = changed = data[::-1].copy()
+    assert np.array_equal(array[rows], changed[rows])
+    proxy.forget()
+    assert np.array_equal(array[rows], changed[rows])
+    assert len(asked(proxy)) == 1
+    written.store.erase("c/0/0")
+    assert not array[rows].any()
+    written[...] = data
+    assert np.array_equal(array[rows], data[rows])
+
+
+def test_an_index_is_forgotten_when_this_store_writes(sharded, store, proxy):
+    array, _, data = sharded
+    assert np.array_equal(array[2:5], data[2:5])
+    zarr.open_array(store)[...] = changed = data[::-1].copy()
+    proxy.forget()
+    assert np.array_equal(array[2:5], changed[2:5])
+    assert [method for method, _ in asked(proxy)] == ["GET", "GET"]
+
+
+def test_the_memory_of_openings_is_limited():
+    openings = Openings()
+    first, body = ByteRange(-1 << 20), memoryview(bytes((1 << 20) - 1024))
+    for number in range(20):
+        openings.keep(f"k{number}", first, Opening({"e_tag": f'"{number}"'}, 0, body))
+    kept = [number for number in range(20) if openings.get(f"k{number}", first)]
+    assert kept == list(range(12, 20))
+    openings.keep("weak", first, Opening({"e_tag": 'W/"1"'}, 0, memoryview(b"1")))
+    assert openings.get("weak", first) is None
+    openings.forget(["k19"])
+    assert openings.get("k19", first) is None
+    assert openings.get("k18", ByteRange(0, 1)) is None

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.progress import Progress, reporting
     from zarr_core.interfaces.progress import Reporter as ProgressReporter
     from zarr_core.interfaces.selection import MaskIndexer
+    from zarr_core.interfaces.store import NewValue
     from zarr_core.log import log
     from zarr_core.metadata.consolidated import ConsolidatedMetadata
     from zarr_core.metadata.schema import Schema, package_schema
@@ -111,6 +112,7 @@ _MODULE_OF = {
     "MANIFEST_NAMES": "zarr_core.names",
     "MaskIndexer": "zarr_core.interfaces.selection",
     "MemoryLimiter": "zarr_core.engine.scratch",
+    "NewValue": "zarr_core.interfaces.store",
     "Node": "zarr_core.hierarchy.node",
     "NodeMetadata": "zarr_core.interfaces.format",
     "PreparedCodecChain": "zarr_core.engine.prepared_chain",
@@ -209,6 +211,7 @@ __all__ = [
     "KeyOrder",
     "MaskIndexer",
     "MemoryLimiter",
+    "NewValue",
     "Node",
     "PreparedCodecChain",
     "Progress",

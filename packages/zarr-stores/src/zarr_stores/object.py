@@ -26,7 +26,7 @@ from zarr_core.tools import key_lock, parallel_for
 from zarr_stores.object_client import Client
 from zarr_stores.object_generation import generation_of
 from zarr_stores.object_location import store_from_url
-from zarr_stores.object_reader import ObjectReader
+from zarr_stores.object_reader import ObjectReader, Opening, Openings
 from zarr_stores.object_update import Updates
 from zarr_stores.object_webdav import WebDavUpdates
 
@@ -105,6 +105,7 @@ class ObjectStore(Store):
         self.supports_listing = listing
         self._root = check_prefix(f"{root.strip('/')}/" if root.strip("/") else "")
         self._client = Client(store, self._root, max_concurrency, listing)
+        self._openings = Openings()
         self._location = self._client.location
         webdav = self._location.kind == "HTTPStore"
         self._updates = (WebDavUpdates if webdav else Updates)(self._client)
@@ -232,7 +233,33 @@ class ObjectStore(Store):
         result = self._client.get(_checked(key), wanted)
         if result is None:
             return None
-        return ObjectReader(self._client, key, result, self.max_concurrency, self.gap_bytes)
+        return self._reader(key, result)
+
+    def open_again(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
+        """Open a value; the range ``first`` is kept in memory, if it is not the whole value."""
+        first = first or _FIRST
+        known = self._openings.get(key, first)
+        if known is None:
+            reader = self.open_value(key, first)
+            if not isinstance(reader, ObjectReader):
+                return reader
+            start, stop = first.within(reader.size)
+            if stop - start in (0, reader.size):
+                return reader
+            with reader:
+                known = Opening(reader.meta, start, reader.read(start, stop - start))
+            self._openings.keep(key, first, known)
+            # Its request has just returned this generation.
+            return self._reader(key, known, verified=True)
+        return self._reader(key, known)
+
+    def _reader(self, key: str, result: Any, **state: bool) -> ObjectReader:
+        return ObjectReader(
+            self._client, key, result, self.max_concurrency, self.gap_bytes, **state
+        )
+
+    def discard_cached(self, key: str) -> None:
+        self._openings.forget([key])
 
     def exists(self, key: str) -> bool:
         return self._client.head(_checked(key)) is not None
@@ -249,6 +276,7 @@ class ObjectStore(Store):
 
     def set(self, key: str, value: Buffers) -> None:
         self._check_writable(key)
+        self._openings.forget([key])
         self._client.set(key, value)
 
     def update(self, key: str, change: Change) -> None:
@@ -268,6 +296,7 @@ class ObjectStore(Store):
         immediately before it is deleted.
         """
         self._check_writable(key)
+        self._openings.forget([key])
         with key_lock(self._location, key):
             if self._conditional:
                 self._conditional = self._updates.make(key, change)
@@ -276,6 +305,7 @@ class ObjectStore(Store):
 
     def erase(self, key: str) -> None:
         self._check_writable(key)
+        self._openings.forget([key])
         self._client.delete([key])
 
     def erase_values(self, keys: Iterable[str]) -> None:
@@ -283,6 +313,7 @@ class ObjectStore(Store):
         names = list(keys)
         for key in names:
             self._check_writable(key)
+        self._openings.forget(names)
         count = _BULK.get(self._location.kind, 1)
 
         def work(some: Keys) -> None:

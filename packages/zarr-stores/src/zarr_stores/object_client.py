@@ -210,6 +210,12 @@ class Client:
             raise self._replaced(key)
         return result
 
+    def verify(self, key: str, meta: Any) -> None:
+        """Raise a ValueReplacedError if an object was replaced or removed."""
+        now = self.head(key)
+        if now is None or generation_of(now) != generation_of(meta):
+            raise self._replaced(key)
+
     def body(self, key: str, result: Any) -> memoryview:
         """Return the body of a response; its length must match the header."""
         start, stop = result.range

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import OrderedDict
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +13,89 @@ from zarr_core.tools import parallel_for
 from zarr_stores.object_generation import generation_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+
+    from zarr_core.extension import ByteRange
 
     from zarr_stores.object_client import Client
 
 _NOTHING = memoryview(b"")
+_MAX_OPENINGS_NBYTES = 1 << 23  # of a store
+_OPENING_NBYTES = 1 << 10  # of an opening beside its body
+
+
+class Opening:
+    """A response that opened an object before, and its body.
+
+    Attributes
+    ----------
+    meta : mapping
+        Properties of the object from the service.
+    range : (int, int)
+        Start and stop of the body in the object.
+    """
+
+    def __init__(self, meta: Any, start: int, body: memoryview) -> None:
+        self.meta = meta
+        self.range = start, start + len(body)
+        self._body = body
+
+    def bytes(self) -> memoryview:
+        """Return the body."""
+        return self._body
+
+
+class Openings:
+    """The last openings of objects, such as the indexes of shards.
+
+    Without them, each selection of a shard would request its index again.  Their generation is
+    verified by the requests for other parts of the object, so they are never returned as the
+    values of newer objects.
+    """
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, tuple[ByteRange, Opening]] = OrderedDict()
+        self._nbytes = 0
+        self._lock = threading.Lock()
+
+    def get(self, key: str, first: ByteRange) -> Opening | None:
+        """Return the opening with the same first range, if it was kept."""
+        with self._lock:
+            found = self._kept.get(key)
+            if found is None or found[0] != first:
+                return None
+            self._kept.move_to_end(key)
+            return found[1]
+
+    def keep(self, key: str, first: ByteRange, opening: Opening) -> None:
+        """Keep an opening, and forget the oldest ones if all together are too large."""
+        nbytes = _nbytes(opening)
+        tag = opening.meta.get("e_tag")
+        # Other properties of two generations, such as times, may be equal.
+        if nbytes > _MAX_OPENINGS_NBYTES // 8 or not tag or tag.startswith("W/"):
+            return
+        with self._lock:
+            self._forget(key)
+            self._kept[key] = first, opening
+            self._nbytes += nbytes
+            while self._nbytes > _MAX_OPENINGS_NBYTES:
+                self._forget(next(iter(self._kept)))
+
+    def forget(self, keys: Iterable[str]) -> None:
+        """Forget the openings of keys."""
+        if self._kept:
+            with self._lock:
+                for key in keys:
+                    self._forget(key)
+
+    def _forget(self, key: str) -> None:
+        found = self._kept.pop(key, None)
+        if found is not None:
+            self._nbytes -= _nbytes(found[1])
+
+
+def _nbytes(opening: Opening) -> int:
+    return opening.range[1] - opening.range[0] + _OPENING_NBYTES
 
 
 class ObjectReader(ByteReader):
@@ -28,16 +107,24 @@ class ObjectReader(ByteReader):
         Client of the service.
     key : str
         The key.
-    result : GetResult
+    result : GetResult or Opening
         Response that opened the object; its body is received when it is needed.
     max_concurrency : int
         Maximum number of concurrent requests.
     gap_bytes : int
         Gap between two parts, in bytes, up to which they are read together.
+    verified : bool, optional
+        Whether the response has just been received; by default if it is not an opening.
     """
 
     def __init__(
-        self, client: Client, key: str, result: Any, max_concurrency: int, gap_bytes: int
+        self,
+        client: Client,
+        key: str,
+        result: Any,
+        max_concurrency: int,
+        gap_bytes: int,
+        verified: bool | None = None,
     ) -> None:
         self._client = client
         self._key = key
@@ -51,6 +138,7 @@ class ObjectReader(ByteReader):
         self.max_concurrency = max_concurrency
         self.gap_bytes = gap_bytes
         self.generation = generation_of(result.meta)
+        self._verified = not isinstance(result, Opening) if verified is None else verified
 
     @property
     def size(self) -> int:
@@ -114,13 +202,21 @@ class ObjectReader(ByteReader):
         first = parts[0][0]
         if len(parts) == 1:
             self._client.fetch_into(self._key, self.meta, first, parts[0][1])
+            self._verified = True
             return
         data = self._fetch(first, max(start + len(buffer) for start, buffer in parts))
         for start, buffer in parts:
             buffer[:] = data[start - first : start - first + len(buffer)]
 
     def _fetch(self, start: int, stop: int) -> memoryview:
-        return self._client.fetch(self._key, self.meta, start, stop)
+        data = self._client.fetch(self._key, self.meta, start, stop)
+        self._verified = True
+        return data
+
+    def verify(self) -> None:
+        if not self._verified:
+            self._client.verify(self._key, self.meta)
+            self._verified = True
 
     def _check(self, start: int, length: int) -> None:
         if start < 0 or start + length > self._size:

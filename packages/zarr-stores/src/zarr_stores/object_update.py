@@ -14,7 +14,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final
 
 from zarr_core.extension import ByteReader, StoreError, ValueReplacedError
-from zarr_core.tools import log
+from zarr_core.tools import NewValue, log
 
 from zarr_stores import object_errors as errors
 from zarr_stores.object_generation import generation_of
@@ -59,6 +59,10 @@ class Updates:
             change was stored.
         """
         for attempt in range(_MAX_ATTEMPTS):
+            if attempt == 0 and isinstance(change, NewValue) and change.seen_missing:
+                done = self._store(key, change(None), "create", ["new"])  # type: ignore[arg-type]
+                if done:
+                    return True
             done = self._try(key, change)
             if done is not False:
                 return done is True

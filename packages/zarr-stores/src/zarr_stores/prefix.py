@@ -73,6 +73,9 @@ class PrefixStore(WrapperStore):
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         return self.inner.open_value(self._key(key), first)
 
+    def open_again(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
+        return self.inner.open_again(self._key(key), first)
+
     def discard_cached(self, key: str) -> None:
         self.inner.discard_cached(self._key(key))
 

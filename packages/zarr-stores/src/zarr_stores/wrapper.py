@@ -83,6 +83,11 @@ class WrapperStore(Store):
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         return self.inner.open_value(key, first)
 
+    def open_again(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
+        if type(self).open_value is not WrapperStore.open_value:  # a subclass that changes values
+            return self.open_value(key, first)
+        return self.inner.open_again(key, first)
+
     def discard_cached(self, key: str) -> None:
         self.inner.discard_cached(key)
 

@@ -317,7 +317,7 @@ class Appender:
             try:
                 check_storable(data)
             except ValueError as error:
-                raise self._refusal(str(error)) from None
+                raise self._error(str(error)) from None
 
         def work(interrupted: bool) -> None:
             self._read(interrupted, data)
@@ -358,7 +358,7 @@ class Appender:
                 raise
             if unknown := self._encoding.keys() - data.variables.keys():
                 names = ", ".join(sorted(map(repr, unknown)))
-                raise self._refusal(
+                raise self._error(
                     f"the encoding names {names}, which the data does not contain; pass only "
                     "names of its variables"
                 ) from None
@@ -376,7 +376,7 @@ class Appender:
             and not isinstance(data, Dataset)
             and was_creation_interrupted(store, path, format_, dim)
         ):
-            raise self._refusal(
+            raise self._error(
                 "an appender was interrupted while it created the variables; first append a "
                 "Dataset, which describes them"
             )
@@ -462,7 +462,7 @@ class Appender:
                 try:
                     value = _to_array(value)
                 except ValueError as error:  # such as lists of different lengths
-                    raise self._refusal(f"{name!r} is not an array ({error})") from error
+                    raise self._error(f"{name!r} is not an array ({error})") from error
             step_shape = item.step_shape
             if value.shape == step_shape:
                 number = 1

@@ -187,17 +187,19 @@ def read_open(
 ) -> bool:
     """Open a value and decode it; retry if it is replaced meanwhile."""
     for attempt in range(_ATTEMPTS):
-        value = store.open_value(key, prefetch)
-        if value is None:
-            return False
         try:
+            value = store.open_again(key, prefetch)
+            if value is None:
+                return False
             with value:
                 decode(value)
+                value.verify()
                 return True
         except ValueReplacedError:
             if attempt == _ATTEMPTS - 1:
                 raise
             log("retries", "%s %r was replaced while it was read; reading it again", store, key)
+            store.discard_cached(key)
     raise AssertionError("the last attempt raises")
 
 

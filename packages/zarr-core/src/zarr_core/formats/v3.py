@@ -130,6 +130,10 @@ class V3(Format):
         """Write ``zarr.json`` if there is none, under the lock of its key."""
         return store_new(store, metadata_key(path), lambda: _bytes(metadata))
 
+    def create_where_empty(self, store: Store, path: str, metadata: NodeMetadata) -> bool:
+        """Write ``zarr.json`` with a conditional write, if the store supports it."""
+        return store_new(store, metadata_key(path), lambda: _bytes(metadata), seen_missing=True)
+
     def update(
         self, store: Store, path: str, change: Callable[[NodeMetadata], NodeMetadata]
     ) -> NodeMetadata:

@@ -132,6 +132,10 @@ class StoreSnapshot(Store):
             return iter(())
         return chain([first], keys)
 
+    def was_empty(self, prefix: str) -> bool:
+        """Whether a listing without keys below a prefix was received."""
+        return prefix in self._empty
+
     def is_empty(self, prefix: str) -> bool:
         """Whether the store has no keys below a prefix."""
         return next(iter(self.list_prefix(prefix)), None) is None
@@ -172,7 +176,8 @@ def place_node(
         store, path, format_, metadata, rollback, overwrite=overwrite, known_group=known_group,
         seen=seen,
     )  # fmt: skip
-    if not rollback.create(store, path, format_, metadata):
+    where_empty = isinstance(seen, StoreSnapshot) and seen.was_empty(f"{path}/" if path else "")
+    if not rollback.create(store, path, format_, metadata, where_empty=where_empty):
         raise occupied(store, path)
     return missing
 

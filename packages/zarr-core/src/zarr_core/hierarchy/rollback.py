@@ -76,18 +76,22 @@ class Rollback:
         format_: Format,
         metadata: NodeMetadata,
         write: Callable[[Store, str, NodeMetadata], object] | None = None,
+        *,
+        where_empty: bool = False,
     ) -> bool:
         """Store the metadata of a new node and record it; return False if a node exists already.
 
         ``write`` stores metadata where no node exists, such as ``format_.write_new``; by default
-        ``format_.create``, which does nothing if a node exists.
+        ``format_.create``, which does nothing if a node exists.  ``where_empty`` means that the
+        caller has just seen that no key is below the path.
         """
         if write is not None:
             self.expect(store, path, format_, metadata)
             write(store, path, metadata)
             return True
         try:
-            created = format_.create(store, path, metadata)
+            create = format_.create_where_empty if where_empty else format_.create
+            created = create(store, path, metadata)
         except BaseException:
             self.doubt(store, path, format_, metadata)
             raise

@@ -80,6 +80,14 @@ class ByteReader(ABC):
         """
         return None
 
+    def verify(self) -> None:
+        """Raise a ValueReplacedError if the generation was neither requested nor verified.
+
+        Called after the last read from a reader of :meth:`Store.open_again`.  By default nothing,
+        as the request that opens a value returns its present generation.
+        """
+        return
+
     def close(self) -> None:
         """Release resources."""
         return
@@ -149,6 +157,9 @@ class WrapperReader(ByteReader):
 
     def read(self, start: int, length: int) -> memoryview:
         return self.inner.read(start, length)
+
+    def verify(self) -> None:
+        self.inner.verify()
 
     def close(self) -> None:
         self.inner.close()

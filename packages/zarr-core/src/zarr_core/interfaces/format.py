@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
+from zarr_core.interfaces.store import NewValue
 from zarr_core.names import is_path_part
 from zarr_core.threads import concurrent_map
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from zarr_core.definition import JSON, ExtensionDefinition
-    from zarr_core.interfaces.byte_reader import ByteReader
     from zarr_core.interfaces.store import Buffers, Store
     from zarr_core.location import Location
     from zarr_core.metadata.array import ArrayMetadata
@@ -174,6 +174,13 @@ class Format(ABC):
         Only one of several concurrent calls succeeds.
         """
 
+    def create_where_empty(self, store: Store, path: str, metadata: NodeMetadata) -> bool:
+        """As :meth:`create`, after the caller has seen that no key is below the path.
+
+        May save the requests that read; by default :meth:`create`.
+        """
+        return self.create(store, path, metadata)
+
     @abstractmethod
     def update(
         self, store: Store, path: str, change: Callable[[NodeMetadata], NodeMetadata]
@@ -271,17 +278,13 @@ def _below(path: str) -> str:
     return f"{path}/" if path else ""
 
 
-def store_new(store: Store, key: str, value: Callable[[], Buffers]) -> bool:
+def store_new(
+    store: Store, key: str, value: Callable[[], Buffers], seen_missing: bool = False
+) -> bool:
     """Store a value unless one exists, under the lock of its key; return whether it was stored.
 
-    ``value`` returns the value; it may be called again.
+    Parameters as for :class:`NewValue`.
     """
-    stored = False
-
-    def change(reader: ByteReader | None) -> Buffers | ByteReader:
-        nonlocal stored
-        stored = reader is None
-        return value() if reader is None else reader
-
+    change = NewValue(value, seen_missing)
     store.update(key, change)
-    return stored
+    return change.stored

@@ -30,6 +30,36 @@ Buffers: TypeAlias = "Buffer | Sequence[Buffer]"
 Change: TypeAlias = "Callable[[ByteReader | None], Buffers | ByteReader | None]"
 """Argument of :meth:`Store.update`: computes a new value from the present one."""
 
+
+class NewValue:
+    """A :data:`Change` that stores a value unless one exists.
+
+    Parameters
+    ----------
+    value : callable
+        Returns the value; may be called again.
+    seen_missing : bool
+        Whether the caller has just seen that the key has no value.  A store can then send only a
+        conditional write.  Otherwise it must read, since some services ignore conditions.
+
+    Attributes
+    ----------
+    stored : bool
+        Whether the last call returned the value.
+    """
+
+    __slots__ = ("seen_missing", "stored", "value")
+
+    def __init__(self, value: Callable[[], Buffers], seen_missing: bool = False) -> None:
+        self.value = value
+        self.seen_missing = seen_missing
+        self.stored = False
+
+    def __call__(self, reader: ByteReader | None) -> Buffers | ByteReader:
+        self.stored = reader is None
+        return self.value() if reader is None else reader
+
+
 # Defined here, since ``list`` is a method of the class.
 Values: TypeAlias = "list[Buffer | None]"
 Listing: TypeAlias = tuple[list[str], list[str]]
@@ -245,6 +275,16 @@ class Store(ABC):
         value = self.get(key)
         return None if value is None else BufferByteReader(value)
 
+    def open_again(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
+        """As :meth:`open_value`, but a value that was opened before may need no request.
+
+        The reader returns what it has in memory, such as the index of a shard, without a request.
+        Reads of other parts, and :meth:`ByteReader.verify` if there are none, raise
+        ValueReplacedError if the value was replaced or removed since; then call
+        :meth:`discard_cached` and open the value again.
+        """
+        return self.open_value(key, first)
+
     def file_layout(self) -> FileLayout | None:
         """Where the values are, if they are files that compiled code may access; else None.
 
@@ -340,7 +380,8 @@ class Store(ABC):
             Takes the present value (None for a missing key).  Returns the new value, None to remove
             the key, or its argument to change nothing.  The new value can refer to parts of the
             present one (:meth:`ByteReader.reference`).  The function is called again if another
-            writer changed the value meanwhile.
+            writer changed the value meanwhile.  For a :class:`NewValue`, a store may save the
+            request that reads.
 
         Notes
         -----
