@@ -32,7 +32,7 @@ def read_box(
     plan: Any,
     index: tuple[Any, ...],
     out: Any,
-    threads: int,
+    threads: int | Callable[[], int],
     values: list[Any] | None = None,
     /,
 ) -> list[tuple[int, ...]] | None: ...
@@ -40,7 +40,7 @@ def write_box(
     plan: Any,
     index: tuple[slice, ...],
     values: Any,
-    threads: int,
+    threads: int | Callable[[], int],
     store: Callable[[str, bytes | None], None] | None = None,
     /,
 ) -> list[tuple[int, ...]] | None: ...
@@ -48,7 +48,7 @@ def read_points(
     plan: Any,
     indices: Sequence[Any],
     out: Any,
-    threads: int,
+    threads: int | Callable[[], int],
     values: list[Any] | None = None,
     /,
 ) -> list[tuple[int, ...]] | None: ...

@@ -64,7 +64,6 @@ _SHARDING = "zarr_sharding.codec.ShardingCodec"
 _MAX_ITEM = 256  # bytes, as in native.h
 _MAX_CODECS = 8
 _MAX_DIMS = 32
-_THREADS_NBYTES = 1 << 16  # results up to this size, or of one chunk, do not need another thread
 _LARGE_NBYTES = 1 << 17  # larger chunks of remote stores count for the limit of memory
 _MAX_INNER_NBYTES = 1 << 18  # of inner chunks of shards that are written to memory
 _NO_LIMIT = (1 << 62) - 1
@@ -106,7 +105,6 @@ class Plan(NativePlan):
     __slots__ = (
         "_chunks",
         "_is_large",
-        "_one_thread",
         "_outer",
         "_plan",
         "_view",
@@ -136,14 +134,12 @@ class Plan(NativePlan):
         self._chunks = counts
         self._where = where
         self._writes = writes
-        self._one_thread = max(nbytes, _THREADS_NBYTES)
         self._is_large = nbytes > _LARGE_NBYTES
 
     def read(self, array: StoredArray, selection: Any, out: Array) -> Coordinates | None:
         dtype = out.dtype
         if dtype is not self.dtype and dtype != self.dtype:
             return None
-        threads = available_threads() if out.nbytes > self._one_thread else 1
         kind, where = type(selection), self._where
         left: list[tuple[int, ...]] | None = None
         if where is Where.REMOTE:
@@ -153,11 +149,11 @@ class Plan(NativePlan):
         if kind is BasicIndexer or kind is OrthogonalIndexer:
             index = selection.index
             values = self._values(array, index, out.shape) if where is Where.MEMORY else None
-            left = _native.read_box(self._plan, index, out, threads, values)
+            left = _native.read_box(self._plan, index, out, available_threads, values)
         elif kind is CoordinateIndexer and selection.index:
             index = selection.index
             values = self._values_of_points(array, index) if where is Where.MEMORY else None
-            left = _native.read_points(self._plan, index, out, threads, values)
+            left = _native.read_points(self._plan, index, out, available_threads, values)
         return None if left is None else set(left)
 
     def write(self, array: StoredArray, selection: Any, value: Array) -> Coordinates | None:
@@ -167,9 +163,8 @@ class Plan(NativePlan):
             return None
         if self._view is not None:
             value = value.view(self._view)
-        threads = available_threads() if value.nbytes > self._one_thread else 1
         keep = _setter(array.chunk_store) if self._where is Where.MEMORY else None
-        left = _native.write_box(self._plan, selection.index, value, threads, keep)
+        left = _native.write_box(self._plan, selection.index, value, available_threads, keep)
         return None if left is None else set(left)
 
     def _values(

@@ -297,7 +297,7 @@ static int read_file(Job *job, Worker *worker, const int64_t *origin, const char
             result = read_fully(file, (uint8_t *)part.memory, size, 0);
             if (!result && plan->is_bool && !are_bools((uint8_t *)part.memory, size)) result = -1;
         } else if (!direct) {
-            uint8_t *buffer = worker_buffer(worker, ENCODED, raw ? plan->nbytes : plan->chain.room);
+            uint8_t *buffer = worker_buffer(worker, ENCODED, size + size / 8);
             if (buffer && !read_fully(file, buffer, size, 0))
                 result = points_only ? decode_points(call, worker, points, count, buffer, size)
                                      : place_chunk(call, worker, origin, buffer, size);
@@ -859,7 +859,7 @@ static void run_tasks(Job *job) {
     pthread_t threads[MAX_THREADS];
     int created = 0, wanted = call->threads < MAX_THREADS ? call->threads : MAX_THREADS;
     int64_t start = now_ns(), checked = start;
-    int large = job->plan->nbytes >= THREAD_BYTES && !job->plan->sharded;
+    int large = job->plan->nbytes >= THREAD_BYTES;
     Worker worker;
     worker_start(&worker);
     pthread_mutex_lock(&job->lock);

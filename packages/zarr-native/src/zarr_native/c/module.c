@@ -295,9 +295,33 @@ failed:
     return -1;
 }
 
+/* Whether the selection has elements of several chunks. */
+static int has_several_chunks(const Call *call) {
+    for (int d = 0; d < call->plan->ndim; d++) {
+        const Axis *axis = &call->axes[d];
+        int64_t first = axis->start, last = first + (axis->count - 1) * axis->step;
+        if (axis->list) first = axis->list[0].element, last = axis->list[axis->count - 1].element;
+        if (first / call->plan->chunk[d] != last / call->plan->chunk[d]) return 1;
+    }
+    return 0;
+}
+
 static const Plan *plan_of(PyObject *capsule) {
     OwnedPlan *owned = PyCapsule_GetPointer(capsule, PLAN_CAPSULE);
     return owned ? &owned->plan : NULL;
+}
+
+/* Set the number of threads: an integer, or what a function returns, which is called only if the selection
+ * has elements of several chunks.  0, or -1 with an error. */
+static int read_threads(Call *call, PyObject *threads, int several) {
+    call->threads = 1;
+    if (!several) return 0;
+    PyObject *number = PyCallable_Check(threads) ? PyObject_CallNoArgs(threads) : Py_NewRef(threads);
+    long count = number ? PyLong_AsLong(number) : -1;
+    Py_XDECREF(number);
+    if (PyErr_Occurred()) return -1;
+    call->threads = count < 1 ? 1 : count > INT_MAX ? INT_MAX : (int)count;
+    return 0;
 }
 
 /* The values of stored objects in memory: bytes-like objects, or None for a missing one. */
@@ -356,14 +380,14 @@ static PyObject *read_box(PyObject *module, PyObject *const *args, Py_ssize_t co
     }
     Call call = {.plan = plan_of(args[0]), .kind = READ_BOX};
     if (!call.plan) return NULL;
-    call.threads = (int)PyLong_AsLong(args[3]);
-    if (PyErr_Occurred()) return NULL;
     Selection selection;
     if (read_selection(&call, args[1], args[2], &selection)) return NULL;
     PyObject *result = NULL;
     PyObject *list = count == 5 && args[4] != Py_None ? args[4] : NULL;
     if (!list && !call.plan->root) {
         PyErr_SetString(PyExc_ValueError, "the plan has no directory");
+    } else if (read_threads(&call, args[3], has_several_chunks(&call))) {
+        /* Nothing is returned. */
     } else if (!list) {
         result = left_over(&call, run(&call));
     } else {
@@ -460,11 +484,11 @@ static PyObject *write_box(PyObject *module, PyObject *const *args, Py_ssize_t c
         PyErr_SetString(PyExc_ValueError, "the plan is not for writing");
         return NULL;
     }
-    call.threads = (int)PyLong_AsLong(args[3]);
-    if (PyErr_Occurred()) return NULL;
     Selection selection;
     if (read_selection(&call, args[1], args[2], &selection)) return NULL;
-    PyObject *result = store ? write_memory(&call, store) : left_over(&call, run(&call));
+    PyObject *result = NULL;
+    if (!read_threads(&call, args[3], has_several_chunks(&call)))
+        result = store ? write_memory(&call, store) : left_over(&call, run(&call));
     free_selection(&selection);
     return result;
 }
@@ -513,8 +537,6 @@ static PyObject *read_points(PyObject *module, PyObject *const *args, Py_ssize_t
     Call call = {.plan = plan_of(args[0]), .kind = READ_POINTS};
     if (!call.plan) return NULL;
     const Plan *plan = call.plan;
-    call.threads = (int)PyLong_AsLong(args[3]);
-    if (PyErr_Occurred()) return NULL;
     Py_buffer view, indices[MAX_DIMS];
     int found = 0;
     PyObject *result = NULL;
@@ -550,6 +572,8 @@ static PyObject *read_points(PyObject *module, PyObject *const *args, Py_ssize_t
         goto end;
     }
     call.points = points, call.point_count = length;
+    int several = length && by_chunk(&points[0], &points[length - 1]); /* they are sorted */
+    if (read_threads(&call, args[3], several)) goto end;
     call.memory = view.buf, call.strides = &stride;
     Values values = {0};
     if (list) {

@@ -91,6 +91,23 @@ int are_bools(const uint8_t *bytes, int64_t count);
 /* Whether all elements have the bits of a value. */
 int is_filled(const uint8_t *data, int64_t nbytes, const uint8_t *value, int64_t item);
 
+/* --- idle.c: what the next call can use again --- */
+
+#define IDLE_COUNT 32
+
+/* Objects that no thread uses.  There is no lock, so that none is held when the process forks. */
+typedef struct {
+    _Atomic(void *) objects[IDLE_COUNT];
+} Idle;
+
+/* Returns an object, or null. */
+void *idle_take(Idle *idle);
+/* 0 if there are too many, and the caller has to free the object. */
+int idle_put(Idle *idle, void *object);
+/* Memory of at least `size` bytes, or null; free it with release_memory(). */
+uint8_t *take_memory(int64_t size);
+void release_memory(uint8_t *memory);
+
 /* --- codecs.c --- */
 
 /* Memory of one thread. */
