@@ -1,6 +1,9 @@
 from collections.abc import Callable, Sequence
 from os import PathLike
-from typing import Any
+from typing import Any, TypeAlias
+
+# Of the stored objects, or a function of their keys.
+Values: TypeAlias = list[Any] | Callable[[str], Any]
 
 LINKED: str
 CODEC_ABI: int
@@ -33,9 +36,18 @@ def read_box(
     index: tuple[Any, ...],
     out: Any,
     threads: int | Callable[[], int],
-    values: list[Any] | None = None,
+    values: Values | None = None,
     /,
 ) -> list[tuple[int, ...]] | None: ...
+def read_index(
+    plan: Any,
+    index: Any,
+    empty: Callable[[tuple[int, ...], Any], Any],
+    dtype: Any,
+    threads: int | Callable[[], int],
+    values: Values | None = None,
+    /,
+) -> Any: ...
 def write_box(
     plan: Any,
     index: tuple[slice, ...],
@@ -49,7 +61,7 @@ def read_points(
     indices: Sequence[Any],
     out: Any,
     threads: int | Callable[[], int],
-    values: list[Any] | None = None,
+    values: Values | None = None,
     /,
 ) -> list[tuple[int, ...]] | None: ...
 def codec(name: str, parameters: tuple[int, ...], /) -> Any | None: ...
