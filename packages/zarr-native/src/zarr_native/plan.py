@@ -355,7 +355,7 @@ def _share(array: StoredArray) -> _Shared:
         ),
         (codecs.decoded.write_empty_chunks, capsules, sizes, inner.read_buffer_size),
         index,
-        # Of a larger chunk that is not compressed, Python reads only the wanted rows.
+        # Of a larger chunk that is not compressed, only the wanted rows are read.
         (affixes[1], nbytes - 1 if inner.prefers_partial_decode else _NO_LIMIT),
     )
 

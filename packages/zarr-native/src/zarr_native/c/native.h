@@ -33,6 +33,7 @@ typedef struct {
     int64_t outer[MAX_DIMS]; /* of a stored object: a shard, or a chunk */
     int64_t chunk[MAX_DIMS]; /* of a chunk: an inner chunk if there are shards */
     int64_t strides[MAX_DIMS]; /* of the elements of a decoded chunk, in bytes; transposed or not */
+    int is_c_order;          /* whether the strides are those of C order */
     int64_t item;            /* bytes of an element */
     int64_t nbytes;          /* decoded bytes of a chunk */
     int swap;                /* bytes whose order is reversed, within an element; 0 for none */
@@ -51,7 +52,7 @@ typedef struct {
     int follow_links, writable;
     char *prefix; /* of every chunk key */
     char separator[8];
-    int64_t partial_limit; /* larger uncompressed chunks in files are read in part, by Python */
+    int64_t partial_limit; /* larger uncompressed chunks in files are read in part */
 } Plan;
 
 /* An element of a list of indices, and its place in the list. */
@@ -78,6 +79,7 @@ int plan_key(const Plan *plan, const int64_t *coordinates, char *key);
 
 /* --- copy.c: parts of arrays in memory --- */
 
+int is_contiguous(int ndim, const int64_t *shape, const int64_t *strides, int64_t item);
 /* Copy a box of elements between arrays with any strides, in bytes; `swap` as in Plan. */
 void copy_box(int ndim, const int64_t *shape, char *to, const int64_t *to_strides, const char *from,
               const int64_t *from_strides, int64_t item, int swap);
