@@ -462,6 +462,41 @@ def test_an_index_within_one_chunk_is_read_at_once(tmp_path, counted, kind):
         array[0, 0]
 
 
+@pytest.mark.parametrize("endian", ["little", "big"])
+@pytest.mark.parametrize("shards", [None, (64, 80, 64)], ids=["chunks", "shards"])
+def test_parts_of_large_uncompressed_chunks(tmp_path, counted, shards, endian):
+    data = np.random.default_rng(0).integers(0, 1000, (64, 75, 100), "int32")
+    array = zarr.create_array(
+        tmp_path, shape=data.shape, chunks=(32, 40, 64), shards=shards, dtype="int32",
+        compressors=None, serializer={"name": "bytes", "configuration": {"endian": endian}},
+    )  # fmt: skip
+    array[...] = data
+    counted()
+    whole = slice(None)
+    for index in (
+        (5,), (whole, 41), (whole, whole, 99), (slice(3, 50, 7), slice(0, 70, 3), slice(1, 99, 5)),
+        (slice(30, 34), slice(39, 41), slice(60, 70)), (0, 0, 0), (whole, 3, slice(0, 64)), (...,),
+        (slice(0, 32), slice(0, 39), slice(0, 64)), (slice(0, 64, 33), whole, whole),
+    ):  # fmt: skip
+        assert np.array_equal(array[index], data[index])
+        assert counted()[0] > 0, index
+        out = np.empty(data[index].shape[::-1], "int32").T
+        if out.ndim:
+            array.get_basic_selection(index, out=out)
+            assert np.array_equal(out, data[index])
+            assert counted()[0] > 0, index
+    for count in (3, 5000):  # single elements, and whole chunks
+        points = tuple(np.random.default_rng(1).integers(0, n, count) for n in data.shape)
+        assert np.array_equal(array.vindex[points], data[points])
+        assert counted()[0] > 0
+    rows = np.array([40, 2, 2])
+    assert np.array_equal(array.oindex[rows], data[rows])  # Python reads them
+    key = next(key for key in array.store.list() if key.startswith("c/0/0/0"))
+    array.store.set(key, array.store.get(key)[:-4])
+    with pytest.raises(ChunkDecodeError, match=key):
+        array[5, :30, :30]
+
+
 def test_results_in_fortran_order(tmp_path):
     data = data_of("int32")
     created(tmp_path, data, "int32", "zstd")[...] = data

@@ -21,7 +21,10 @@ MODULES = {
 }
 """For a library, the package and module that contain it."""
 
-_NEWER_ZSTD = ("zstandard", "_cffi")  # 1.5.7 compresses chunks of 32 KiB by a quarter faster than 1.5.6
+_NEWER_ZSTD = (
+    "zstandard",
+    "_cffi",
+)  # 1.5.7 compresses chunks of 32 KiB by a quarter faster than 1.5.6
 
 _lock = threading.Lock()
 _problems: dict[str, str] = {}

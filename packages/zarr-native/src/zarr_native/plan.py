@@ -66,7 +66,10 @@ _MAX_CODECS = 8
 _MAX_KEY = 1000  # bytes, less than in native.h
 _MAX_DIMS = 32
 _LARGE_NBYTES = 1 << 17  # larger chunks of remote stores count for the limit of memory
-_MAX_INNER_NBYTES = 1 << 18  # of inner chunks of shards that are written to memory
+_MAX_CHUNK_NBYTES = (
+    1 << 21
+)  # of chunks that are written to memory: Python does not copy larger ones
+_MAX_INNER_NBYTES = 1 << 17  # the same for inner chunks of shards
 _NO_LIMIT = (1 << 62) - 1
 _PLAIN_KEY = re.compile(r"[^\\\0]*").fullmatch
 
@@ -287,6 +290,7 @@ def _plan(array: StoredArray) -> Plan:
         writes = layout.writable
     else:  # other stores in memory, such as caches, may write to slow ones: Python uses threads
         writes = where is Where.MEMORY and class_name(store) == _MEMORY and not store.read_only
+        writes = writes and shared.nbytes <= _MAX_CHUNK_NBYTES
         if shared.shard_index is not None:
             # The bytes are copied into one value, which takes longer than Python's calls.
             writes = writes and bool(shared.chain[1]) and shared.nbytes <= _MAX_INNER_NBYTES
