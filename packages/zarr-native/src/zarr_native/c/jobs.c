@@ -633,7 +633,7 @@ static int read_group(Job *job, Worker *worker, const Shard *shard, int64_t grou
             while (last < shard->last && call->points[last].inner == item->inner) last++;
         else
             inner_origin(plan, shard->origin, item->inner, origin);
-        const Point *points = call->points + first;
+        const Point *points = call->points ? call->points + first : NULL;
         int failed;
         if (in_part)
             failed = item->size != plan->nbytes ||
