@@ -2,6 +2,7 @@
 
 import itertools
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -495,6 +496,21 @@ def test_parts_of_large_uncompressed_chunks(tmp_path, counted, shards, endian):
     array.store.set(key, array.store.get(key)[:-4])
     with pytest.raises(ChunkDecodeError, match=key):
         array[5, :30, :30]
+
+
+@pytest.mark.skipif(not Path("/proc/self/io").exists(), reason="the system does not count bytes")
+def test_a_thin_slab_of_large_uncompressed_chunks_reads_little(tmp_path, counted):
+    def bytes_read():
+        return int(Path("/proc/self/io").read_text().split()[1])
+
+    data = np.arange(512 * 1024, dtype="f4").reshape(512, 1024)
+    array = zarr.create_array(tmp_path, data=data, chunks=(256, 512), compressors=None)
+    array[0]
+    counted()
+    before = bytes_read()
+    assert np.array_equal(array[300], data[300])
+    assert bytes_read() - before < 1 << 14  # a chunk has 512 KiB
+    assert counted() == (2, 0)
 
 
 def test_results_in_fortran_order(tmp_path):
