@@ -1,6 +1,8 @@
 """Reading and writing arrays: the same elements with and without compiled code, and counted."""
 
 import itertools
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -402,6 +404,163 @@ def test_large_values_are_written_to_memory_in_batches(counted, chain):
     array[...] = data
     assert counted() == (0, 80)
     assert np.array_equal(array[...], data)
+
+
+INDICES = [
+    3, -1, 22, slice(None), slice(2, 4), slice(-3, None), slice(None, None, 2), slice(1, 1),
+    slice(3, None, -1), slice(0, 10**30), np.int64(3), True, ..., None, [1, 2], 23, -24, 10**30, "x",
+    slice("x"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("shards", [None, SHARDS], ids=["chunks", "shards"])
+@pytest.mark.parametrize("kind", ["memory", "local"])
+def test_every_index_has_the_result_of_numpy(tmp_path, kind, shards):
+    data = data_of("int32")
+    array = created(
+        tmp_path if kind == "local" else zarr.MemoryStore(), data, "int32", "zstd", shards
+    )
+    array[...] = data
+    indices = [(), *INDICES, *itertools.product(INDICES, INDICES), (1, 2, ...), (1, 2, 3)]
+    for index in indices:
+        try:
+            expected = data[index]
+        except (IndexError, TypeError):
+            with pytest.raises((IndexError, TypeError)):
+                array[index]
+            continue
+        found = array[index]
+        assert type(found) is type(expected), index
+        assert np.array_equal(found, expected), index
+        assert found.shape == expected.shape
+
+
+@pytest.mark.parametrize("kind", ["memory", "local"])
+def test_an_index_within_one_chunk_is_read_at_once(tmp_path, counted, kind):
+    data = data_of("int32")
+    store = tmp_path if kind == "local" else zarr.MemoryStore()
+    array = created(store, data, "int32", "zstd")
+    array[...] = data
+    array[0]  # a plan is created by the first call
+    plan = array.stored.native
+    counted()
+    for index in (
+        (3, 4),
+        (slice(4, 8), slice(5, 10)),
+        (-1, -1),
+        (slice(1, 4, 2), 0),
+        (0, slice(4)),
+    ):
+        found = plan.read_index(array.stored, index)
+        assert np.array_equal(found, data[index])
+        assert counted() == (1, 0)
+    for index in (0, (slice(3, 5), 0), ..., (0, 4, None), (0, [1])):
+        assert plan.read_index(array.stored, index) is None
+    key = "c/0/0"
+    array.store.set(key, b"damaged")
+    assert plan.read_index(array.stored, (0, 0)) is None
+    with pytest.raises(ChunkDecodeError, match=key):
+        array[0, 0]
+
+
+@pytest.mark.parametrize("endian", ["little", "big"])
+@pytest.mark.parametrize("shards", [None, (64, 80, 64)], ids=["chunks", "shards"])
+def test_parts_of_large_uncompressed_chunks(tmp_path, counted, shards, endian):
+    data = np.random.default_rng(0).integers(0, 1000, (64, 75, 100), "int32")
+    array = zarr.create_array(
+        tmp_path, shape=data.shape, chunks=(32, 40, 64), shards=shards, dtype="int32",
+        compressors=None, serializer={"name": "bytes", "configuration": {"endian": endian}},
+    )  # fmt: skip
+    array[...] = data
+    counted()
+    whole = slice(None)
+    for index in (
+        (5,), (whole, 41), (whole, whole, 99), (slice(3, 50, 7), slice(0, 70, 3), slice(1, 99, 5)),
+        (slice(30, 34), slice(39, 41), slice(60, 70)), (0, 0, 0), (whole, 3, slice(0, 64)), (...,),
+        (slice(0, 32), slice(0, 39), slice(0, 64)), (slice(0, 64, 33), whole, whole),
+    ):  # fmt: skip
+        assert np.array_equal(array[index], data[index])
+        assert counted()[0] > 0, index
+        out = np.empty(data[index].shape[::-1], "int32").T
+        if out.ndim:
+            array.get_basic_selection(index, out=out)
+            assert np.array_equal(out, data[index])
+            assert counted()[0] > 0, index
+    for count in (3, 5000):  # single elements, and whole chunks
+        points = tuple(np.random.default_rng(1).integers(0, n, count) for n in data.shape)
+        assert np.array_equal(array.vindex[points], data[points])
+        assert counted()[0] > 0
+    rows = np.array([40, 2, 2])
+    assert np.array_equal(array.oindex[rows], data[rows])  # Python reads them
+    key = next(key for key in array.store.list() if key.startswith("c/0/0/0"))
+    array.store.set(key, array.store.get(key)[:-4])
+    with pytest.raises(ChunkDecodeError, match=key):
+        array[5, :30, :30]
+
+
+@pytest.mark.skipif(not Path("/proc/self/io").exists(), reason="the system does not count bytes")
+def test_a_thin_slab_of_large_uncompressed_chunks_reads_little(tmp_path, counted):
+    def bytes_read():
+        return int(Path("/proc/self/io").read_text().split()[1])
+
+    data = np.arange(512 * 1024, dtype="f4").reshape(512, 1024)
+    array = zarr.create_array(tmp_path, data=data, chunks=(256, 512), compressors=None)
+    array[0]
+    counted()
+    before = bytes_read()
+    assert np.array_equal(array[300], data[300])
+    assert bytes_read() - before < 1 << 14  # a chunk has 512 KiB
+    assert counted() == (2, 0)
+
+
+def test_results_in_fortran_order(tmp_path):
+    data = data_of("int32")
+    created(tmp_path, data, "int32", "zstd")[...] = data
+    array = zarr.open_array(tmp_path, config={"order": "F"})
+    array[0]
+    found = array[:4, :5]
+    assert np.array_equal(found, data[:4, :5])
+    assert found.flags.f_contiguous
+
+
+def test_the_number_of_threads_is_asked_for_several_chunks_only(tmp_path):
+    data = data_of("int32")
+    array = created(tmp_path, data, "int32", "zstd", SHARDS)
+    array[...] = data
+    array[0]
+    plan = array.stored.native._plan
+    asked = []
+
+    def threads():
+        asked.append(None)
+        return 2
+
+    out = np.empty((4, 5), "int32")
+    assert _native.read_box(plan, (slice(0, 4), slice(0, 5)), out, threads) == []
+    points = (np.array([1, 3, 0]), np.array([0, 1, 4]))
+    assert _native.read_points(plan, points, np.empty(3, "int32"), threads) == []
+    assert not asked
+    assert _native.read_box(plan, (slice(1, 5), slice(0, 5)), out, threads) == []
+    assert np.array_equal(out, data[1:5, :5])
+    points = (np.array([1, 3, 4]), np.array([0, 1, 4]))
+    assert _native.read_points(plan, points, np.empty(3, "int32"), threads) == []
+    assert len(asked) == 2
+    with pytest.raises(ZeroDivisionError):
+        _native.read_box(plan, (slice(1, 5), slice(0, 5)), out, lambda: 1 // 0)
+
+
+def test_memory_that_is_used_again_belongs_to_one_thread_at_a_time(tmp_path):
+    data = np.arange(48 * 2**14, dtype="int64").reshape(48, 2**14)
+    array = zarr.create_array(
+        tmp_path, data=data, chunks=(1, 2**14), compressors=CHAINS["all"]
+    )  # chunks of 128 KiB
+    array[0, 0]
+
+    def read(row):
+        return all(np.array_equal(array[at, ::2], data[at, ::2]) for at in range(row, 48, 8))
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(read, range(8)))
 
 
 def test_errors_of_the_mapping_are_raised():

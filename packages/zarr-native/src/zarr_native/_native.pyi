@@ -1,6 +1,9 @@
 from collections.abc import Callable, Sequence
 from os import PathLike
-from typing import Any
+from typing import Any, TypeAlias
+
+# Of the stored objects, or a function of their keys.
+Values: TypeAlias = list[Any] | Callable[[str], Any]
 
 LINKED: str
 CODEC_ABI: int
@@ -32,15 +35,24 @@ def read_box(
     plan: Any,
     index: tuple[Any, ...],
     out: Any,
-    threads: int,
-    values: list[Any] | None = None,
+    threads: int | Callable[[], int],
+    values: Values | None = None,
     /,
 ) -> list[tuple[int, ...]] | None: ...
+def read_index(
+    plan: Any,
+    index: Any,
+    empty: Callable[[tuple[int, ...], Any], Any],
+    dtype: Any,
+    threads: int | Callable[[], int],
+    values: Values | None = None,
+    /,
+) -> Any: ...
 def write_box(
     plan: Any,
     index: tuple[slice, ...],
     values: Any,
-    threads: int,
+    threads: int | Callable[[], int],
     store: Callable[[str, bytes | None], None] | None = None,
     /,
 ) -> list[tuple[int, ...]] | None: ...
@@ -48,8 +60,8 @@ def read_points(
     plan: Any,
     indices: Sequence[Any],
     out: Any,
-    threads: int,
-    values: list[Any] | None = None,
+    threads: int | Callable[[], int],
+    values: Values | None = None,
     /,
 ) -> list[tuple[int, ...]] | None: ...
 def codec(name: str, parameters: tuple[int, ...], /) -> Any | None: ...

@@ -21,6 +21,11 @@ MODULES = {
 }
 """For a library, the package and module that contain it."""
 
+_NEWER_ZSTD = (
+    "zstandard",
+    "_cffi",
+)  # 1.5.7 compresses chunks of 32 KiB by a quarter faster than 1.5.6
+
 _lock = threading.Lock()
 _problems: dict[str, str] = {}
 
@@ -55,7 +60,11 @@ def _load(library: str) -> str:
     if file is None:
         return f"{package} is not installed, or has no compiled module {module}"
     reason = _native.load_library(library, file)
-    return f"{file} {reason}" if reason else ""
+    if reason:
+        return f"{file} {reason}"
+    if library == "zstd" and (file := _module_file(*_NEWER_ZSTD)):
+        _native.load_library("newer zstd", file)  # the other one stays if there is a problem
+    return ""
 
 
 def _module_file(package: str, module: str) -> Path | None:

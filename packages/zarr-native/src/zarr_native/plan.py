@@ -36,7 +36,7 @@ from zarr_native import _native
 from zarr_native.codecs import class_name, native_form
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection
 
     from zarr_core.extension import Buffer, ByteReader, Store
     from zarr_core.tools import ChunkProjection, PreparedCodecChain, StoredArray
@@ -63,10 +63,13 @@ _SHARDING = "zarr_sharding.codec.ShardingCodec"
 
 _MAX_ITEM = 256  # bytes, as in native.h
 _MAX_CODECS = 8
+_MAX_KEY = 1000  # bytes, less than in native.h
 _MAX_DIMS = 32
-_THREADS_NBYTES = 1 << 16  # results up to this size, or of one chunk, do not need another thread
 _LARGE_NBYTES = 1 << 17  # larger chunks of remote stores count for the limit of memory
-_MAX_INNER_NBYTES = 1 << 18  # of inner chunks of shards that are written to memory
+_MAX_CHUNK_NBYTES = (
+    1 << 21
+)  # of chunks that are written to memory: Python does not copy larger ones
+_MAX_INNER_NBYTES = 1 << 17  # the same for inner chunks of shards
 _NO_LIMIT = (1 << 62) - 1
 _PLAIN_KEY = re.compile(r"[^\\\0]*").fullmatch
 
@@ -104,11 +107,10 @@ class Plan(NativePlan):
     """The plan of an array."""
 
     __slots__ = (
-        "_chunks",
         "_is_large",
-        "_one_thread",
         "_outer",
         "_plan",
+        "_result",
         "_view",
         "_where",
         "_writes",
@@ -120,11 +122,11 @@ class Plan(NativePlan):
         plan: Any,
         dtype: np.dtype[Any],
         outer: tuple[int, ...],
-        counts: tuple[int, ...],
         nbytes: int,
         *,
         where: Where,
         writes: bool,
+        result: np.dtype[Any] | None,
     ) -> None:
         self._plan = plan
         self.dtype = dtype
@@ -133,31 +135,37 @@ class Plan(NativePlan):
             None if dtype.isbuiltin == 1 and dtype.kind in "biufc" else f"V{dtype.itemsize}"
         )
         self._outer = outer
-        self._chunks = counts
         self._where = where
         self._writes = writes
-        self._one_thread = max(nbytes, _THREADS_NBYTES)
+        # The dtype of results in C order; None if read_index() is not supported.
+        self._result = result if self._view is None and where is not Where.REMOTE else None
         self._is_large = nbytes > _LARGE_NBYTES
+
+    def read_index(self, array: StoredArray, index: Any) -> Any:
+        if self._result is None:
+            return None
+        values = array.chunk_store.get if self._where is Where.MEMORY else None
+        return _native.read_index(
+            self._plan, index, np.empty, self._result, available_threads, values
+        )
 
     def read(self, array: StoredArray, selection: Any, out: Array) -> Coordinates | None:
         dtype = out.dtype
         if dtype is not self.dtype and dtype != self.dtype:
             return None
-        threads = available_threads() if out.nbytes > self._one_thread else 1
         kind, where = type(selection), self._where
         left: list[tuple[int, ...]] | None = None
         if where is Where.REMOTE:
             return set(self._read_remote(array, selection, out)) if kind is BasicIndexer else None
         if self._view is not None:
             out = out.view(self._view)
+        values = array.chunk_store.get if where is Where.MEMORY else None
         if kind is BasicIndexer or kind is OrthogonalIndexer:
             index = selection.index
-            values = self._values(array, index, out.shape) if where is Where.MEMORY else None
-            left = _native.read_box(self._plan, index, out, threads, values)
+            left = _native.read_box(self._plan, index, out, available_threads, values)
         elif kind is CoordinateIndexer and selection.index:
             index = selection.index
-            values = self._values_of_points(array, index) if where is Where.MEMORY else None
-            left = _native.read_points(self._plan, index, out, threads, values)
+            left = _native.read_points(self._plan, index, out, available_threads, values)
         return None if left is None else set(left)
 
     def write(self, array: StoredArray, selection: Any, value: Array) -> Coordinates | None:
@@ -167,25 +175,9 @@ class Plan(NativePlan):
             return None
         if self._view is not None:
             value = value.view(self._view)
-        threads = available_threads() if value.nbytes > self._one_thread else 1
         keep = _setter(array.chunk_store) if self._where is Where.MEMORY else None
-        left = _native.write_box(self._plan, selection.index, value, threads, keep)
+        left = _native.write_box(self._plan, selection.index, value, available_threads, keep)
         return None if left is None else set(left)
-
-    def _values(
-        self, array: StoredArray, index: tuple[slice | Array, ...], shape: tuple[int, ...]
-    ) -> list[Any]:
-        """The values of all stored objects of a selection, in C order."""
-        coordinates = list(map(_objects, index, shape, self._outer))
-        return list(map(array.chunk_store.get, array.chunk_keys(coordinates)))
-
-    def _values_of_points(self, array: StoredArray, index: tuple[Array, ...]) -> list[Any]:
-        """The values of the stored objects with single elements, in C order."""
-        objects = [part // length for part, length in zip(index, self._outer, strict=True)]
-        numbers = np.unique(np.ravel_multi_index(objects, self._chunks))
-        coordinates = [it.tolist() for it in np.unravel_index(numbers, self._chunks)]
-        get, key = array.chunk_store.get, array.chunk_key
-        return [get(key(chunk)) for chunk in zip(*coordinates, strict=True)]
 
     def _read_remote(
         self, array: StoredArray, selection: BasicIndexer, out: Array
@@ -246,23 +238,12 @@ def _setter(store: Store) -> Callable[[str, bytes | None], None]:
     return lambda key, value: erase(key) if value is None else set_(key, value)
 
 
-def _objects(part: slice | Array, count: int, outer: int) -> Sequence[int]:
-    """The coordinates of the stored objects of a dimension, as in the compiled code."""
-    if not isinstance(part, slice):
-        numbers: list[int] = np.unique(part // outer).tolist()
-        return numbers
-    last = part.start + (count - 1) * part.step
-    if part.step <= outer:
-        return range(part.start // outer, last // outer + 1)
-    return [element // outer for element in range(part.start, last + 1, part.step)]
-
-
 class _Shared(NamedTuple):
     """What arrays with the same resolved metadata share; the tuples are arguments of a plan."""
 
     dtype: np.dtype[Any]
     prefix: str
-    counts: tuple[int, ...]
+    key_length: int
     nbytes: int
     shapes_and_elements: tuple[Any, ...]
     chain: tuple[Any, ...]
@@ -303,10 +284,13 @@ def _plan(array: StoredArray) -> Plan:
             shared.separator_and_limit[1] == _NO_LIMIT, "uncompressed chunks in a remote store"
         )
     _require(_PLAIN_KEY(check_prefix(array.prefix)), "the path is not supported")
+    prefix = array.prefix + shared.prefix
+    _require(len(prefix.encode()) + shared.key_length < _MAX_KEY, "the chunk keys are too long")
     if layout is not None:
         writes = layout.writable
     else:  # other stores in memory, such as caches, may write to slow ones: Python uses threads
         writes = where is Where.MEMORY and class_name(store) == _MEMORY and not store.read_only
+        writes = writes and shared.nbytes <= _MAX_CHUNK_NBYTES
         if shared.shard_index is not None:
             # The bytes are copied into one value, which takes longer than Python's calls.
             writes = writes and bool(shared.chain[1]) and shared.nbytes <= _MAX_INNER_NBYTES
@@ -318,17 +302,19 @@ def _plan(array: StoredArray) -> Plan:
         layout.directory if layout else None,
         bool(layout and layout.follow_links),
         writes,
-        array.prefix + shared.prefix,
+        prefix,
         *shared.separator_and_limit,
     )
+    order = array.result_order or array.resolved.order
+    dtype = array.resolved.dtype
     return Plan(
         _native.plan(*arguments),
         shared.dtype,
         shared.shapes_and_elements[1],
-        shared.counts,
         shared.nbytes,
         where=where,
         writes=writes,
+        result=dtype if order == "C" and dtype == shared.dtype else None,
     )
 
 
@@ -359,7 +345,7 @@ def _share(array: StoredArray) -> _Shared:
     return _Shared(
         dtype,
         affixes[0],
-        tuple(axis.count for axis in resolved.axes),
+        sum(len(f"{axis.count}{affixes[1]}") for axis in resolved.axes),
         nbytes,
         (
             metadata.shape,
@@ -373,7 +359,7 @@ def _share(array: StoredArray) -> _Shared:
         ),
         (codecs.decoded.write_empty_chunks, capsules, sizes, inner.read_buffer_size),
         index,
-        # Of a larger chunk that is not compressed, Python reads only the wanted rows.
+        # Of a larger chunk that is not compressed, only the wanted rows are read.
         (affixes[1], nbytes - 1 if inner.prefers_partial_decode else _NO_LIMIT),
     )
 

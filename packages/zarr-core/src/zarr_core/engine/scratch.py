@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from zarr_core.config import config
-from zarr_core.threads import thread_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 _SMALLEST = 1 << 16
 _LARGE = 1 << 18  # bytes of buffers that all threads share
-_KEPT_BYTES = 1 << 24  # of large buffers for each processor; others are freed at once
+_KEPT_BYTES = (os.cpu_count() or 1) << 24  # of large buffers; others are freed at once
 _KEPT_BUFFERS = 4  # small ones of each thread
 
 
@@ -71,7 +70,7 @@ class scratch:  # noqa: N801 - used as a function is: with scratch(n) as memory
             free = _free.buffers
             if len(free) < _KEPT_BUFFERS:
                 free.append(buffer)
-        elif sum(map(len, [*_large])) + len(buffer) <= _KEPT_BYTES * thread_count():
+        elif sum(map(len, [*_large])) + len(buffer) <= _KEPT_BYTES:
             _large.append(buffer)
 
 

@@ -438,6 +438,10 @@ class Array(Node[ArrayMetadata]):
         fields: Fields = None
         if self.stored.resolved.dtype.names:
             selection, fields = split_fields(selection)
+        elif (native := self.stored.native) is not None:
+            result = native.read_index(self.stored, selection)
+            if result is not None:
+                return result
         return self._get(parse.fancy, selection, None, fields)
 
     def get_basic_selection(

@@ -45,6 +45,23 @@ class NativePlan(ABC):
             elements of stored objects that are left to Python may contain anything.
         """
 
+    def read_index(self, array: Any, index: Any) -> Any:
+        """Read ``array[index]`` as a whole, for single chunks, where parsing takes longer than reading.
+
+        Parameters
+        ----------
+        array : StoredArray
+            The array of the plan; its data type has no fields.
+        index : object
+            What the user passed.
+
+        Returns
+        -------
+        ndarray, scalar or None
+            None for an index that is not supported or invalid, and if Python must read the chunk.
+        """
+        return None
+
     @abstractmethod
     def write(
         self, array: Any, selection: Selection | MaskIndexer, value: Array

@@ -24,4 +24,7 @@ int shuffle_form(Form *form);  /* size of an element */
 int zlib_form(Form *form);     /* level */
 int zstd_form(Form *form);     /* level, checksum */
 
+/* Before the functions of zstd change. */
+void zstd_free_idle(void);
+
 #endif

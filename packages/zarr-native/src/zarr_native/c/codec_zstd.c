@@ -12,6 +12,14 @@ typedef struct {
     void *decoder, *encoder;
 } Contexts;
 
+/* Creating a decoder takes longer than decoding a small frame. */
+static Idle decoders;
+
+void zstd_free_idle(void) {
+    void *decoder;
+    while ((decoder = idle_take(&decoders))) zstd_library->free_decoder(decoder);
+}
+
 static int64_t bound(const zarr_codec *codec, int64_t size) {
     (void)codec;
     size_t found = zstd_library->compress_bound((size_t)size);
@@ -24,7 +32,9 @@ static int64_t decode(const zarr_codec *codec, void *worker, const uint8_t *src,
     Contexts *contexts = worker;
     unsigned long long content = zstd_library->content_size(src, (size_t)size);
     if (!content || content >= UNKNOWN || content > (unsigned long long)capacity) return -1;
-    if (!contexts->decoder && !(contexts->decoder = zstd_library->create_decoder())) return -1;
+    if (!contexts->decoder && !(contexts->decoder = idle_take(&decoders)) &&
+        !(contexts->decoder = zstd_library->create_decoder()))
+        return -1;
     size_t found = zstd_library->decode(contexts->decoder, dst, (size_t)content, src, (size_t)size);
     return found == content ? (int64_t)found : -1;
 }
@@ -55,7 +65,8 @@ static void *worker_new(const zarr_codec *codec) {
 static void worker_free(const zarr_codec *codec, void *worker) {
     (void)codec;
     Contexts *contexts = worker;
-    if (contexts->decoder) zstd_library->free_decoder(contexts->decoder);
+    if (contexts->decoder && !idle_put(&decoders, contexts->decoder))
+        zstd_library->free_decoder(contexts->decoder);
     if (contexts->encoder) zstd_library->free_encoder(contexts->encoder);
     free(contexts);
 }

@@ -13,14 +13,14 @@ void worker_start(Worker *worker) {
 void worker_end(Worker *worker, const Chain *chain) {
     for (int i = 0; i < chain->count; i++)
         if (worker->codec[i]) chain->codec[i]->worker_free(chain->codec[i], worker->codec[i]);
-    for (int i = 0; i < 4; i++) free(worker->buffer[i]);
+    for (int i = 0; i < 4; i++) release_memory(worker->buffer[i]);
     if (worker->directory >= 0) close(worker->directory);
 }
 
 uint8_t *worker_buffer(Worker *worker, int which, int64_t size) {
     if (worker->room[which] < size) {
-        free(worker->buffer[which]);
-        worker->buffer[which] = malloc((size_t)size);
+        release_memory(worker->buffer[which]);
+        worker->buffer[which] = take_memory(size);
         worker->room[which] = worker->buffer[which] ? size : 0;
     }
     return worker->buffer[which];

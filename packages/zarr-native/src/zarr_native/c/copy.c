@@ -3,7 +3,7 @@
 
 #include "native.h"
 
-static int is_contiguous(int ndim, const int64_t *shape, const int64_t *strides, int64_t item) {
+int is_contiguous(int ndim, const int64_t *shape, const int64_t *strides, int64_t item) {
     for (int d = ndim - 1; d >= 0; d--) {
         if (shape[d] != 1 && strides[d] != item) return 0;
         item *= shape[d];

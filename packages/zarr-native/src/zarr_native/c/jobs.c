@@ -24,6 +24,8 @@
 #define GROUP_BYTES (1 << 19)     /* encoded bytes that are read at once */
 #define GROUP_DECODED (1 << 22)   /* decoded bytes of a group, between which interrupts are noticed */
 #define MAX_THREADS 64
+#define WINDOW (1 << 18) /* bytes of an uncompressed chunk that are read at once, and stay in the cache */
+#define DENSE 4          /* a window is read whole if at least one byte in so many is selected */
 
 typedef struct {
     int64_t offset, size; /* stored bytes; WRITE_BOX: decoded ones, then the encoded size */
@@ -268,6 +270,68 @@ static int decode_points(const Call *call, Worker *worker, const Point *points, 
     return 0;
 }
 
+/* --- large chunks that are not compressed --- */
+
+/* Read a box of elements at `offset` of a file in windows; what is far from all elements is skipped. */
+static int read_rows(const Plan *plan, Worker *worker, int file, int64_t offset, int ndim,
+                     const int64_t *shape, const int64_t *from, char *to, const int64_t *strides) {
+    while (ndim && *shape == 1) ndim--, shape++, from++, strides++;
+    int64_t span = plan->item, wanted = plan->item;
+    for (int d = 0; d < ndim; d++) {
+        span += (shape[d] - 1) * from[d];
+        wanted *= shape[d];
+    }
+    if (span == wanted && !plan->swap && is_contiguous(ndim, shape, strides, plan->item))
+        return read_fully(file, (uint8_t *)to, span, offset);
+    if (span <= WINDOW && (wanted * DENSE >= span || *from <= GAP)) {
+        uint8_t *buffer = worker_buffer(worker, ENCODED, span);
+        if (!buffer || read_fully(file, buffer, span, offset)) return -1;
+        copy_box(ndim, shape, to, strides, (const char *)buffer, from, plan->item, plan->swap);
+        return 0;
+    }
+    /* As many rows as fill a window; single ones if the bytes between them are skipped. */
+    int64_t rows = span > WINDOW && *from < WINDOW ? WINDOW / *from : 1, some[MAX_DIMS];
+    memcpy(some, shape, (size_t)ndim * sizeof *some);
+    for (int64_t row = 0; row < *shape; row += rows) {
+        *some = *shape - row < rows ? *shape - row : rows;
+        if (read_rows(plan, worker, file, offset + row * *from, ndim, some, from, to + row * *strides, strides))
+            return -1;
+    }
+    return 0;
+}
+
+/* Whether the elements that are needed of a chunk in a file are read without the others. */
+static int is_read_in_part(const Plan *plan) {
+    return !plan->chain.count && plan->nbytes > plan->partial_limit;
+}
+
+/* Read the selected elements of such a chunk at `base` of a file; 0, or -1 if Python has to. */
+static int read_in_part(const Call *call, Worker *worker, int file, int64_t base, const int64_t *origin,
+                        const Point *points, int64_t count) {
+    const Plan *plan = call->plan;
+    Part part;
+    if (plan->is_bool || !plan->is_c_order) return -1;
+    if (call->kind != READ_POINTS) {
+        if (!find_part(call, origin, plan->chunk, &part)) return 0;
+        if (part.listed) return -1;
+        return read_rows(plan, worker, file, base + part.skip, plan->ndim, part.shape, part.from, part.memory,
+                         call->strides);
+    }
+    if (count > plan->nbytes / GAP) {
+        uint8_t *buffer = worker_buffer(worker, ENCODED, plan->nbytes);
+        if (!buffer || read_fully(file, buffer, plan->nbytes, base)) return -1;
+        return decode_points(call, worker, points, count, buffer, plan->nbytes);
+    }
+    for (int64_t i = 0; i < count; i++) {
+        uint8_t element[MAX_ITEM];
+        Point point = points[i];
+        if (read_fully(file, element, plan->item, base + point.offset)) return -1;
+        point.offset = 0;
+        place_points(call, &point, 1, element, 0);
+    }
+    return 0;
+}
+
 /* --- reading a chunk that is stored alone --- */
 
 /* Read a chunk from its file into the memory of the worker, or directly into the result. */
@@ -278,8 +342,6 @@ static int read_file(Job *job, Worker *worker, const int64_t *origin, const char
     int points_only = call->kind == READ_POINTS, raw = !plan->chain.count;
     Part part;
     if (!points_only && !find_part(call, origin, plan->chunk, &part)) return 0;
-    /* Python reads the rows of a thin part instead of the chunk. */
-    if (raw && plan->nbytes > plan->partial_limit && (points_only || !part.whole)) return -1;
     int file = open_beneath(job->root, key, O_RDONLY | O_NONBLOCK, plan->follow_links);
     if (file == -ENOENT && !plan->missing_is_error) {
         if (points_only)
@@ -291,13 +353,15 @@ static int read_file(Job *job, Worker *worker, const int64_t *origin, const char
     if (file < 0) return -1;
     int64_t size = file_size(file);
     int result = -1;
-    if (size > 0 && size <= (raw ? plan->nbytes : plan->chain.room)) {
+    if (size == plan->nbytes && is_read_in_part(plan) && (points_only || !part.direct || plan->swap)) {
+        result = read_in_part(call, worker, file, 0, origin, points, count);
+    } else if (size > 0 && size <= (raw ? plan->nbytes : plan->chain.room)) {
         int direct = raw && !points_only && part.direct && !plan->swap;
         if (direct && size == plan->nbytes) {
             result = read_fully(file, (uint8_t *)part.memory, size, 0);
             if (!result && plan->is_bool && !are_bools((uint8_t *)part.memory, size)) result = -1;
         } else if (!direct) {
-            uint8_t *buffer = worker_buffer(worker, ENCODED, raw ? plan->nbytes : plan->chain.room);
+            uint8_t *buffer = worker_buffer(worker, ENCODED, size + size / 8);
             if (buffer && !read_fully(file, buffer, size, 0))
                 result = points_only ? decode_points(call, worker, points, count, buffer, size)
                                      : place_chunk(call, worker, origin, buffer, size);
@@ -382,15 +446,6 @@ static int note_inner(Job *job, Shard *shard, const uint8_t *index, int64_t inne
     /* Compared without a sum, which could overflow. */
     if (offset < (uint64_t)low || offset > (uint64_t)high || size > (uint64_t)high - offset) return -1;
     if (size > (uint64_t)(plan->chain.count ? plan->chain.room : plan->nbytes)) return -1;
-    if (!shard->memory && !plan->chain.count && plan->nbytes > plan->partial_limit) {
-        /* Python reads the rows of a thin part instead of the inner chunk. */
-        int64_t origin[MAX_DIMS];
-        Part part;
-        inner_origin(plan, shard->origin, inner, origin);
-        if (job->call->kind == READ_POINTS || !find_part(job->call, origin, plan->chunk, &part) ||
-            !part.whole)
-            return -1;
-    }
     shard->items[(*count)++] = (Item){(int64_t)offset, (int64_t)size, inner, first};
     return 0;
 }
@@ -559,31 +614,36 @@ static int read_group(Job *job, Worker *worker, const Shard *shard, int64_t grou
     const Call *call = job->call;
     int64_t from = shard->groups[group], to = shard->groups[group + 1];
     int64_t start = shard->items[from].offset, stop = start;
-    for (int64_t i = from; i < to; i++)
+    int in_part = !shard->memory && is_read_in_part(plan);
+    for (int64_t i = from; i < to && !in_part; i++)
         if (shard->items[i].offset + shard->items[i].size > stop)
             stop = shard->items[i].offset + shard->items[i].size;
-    const uint8_t *data;
+    const uint8_t *data = NULL;
     if (shard->memory) {
         data = shard->memory + start;
-    } else {
+    } else if (!in_part) {
         uint8_t *buffer = worker_buffer(worker, ENCODED, stop > start ? stop - start : 1);
         if (!buffer || read_fully(shard->file, buffer, stop - start, start)) return -1;
         data = buffer;
     }
     for (int64_t i = from; i < to; i++) {
         const Item *item = &shard->items[i];
-        const uint8_t *encoded = data + (item->offset - start);
-        if (call->kind == READ_POINTS) {
-            int64_t last = item->first;
+        int64_t origin[MAX_DIMS], first = item->first, last = first;
+        if (call->kind == READ_POINTS)
             while (last < shard->last && call->points[last].inner == item->inner) last++;
-            if (decode_points(call, worker, call->points + item->first, last - item->first, encoded,
-                              item->size))
-                return -1;
-        } else {
-            int64_t origin[MAX_DIMS];
+        else
             inner_origin(plan, shard->origin, item->inner, origin);
-            if (place_chunk(call, worker, origin, encoded, item->size)) return -1;
-        }
+        const Point *points = call->points ? call->points + first : NULL;
+        int failed;
+        if (in_part)
+            failed = item->size != plan->nbytes ||
+                     read_in_part(call, worker, shard->file, item->offset, origin, points, last - first);
+        else if (call->kind == READ_POINTS)
+            failed = decode_points(call, worker, points, last - first, data + (item->offset - start),
+                                   item->size);
+        else
+            failed = place_chunk(call, worker, origin, data + (item->offset - start), item->size);
+        if (failed) return -1;
     }
     return 0;
 }
@@ -854,12 +914,24 @@ static int64_t tasks(const Job *job) {
     return count;
 }
 
+/* Whether reading in part makes the tasks small. */
+static int is_thin(const Call *call) {
+    if (!is_read_in_part(call->plan) || call->kind == WRITE_BOX) return 0;
+    if (call->kind == READ_POINTS) return 1;
+    int64_t wanted = call->plan->item; /* of a chunk; without overflow, as the chunk has a size */
+    for (int d = 0; d < call->plan->ndim; d++) {
+        int64_t count = call->axes[d].count, length = call->plan->chunk[d];
+        wanted *= count < length ? count : length;
+    }
+    return wanted < THREAD_BYTES;
+}
+
 static void run_tasks(Job *job) {
     Call *call = job->call;
     pthread_t threads[MAX_THREADS];
     int created = 0, wanted = call->threads < MAX_THREADS ? call->threads : MAX_THREADS;
     int64_t start = now_ns(), checked = start;
-    int large = job->plan->nbytes >= THREAD_BYTES && !job->plan->sharded;
+    int large = job->plan->nbytes >= THREAD_BYTES && !is_thin(call);
     Worker worker;
     worker_start(&worker);
     pthread_mutex_lock(&job->lock);

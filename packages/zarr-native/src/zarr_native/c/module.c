@@ -295,9 +295,33 @@ failed:
     return -1;
 }
 
+/* Whether the selection has elements of several chunks. */
+static int has_several_chunks(const Call *call) {
+    for (int d = 0; d < call->plan->ndim; d++) {
+        const Axis *axis = &call->axes[d];
+        int64_t first = axis->start, last = first + (axis->count - 1) * axis->step;
+        if (axis->list) first = axis->list[0].element, last = axis->list[axis->count - 1].element;
+        if (first / call->plan->chunk[d] != last / call->plan->chunk[d]) return 1;
+    }
+    return 0;
+}
+
 static const Plan *plan_of(PyObject *capsule) {
     OwnedPlan *owned = PyCapsule_GetPointer(capsule, PLAN_CAPSULE);
     return owned ? &owned->plan : NULL;
+}
+
+/* Set the number of threads: an integer, or what a function returns, which is called only if the selection
+ * has elements of several chunks.  0, or -1 with an error. */
+static int read_threads(Call *call, PyObject *threads, int several) {
+    call->threads = 1;
+    if (!several) return 0;
+    PyObject *number = PyCallable_Check(threads) ? PyObject_CallNoArgs(threads) : Py_NewRef(threads);
+    long count = number ? PyLong_AsLong(number) : -1;
+    Py_XDECREF(number);
+    if (PyErr_Occurred()) return -1;
+    call->threads = count < 1 ? 1 : count > INT_MAX ? INT_MAX : (int)count;
+    return 0;
 }
 
 /* The values of stored objects in memory: bytes-like objects, or None for a missing one. */
@@ -314,10 +338,27 @@ static void free_values(Values *values) {
     free(values->views);
 }
 
-/* Set the values of a call; -1 with an error if the list does not have `total` of them. */
-static int read_values(Call *call, PyObject *list, int64_t total, Values *values) {
-    if (!PyList_Check(list) || PyList_Size(list) != total) {
-        PyErr_SetString(PyExc_ValueError, "expected one value for each stored object");
+/* What a function returns for the key of a stored object; NULL with an error. */
+static PyObject *value_of(const Call *call, PyObject *function, int64_t number) {
+    int64_t at[MAX_DIMS];
+    char key[MAX_KEY];
+    object_at(call, number, at);
+    if (plan_key(call->plan, at, key) < 0) {
+        PyErr_SetString(PyExc_ValueError, "a chunk key is too long");
+        return NULL;
+    }
+    PyObject *name = PyUnicode_FromString(key), *value = NULL;
+    if (name) value = PyObject_CallFunctionObjArgs(function, name, NULL);
+    Py_XDECREF(name);
+    return value;
+}
+
+/* Set the values of `total` stored objects from a list, or by a function; -1 with an error.  The numbers of the
+ * objects are null if they are 0 .. total - 1. */
+static int read_values(Call *call, PyObject *source, int64_t total, const int64_t *numbers, Values *values) {
+    int is_list = PyList_Check(source);
+    if (is_list ? PyList_Size(source) != total : !PyCallable_Check(source)) {
+        PyErr_SetString(PyExc_ValueError, "expected one value for each stored object, or a function");
         return -1;
     }
     values->values = calloc((size_t)total + 1, sizeof *values->values);
@@ -327,13 +368,18 @@ static int read_values(Call *call, PyObject *list, int64_t total, Values *values
         goto failed;
     }
     for (; values->count < total; values->count++) {
-        PyObject *value = PyList_GetItem(list, values->count);
-        Py_buffer *view = &values->views[values->count];
-        if (value == Py_None) continue;
-        if (PyObject_GetBuffer(value, view, PyBUF_SIMPLE)) goto failed;
+        int64_t i = values->count;
+        PyObject *value = is_list ? Py_XNewRef(PyList_GetItem(source, i))
+                                  : value_of(call, source, numbers ? numbers[i] : i);
+        Py_buffer *view = &values->views[i];
+        if (!value) goto failed;
+        int failed = value != Py_None && PyObject_GetBuffer(value, view, PyBUF_SIMPLE);
+        Py_DECREF(value); /* the view has a reference */
+        if (failed) goto failed;
+        if (!view->obj) continue;
         /* Empty values have a pointer, too: a null one is missing. */
-        values->values[values->count].data = view->buf ? view->buf : (void *)values->values;
-        values->values[values->count].size = view->len;
+        values->values[i].data = view->buf ? view->buf : (void *)values->values;
+        values->values[i].size = view->len;
     }
     call->values = values->values;
     return 0;
@@ -345,8 +391,22 @@ failed:
 PyDoc_STRVAR(read_box_doc,
              "read_box(plan, index, out, threads, values=None)\n--\n\n"
              "Read the outer product of slices and arrays of indices into an array; values are those of\n"
-             "its stored objects, in C order, if in memory.  Return the coordinates of stored objects\n"
-             "that were not read, or None if none was.");
+             "its stored objects, in C order, if in memory, or a function that returns the value of a key.\n"
+             "Return the coordinates of stored objects that were not read, or None if none was.");
+
+/* Read the box of a call from files or values; 0, or -1 if Python has to do everything, perhaps with an error. */
+static int read_from(Call *call, PyObject *source) {
+    if (source == Py_None) {
+        if (call->plan->root) return run(call);
+        PyErr_SetString(PyExc_ValueError, "the plan has no directory");
+        return -1;
+    }
+    Values values = {0};
+    if (read_values(call, source, object_count(call), NULL, &values)) return -1;
+    int failed = run(call);
+    free_values(&values);
+    return failed;
+}
 
 static PyObject *read_box(PyObject *module, PyObject *const *args, Py_ssize_t count) {
     (void)module;
@@ -356,24 +416,133 @@ static PyObject *read_box(PyObject *module, PyObject *const *args, Py_ssize_t co
     }
     Call call = {.plan = plan_of(args[0]), .kind = READ_BOX};
     if (!call.plan) return NULL;
-    call.threads = (int)PyLong_AsLong(args[3]);
-    if (PyErr_Occurred()) return NULL;
     Selection selection;
     if (read_selection(&call, args[1], args[2], &selection)) return NULL;
     PyObject *result = NULL;
-    PyObject *list = count == 5 && args[4] != Py_None ? args[4] : NULL;
-    if (!list && !call.plan->root) {
-        PyErr_SetString(PyExc_ValueError, "the plan has no directory");
-    } else if (!list) {
-        result = left_over(&call, run(&call));
-    } else {
-        Values values = {0};
-        if (!read_values(&call, list, object_count(&call), &values)) {
-            result = left_over(&call, run(&call));
-            free_values(&values);
+    if (!read_threads(&call, args[3], has_several_chunks(&call)))
+        result = left_over(&call, read_from(&call, count == 5 ? args[4] : Py_None));
+    free_selection(&selection);
+    return result;
+}
+
+/* Parse an index of integers and slices with positive steps, as NumPy does; the number of dimensions of the
+ * result, and the dimensions of the array that they are, or -1 for anything else and for no elements. */
+static int parse_index(const Plan *plan, PyObject *index, Axis *axes, int *kept) {
+    int is_tuple = PyTuple_CheckExact(index), has_ellipsis = 0, used = 0, ndim = 0;
+    Py_ssize_t count = is_tuple ? PyTuple_Size(index) : 1;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *item = is_tuple ? PyTuple_GetItem(index, i) : index;
+        if (item == Py_Ellipsis && i == count - 1) {
+            has_ellipsis = 1;
+            break;
+        }
+        if (used == plan->ndim) return -1;
+        Axis *axis = &axes[used];
+        Py_ssize_t start, stop, step;
+        if (PyLong_CheckExact(item)) {
+            int64_t at = PyLong_AsLongLong(item), size = plan->shape[used];
+            if (PyErr_Occurred()) {
+                PyErr_Clear(); /* Python raises another error */
+                return -1;
+            }
+            if (at < -size || at >= size) return -1;
+            *axis = (Axis){.count = 1, .start = at < 0 ? at + size : at, .step = 1};
+        } else if (Py_TYPE(item) == &PySlice_Type) {
+            if (PySlice_Unpack(item, &start, &stop, &step)) {
+                PyErr_Clear();
+                return -1;
+            }
+            Py_ssize_t length = PySlice_AdjustIndices((Py_ssize_t)plan->shape[used], &start, &stop, step);
+            if (step < 1 || length < 1) return -1;
+            *axis = (Axis){.count = length, .start = start, .step = length == 1 ? 1 : step};
+            kept[ndim++] = used;
+        } else {
+            return -1;
+        }
+        used++;
+    }
+    for (; used < plan->ndim; used++) {
+        axes[used] = (Axis){.count = plan->shape[used], .step = 1};
+        kept[ndim++] = used;
+    }
+    return has_ellipsis && !ndim ? -1 : ndim; /* an array without dimensions */
+}
+
+/* A new array with the kept dimensions of a selection, and its memory; null, perhaps with an error. */
+static PyObject *new_array(PyObject *empty, PyObject *dtype, const Plan *plan, Selection *selection, int ndim,
+                           const int *kept) {
+    PyObject *array = NULL, *shape = PyTuple_New(ndim);
+    for (int i = 0; shape && i < ndim; i++) {
+        PyObject *length = PyLong_FromLongLong(selection->axes[kept[i]].count);
+        if (!length || PyTuple_SetItem(shape, i, length)) Py_CLEAR(shape);
+    }
+    if (shape) array = PyObject_CallFunctionObjArgs(empty, shape, dtype, NULL);
+    Py_XDECREF(shape);
+    Py_buffer *view = &selection->view;
+    if (!array || PyObject_GetBuffer(array, view, PyBUF_STRIDES | PyBUF_WRITABLE)) {
+        Py_XDECREF(array);
+        return NULL;
+    }
+    if (view->ndim != ndim || view->itemsize != plan->item) {
+        PyErr_SetString(PyExc_ValueError, "the dtype is not that of the plan");
+        PyBuffer_Release(view);
+        Py_DECREF(array);
+        return NULL;
+    }
+    memset(selection->strides, 0, sizeof selection->strides);
+    for (int i = 0; i < ndim; i++) selection->strides[kept[i]] = view->strides[i];
+    return array;
+}
+
+PyDoc_STRVAR(read_index_doc,
+             "read_index(plan, index, empty, dtype, threads, values=None)\n--\n\n"
+             "Read integers and slices within one stored object to a new array, empty(shape, dtype); values as\n"
+             "in read_box().  Return the array, or a scalar, or None for any other index, and if Python has to\n"
+             "read the object.");
+
+static PyObject *read_index(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    if (count != 5 && count != 6) {
+        PyErr_SetString(PyExc_TypeError, "read_index takes 5 or 6 arguments");
+        return NULL;
+    }
+    Call call = {.plan = plan_of(args[0]), .kind = READ_BOX};
+    if (!call.plan) return NULL;
+    const Plan *plan = call.plan;
+    Selection selection;
+    int kept[MAX_DIMS], ndim = parse_index(plan, args[1], selection.axes, kept);
+    if (ndim < 0) Py_RETURN_NONE;
+    for (int d = 0; d < plan->ndim; d++) {
+        const Axis *axis = &selection.axes[d];
+        if (axis->start / plan->outer[d] != (axis->start + (axis->count - 1) * axis->step) / plan->outer[d])
+            Py_RETURN_NONE;
+        selection.axes[d].first = axis->start / plan->outer[d];
+        selection.axes[d].objects = 1;
+    }
+    PyObject *array = new_array(args[2], args[3], plan, &selection, ndim, kept);
+    if (!array) {
+        if (!PyErr_ExceptionMatches(PyExc_MemoryError)) return NULL;
+        PyErr_Clear(); /* Python explains it */
+        Py_RETURN_NONE;
+    }
+    call.axes = selection.axes, call.strides = selection.strides, call.memory = selection.view.buf;
+    int failed = read_threads(&call, args[4], has_several_chunks(&call)) ||
+                 read_from(&call, count == 6 ? args[5] : Py_None);
+    free(call.left);
+    PyBuffer_Release(&selection.view);
+    PyObject *result = NULL;
+    if (!PyErr_Occurred()) {
+        if (failed || !call.done_count) {
+            result = Py_NewRef(Py_None);
+        } else if (ndim) {
+            result = Py_NewRef(array);
+        } else { /* a scalar */
+            PyObject *nothing = PyTuple_New(0);
+            result = nothing ? PyObject_GetItem(array, nothing) : NULL;
+            Py_XDECREF(nothing);
         }
     }
-    free_selection(&selection);
+    Py_DECREF(array);
     return result;
 }
 
@@ -460,11 +629,11 @@ static PyObject *write_box(PyObject *module, PyObject *const *args, Py_ssize_t c
         PyErr_SetString(PyExc_ValueError, "the plan is not for writing");
         return NULL;
     }
-    call.threads = (int)PyLong_AsLong(args[3]);
-    if (PyErr_Occurred()) return NULL;
     Selection selection;
     if (read_selection(&call, args[1], args[2], &selection)) return NULL;
-    PyObject *result = store ? write_memory(&call, store) : left_over(&call, run(&call));
+    PyObject *result = NULL;
+    if (!read_threads(&call, args[3], has_several_chunks(&call)))
+        result = store ? write_memory(&call, store) : left_over(&call, run(&call));
     free_selection(&selection);
     return result;
 }
@@ -500,9 +669,8 @@ static int find_points(const Plan *plan, const Py_buffer *indices, int64_t count
 
 PyDoc_STRVAR(read_points_doc,
              "read_points(plan, indices, out, threads, values=None)\n--\n\n"
-             "Read single elements; indices are arrays of int64, one for each dimension; values are those\n"
-             "of the stored objects with these elements, in C order, if in memory.  Return the coordinates\n"
-             "of stored objects that were not read, or None if none was.");
+             "Read single elements; indices are arrays of int64, one for each dimension; values are as in\n"
+             "read_box().  Return the coordinates of stored objects that were not read, or None if none was.");
 
 static PyObject *read_points(PyObject *module, PyObject *const *args, Py_ssize_t count) {
     (void)module;
@@ -513,14 +681,13 @@ static PyObject *read_points(PyObject *module, PyObject *const *args, Py_ssize_t
     Call call = {.plan = plan_of(args[0]), .kind = READ_POINTS};
     if (!call.plan) return NULL;
     const Plan *plan = call.plan;
-    call.threads = (int)PyLong_AsLong(args[3]);
-    if (PyErr_Occurred()) return NULL;
     Py_buffer view, indices[MAX_DIMS];
     int found = 0;
     PyObject *result = NULL;
     Point *points = NULL;
-    PyObject *list = count == 5 && args[4] != Py_None ? args[4] : NULL;
-    if (!(list || plan->root) || !PyTuple_Check(args[1]) || PyTuple_Size(args[1]) != plan->ndim) {
+    int64_t *numbers = NULL;
+    PyObject *source = count == 5 ? args[4] : Py_None;
+    if ((source == Py_None && !plan->root) || !PyTuple_Check(args[1]) || PyTuple_Size(args[1]) != plan->ndim) {
         PyErr_SetString(PyExc_ValueError, "the plan has no directory, or the indices do not fit");
         return NULL;
     }
@@ -550,17 +717,24 @@ static PyObject *read_points(PyObject *module, PyObject *const *args, Py_ssize_t
         goto end;
     }
     call.points = points, call.point_count = length;
+    int several = length && by_chunk(&points[0], &points[length - 1]); /* they are sorted */
+    if (read_threads(&call, args[3], several)) goto end;
     call.memory = view.buf, call.strides = &stride;
     Values values = {0};
-    if (list) {
+    if (source != Py_None) {
         int64_t total = 0;
+        if (!(numbers = malloc((size_t)(length + 1) * sizeof *numbers))) {
+            PyErr_NoMemory();
+            goto end;
+        }
         for (int64_t i = 0; i < length; i++)
-            if (!i || points[i].chunk != points[i - 1].chunk) total++;
-        if (read_values(&call, list, total, &values)) goto end;
+            if (!i || points[i].chunk != points[i - 1].chunk) numbers[total++] = points[i].chunk;
+        if (read_values(&call, source, total, numbers, &values)) goto end;
     }
     result = left_over(&call, run(&call));
     free_values(&values);
 end:
+    free(numbers);
     free(points);
     while (found-- > 0) PyBuffer_Release(&indices[found]);
     PyBuffer_Release(&view);
@@ -716,6 +890,7 @@ static PyObject *counts(PyObject *module, PyObject *unused) {
 static PyMethodDef methods[] = {
     {"plan", plan_new, METH_VARARGS, plan_doc},
     {"read_box", (PyCFunction)(void (*)(void))read_box, METH_FASTCALL, read_box_doc},
+    {"read_index", (PyCFunction)(void (*)(void))read_index, METH_FASTCALL, read_index_doc},
     {"write_box", (PyCFunction)(void (*)(void))write_box, METH_FASTCALL, write_box_doc},
     {"read_points", (PyCFunction)(void (*)(void))read_points, METH_FASTCALL, read_points_doc},
     {"codec", codec_new, METH_VARARGS, codec_doc},

@@ -33,6 +33,7 @@ typedef struct {
     int64_t outer[MAX_DIMS]; /* of a stored object: a shard, or a chunk */
     int64_t chunk[MAX_DIMS]; /* of a chunk: an inner chunk if there are shards */
     int64_t strides[MAX_DIMS]; /* of the elements of a decoded chunk, in bytes; transposed or not */
+    int is_c_order;          /* whether the strides are those of C order */
     int64_t item;            /* bytes of an element */
     int64_t nbytes;          /* decoded bytes of a chunk */
     int swap;                /* bytes whose order is reversed, within an element; 0 for none */
@@ -51,7 +52,7 @@ typedef struct {
     int follow_links, writable;
     char *prefix; /* of every chunk key */
     char separator[8];
-    int64_t partial_limit; /* larger uncompressed chunks in files are read in part, by Python */
+    int64_t partial_limit; /* larger uncompressed chunks in files are read in part */
 } Plan;
 
 /* An element of a list of indices, and its place in the list. */
@@ -78,6 +79,7 @@ int plan_key(const Plan *plan, const int64_t *coordinates, char *key);
 
 /* --- copy.c: parts of arrays in memory --- */
 
+int is_contiguous(int ndim, const int64_t *shape, const int64_t *strides, int64_t item);
 /* Copy a box of elements between arrays with any strides, in bytes; `swap` as in Plan. */
 void copy_box(int ndim, const int64_t *shape, char *to, const int64_t *to_strides, const char *from,
               const int64_t *from_strides, int64_t item, int swap);
@@ -90,6 +92,23 @@ void copy_picks(int64_t count, const Pick *picks, int64_t origin, char *to, int6
 int are_bools(const uint8_t *bytes, int64_t count);
 /* Whether all elements have the bits of a value. */
 int is_filled(const uint8_t *data, int64_t nbytes, const uint8_t *value, int64_t item);
+
+/* --- idle.c: what the next call can use again --- */
+
+#define IDLE_COUNT 32
+
+/* Objects that no thread uses.  There is no lock, so that none is held when the process forks. */
+typedef struct {
+    _Atomic(void *) objects[IDLE_COUNT];
+} Idle;
+
+/* Returns an object, or null. */
+void *idle_take(Idle *idle);
+/* 0 if there are too many, and the caller has to free the object. */
+int idle_put(Idle *idle, void *object);
+/* Memory of at least `size` bytes, or null; free it with release_memory(). */
+uint8_t *take_memory(int64_t size);
+void release_memory(uint8_t *memory);
 
 /* --- codecs.c --- */
 

@@ -67,8 +67,10 @@ const char *plan_complete(Plan *plan, const int64_t *order) {
         if (plan->outer[d] % plan->chunk[d] || (!plan->sharded && plan->grid[d] != 1))
             return "the inner chunks do not divide the stored object";
     }
+    plan->is_c_order = 1;
     for (int i = plan->ndim - 1; i >= 0; i--) {
         int64_t d = order[i];
+        if (d != i) plan->is_c_order = 0;
         if (d < 0 || d >= plan->ndim || plan->strides[d]) /* twice */
             return "the order of the dimensions is not a permutation";
         plan->strides[d] = stride;
