@@ -9,7 +9,7 @@ import pytest
 from markdown_pages import ROOT
 from zarr_cli.advice import PHRASES, to_command_line
 
-LIBRARIES = ("core", "transfer", "import", "stores", "formats", "display")
+LIBRARIES = ("core", "transfer", "import", "stores", "formats", "display", "grids")
 PYTHON = re.compile(
     r"zarr_\w+\.\w+\(|\b(overwrite|external|metadata_only|soft)=|zarr_core\.(config|override)"
     r"|(?<!-o )(?<![-\w])(zarr_format|source_format|timeout|if_exists|unsupported|storage_options)="

@@ -15,9 +15,9 @@ from zarr_core.extension import (
     check_prefix,
 )
 
-from zarr_stores.cache_pool import CacheInfo, CachePool, OpenedValue, as_pool, validate_check
+from zarr_stores.cache_pool import CacheInfo, CachePool, OpenedValue
 from zarr_stores.cache_reader import CachedReader
-from zarr_stores.caching_store import CachingStore
+from zarr_stores.caching_store import MemoryCachingStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -36,7 +36,7 @@ _LISTINGS = "\0"
 """The key of the listings of a store in a pool; not a valid key of a value."""
 
 
-class LRUCacheStore(CachingStore):
+class LRUCacheStore(MemoryCachingStore):
     """A cache of values, parts of values and listings with least-recently-used eviction.
 
     Parameters
@@ -79,23 +79,14 @@ class LRUCacheStore(CachingStore):
         max_bytes: int | CachePool | None,
         check: Literal["never", "generation"] | float = "never",
     ) -> None:
-        super().__init__(inner)
-        validate_check(check, inner)
+        super().__init__(inner, max_bytes, check)
         self.in_memory = True
-        shared = isinstance(max_bytes, CachePool)
-        self._memory = as_pool(max_bytes)
-        self._prefix = self._memory.prefix_of(inner) if shared else ""
-        self._shared = shared
-        self._check = check
+        self._prefix = self._memory.prefix_of(inner) if self._shared else ""
         self._checks = check != "never"
         self._age = 0.0 if isinstance(check, str) else float(check)
         self._compares_generations = False
 
     # --- the cache ---
-
-    def cache_info(self) -> CacheInfo:
-        """Return the hits, misses, size and maximum size of the cache, or of its pool."""
-        return self._memory.cache_info()
 
     def invalidate(self) -> None:
         """Remove all values and listings from the cache."""
@@ -299,7 +290,3 @@ class LRUCacheStore(CachingStore):
         return found
 
     # --- the object ---
-
-    def _arguments(self) -> tuple[Any, ...]:
-        memory = self._memory
-        return self.inner, memory if self._shared else memory.max_bytes, self._check

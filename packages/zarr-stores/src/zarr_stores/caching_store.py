@@ -1,19 +1,22 @@
-"""Base class of caching stores, which invalidate every key that may have changed."""
+"""Base classes of caching stores, which invalidate every key that may have changed."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
+from zarr_stores.cache_pool import CachePool, as_pool, validate_check
 from zarr_stores.wrapper import WrapperStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from contextlib import AbstractContextManager
 
-    from zarr_core.extension import Buffer, Buffers, Change
+    from zarr_core.extension import Buffer, Buffers, Change, Store
 
-__all__ = ["CachingStore"]
+    from zarr_stores.cache_pool import CacheInfo
+
+__all__ = ["CachingStore", "MemoryCachingStore"]
 
 
 class CachingStore(WrapperStore):
@@ -72,3 +75,42 @@ class CachingStore(WrapperStore):
     def move_prefix(self, prefix: str, target: str) -> bool:
         with self._invalidate_below(prefix, target):
             return self.inner.move_prefix(prefix, target)
+
+
+class MemoryCachingStore(CachingStore):
+    """A caching store with a cache in memory, which it may share with others.
+
+    Parameters
+    ----------
+    inner : Store
+        The store.
+    max_bytes : int, CachePool or None
+        Maximum size in bytes; None for no limit.
+    check : {"never", "generation"} or float
+        When to compare generations with those of the store.
+
+    Raises
+    ------
+    StoreError
+        If an argument is not valid.
+    """
+
+    def __init__(
+        self,
+        inner: Store,
+        max_bytes: int | CachePool | None,
+        check: Literal["never", "generation"] | float = "never",
+    ) -> None:
+        super().__init__(inner)
+        validate_check(check, inner)
+        self._shared = isinstance(max_bytes, CachePool)
+        self._memory = as_pool(max_bytes)
+        self._check = check
+
+    def cache_info(self) -> CacheInfo:
+        """Return the hits, misses, size and maximum size of the cache, or of its pool."""
+        return self._memory.cache_info()
+
+    def _arguments(self) -> tuple[Any, ...]:
+        memory = self._memory
+        return self.inner, memory if self._shared else memory.max_bytes, self._check

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core.extension import ChunkCache
 
-from zarr_stores.cache_pool import CacheInfo, CachePool, OpenedValue, as_pool, validate_check
-from zarr_stores.caching_store import CachingStore
+from zarr_stores.cache_pool import CacheInfo, CachePool, OpenedValue
+from zarr_stores.caching_store import MemoryCachingStore
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["CacheInfo", "CachePool", "ChunkCacheStore", "with_chunk_cache"]
 
 
-class ChunkCacheStore(CachingStore):
+class ChunkCacheStore(MemoryCachingStore):
     """A store whose arrays keep decoded chunks, with least-recently-used eviction.
 
     A selection of a chunk that is in the cache needs neither the store nor the codecs.  Of shards,
@@ -77,19 +77,11 @@ class ChunkCacheStore(CachingStore):
         max_bytes: int | CachePool | None,
         check: Literal["never", "generation"] | float = "never",
     ) -> None:
-        super().__init__(inner)
-        validate_check(check, inner)
-        self._shared = isinstance(max_bytes, CachePool)
-        self._memory = as_pool(max_bytes)
-        self._check = check
+        super().__init__(inner, max_bytes, check)
         self._chunks = _Chunks(inner, self._memory, check)
 
     def chunk_cache(self) -> ChunkCache:
         return self._chunks
-
-    def cache_info(self) -> CacheInfo:
-        """Return the hits, misses, size and maximum size of the cache, or of its pool."""
-        return self._memory.cache_info()
 
     def invalidate(self) -> None:
         """Remove all chunks of this store from the cache."""
@@ -105,10 +97,6 @@ class ChunkCacheStore(CachingStore):
         finally:
             for prefix in prefixes:
                 self._memory.forget_all(self._chunks.prefix + prefix)
-
-    def _arguments(self) -> tuple[Any, ...]:
-        memory = self._memory
-        return self.inner, memory if self._shared else memory.max_bytes, self._check
 
 
 class _Chunks(ChunkCache):
