@@ -179,3 +179,16 @@ def test_arrays_of_libraries_are_written_and_appended(library, tmp_path):
     array.set_basic_selection(..., source, max_memory=4_000_000)
     array.append(source, max_memory=4_000_000)
     assert np.array_equal(array[...], np.concatenate([values, values]))
+
+
+@pytest.mark.parametrize("limit", ["1 GiB", True, [1]], ids=repr)
+def test_limits_that_are_not_numbers(limit):
+    array = zarr.create_array(zarr.MemoryStore(), shape=4, dtype="int32")
+    message = r"max_memory must be a number of bytes, not "
+    with pytest.raises(TypeError, match=message):
+        array.get_basic_selection(..., max_memory=limit)
+    with pytest.raises(TypeError, match=message):
+        array.set_basic_selection(..., 1, max_memory=limit)
+    with pytest.raises(TypeError, match=message):
+        array.append([1, 2], max_memory=limit)
+    assert array.shape == (4,)

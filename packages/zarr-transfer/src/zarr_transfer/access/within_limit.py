@@ -56,6 +56,7 @@ def read_within(
     MemoryLimitError
         If the limit is too small for one chunk, and for the result if ``out`` is None.
     """
+    _check_limit(max_memory)
     stored = array.stored
     dtype = stored.resolved.dtype if fields is None else stored.resolved.dtype[fields]
     order = stored.result_order or stored.resolved.order
@@ -126,6 +127,7 @@ def write_within(
     MemoryLimitError
         If the limit is too small for one chunk.
     """
+    _check_limit(max_memory)
     if not prod(parsed.shape):
         return
     parts = [*similar_parts(parsed.selection, stored.axes)]
@@ -167,6 +169,11 @@ def write_within(
             write_fields(limited, selection, new, fields)
 
     _for_each(stored, parsed, work, max(1, (max_memory - own) // needed))
+
+
+def _check_limit(max_memory: object) -> None:
+    if isinstance(max_memory, bool) or not isinstance(max_memory, int | float | np.number):
+        raise TypeError(f"max_memory must be a number of bytes, not {max_memory!r}")
 
 
 def _for_each(
