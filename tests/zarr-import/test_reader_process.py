@@ -83,14 +83,20 @@ def test_hang_while_opening(tmp_path):
     os.mkfifo(tmp_path / "a.h5")  # opening blocks until there is a writer
     store, began = zarr.MemoryStore(), time.monotonic()
     seen = []
-    timer = threading.Timer(0.7, lambda: seen.extend(children()))
-    timer.start()
+
+    def watch():
+        while not seen and time.monotonic() - began < 30:
+            seen.extend(children())
+            time.sleep(0.05)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
     with pytest.raises(
         SourceReadError, match=r"a\.h5: .*did not answer within 1 s while reading the list"
     ):
         import_hdf5(tmp_path / "a.h5", store, timeout=1)
     assert time.monotonic() - began < 30
-    timer.join()
+    watcher.join()
     assert len(seen) == 1  # otherwise the next line could not fail
     assert not list(store.list())
     assert not children()

@@ -296,7 +296,7 @@ def read_committed(
             f"cannot append to {where} along {dim!r}: its consolidated metadata does not contain "
             f"{', '.join(map(repr, unlisted))}; call zarr_core.consolidate_metadata()"
         )
-    decoders = {}
+    decoders: dict[str, Any] = {}
     for name, variable in raw.items():
         if "calendar" in variable.attrs:
             decoder = time_decoder(variable.attrs)
