@@ -34,7 +34,8 @@ def with_dask(place, zarr_format):
     from zarr import config
 
     with config.set({"default_zarr_format": zarr_format}):
-        da.to_zarr(da.from_array(ELEMENTS, chunks=(3, 5)), str(place))
+        # Older releases take the format from the settings, newer ones from the argument.
+        da.to_zarr(da.from_array(ELEMENTS, chunks=(3, 5)), str(place), zarr_format=zarr_format)
 
 
 def with_anndata(place, zarr_format):
@@ -69,8 +70,8 @@ def with_cubed(place, zarr_format):
 
 def with_spatialdata(place, zarr_format):
     import spatialdata
-    from spatialdata.models import Image2DModel
     from spatialdata._io.format import SpatialDataContainerFormatV01, SpatialDataContainerFormatV02
+    from spatialdata.models import Image2DModel
 
     version = {2: SpatialDataContainerFormatV01, 3: SpatialDataContainerFormatV02}[zarr_format]()
     image = Image2DModel.parse(np.arange(3 * 8 * 8, dtype="u2").reshape(3, 8, 8), dims="cyx")
