@@ -31,8 +31,11 @@ def with_xarray(place, zarr_format):
 
 def with_dask(place, zarr_format):
     import dask.array as da
+    from zarr import config
 
-    da.to_zarr(da.from_array(ELEMENTS, chunks=(3, 5)), str(place), zarr_format=zarr_format)
+    with config.set({"default_zarr_format": zarr_format}):
+        # Older releases take the format from the settings, newer ones from the argument.
+        da.to_zarr(da.from_array(ELEMENTS, chunks=(3, 5)), str(place), zarr_format=zarr_format)
 
 
 def with_anndata(place, zarr_format):
@@ -65,12 +68,49 @@ def with_cubed(place, zarr_format):
         cubed.to_zarr(cubed.from_array(ELEMENTS, chunks=(3, 5)) + 1, str(place))
 
 
+def with_spatialdata(place, zarr_format):
+    import spatialdata
+    from spatialdata._io.format import SpatialDataContainerFormatV01, SpatialDataContainerFormatV02
+    from spatialdata.models import Image2DModel
+
+    version = {2: SpatialDataContainerFormatV01, 3: SpatialDataContainerFormatV02}[zarr_format]()
+    image = Image2DModel.parse(np.arange(3 * 8 * 8, dtype="u2").reshape(3, 8, 8), dims="cyx")
+    spatialdata.SpatialData(images={"image": image}).write(place, sdata_formats=version)
+
+
+def with_bio2zarr(place, zarr_format):
+    import zarr
+    from bio2zarr import zarr_utils
+
+    group = zarr.open_group(str(place), mode="w", zarr_format=zarr_format)
+    options = {"chunks": (3, 2), "compressor": zarr_utils.DEFAULT_COMPRESSOR_CONFIG}
+    array = zarr_utils.create_empty_group_array(
+        group, "x", shape=(7, 5), dtype="f8", dimension_names=["x", "y"], **options
+    )
+    array[:] = ELEMENTS
+
+
+def with_pydantic_zarr(place, zarr_format):
+    from importlib import import_module
+
+    module = import_module(f"pydantic_zarr.v{zarr_format}")
+    spec = module.GroupSpec(
+        attributes={"n": 1}, members={"x": module.ArraySpec.from_array(ELEMENTS)}
+    )
+    import zarr
+
+    spec.to_zarr(zarr.storage.LocalStore(place), path="")["x"][:] = ELEMENTS
+
+
 PROGRAMS = {
     "xarray": with_xarray,
     "dask": with_dask,
     "anndata": with_anndata,
     "ome_zarr": with_ome_zarr,
     "cubed": with_cubed,
+    "spatialdata": with_spatialdata,
+    "bio2zarr": with_bio2zarr,
+    "pydantic_zarr": with_pydantic_zarr,
 }
 
 

@@ -478,22 +478,6 @@ def test_errors_of_the_store_of_a_program_reach_it():
         assert any("'c/0'" in note for note in caught.value.__notes__)
 
 
-@pytest.mark.parametrize("zarr_format", [2, 3])
-def test_consolidated_metadata_without_a_parent_are_refused(zarr_format):
-    store = {}
-    zarr.create_array(store, name="a/b/c", shape=1, dtype="i1", zarr_format=zarr_format)
-    zarr.consolidate_metadata(store)
-    key, at = {2: (".zmetadata", "a/b/.zgroup"), 3: ("zarr.json", "a/b")}[zarr_format]
-    document = json.loads(bytes(store[key]))
-    inner = document if zarr_format == 2 else document["consolidated_metadata"]
-    del inner["metadata"][at]
-    store[key] = json.dumps(document).encode()
-    with pytest.raises(errors.GroupNotFoundError, match=r"'a/b/c', but not the group 'a/b'"):
-        zarr.open_group(store, mode="r")
-    zarr.consolidate_metadata(store)
-    assert "b" in zarr.open_group(store, mode="r")["a"]
-
-
 def test_references_of_a_url_have_a_file_system():
     pytest.importorskip("zarr_stores")
     pytest.importorskip("fsspec")

@@ -87,31 +87,9 @@ def open_group(
         If the path has an array, or no node and the mode does not create groups.
     """
     try:
-        found = _open(zarr_core.open_group, store, mode, path, options, GroupNotFoundError)
+        return _open(zarr_core.open_group, store, mode, path, options, GroupNotFoundError)
     except NodeTypeValidationError as error:
         raise GroupNotFoundError(str(error)) from error
-    _check_consolidated(found.core.stored)
-    return found
-
-
-def _check_consolidated(group: Any) -> None:
-    """Raise an error if consolidated metadata have a node, but not its parent.
-
-    The node would not be listed.  In zarr-python, opening such a group of version 3 raises this error,
-    after which programs consolidate again; one of version 2 seems to have no members.
-    """
-    view = group.consolidated
-    if not group.uses_consolidated or view.path != group.path:
-        return
-    nodes = view.metadata.entries
-    for path in nodes:
-        parent = path.rpartition("/")[0]
-        if parent and parent not in nodes:
-            raise GroupNotFoundError(
-                f"No group found in store: the consolidated metadata of {group.location} have the "
-                f"node {path!r}, but not the group {parent!r}. Open it with use_consolidated=False, "
-                "or call consolidate_metadata"
-            )
 
 
 def open_consolidated(store: Any, *, mode: Any = None, **options: Any) -> Any:
