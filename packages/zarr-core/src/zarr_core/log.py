@@ -1,8 +1,9 @@
 """Log records of events that programs need not handle.
 
 The loggers ``zarr_core.retries``, ``zarr_core.extensions``, ``zarr_core.recovery``,
-``zarr_core.native`` and ``zarr_core.credentials`` belong to the standard module ``logging``.  The logger ``zarr_core`` has a
-``NullHandler``, so nothing is printed unless the program configures logging.
+``zarr_core.native`` and ``zarr_core.credentials`` belong to the standard module ``logging``.
+The logger ``zarr_core`` has a ``NullHandler``, so nothing is printed unless the program
+configures logging.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ def log(topic: Topic, message: str, *arguments: Any) -> None:
         The last part of the name of the logger.  Ignored extensions are logged as warnings,
         since values can be wrong; all other events as information.
     message : str
-        The message, with ``%s`` for each argument.
+        The message, with ``%s`` for each argument, or ``%r`` for a string.
     *arguments
-        Formatted only if the record is used.
+        Formatted only if the logger is enabled for the level.
     """
     global _prepared
     # A program that has not imported it has not configured it, and importing it takes time.
@@ -37,4 +38,8 @@ def log(topic: Topic, message: str, *arguments: Any) -> None:
         logging.getLogger("zarr_core").addHandler(logging.NullHandler())
         _prepared = True
     level = _WARNING if topic == "extensions" else _INFO
-    logging.getLogger(f"zarr_core.{topic}").log(level, message, *arguments)
+    logger = logging.getLogger(f"zarr_core.{topic}")
+    if logger.isEnabledFor(level):
+        # A record that a handler keeps must not keep a store open or an array in memory.
+        texts = [a if isinstance(a, (str, int)) else str(a) for a in arguments]
+        logger.log(level, message, *texts)
