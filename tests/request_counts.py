@@ -14,7 +14,7 @@ from object_stores import s3_options
 from servers.azure_server import AzureServer
 from servers.gcs_server import GcsServer
 from servers.gcs_writes import writable
-from servers.http_server import NginxServer
+from servers.http_server import NginxServer, WebDavServer
 from servers.proxy import Proxy
 from servers.redis_server import RedisServer
 from servers.s3_server import MotoServer
@@ -120,6 +120,11 @@ def _read(store: Store, local: Store) -> None:
 
 
 def _window(store: Store, local: Store) -> None:
+    store.discard_cached("sharded/c/0/0")  # which keeps the index
+    _window_again(store, local)
+
+
+def _window_again(store: Store, local: Store) -> None:
     values = zarr.open_array(store, path="sharded", mode="r")[WINDOW]
     assert np.array_equal(values, field(SHARD)[WINDOW])
 
@@ -151,23 +156,25 @@ OPERATIONS: dict[str, Callable[[Store, Store], None]] = {
     f"open {MEMBERS} arrays without it": _list,
     f"open, and read {CHUNKS} chunks": _read,
     "open, and read a window of a shard": _window,
+    "open, and read a window of a shard again": _window_again,
     f"create, and write {CHUNKS} chunks": _write,
     f"open with xarray, and load {VARIABLES} variables": _xarray,
     f"copy an array of {CHUNKS} chunks from a directory": _copy,
 }
 
 
-WITHOUT_HTTP = ("without it", "create", "copy")
-"""Parts of the names of operations that require listing or writing."""
+UNSUPPORTED = {
+    "HTTP": ("without it", "create", "copy"),
+    # How often directories must be created depends on which of several writers is the first.
+    "WebDAV": ("create", "copy"),
+}
+"""Parts of the names of operations that a kind of store does not support, or not predictably."""
 
 
 def operations(store: str) -> list[str]:
-    """Return the operations that a kind of store supports."""
-    return [
-        name
-        for name in OPERATIONS
-        if store != "HTTP" or not any(part in name for part in WITHOUT_HTTP)
-    ]
+    """Return the operations whose requests can be counted for a kind of store."""
+    parts = UNSUPPORTED.get(store, ())
+    return [name for name in OPERATIONS if not any(part in name for part in parts)]
 
 
 # --- stores ---
@@ -197,6 +204,10 @@ def _http(server: Any, url: str, place: str) -> Store:
     return ObjectStore.from_url(f"{url}/{place}")
 
 
+def _webdav(server: Any, url: str, place: str) -> Store:
+    return ObjectStore.from_url(f"{url}/{place}", webdav=True)
+
+
 def _redis(server: Any, url: str, place: str) -> Store:
     return RedisStore(f"{url.replace('http', 'redis')}/0?prefix={place}")
 
@@ -206,6 +217,7 @@ STORES: dict[str, tuple[type[Server], Callable[[Any, str, str], Store]]] = {
     "Google Cloud": (GcsServer, _gcs),
     "Azure": (AzureServer, _azure),
     "HTTP": (NginxServer, _http),
+    "WebDAV": (WebDavServer, _webdav),
     "Redis": (RedisServer, _redis),
 }
 
@@ -230,7 +242,7 @@ def served(name: str) -> Iterator[tuple[Store, Proxy]]:
             )
             store = connect(target, proxy.url, PLACE)
             stack.callback(store.close)
-            if isinstance(server, NginxServer):
+            if isinstance(server, NginxServer | WebDavServer):
                 fill(zarr.LocalStore(server.root / PLACE))
             else:
                 fill(store)

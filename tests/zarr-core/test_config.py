@@ -121,7 +121,7 @@ def test_the_memory_for_remote_chunks_is_the_limit_of_their_reads():
 
     with config.set(remote_memory_nbytes=1234):
         assert remote_memory.limit == 1234
-    assert remote_memory.limit == 1 << 24
+    assert remote_memory.limit == 3 << 23
 
 
 def test_the_limit_of_metadata_in_the_environment(monkeypatch):

@@ -27,7 +27,17 @@ def numbers(cell):
     return (requests, trips), kilobytes
 
 
-@pytest.mark.parametrize("name", list(request_counts.STORES))
+# The threads of the WebDAV server wait for seconds until idle connections are closed.
+SLOW = {"WebDAV"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else [])
+        for name in request_counts.STORES
+    ],
+)
 def test_the_table_is_current(documented, name):
     need(request_counts.STORES[name][0])
     with request_counts.served(name) as (store, proxy):

@@ -74,7 +74,7 @@ class Settings:
         Environment: ``ZARR_CORE_MAX_METADATA_NBYTES``.
     remote_memory_nbytes : int
         Memory in bytes, in addition to results, for large chunks of remote stores that are received
-        and decoded at the same time (by default 16 MiB).  More memory is faster if one connection
+        and decoded at the same time (by default 24 MiB).  More memory is faster if one connection
         does not use the whole network.  One chunk is always read, however large it is.
         Environment: ``ZARR_CORE_REMOTE_MEMORY_NBYTES``.
     """
@@ -90,7 +90,7 @@ class Settings:
     native: Literal["auto", "off", "require"] = "auto"
     chunk_cache: Any = None
     max_metadata_nbytes: int | None = 1 << 28
-    remote_memory_nbytes: int = 1 << 24
+    remote_memory_nbytes: int = 3 << 23
 
 
 _counter = count()

@@ -109,6 +109,13 @@ class ObservedStore(WrapperStore):
         reader = self.perform("open_value", key, work, _nothing)
         return None if reader is None else _Reader(self, reader, key)
 
+    def open_again(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
+        def work() -> ByteReader | None:
+            return self.inner.open_again(key, first)
+
+        reader = self.perform("open_value", key, work, _nothing)
+        return None if reader is None else _Reader(self, reader, key)
+
     def exists(self, key: str) -> bool:
         return self.perform("exists", key, lambda: self.inner.exists(key), _nothing)
 
