@@ -153,4 +153,5 @@ def test_the_settings_stay_the_settings():
 def test_rarely_used_names_are_loaded_lazily(name):
     from zarr_core import extension
 
-    assert getattr(extension, name) is not None
+    assert getattr(extension, name) is not None        NewValue
+
