@@ -37,7 +37,7 @@ NAMES = {
         MaskIndexer Node PreparedCodecChain Progress ProgressReporter RegularAxis Rollback Schema
         StoredArray StoredGroup WrapperReader allow_reserved_names available_threads
         check_attributes check_reserved_names chunk_count codec_definition MemoryLimiter
-        StoreSnapshot
+        NewValue StoreSnapshot
         concurrent_map conflicting_format create_ancestors data_type_for erase_documents
         erase_node escape_controls escape_json fill_value_test find_implementation format_named
         format_of_new formats_without holds_anything in_one_thread installed_entry_points
@@ -153,5 +153,4 @@ def test_the_settings_stay_the_settings():
 def test_rarely_used_names_are_loaded_lazily(name):
     from zarr_core import extension
 
-    assert getattr(extension, name) is not None        NewValue
-
+    assert getattr(extension, name) is not None
