@@ -37,7 +37,7 @@ NAMES = {
         MaskIndexer Node PreparedCodecChain Progress ProgressReporter RegularAxis Rollback Schema
         StoredArray StoredGroup SubrangeReader WrapperReader allow_reserved_names available_threads
         check_attributes check_reserved_names chunk_count codec_definition MemoryLimiter
-        StoreSnapshot
+        NewValue StoreSnapshot
         concurrent_map conflicting_format create_ancestors data_type_for erase_documents
         erase_node escape_controls escape_json fill_value_test find_implementation format_named
         format_of_new formats_without holds_anything in_one_thread installed_entry_points

@@ -60,7 +60,7 @@ class Updates:
         """
         for attempt in range(_MAX_ATTEMPTS):
             if attempt == 0 and isinstance(change, NewValue) and change.seen_missing:
-                done = self._store(key, change(None), "create", ["new"])  # type: ignore[arg-type]
+                done = self._store(key, change(None), "create", ["new"])  # type: ignore[arg-type]  # a value
                 if done:
                     return True
             done = self._try(key, change)
