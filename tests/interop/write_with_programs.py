@@ -5,6 +5,7 @@
 
 import sys
 from importlib.util import find_spec
+from inspect import signature
 from pathlib import Path
 
 import numpy as np
@@ -31,11 +32,12 @@ def with_xarray(place, zarr_format):
 
 def with_dask(place, zarr_format):
     import dask.array as da
-    from zarr import config
 
-    with config.set({"default_zarr_format": zarr_format}):
-        # Older releases take the format from the settings, newer ones from the argument.
-        da.to_zarr(da.from_array(ELEMENTS, chunks=(3, 5)), str(place), zarr_format=zarr_format)
+    array = da.from_array(ELEMENTS, chunks=(3, 5))
+    options = {"zarr_format": zarr_format}
+    if "zarr_read_kwargs" in signature(da.to_zarr).parameters:  # some releases take a dictionary
+        options = {"zarr_array_kwargs": options}
+    da.to_zarr(array, str(place), **options)
 
 
 def with_anndata(place, zarr_format):
