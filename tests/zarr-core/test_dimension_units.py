@@ -4,7 +4,7 @@ import json
 
 import pytest
 import zarr_core as zarr
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from zarr_core.errors import MetadataMismatchError, MetadataValidationError
 from zarr_core.normalize.dimension_units import parse_unit
@@ -24,6 +24,7 @@ TEXTS = st.one_of(
         ("2nm", "2 nm"), ("2  nm", "2 nm"), (" nm ", "nm"), ("1 nm", "nm"), ("", "1"), (3, "3"),
         ((2, "nm"), "2 nm"), ([0.5, "s"], "0.5 s"), (".5um", "0.5 um"), ("1e20 m", "1e+20 m"),
         ("123456.789 m", "123456.789 m"), ("2e m", "2 e m"), ("1e400 m", "1e400 m"), (None, None),
+        ("1..0", "1 .0"), ((1, "2 nm"), "1 2 nm"),
     ],
 )  # fmt: skip
 def test_units(unit, text):
@@ -31,6 +32,7 @@ def test_units(unit, text):
 
 
 @given(TEXTS)
+@example("1..0")
 def test_tensorstore_reads_a_unit_as_the_same(text):
     ts = pytest.importorskip("tensorstore")
     stored = parse_unit(text)

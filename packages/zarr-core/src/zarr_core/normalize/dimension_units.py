@@ -40,7 +40,7 @@ def parse_unit(unit: Any) -> str | None:
         assert found is not None, "the pattern matches every string"
         number, base = float(found[1] or 1), found[2]
         if isinf(number):  # no number that can be stored
-            number, base = 1.0, unit.strip()
+            return unit.strip()
     else:
         pair = (unit, "") if not isinstance(unit, tuple | list) else unit
         is_unit = len(pair) == 2 and hasattr(pair[0], "__float__") and isinstance(pair[1], str)
@@ -52,7 +52,9 @@ def parse_unit(unit: Any) -> str | None:
     text = f"{number:g}" if float(f"{number:g}") == number else repr(number)
     if not base:
         return text
-    return base if number == 1 else f"{text} {base}"
+    # "1 .0" is not ".0", which is a number.
+    found = _UNIT.fullmatch(base)
+    return base if number == 1 and found and not found[1] else f"{text} {base}"
 
 
 def with_units(
