@@ -26,7 +26,7 @@ def log(topic: Topic, message: str, *arguments: Any) -> None:
         The last part of the name of the logger.  Ignored extensions are logged as warnings,
         since values can be wrong; all other events as information.
     message : str
-        The message, with ``%s`` for each argument, or ``%r`` for a string.
+        The message, with ``%s`` for each argument; other formats for strings and numbers.
     *arguments
         Formatted only if the logger is enabled for the level.
     """
@@ -41,5 +41,5 @@ def log(topic: Topic, message: str, *arguments: Any) -> None:
     logger = logging.getLogger(f"zarr_core.{topic}")
     if logger.isEnabledFor(level):
         # A record that a handler keeps must not keep a store open or an array in memory.
-        texts = [a if isinstance(a, (str, int)) else str(a) for a in arguments]
+        texts = [a if isinstance(a, (str, int, float)) else str(a) for a in arguments]
         logger.log(level, message, *texts)
