@@ -11,8 +11,8 @@ from types import SimpleNamespace
 def responding(respond):
     """Start a server; ``respond`` takes a request and returns status, header fields and body.
 
-    A request has ``method``, ``path``, ``headers``, ``body`` and ``time``.  The server has ``url``
-    and ``requests``.
+    A request has ``method``, ``path``, ``headers``, ``body``, ``time`` and ``connection``.  The
+    server has ``url`` and ``requests``.
     """
     server = SimpleNamespace(requests=[])
 
@@ -27,6 +27,7 @@ def responding(respond):
                 headers=self.headers,
                 body=body,
                 time=time.monotonic(),
+                connection=self.connection,
             )
             server.requests.append(request)
             status, fields, body = respond(request)

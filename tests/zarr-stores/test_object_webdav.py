@@ -1,6 +1,8 @@
 """Updates by several writers on WebDAV servers: with conditional writes, or refused."""
 
 import itertools
+import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -204,3 +206,38 @@ def test_arrays_and_attributes_are_written():
         array.attrs["unit"] = "K"
         again = zarr.open_array(f"{server.url}/d/a", storage_options=options)
         assert (again[...].tolist(), dict(again.attrs)) == ([0, 7, 7, 7, 7, 0], {"unit": "K"})
+
+
+@pytest.mark.parametrize("lost", ["before", "after"])
+def test_a_directory_whose_response_is_lost(lost):
+    """obstore repeats a PUT without a response, but not the MKCOL that a PUT needs."""
+    directories, files, requests = {"/"}, {}, []
+
+    def reset(request):
+        # Closing a socket that does not linger sends RST instead of FIN.
+        request.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        request.connection.close()
+        raise ConnectionResetError
+
+    def respond(request):
+        requests.append(request.method)
+        parent = request.path.rpartition("/")[0] + "/"
+        if request.method == "MKCOL":
+            path = request.path.rstrip("/") + "/"
+            first = requests.count("MKCOL") == 1
+            if first and lost == "before":
+                reset(request)
+            status = 405 if path in directories else 201
+            directories.add(path)
+            if first:
+                reset(request)
+            return status, {}, b""
+        if parent not in directories:
+            return 409, {}, b""
+        files[request.path] = request.body
+        return 201, {}, b""
+
+    with responding(respond) as server:
+        store = ObjectStore.from_url(server.url, webdav=True)
+        store.set("directory/key", b"value")
+    assert files == {"/directory/key": b"value"}

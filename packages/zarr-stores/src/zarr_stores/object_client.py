@@ -283,7 +283,8 @@ class Client:
             try:
                 self.put(key, value, use_multipart=several, chunk_size=_PART)
             except Exception as error:
-                # Another thread may have created the directory at the same time.
+                # Another thread may have created the directory at the same time, or the server
+                # closed the connection while it created it.
                 if self._files and errors.is_race(error) and attempt < _WRITES - 1:
                     log("retries", "%s %r: %s; writing it again", self.location, key, error)
                     continue

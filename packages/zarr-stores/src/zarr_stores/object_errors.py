@@ -38,6 +38,7 @@ _CAUSES: Final = tuple(
     )
 )
 _SENT: Final = re.compile(r"\bError performing (?:PUT|POST)\b")
+_DIRECTORY: Final = re.compile(r"\bError performing MKCOL\b")
 _UNCONNECTED: Final = re.compile(r"\bkind: Connect\b|: builder error")
 _REFUSALS: Final = re.compile(r"<Code>(?:SlowDown|ServerBusy|ServiceUnavailable)</Code>")
 _ELSEWHERE: Final = re.compile(
@@ -150,9 +151,14 @@ def is_temporary(error: BaseException) -> bool:
 
 
 def is_race(error: BaseException) -> bool:
-    """Return whether a WebDAV server failed to create a directory, as in a race."""
-    status = _STATUS.search(str(error))
-    return status is not None and status[1][:3] in ("404", "405", "409", "500")
+    """Return whether a WebDAV server failed to create a directory, as in a race or a restart."""
+    text = str(error)
+    status = _STATUS.search(text)
+    if status is None:
+        # obstore does not repeat a MKCOL that got no response.
+        final = _RETRIED.search(text) or _UNCONNECTED.search(text)
+        return bool(_DIRECTORY.search(text)) and not final
+    return status[1][:3] in ("404", "405", "409", "500")
 
 
 def failure(
