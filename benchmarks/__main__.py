@@ -68,6 +68,8 @@ def main() -> None:
     gc.freeze()
     results = []
     start = time.perf_counter()
+    if options.directory is not None:
+        options.directory.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="zarr-benchmark-", dir=options.directory) as scratch:
         for number, case in enumerate(cases, 1):
             if sys.stderr.isatty():

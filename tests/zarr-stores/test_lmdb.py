@@ -85,3 +85,21 @@ def test_wrappers_keep_batches(tmp_path):
     array[...] = np.arange(100)
     assert transactions(store) == before + 1
     assert zarr.open_array(store, path="p")[99] == 99
+
+
+def test_small_values_are_copied_in_few_transactions(tmp_path):
+    source = zarr.MemoryStore()
+    array = zarr.create_array(source, shape=1000, chunks=1, dtype="int64", path="a")
+    array[:] = np.arange(1, 1001)
+    keys = set(source.list())
+    store = LMDBStore(tmp_path / "s")
+    store.set("k", b"v")  # creates the environment
+    before, counts = transactions(store), []
+    result = zarr.copy_store(source, store, progress=lambda progress: counts.append(progress.done))
+    assert transactions(store) - before <= 4
+    assert result.copied == len(keys) == counts[-1]
+    assert {key: bytes(store.get(key)) for key in keys} == {key: source.get(key) for key in keys}
+    array[:2] = -1
+    result = zarr.copy_store(source, store, if_exists="update")
+    assert np.array_equal(zarr.open_array(store, path="a")[:], array[:])
+    assert result.copied == 2

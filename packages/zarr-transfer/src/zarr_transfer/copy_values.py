@@ -45,6 +45,8 @@ class KeyCopier:
         self._sizes = dict(sizes or {})
         self._seen: dict[int, int] = {}
         self._lately: int | None = None
+        self._batch: list[tuple[KeyPair, bytes]] = []
+        self._batch_nbytes = 0
         self._guard = threading.Lock()
 
     def run(
@@ -53,33 +55,29 @@ class KeyCopier:
         """Copy values in any order, and call ``after`` after each, in any thread.
 
         Up to the larger ``max_concurrency`` of both stores are copied concurrently, within 128 MiB
-        of memory; a larger value is copied alone.  Pairs are consumed as late as possible.
+        of memory; a larger value is copied alone.  Small values are stored together, with up to
+        ``dest.batch_nbytes`` more.  Pairs are consumed as late as possible.
         """
 
         def work(pair: KeyPair) -> None:
-            self._copy(pair)
-            if after is not None:
-                after(pair)
+            self._copy(pair, after)
 
         in_parallel(self._source, self._dest, pairs, work)
+        self._finish(self._store_batch(self._taken_batch()), after)
 
-    def _copy(self, pair: KeyPair) -> None:
+    def _copy(self, pair: KeyPair, after: Callable[[KeyPair], object] | None) -> None:
         with self._gate.reserve(lambda: self._expected(pair.owner)) as hold:
-            size = self._move(pair, hold)
+            value = self._read(pair, hold)
+            stored = [] if value is None else self._store(pair, value)
             held = hold.amount
         with self._guard:
-            if size is None:
-                self.skipped += 1
-            else:
-                self.copied += 1
-                self.nbytes += size
             self._seen[pair.owner] = max(held, self._seen.get(pair.owner, 0))
             # Decays, so that one large value does not limit many small ones.
             self._lately = max(held, (self._lately or 0) * 7 // 8)
-        self._reporter.advance(1, size or 0)
+        self._finish([(pair, None)] if value is None else stored, after)
 
-    def _move(self, pair: KeyPair, hold: Reservation) -> int | None:
-        """Copy one value; return its length, or None if nothing was copied."""
+    def _read(self, pair: KeyPair, hold: Reservation) -> bytes | bytearray | memoryview | None:
+        """Return the value to copy, or None if nothing is to be copied."""
         if pair.exists and self._compare == "size":
             size = self._source.getsize(pair.source)
             if size is not None and size == self._dest.getsize(pair.target):
@@ -94,8 +92,48 @@ class KeyCopier:
         hold(len(value))
         if pair.exists and self._compare == "content" and holds(self._dest, pair.target, value):
             return None
-        self._dest.set(pair.target, value)
-        return len(value)
+        return value
+
+    def _store(
+        self, pair: KeyPair, value: bytes | bytearray | memoryview
+    ) -> Sequence[tuple[KeyPair, int]]:
+        """Store a value, alone or with others; return what is stored now, with sizes."""
+        if len(value) >= self._dest.batch_nbytes:
+            self._dest.set(pair.target, value)
+            return [(pair, len(value))]
+        with self._guard:
+            self._batch.append((pair, bytes(value)))
+            self._batch_nbytes += len(value) + len(pair.target)
+            if self._batch_nbytes < self._dest.batch_nbytes:
+                return []
+            batch = self._taken_batch()
+        return self._store_batch(batch)
+
+    def _taken_batch(self) -> Sequence[tuple[KeyPair, bytes]]:
+        batch, self._batch, self._batch_nbytes = self._batch, [], 0
+        return batch
+
+    def _store_batch(self, batch: Sequence[tuple[KeyPair, bytes]]) -> Sequence[tuple[KeyPair, int]]:
+        if batch:
+            self._dest.set_values([(pair.target, value) for pair, value in batch])
+        return [(pair, len(value)) for pair, value in batch]
+
+    def _finish(
+        self,
+        pairs: Sequence[tuple[KeyPair, int | None]],
+        after: Callable[[KeyPair], object] | None,
+    ) -> None:
+        """Count pairs, each with the size of the value that was copied or None, and report them."""
+        sizes = [size for _, size in pairs if size is not None]
+        with self._guard:
+            self.skipped += len(pairs) - len(sizes)
+            self.copied += len(sizes)
+            self.nbytes += sum(sizes)
+        if pairs:
+            self._reporter.advance(len(pairs), sum(sizes))
+        if after is not None:
+            for pair, _ in pairs:
+                after(pair)
 
     def _expected(self, owner: int) -> int:
         """Return the expected size of the next value of an owner."""
