@@ -20,7 +20,6 @@ from zarr_stores.redis import RedisStore
 from zarr_stores.sqlite import SQLiteStore
 from zarr_xarray import Appender, append
 
-
 STORES = {
     "directory": LocalStore,
     "sqlite": SQLiteStore,
