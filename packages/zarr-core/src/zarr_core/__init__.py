@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from zarr_core.stores.memory import MemoryStore
 
     # From other distributions, which this package does not import, not even for types.
-    ChunkLayout: Callable[..., Any]
+    ChunkLayout: type[Any]
     convert: Callable[..., Any]
     copy: Callable[..., Any]
     copy_all: Callable[..., Any]
