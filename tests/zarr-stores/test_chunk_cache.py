@@ -7,6 +7,7 @@ import threading
 import numpy as np
 import pytest
 import zarr_core as zarr
+from zarr_core.engine import read
 from zarr_core.extension import ChunkDecodeError, StoreError
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
@@ -80,6 +81,30 @@ def test_each_chunk_is_decoded_once_for_slabs_of_rows():
         for row in range(0, 512, 6):
             assert np.array_equal(array[row : row + 6], data[row : row + 6])
         assert store.reads <= (2 if "shards" not in layout else 16)
+
+
+def test_small_parts_of_kept_chunks_are_copied_without_threads(monkeypatch):
+    data = np.arange(64 * 60).reshape(64, 60)
+    for end in (60, 45):  # with missing chunks, which no cache keeps
+        store = Counting()
+        zarr.create_array(store, shape=data.shape, dtype=data.dtype, chunks=(32, 15), fill_value=7)
+        array = zarr.open_array(store, mode="r+", cache=10**7)
+        array[:, :end] = expected = data[:, :end]
+        expected = np.pad(expected, ((0, 0), (0, 60 - end)), constant_values=7)
+        started = []
+        parallel_for = read.parallel_for
+
+        def counted(items, *args, parallel_for=parallel_for, started=started):
+            items = list(items)
+            started.append(len(items))
+            return parallel_for(items, *args)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(read, "parallel_for", counted)
+            for rows in (slice(0, 64), slice(3, 9), slice(30, 36), slice(40, 20, -3)):
+                assert np.array_equal(array[rows], expected[rows])
+            assert np.array_equal(array[[1, 40, 40], :], expected[[1, 40, 40]])
+        assert started == ([8] if end == 60 else [8, 1, 2, 2, 2])
 
 
 def test_threads_decode_a_chunk_once():

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import xarray as xr
 import zarr_core
-from object_stores import s3_store, same_place
+from object_stores import s3_environment, s3_store, same_place
 from zarr_core import LocalStore, MemoryStore
 from zarr_stores.redis import RedisStore
 from zarr_stores.sqlite import SQLiteStore
@@ -81,31 +81,46 @@ def test_appenders_take_turns(place):
         assert len([key for key in chunks if "/.z" not in key]) == 7
 
 
-def kill_appenders(path, kind, zarr_format, kills):
+@pytest.fixture
+def kill_appenders(request, tmp_path):
     """Kill appenders in another process, which can be forked; return the lengths."""
-    program = Path(__file__).with_name("kill_appenders.py")
-    result = subprocess.run(
-        [sys.executable, program, path, kind, str(zarr_format), str(kills)],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert result.returncode == 0, result.stderr
-    return [int(length) for length in result.stdout.split()]
+
+    def kill(kind, zarr_format, kills):
+        place, environment = tmp_path / "a", {}
+        if kind == "redis":
+            place = f"{request.getfixturevalue('redis_server').url}?prefix={uuid4()}"
+        elif kind == "s3":
+            server = request.getfixturevalue("s3_server")
+            place, environment = f"s3://{server.bucket}/{uuid4()}", s3_environment(server)
+        program = Path(__file__).with_name("kill_appenders.py")
+        result = subprocess.run(
+            [sys.executable, program, place, kind, str(zarr_format), str(kills)],
+            capture_output=True, text=True, check=False, env={**os.environ, **environment},
+        )  # fmt: skip
+        assert result.returncode == 0, result.stderr
+        lengths = [int(length) for length in result.stdout.split()]
+        assert len(lengths) == kills
+        return lengths
+
+    return kill
+
+
+KILLED = ("directory", "sqlite", "redis", "s3")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
-@pytest.mark.parametrize("kind", ["directory", "sqlite"])
-def test_a_killed_appender(tmp_path, kind):
-    assert len(kill_appenders(tmp_path / "a", kind, 3, kills=3)) == 3
+@pytest.mark.parametrize("kind", KILLED)
+def test_a_killed_appender(kill_appenders, kind):
+    assert kill_appenders(kind, 3, kills=3)[-1] > 1
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
 @pytest.mark.parametrize("zarr_format", [3, 2])
-@pytest.mark.parametrize("kind", ["directory", "sqlite"])
-def test_a_thousand_kills(tmp_path, kind, zarr_format):
-    lengths = kill_appenders(tmp_path / "a", kind, zarr_format, kills=250)
-    assert len(lengths) == 250
-    assert lengths[-1] > 250
+@pytest.mark.parametrize("kind", KILLED)
+def test_a_thousand_kills(kill_appenders, kind, zarr_format):
+    kills = 250
+    assert kill_appenders(kind, zarr_format, kills)[-1] > kills
 
 
 @pytest.mark.slow

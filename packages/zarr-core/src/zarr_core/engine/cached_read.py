@@ -48,6 +48,8 @@ class CachedChunkReader(ChunkReader):
             self.read_part = self.read_whole = _read_shard
         else:
             self.read_part = self.read_whole = _read_chunk
+            if store.max_concurrency is None:
+                self.read_kept = _read_kept
 
 
 class _InnerAxis(ChunkAxis):
@@ -69,6 +71,14 @@ class _InnerAxis(ChunkAxis):
 
     def chunks_of(self, elements: np.ndarray[Any, np.dtype[np.intp]]) -> Array:
         return elements // self.uniform
+
+
+def _read_kept(reader: Any, key: str, selection: AnySelection | None, out: Array) -> bool:
+    chunk = reader.cache.get(key, reader.codecs)
+    if chunk is None:
+        return False
+    out[...] = chunk if selection is None else take(chunk, selection)
+    return True
 
 
 def _read_chunk(reader: Any, key: str, selection: AnySelection | None, out: Array) -> bool:

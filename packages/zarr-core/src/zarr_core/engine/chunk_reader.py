@@ -81,13 +81,19 @@ class ChunkReader:
         return whether the chunk is stored.
     in_batches : bool
         Whether chunks are so small that several are read per task.
+    read_kept : callable or None
+        The same for a chunk that a cache keeps in memory; returns whether it does.  None without
+        a cache, or if asking it may send a request.
     """
 
-    __slots__ = ("codecs", "in_batches", "read_decoded", "read_part", "read_whole", "store")
+    __slots__ = (
+        "codecs", "in_batches", "read_decoded", "read_kept", "read_part", "read_whole", "store",
+    )  # fmt: skip
 
     def __init__(self, store: Store, codecs: PreparedCodecChain) -> None:
         self.store = store
         self.codecs = codecs
+        self.read_kept: Callable[[Any, str, AnySelection | None, Array], bool] | None = None
         if store.in_memory or codecs.decoded.nbytes is None:
             self.read_decoded = _read_value
         elif codecs.read_buffer_size > (

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 _BATCH = 16  # small chunks per task of a thread
+_MAX_KEPT_NBYTES = 1 << 20  # copied from a cache in less time than threads need to start
 
 
 # --- a selection ---
@@ -93,6 +94,12 @@ def read(stored: StoredChunks, selection: AnySelection, out: Array) -> None:
         )
         return
 
+    if reader is not None and reader.read_kept is not None and out.nbytes <= _MAX_KEPT_NBYTES:
+        missing = [it for it in projections if not _put_kept(stored, reader, it, out)]
+        if not missing:
+            return
+        projections = iter(missing)
+
     def work(projection: ChunkProjection) -> None:
         chunk_coords, chunk_selection, out_selection, _, is_whole = projection
         if all(type(item) is slice for item in out_selection):
@@ -109,6 +116,17 @@ def read(stored: StoredChunks, selection: AnySelection, out: Array) -> None:
         stored.threads,
         stored.codecs.inner_chunk_count,
     )
+
+
+def _put_kept(
+    stored: StoredChunks, reader: ChunkReader, projection: ChunkProjection, out: Array
+) -> bool:
+    """Copy the selected elements of a chunk if a cache keeps it; return whether it does."""
+    chunk_coords, chunk_selection, out_selection, _, is_whole = projection
+    if reader.read_kept is None or any(type(item) is not slice for item in out_selection):
+        return False
+    key = stored.chunk_key(chunk_coords)
+    return reader.read_kept(reader, key, None if is_whole else chunk_selection, out[out_selection])
 
 
 def _nbytes_per_chunk(stored: StoredChunks, selection: AnySelection, out: Array) -> int | None:
