@@ -285,7 +285,7 @@ def main() -> None:
     parser.add_argument("--latency", type=float, nargs="+", default=[0.02, 0.1], help="seconds")
     parser.add_argument("--rounds", type=int, default=5, help="samples of each library (5)")
     parser.add_argument("--server", choices=SERVERS, default="seaweed")
-    parser.add_argument("--requests", type=int, default=64, help="concurrent requests (64)")
+    parser.add_argument("--requests", type=int, default=256, help="concurrent requests (256)")
     parser.add_argument("--only", default="", help="cases whose name contains this")
     parser.add_argument("--markdown", type=Path, help="write the table as Markdown, too")
     options = parser.parse_args()

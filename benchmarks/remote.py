@@ -288,7 +288,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=3, help="samples of each library (3)")
     parser.add_argument("--server", choices=SERVERS, default="seaweed")
     parser.add_argument(
-        "--requests", type=int, default=64, help="concurrent requests of tuned peers (64)"
+        "--requests", type=int, default=256, help="concurrent requests of tuned peers (256)"
     )
     parser.add_argument("--only", default="", help="cases whose name contains this")
     parser.add_argument("--markdown", type=Path, help="write the table as Markdown, too")

@@ -86,6 +86,10 @@ class _Handler(BaseHTTPRequestHandler):
         return "POST", path, headers, joined + f"--{_PART}--".encode()
 
 
+class _Relay(ThreadingHTTPServer):
+    request_queue_size = 512  # by default 5, which stores with more concurrent requests exceed
+
+
 @dataclass(frozen=True, slots=True)
 class WritableGcs:
     """A writable endpoint of the emulator."""
@@ -104,7 +108,7 @@ class WritableGcs:
 def writable(server: GcsServer) -> Iterator[WritableGcs]:
     """Start a proxy before the emulator that accepts writes."""
     handler = type("Handler", (_Handler,), {"target": server})
-    with ThreadingHTTPServer((server.host, 0), handler) as relay:
+    with _Relay((server.host, 0), handler) as relay:
         thread = threading.Thread(target=relay.serve_forever, daemon=True)
         thread.start()
         yield WritableGcs(server.host, relay.server_port, server.bucket)

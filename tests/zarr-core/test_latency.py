@@ -64,6 +64,24 @@ def store():
     return Remote(zarr.MemoryStore(), max_concurrency=REQUESTS)
 
 
+@pytest.mark.parametrize(
+    ("nbytes", "limit", "requests"),
+    [
+        (1 << 10, 3 << 23, 256),
+        (1 << 17, 3 << 23, 192),
+        (1 << 20, 3 << 23, 64),
+        (1 << 20, 1 << 28, 256),
+    ],
+)
+def test_large_chunks_are_requested_by_fewer_threads(nbytes, limit, requests):
+    store = Remote(zarr.MemoryStore(), max_concurrency=256)
+    with zarr.config.set(remote_memory_nbytes=limit):
+        array = zarr.create_array(
+            store, shape=(300 * nbytes,), chunks=(nbytes,), dtype="i1", compressors=None
+        )
+    assert array.stored.threads == requests
+
+
 @pytest.fixture
 def data():
     return np.arange(200 * 50, dtype="i4").reshape(200, 50)

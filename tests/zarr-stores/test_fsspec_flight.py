@@ -113,7 +113,7 @@ def test_chunks_are_read_and_written_many_at_a_time(slow):
         assert np.array_equal(array[...], VALUES)
         if min(slow.most, slow.most_written) >= 20:
             break
-    assert 20 <= slow.most_written <= store.max_concurrency == 32
+    assert 20 <= slow.most_written <= store.max_concurrency == 64
     assert 20 <= slow.most <= store.max_concurrency
 
 
@@ -250,7 +250,7 @@ def test_s3_through_caches(s3, tmp_path, cache):
     url = f"s3://{bucket}{tmp_path}"
     zarr.create_array(f"fsspec+{url}", data=VALUES, chunks=(5, 5), storage_options=options)
     array = zarr.open(f"{cache}::{url}", mode="r", storage_options={"s3": options})
-    assert array.store.max_concurrency == (32 if cache == "simplecache" else None)
+    assert array.store.max_concurrency == (64 if cache == "simplecache" else None)
     assert np.array_equal(array[...], VALUES)
     fsspec.filesystem("s3", **options).rm(f"{bucket}{tmp_path}/c", recursive=True)
     if cache != "blockcache":

@@ -134,6 +134,13 @@ def test_settings_reach_obstore():
     assert (store.max_concurrency, store.gap_bytes) == (7, 99)
 
 
+def test_http_servers_get_fewer_concurrent_requests_than_clouds():
+    for url in ("s3://b", "gs://b", "az://b"):
+        options = {"account_name": "a"} if url == "az://b" else {}
+        assert ObjectStore.from_url(url, anon=True, **options).max_concurrency == 256
+    assert ObjectStore.from_url("https://host/x").max_concurrency == 64
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -255,7 +255,7 @@ def test_documents_and_targets_on_a_server(hdf5, http_server, tmp_path):
     here = translated(hdf5)
     document = json.dumps(here).replace(str(hdf5), f"{url}/a%20b.h5")
     store = ReferenceStore(json.loads(document))
-    assert store.max_concurrency == 32
+    assert store.max_concurrency == 64
     check_same(zarr_core.open(store), hdf5, None)
     (http_server.root / "data" / "refs.json").write_text(document.replace(f"{url}/", ""))
     there = zarr_core.open(f"reference+{url}/refs.json", mode="r")

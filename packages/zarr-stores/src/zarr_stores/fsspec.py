@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FsspecStore"]
 
-REQUESTS = 32
+REQUESTS = 64
 GAP_BYTES = 1 << 17
 TIMEOUT = 60.0
 
@@ -63,7 +63,7 @@ class FsspecStore(Store):
     read_only : bool
         If True, changes raise an error.
     max_concurrency : int, optional
-        Maximum number of concurrent requests.  By default 32 for file systems that support
+        Maximum number of concurrent requests.  By default 64 for file systems that support
         concurrent requests, and None for others.
     gap_bytes : int
         Gap between two parts of a value, in bytes, up to which they are read together.

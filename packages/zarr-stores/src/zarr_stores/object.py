@@ -43,7 +43,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ObjectStore"]
 
-REQUESTS = 64
+REQUESTS = 256
+HTTP_REQUESTS = 64  # many servers limit the connections of all clients to a few hundred
 GAP_BYTES = 1 << 18
 _FIRST = ByteRange(0, 1 << 16)
 _BULK = {"S3Store": 1000, "AzureStore": 256}  # keys that one request removes
@@ -62,8 +63,8 @@ class ObjectStore(Store):
         methods.
     read_only : bool
         If True, changes raise an error.
-    max_concurrency : int
-        Maximum number of concurrent requests.
+    max_concurrency : int, optional
+        Maximum number of concurrent requests; by default 256, and 64 for HTTP servers.
     gap_bytes : int
         Gap between two parts of a value, in bytes, up to which they are read together.
     conditional : bool
@@ -87,12 +88,15 @@ class ObjectStore(Store):
         self,
         store: Any,
         read_only: bool = False,
-        max_concurrency: int = REQUESTS,
+        max_concurrency: int | None = None,
         gap_bytes: int = GAP_BYTES,
         conditional: bool = True,
         listing: bool = True,
         root: str = "",
     ) -> None:
+        http = type(store).__name__ == "HTTPStore"
+        if max_concurrency is None:
+            max_concurrency = HTTP_REQUESTS if http else REQUESTS
         if max_concurrency < 1 or gap_bytes < 0:
             raise StoreError(
                 "max_concurrency must be at least 1 and gap_bytes at least 0, "
@@ -107,8 +111,7 @@ class ObjectStore(Store):
         self._client = Client(store, self._root, max_concurrency, listing)
         self._openings = Openings()
         self._location = self._client.location
-        webdav = self._location.kind == "HTTPStore"
-        self._updates = (WebDavUpdates if webdav else Updates)(self._client)
+        self._updates = (WebDavUpdates if http else Updates)(self._client)
         self.realm = self._location.further
         self._conditional = conditional
         self._suffixes = self._location.kind != "AzureStore"

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ReferenceStore"]
 
-REQUESTS = 32
+REQUESTS = 64
 _CHAINED = "reference::"
 _SCHEME = "reference://"
 
@@ -76,7 +76,7 @@ class ReferenceStore(ImmutableStore):
     target_options : mapping, optional
         Options of the store of a remote document.
     max_concurrency : int, optional
-        Maximum number of concurrent requests; by default 32, unless all targets are local files.
+        Maximum number of concurrent requests; by default 64, unless all targets are local files.
     records : int
         Maximum number of Parquet files in memory.
 

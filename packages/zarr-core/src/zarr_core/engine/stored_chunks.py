@@ -10,6 +10,7 @@ from zarr_core.config import config
 from zarr_core.engine.chunk_reader import THREADS_PAY_NBYTES, ChunkReader
 from zarr_core.engine.native import UNDECIDED
 from zarr_core.engine.resolved_metadata import resolve_cached
+from zarr_core.engine.scratch import remote_memory
 from zarr_core.engine.stored_node import StoredNode
 from zarr_core.interfaces.keys import check_prefix
 from zarr_core.location import Location
@@ -34,6 +35,12 @@ if TYPE_CHECKING:
 
 _MAX_READERS = 256  # shapes of chunks
 _FEW_CHUNKS = 100  # visited without listing
+_MANY_REQUESTS = 64  # concurrent ones, also for large chunks: responses wait for memory
+
+
+def _max_requests(max_concurrency: int, nbytes: int | None) -> int:
+    """Limit the concurrent requests for chunks of a size to what fits into the memory for them."""
+    return min(max_concurrency, max(remote_memory.limit // (nbytes or 1), _MANY_REQUESTS))
 
 
 class StoredChunks(StoredNode[ArrayMetadata]):
@@ -67,7 +74,8 @@ class StoredChunks(StoredNode[ArrayMetadata]):
     axes : tuple of ChunkAxis
         The chunk grid, limited to the shape of the array.
     threads : int or None
-        The number of concurrent requests of a store with latency.
+        The number of concurrent requests of a store with latency: fewer for large chunks, since
+        each needs memory.
     native : NativePlan or None
         How compiled code processes the chunks; None if Python processes them.
     """
@@ -128,7 +136,9 @@ class StoredChunks(StoredNode[ArrayMetadata]):
         for transformer in reversed(resolved.transformers):
             store = transformer.transform(store, prefix)
         self.chunk_store = store
-        self.threads = store.max_concurrency
+        self.threads = store.max_concurrency and _max_requests(
+            store.max_concurrency, self.codecs.inner_chunk_nbytes
+        )
         self.native = None if config.settings.native == "off" else UNDECIDED
         affixes = resolved.affixes
         self._key_parts = None if affixes is None else (prefix + affixes[0], affixes[1])
