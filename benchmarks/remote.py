@@ -161,6 +161,7 @@ class TensorStore:
             "bucket": server.bucket,
             "endpoint": service.url,
             "aws_region": server.region,
+            "aws_credentials": {"type": "environment"},
         }
 
     def open(self, path: str) -> Any:
