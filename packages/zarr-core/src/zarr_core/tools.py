@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from zarr_core.engine.scratch import Reservation as Reservation
     from zarr_core.engine.stored_array import StoredArray
     from zarr_core.engine.stored_node import StoredGroup
+    from zarr_core.engine.unconfirmed_keys import UnconfirmedKeys
     from zarr_core.engine.write import write_fields
     from zarr_core.formats.detect import conflicting_format, format_of_new, read_node
     from zarr_core.formats.key_order import KeyOrder, key_order
@@ -128,6 +129,7 @@ _MODULE_OF = {
     "StoreSnapshot": "zarr_core.hierarchy.create_node",
     "StoredArray": "zarr_core.engine.stored_array",
     "StoredGroup": "zarr_core.engine.stored_node",
+    "UnconfirmedKeys": "zarr_core.engine.unconfirmed_keys",
     "SubrangeReader": "zarr_core.interfaces.byte_reader",
     "WrapperReader": "zarr_core.interfaces.byte_reader",
     "allow_reserved_names": "zarr_core.formats.reserved_names",
@@ -223,6 +225,7 @@ __all__ = [
     "StoredArray",
     "StoredGroup",
     "SubrangeReader",
+    "UnconfirmedKeys",
     "WrapperReader",
     "allow_reserved_names",
     "available_threads",
