@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from zarr_core.engine.scratch import Reservation as Reservation
     from zarr_core.engine.stored_array import StoredArray
     from zarr_core.engine.stored_node import StoredGroup
-    from zarr_core.engine.unconfirmed_keys import UnconfirmedKeys
     from zarr_core.engine.write import write_fields
     from zarr_core.formats.detect import conflicting_format, format_of_new, read_node
     from zarr_core.formats.key_order import KeyOrder, key_order
@@ -93,6 +92,7 @@ if TYPE_CHECKING:
     from zarr_core.stores.local import path_from_url
     from zarr_core.strictjson import keep_nonfinite
     from zarr_core.threads import (
+        UnconfirmedKeys,
         available_threads,
         concurrent_map,
         in_one_thread,
@@ -129,7 +129,7 @@ _MODULE_OF = {
     "StoreSnapshot": "zarr_core.hierarchy.create_node",
     "StoredArray": "zarr_core.engine.stored_array",
     "StoredGroup": "zarr_core.engine.stored_node",
-    "UnconfirmedKeys": "zarr_core.engine.unconfirmed_keys",
+    "UnconfirmedKeys": "zarr_core.threads",
     "SubrangeReader": "zarr_core.interfaces.byte_reader",
     "WrapperReader": "zarr_core.interfaces.byte_reader",
     "allow_reserved_names": "zarr_core.formats.reserved_names",

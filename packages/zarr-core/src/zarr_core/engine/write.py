@@ -10,12 +10,11 @@ import numpy as np
 from zarr_core.engine.chunk_reader import decode_again
 from zarr_core.engine.fill_value import fill_test
 from zarr_core.engine.scratch import scratch
-from zarr_core.engine.unconfirmed_keys import UnconfirmedKeys
 from zarr_core.errors import ChunkDecodeError, CodecError, StoreError
 from zarr_core.interfaces.chunk_cache import caches, forget_chunks
 from zarr_core.interfaces.selection import BasicIndexer
 from zarr_core.selection.projection import project, put
-from zarr_core.threads import parallel_for
+from zarr_core.threads import UnconfirmedKeys, parallel_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
