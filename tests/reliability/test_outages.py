@@ -13,7 +13,7 @@ from object_stores import gcs_environment, s3_options
 from servers.azure_server import AzureServer
 from servers.gcs_server import DurableGcsServer, GcsServer
 from servers.gcs_writes import writable
-from servers.http_server import NginxServer, WebDavServer
+from servers.http_server import NginxDavServer, NginxServer, WebDavServer
 from servers.mongo_server import MongoServer
 from servers.postgres_server import PostgresServer
 from servers.proxy import Proxy
@@ -66,12 +66,6 @@ def url_and_options(server):
             return server.url, {}
         case WebDavServer():
             return f"{server.url}/{name}", {"webdav": True, "conditional": False}
-
-
-class NginxDavServer(NginxServer):
-    """The part of nginx that is writable."""
-
-    name = "nginx-dav"
 
 
 class WritableGcsServer(DurableGcsServer):
