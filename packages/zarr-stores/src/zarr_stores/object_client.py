@@ -430,9 +430,14 @@ class Client:
     # --- errors ---
 
     def _failure(self, kind: type[StoreError], done: str, error: Exception, key: str) -> StoreError:
-        config = getattr(self.store, "config", None) or {}
-        anonymous = str(config.get("skip_signature")).lower() == "true"
-        return errors.failure(kind, done, error, self._named, key, anonymous)
+        denied = errors.CREDENTIALS
+        if self._files:
+            denied = errors.SIGNED_URL if any(self.location.further) else errors.WEB
+        elif (
+            str((getattr(self.store, "config", None) or {}).get("skip_signature")).lower() == "true"
+        ):
+            denied = errors.ANONYMOUS
+        return errors.failure(kind, done, error, self._named, key, denied)
 
     def _replaced(self, key: str) -> ValueReplacedError:
         return ValueReplacedError("the value was replaced while it was read", self._named, key)
