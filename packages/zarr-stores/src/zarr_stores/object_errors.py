@@ -37,6 +37,8 @@ _CAUSES: Final = tuple(
         (r'(?:message|error): "([^"]{1,200})"', r"\1"),
     )
 )
+# Without retries if the first request took longer than they may.
+_UNANSWERED: Final = re.compile(r"HTTP error: error sending request")
 _SENT: Final = re.compile(r"\bError performing (?:PUT|POST)\b")
 _DIRECTORY: Final = re.compile(r"\bError performing MKCOL\b")
 _UNCONNECTED: Final = re.compile(r"\bkind: Connect\b|: builder error")
@@ -195,7 +197,7 @@ def failure(
     message = reason(error)
     is_denied = type(error).__name__ in _DENIALS or _DENIED.search(str(error))
     advice = denied if is_denied else None
-    if _RETRIED.search(str(error)):
+    if _RETRIED.search(str(error)) or _UNANSWERED.search(str(error)):
         advice = advice or _RETRY_ADVICE
     if bucket_is_missing(error):
         message = f"the bucket or container does not exist ({message})"
