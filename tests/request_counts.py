@@ -14,7 +14,7 @@ from object_stores import s3_options
 from servers.azure_server import AzureServer
 from servers.gcs_server import GcsServer
 from servers.gcs_writes import writable
-from servers.http_server import NginxServer, WebDavServer
+from servers.http_server import NginxDavServer, NginxServer
 from servers.proxy import Proxy
 from servers.redis_server import RedisServer
 from servers.s3_server import MotoServer
@@ -165,10 +165,8 @@ OPERATIONS: dict[str, Callable[[Store, Store], None]] = {
 
 UNSUPPORTED = {
     "HTTP": ("without it", "create", "copy"),
-    # How often directories must be created depends on which of several writers is the first.
-    "WebDAV": ("create", "copy"),
 }
-"""Parts of the names of operations that a kind of store does not support, or not predictably."""
+"""Parts of the names of operations that a kind of store does not support."""
 
 
 def operations(store: str) -> list[str]:
@@ -205,7 +203,7 @@ def _http(server: Any, url: str, place: str) -> Store:
 
 
 def _webdav(server: Any, url: str, place: str) -> Store:
-    return ObjectStore.from_url(f"{url}/{place}", webdav=True)
+    return ObjectStore.from_url(f"{url}/dav/{place}", webdav=True, conditional=False)
 
 
 def _redis(server: Any, url: str, place: str) -> Store:
@@ -217,7 +215,7 @@ STORES: dict[str, tuple[type[Server], Callable[[Any, str, str], Store]]] = {
     "Google Cloud": (GcsServer, _gcs),
     "Azure": (AzureServer, _azure),
     "HTTP": (NginxServer, _http),
-    "WebDAV": (WebDavServer, _webdav),
+    "WebDAV": (NginxDavServer, _webdav),
     "Redis": (RedisServer, _redis),
 }
 
@@ -242,7 +240,7 @@ def served(name: str) -> Iterator[tuple[Store, Proxy]]:
             )
             store = connect(target, proxy.url, PLACE)
             stack.callback(store.close)
-            if isinstance(server, NginxServer | WebDavServer):
+            if isinstance(server, NginxServer) and not isinstance(server, NginxDavServer):
                 fill(zarr.LocalStore(server.root / PLACE))
             else:
                 fill(store)

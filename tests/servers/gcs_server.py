@@ -1,4 +1,4 @@
-"""fake-gcs-server, an emulator of Google Cloud Storage; in memory."""
+"""fake-gcs-server, an emulator of Google Cloud Storage, in memory or on disk."""
 
 from __future__ import annotations
 
@@ -57,7 +57,11 @@ class GcsServer(Server):
         assert program
         address = ["-scheme", "http", "-host", self.host, "-port", str(self.port)]
         public = ["-public-host", f"{self.host}:{self.port}", "-external-url", self.url]
-        return [program, *address, *public, "-backend", "memory", "-log-level", "warn"]
+        return [program, *address, *public, *self.backend(), "-log-level", "warn"]
+
+    def backend(self) -> list[str | Path]:
+        """Return the arguments that say where data is kept."""
+        return ["-backend", "memory"]
 
     def ready(self) -> bool:
         return health.serves(self.port, "/_internal/healthcheck")
@@ -80,3 +84,17 @@ class GcsServer(Server):
                 raise ServerFailed(f"bucket {name}: {answer.status} {answer.read()[:500]!r}")
         finally:
             connection.close()
+
+
+class DurableGcsServer(GcsServer):
+    """fake-gcs-server with its data on disk."""
+
+    name = "gcs-disk"
+    durable = True
+
+    def backend(self) -> list[str | Path]:
+        return ["-backend", "filesystem", "-filesystem-root", self.data]
+
+    def started(self) -> None:
+        if not (self.data / self.bucket).exists():
+            super().started()

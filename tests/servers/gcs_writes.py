@@ -45,11 +45,16 @@ class _Handler(BaseHTTPRequestHandler):
             method, target, headers, body = self._upload(body)
         headers["Host"] = f"{self.target.host}:{self.target.port}"
         connection = http.client.HTTPConnection(self.target.host, self.target.port)
-        connection.request(method, target, body, headers)
-        answer = connection.getresponse()
-        content = answer.read()
+        try:
+            connection.request(method, target, body, headers)
+            answer = connection.getresponse()
+            content = answer.read()
+        except (OSError, http.client.HTTPException):  # the emulator is not running
+            self.close_connection = True
+            return
+        finally:
+            connection.close()
         fields = dict(answer.getheaders())
-        connection.close()
         if writes and answer.status == 200:
             made = json.loads(content)
             fields, content = {}, b""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import ClassVar
 
 from servers import health, places
 from servers.process import Server
@@ -54,10 +55,8 @@ class NginxServer(_Files):
     def dav_url(self) -> str:
         return f"{self.url}/dav/"
 
-    @property
-    def lists(self) -> bool:
-        """Whether the module for PROPFIND is installed."""
-        return (MODULES / "ngx_http_dav_ext_module.so").exists()
+    lists: ClassVar[bool] = (MODULES / "ngx_http_dav_ext_module.so").exists()
+    """Whether the module for PROPFIND is installed."""
 
     def prepare(self) -> None:
         (self.root / "dav").mkdir()
@@ -90,6 +89,18 @@ class NginxServer(_Files):
             + "      create_full_put_path on;\n    }\n  }\n}\n"
         )
         return [program, "-e", errors, "-c", settings]
+
+
+class NginxDavServer(NginxServer):
+    """The writable part of nginx, with listings; it creates directories and ignores conditions."""
+
+    name = "nginx-dav"
+
+    @classmethod
+    def missing(cls) -> str | None:
+        if (reason := super().missing()) is not None or cls.lists:
+            return reason
+        return places.how_to_get("nginx with PROPFIND", "apt-get install libnginx-mod-http-dav-ext")
 
 
 class WebDavServer(_Files):

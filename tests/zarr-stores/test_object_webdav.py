@@ -13,7 +13,7 @@ import pytest
 import zarr_core as zarr
 from loopback import responding
 from object_stores import NO_RETRIES
-from zarr_core.errors import StoreError
+from zarr_core.errors import NodeExistsError, StoreError
 from zarr_stores.object import ObjectStore
 
 pytest_plugins = ["servers.fixtures"]
@@ -135,12 +135,11 @@ def test_processes_lose_nothing():
     ("files", "said"),
     [
         (Files(""), "the server ignores If-Match"),
-        (Files("If-Match"), "the server ignores If-None-Match"),
         (Files(tag='W/"v{}"'), "the server has no strong entity tags"),
         (Files(tag='"same"'), "the entity tags of the server do not change with each write"),
         (Files(tag='"ab-1-3"'), "the entity tags of the server do not change within a second"),
     ],
-    ids=["ignored", "created", "weak", "same", "seconds"],
+    ids=["ignored", "weak", "same", "seconds"],
 )
 def test_other_servers_are_refused(files, said):
     with serving(files) as server:
@@ -159,18 +158,85 @@ def test_other_servers_are_refused(files, said):
         assert bytes(alone.get("k")) == b"older"
 
 
-@pytest.mark.parametrize("name", ["http_server", "webdav_server"])
-def test_real_servers_without_exclusive_updates(request, name):
-    """The entity tags of nginx and WsgiDAV have a time in seconds."""
-    server = request.getfixturevalue(name)
-    url = f"{getattr(server, 'dav_url', server.url + '/').rstrip('/')}/refused-{name}"
-    options = {"webdav": True}
-    with pytest.raises(StoreError, match="within a second.*only writer, pass storage_options"):
+def test_creating_requires_only_if_none_match():
+    with serving(Files("If-None-Match")) as server:
+        store = store_at(server)
+        store.update("new", lambda reader: b"0")
+        with pytest.raises(StoreError, match=r"ignores If-Match.*several writers could be lost"):
+            store.update("new", lambda reader: b"1")
+        with pytest.raises(StoreError, match=r"ignores If-Match.*several writers could be lost"):
+            store.update("new", lambda reader: None)
+        assert bytes(store.get("new")) == b"0"
+
+
+def test_changing_requires_only_if_match():
+    with serving(Files("If-Match")) as server:
+        store = store_at(server)
+        store.set("k", b"0")
+        store.update("k", lambda reader: b"1")
+        with pytest.raises(StoreError, match=r"'new': cannot be created exclusively.*None-Match"):
+            store.update("new", lambda reader: b"0")
+        assert {path: body for path, (body, _) in server.files.files.items()} == {"/d/k": b"1"}
+
+
+def place_on(server, name):
+    url = f"{getattr(server, 'dav_url', server.url + '/').rstrip('/')}/{name}"
+    return url, {"webdav": True}
+
+
+def test_nginx_cannot_create_nodes_exclusively(http_server):
+    url, options = place_on(http_server, "exclusive")
+    message = (
+        "zarr.json': cannot be created exclusively: the server ignores If-None-Match .*only writer, "
+        "pass storage_options={'conditional': False}"
+    )
+    with pytest.raises(StoreError, match=message):
         zarr.create_array(url, data=np.arange(9), chunks=2, storage_options=options)
-    options["conditional"] = False
-    array = zarr.create_array(url, data=np.arange(9), chunks=2, storage_options=options)
+    alone = options | {"conditional": False}
+    array = zarr.create_array(url, data=np.arange(9), chunks=2, storage_options=alone)
     array[3] = -3
-    assert zarr.open_array(url, storage_options=options)[2:5].tolist() == [2, -3, 4]
+    again = zarr.open_array(url, storage_options=options)
+    assert again[2:5].tolist() == [2, -3, 4]
+    again[4:8] = 5  # whole chunks
+    with pytest.raises(StoreError, match=r"cannot be updated.*conditional"):
+        again[3] = 1
+    assert again[2:6].tolist() == [2, -3, 5, 5]
+
+
+def test_wsgidav_creates_nodes_exclusively_and_cannot_change_parts(webdav_server):
+    """Its entity tags have a time in seconds."""
+    url, options = place_on(webdav_server, "exclusive")
+    array = zarr.create_array(url, data=np.arange(9), chunks=2, storage_options=options)
+    with pytest.raises(NodeExistsError):
+        zarr.create_array(url, data=np.arange(9), chunks=2, storage_options=options)
+    with pytest.raises(StoreError, match="within a second.*only writer, pass storage_options"):
+        array[3] = -3
+    alone = zarr.open_array(url, storage_options=options | {"conditional": False})
+    alone[3] = -3
+    assert array[2:5].tolist() == [2, -3, 4]
+
+
+@pytest.mark.parametrize("name", ["http_server", "webdav_server"])
+def test_concurrent_writers_create_each_directory_once(request, name, proxy_before):
+    server = request.getfixturevalue(name)
+    url, options = place_on(server, f"directories-{name}")
+    proxy = proxy_before(server)
+    url = url.replace(server.url, proxy.url)
+    values = np.arange(256).reshape(16, 16)
+    options["conditional"] = False
+    array = zarr.create_array(url, data=values, chunks=(1, 1), storage_options=options)
+    assert np.array_equal(array[...], values)
+    made = [it.target.rstrip("/") for it in proxy.traffic.exchanges if it.method == "MKCOL"]
+    created = [
+        it.target.rstrip("/")
+        for it in proxy.traffic.exchanges
+        if (it.method, it.status) == ("MKCOL", 201)
+    ]
+    if name == "http_server":  # PUT creates them
+        assert not made
+    else:
+        assert len(created) == len(set(created)) == 18  # the array, "c", and one for each row
+        assert len(made) - len(created) <= 2  # from the innermost to one that can be created
 
 
 def test_a_response_that_is_lost():

@@ -1,5 +1,9 @@
 """References to presigned URLs of an S3 server that verifies signatures."""
 
+import json
+import time
+import traceback
+
 import botocore.session
 import numpy as np
 import pytest
@@ -16,6 +20,10 @@ DATA = np.arange(4000, dtype="int32").reshape(40, 100)
 @pytest.fixture
 def references(s3_durable):
     """References to the chunks of an array: one without a length, the others with."""
+    return references_to(s3_durable)
+
+
+def references_to(s3_durable, seconds=3600):
     store = s3_store(s3_durable)
     zarr.create_array(store, data=DATA, chunks=(20, 50))
     client = botocore.session.get_session().create_client(
@@ -30,7 +38,7 @@ def references(s3_durable):
 
     def presigned(key):
         place = {"Bucket": s3_durable.bucket, "Key": f"{prefix}/{key}"}
-        return client.generate_presigned_url("get_object", Params=place)
+        return client.generate_presigned_url("get_object", Params=place, ExpiresIn=seconds)
 
     found = {key: [presigned(key), 0, store.getsize(key)] for key in store.list_prefix("c/")}
     found["c/0/0"] = found["c/0/0"][:1]
@@ -41,6 +49,34 @@ def test_presigned_targets_are_read(references):
     array = zarr.open_array(ReferenceStore({"version": 1, "refs": references}), mode="r")
     assert np.array_equal(array[...], DATA)
     assert array[39, 99] == DATA[39, 99]
+
+
+def test_a_file_of_references_to_presigned_urls_is_read(references, tmp_path):
+    assert "?X-Amz-Algorithm=" in references["c/1/1"][0]
+    file = tmp_path / "refs.json"
+    file.write_text(json.dumps({"version": 1, "refs": references}))
+    array = zarr.open(file, mode="r")
+    assert np.array_equal(array[...], DATA)
+    dest = zarr.copy(array, zarr.MemoryStore())
+    assert np.array_equal(dest[...], DATA)
+
+
+def test_an_expired_url_is_reported(s3_durable, tmp_path):
+    references = references_to(s3_durable, seconds=1)
+    file = tmp_path / "refs.json"
+    file.write_text(json.dumps({"version": 1, "refs": references}))
+    array = zarr.open(file, mode="r")
+    time.sleep(2)
+    calls = [lambda: array[...], lambda: array[39, 99], lambda: array.store.get("c/1/1")]
+    calls += [lambda: zarr.copy(array, zarr.MemoryStore()), lambda: array.store.open_value("c/1/1")]
+    for call in calls:
+        with pytest.raises(
+            StoreReadError, match=r"c/\d/\d.*403 .*expired; .*create the URL again"
+        ) as caught:
+            call()
+        shown = "".join(traceback.format_exception(caught.value))
+        for secret in ("X-Amz", s3_durable.access_key, references["c/1/1"][0][-20:]):
+            assert secret not in shown
 
 
 def test_an_error_of_the_server_does_not_show_the_signature(references):

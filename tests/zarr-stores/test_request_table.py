@@ -27,17 +27,7 @@ def numbers(cell):
     return (requests, trips), kilobytes
 
 
-# The threads of the WebDAV server wait for seconds until idle connections are closed.
-SLOW = {"WebDAV"}
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else [])
-        for name in request_counts.STORES
-    ],
-)
+@pytest.mark.parametrize("name", request_counts.STORES)
 def test_the_table_is_current(documented, name):
     need(request_counts.STORES[name][0])
     with request_counts.served(name) as (store, proxy):

@@ -1,8 +1,12 @@
 """Failed copies and moves: remaining keys and messages; stores that require metadata first."""
 
+import pickle
+import threading
+
 import numpy as np
 import pytest
 import zarr_core
+import zarr_transfer
 from failing_store import FailingStore
 from zarr_core.errors import StoreError, ZarrError
 
@@ -141,3 +145,80 @@ def test_a_removal_that_fails_after_a_move_is_named(source):
     with pytest.raises(StoreError, match="permission denied") as info:
         group.move("a", "b")
     assert "'/b' is complete" in "\n".join(info.value.__notes__)
+
+
+class OutageStore(zarr_core.MemoryStore):
+    """Fails after some writes of chunks until it is repaired."""
+
+    def __init__(self, max_concurrency=None, batch_nbytes=0, after=None):
+        super().__init__()
+        self.in_memory = False
+        self.max_concurrency = max_concurrency
+        self.batch_nbytes = batch_nbytes
+        self.left = after
+        self.guard = threading.Lock()
+
+    def _count(self, key):
+        with self.guard:
+            if self.left is not None and "/c/" in key:
+                if not self.left:
+                    raise StoreError("the server is away", self, key)
+                self.left -= 1
+
+    def set(self, key, value):
+        self._count(key)
+        super().set(key, value)
+
+    def set_values(self, values):
+        values = list(values)
+        self._count(values[0][0])
+        for key, value in values:
+            super().set(key, value)
+
+
+CHUNKS = {f"a/c/{row}/{column}" for row in range(6) for column in range(6)}
+
+
+@pytest.mark.parametrize("after", [0, 1, 5])
+@pytest.mark.parametrize(("max_concurrency", "batch_nbytes"), [(None, 0), (4, 0), (None, 60)])
+def test_a_failed_copy_names_all_keys_that_are_not_stored(after, max_concurrency, batch_nbytes):
+    source = zarr_core.create_array(data=VALUES, chunks=(1, 1), compressors=None)
+    dest = OutageStore(max_concurrency, batch_nbytes, after)
+    with pytest.raises(StoreError, match=r"away. \d+ values of the same write are not") as caught:
+        zarr_core.copy(source, dest, "a")
+    unconfirmed = caught.value.unconfirmed
+    assert len(unconfirmed) == len(set(unconfirmed))
+    assert set(unconfirmed) == CHUNKS - {*dest.list()}
+    assert pickle.loads(pickle.dumps(caught.value.args)) == caught.value.args
+    dest.left = None
+    assert np.array_equal(zarr_core.copy(source, dest, "a")[...], VALUES)
+
+
+def test_a_failed_read_of_the_source_is_named_too():
+    source = OutageStore()
+    array = zarr_core.create_array(source, path="s", data=VALUES, chunks=(1, 1), compressors=None)
+    source.get = lambda key: source._count(key) or zarr_core.MemoryStore.get(source, key)
+    source.left = 10
+    dest = zarr_core.MemoryStore()
+    with pytest.raises(StoreError, match="26 values of the same write are not") as caught:
+        zarr_core.copy(array, dest, "a")
+    assert set(caught.value.unconfirmed) == CHUNKS - {*dest.list()}
+
+
+class OneByOne(zarr_transfer.CopyExecutor):
+    """Copies four keys at a time."""
+
+    def copy_keys(self, pairs, move, done):
+        for start in range(0, len(pairs), 4):
+            done(pairs[start : start + 4], move(pairs[start : start + 4]))
+
+    def copy_elements(self, source, dest, existing, done):
+        raise AssertionError("nothing is decoded")
+
+
+def test_an_executor_that_fails_leaves_all_other_keys():
+    source = zarr_core.create_array(data=VALUES, chunks=(1, 1), compressors=None)
+    dest = OutageStore(after=9)
+    with pytest.raises(StoreError, match="28 values of the same write are not") as caught:
+        zarr_core.copy(source, dest, "a", executor=OneByOne())
+    assert CHUNKS - {*dest.list()} < set(caught.value.unconfirmed)

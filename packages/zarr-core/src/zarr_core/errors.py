@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.metadata.validation_problem import problem_lines
-from zarr_core.printable import printable_message, quoted
+from zarr_core.printable import listed, printable_message, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -304,6 +304,12 @@ class StoreError(ZarrError):
         The store, as its ``repr`` or URL; the key or prefix.
     """
 
+    unconfirmed: tuple[str, ...] = ()
+    """Keys of all values that a failed write of an array, or copy, does not confirm as stored.
+
+    Old and new values are complete.  At most one million keys; empty for other calls.
+    """
+
     def __init__(self, reason: str, store: Any = "", key: str = "") -> None:
         self.reason, self.store, self.key = reason, str(store), key
         super().__init__(reason, self.store, key)
@@ -312,7 +318,14 @@ class StoreError(ZarrError):
         place = " ".join(
             part for part in (self.store, quoted(self.key, 500) if self.key else "") if part
         )
-        return f"{place}: {self.reason}" if place else self.reason
+        text = f"{place}: {self.reason}" if place else self.reason
+        count = len(self.unconfirmed)
+        if count < 2:
+            return text
+        return (
+            f"{text}. {count:,} values of the same write are not confirmed as stored: "
+            f"{listed(self.unconfirmed)}. Repeat the call."
+        )
 
 
 class StoreKeyError(StoreError, ValueError):

@@ -16,10 +16,13 @@ from zarr_core.thread_pool import MAX_THREADS, Job, submit
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from zarr_core.errors import StoreError
+
 T = TypeVar("T")
 R = TypeVar("R")
 
 _TRIALS = 4  # timed tasks
+MAX_UNCONFIRMED = 1_000_000  # keys that are collected; a call may write more than fit into memory
 _ROUNDS = 16  # of max_concurrency tasks, after which concurrent_map returns results
 
 
@@ -134,6 +137,44 @@ def concurrent_map(
 
         parallel_for(range(len(some)), put, True, max_concurrency)
         yield from zip(some, results, strict=True)
+
+
+class UnconfirmedKeys:
+    """Collects the keys that a call that stores many values does not store after a failure.
+
+    After the first failure, the call adds the keys of its other tasks instead of executing them.
+    If nothing fails, a task only tests ``keys``.  Several threads may add keys.
+    """
+
+    __slots__ = ("_error", "keys")
+
+    def __init__(self) -> None:
+        self.keys: list[str] = []
+        """Keys whose values may not be stored; not empty after a failure."""
+        self._error: StoreError | None = None
+
+    def fail(self, keys: Iterable[str], error: StoreError) -> None:
+        """Add the keys of a request that failed."""
+        self._error = self._error or error
+        self.keys += keys
+
+    def skip(self, key: str) -> None:
+        """Add a key that is not stored after a failure.
+
+        Raises
+        ------
+        StoreError
+            If there are too many keys, so that the call ends.
+        """
+        if len(self.keys) >= MAX_UNCONFIRMED:
+            self.check()
+        self.keys.append(key)
+
+    def check(self) -> None:
+        """Raise the first failure, with all keys in ``unconfirmed``."""
+        if self._error is not None:
+            self._error.unconfirmed = tuple(dict.fromkeys(self.keys))
+            raise self._error
 
 
 def _is_slow(tasks: Iterator[T], work: Callable[[T], None], seconds: float) -> bool:

@@ -92,6 +92,7 @@ if TYPE_CHECKING:
     from zarr_core.stores.local import path_from_url
     from zarr_core.strictjson import keep_nonfinite
     from zarr_core.threads import (
+        UnconfirmedKeys,
         available_threads,
         concurrent_map,
         in_one_thread,
@@ -128,6 +129,7 @@ _MODULE_OF = {
     "StoreSnapshot": "zarr_core.hierarchy.create_node",
     "StoredArray": "zarr_core.engine.stored_array",
     "StoredGroup": "zarr_core.engine.stored_node",
+    "UnconfirmedKeys": "zarr_core.threads",
     "SubrangeReader": "zarr_core.interfaces.byte_reader",
     "WrapperReader": "zarr_core.interfaces.byte_reader",
     "allow_reserved_names": "zarr_core.formats.reserved_names",
@@ -223,6 +225,7 @@ __all__ = [
     "StoredArray",
     "StoredGroup",
     "SubrangeReader",
+    "UnconfirmedKeys",
     "WrapperReader",
     "allow_reserved_names",
     "available_threads",

@@ -31,7 +31,12 @@ _BY_BOTOCORE: Final = (
     "credential_process", "login_session", "role_arn", "source_profile", "sso_account_id",
     "sso_session", "sso_start_url", "web_identity_token_file",
 )  # fmt: skip
-_VENDOR: Final = Path("/sys/devices/virtual/dmi/id/sys_vendor")
+# What identifies an instance of EC2, in files that any user can read; the second of older ones.
+_FIRMWARE: Final = {
+    Path("/sys/devices/virtual/dmi/id/sys_vendor"): "amazon",
+    Path("/sys/devices/virtual/dmi/id/bios_version"): "amazon",
+}
+_ENDPOINT: Final = "AWS_EC2_METADATA_SERVICE_ENDPOINT"
 
 
 class Credentials(TypedDict):
@@ -132,9 +137,13 @@ def with_aws_settings(options: Mapping[str, Any], store: str) -> dict[str, Any]:
         return options
     if "aws_access_key_id" in settings or any(name in settings for name in _BY_BOTOCORE):
         options["credential_provider"] = ProfileCredentials(named or "default")
-    elif not _on_aws():
-        log("credentials", "%s: no credentials of AWS were found; access is anonymous", store)
+    elif problem := _no_role({**options.get("config", {}), **options}):
+        log("credentials", "%s: no credentials of AWS were found%s; access is anonymous",
+            store, problem,
+        )  # fmt: skip
         options["skip_signature"] = True
+    elif _ENDPOINT in os.environ and "metadata_endpoint" not in given:
+        options["metadata_endpoint"] = os.environ[_ENDPOINT]  # a variable that obstore ignores
     return options
 
 
@@ -144,16 +153,35 @@ def _plain(name: str) -> str:
     return "endpoint" if short in ("endpoint_url", "endpoint_url_s3") else short
 
 
-def _on_aws() -> bool:
-    """Return whether this machine may get credentials from its metadata service."""
+def _no_role(options: Mapping[str, Any]) -> str | None:
+    """Return why the metadata service has no credentials, for a message; None if it has some."""
     if os.environ.get("AWS_EC2_METADATA_DISABLED", "").lower() == "true":
-        return False
-    if "AWS_METADATA_ENDPOINT" in os.environ:
-        return True
-    try:
-        return "amazon" in _VENDOR.read_text().lower()
-    except OSError:
-        return False
+        return " (the metadata service is disabled)"
+    own = {_plain(name): value for name, value in options.items()}
+    endpoint = (
+        own.get("metadata_endpoint")
+        or os.environ.get("AWS_METADATA_ENDPOINT")
+        or os.environ.get(_ENDPOINT)
+    )
+    if not endpoint and not _is_ec2():
+        return " (this machine is not in EC2)"
+    first = own.get("imdsv1_fallback") or os.environ.get("AWS_IMDSV1_FALLBACK", "")
+    from zarr_stores.object_aws_role import DEFAULT_ENDPOINT, find_role_problem  # slow to import
+
+    endpoint = str(endpoint or DEFAULT_ENDPOINT)
+    problem = find_role_problem(endpoint, str(first).lower() in ("true", "1"))
+    return f" ({problem})" if problem else None
+
+
+def _is_ec2() -> bool:
+    """Return whether this machine is an instance of EC2, by what its firmware says."""
+    for path, text in _FIRMWARE.items():
+        try:
+            if text in path.read_text().lower():
+                return True
+        except OSError:
+            continue
+    return False
 
 
 def _profiles() -> dict[str, dict[str, str]]:

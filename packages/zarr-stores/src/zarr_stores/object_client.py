@@ -33,6 +33,8 @@ _STREAMED = 1 << 17  # bytes; larger bodies are streamed into the buffer
 _PIECE = 1 << 16
 _BODY_NBYTES = 1 << 21  # memory of a body that is streamed, beside its buffer
 _BUFFERS = (bytes, bytearray, memoryview)
+_DIRECTORIES = 100_000  # of a WebDAV server that are known to exist
+_FIRST_SECONDS = 2.0  # for the first file of a directory
 _WRITES = 8  # attempts on a WebDAV server, which must create directories first
 
 
@@ -65,6 +67,7 @@ class Client:
         self._named = str(self.location)
         self._files = self.location.kind == "HTTPStore"
         self._collections = self._files and listing
+        self._directories: dict[str, threading.Event | None] = {}
         # One token per concurrent request; faster than threading.Semaphore.
         self._tokens: SimpleQueue[None] = SimpleQueue()
         for _ in range(max_concurrency):
@@ -297,9 +300,34 @@ class Client:
         data: Any = value
         if not isinstance(value, _BUFFERS):
             data = [piece for piece in value if piece] or b""
-        with self._flight():
+        with self._first_in_directory(self.root + key), self._flight():
             self._send(lambda store: store.put(self.root + key, data, **manner))
         self._seen = True
+
+    @contextmanager
+    def _first_in_directory(self, path: str) -> Iterator[None]:
+        """Wait for another thread that writes the first file of the same directory.
+
+        Its request creates the directories of a WebDAV server; several would interfere.
+        """
+        new: list[str] = []
+        if self._files and self._directories.get(path.rpartition("/")[0], self) is not None:
+            if len(self._directories) > _DIRECTORIES:
+                self._directories.clear()
+            done = threading.Event()
+            for directory in accumulate(path.split("/")[:-1], "{}/{}".format):
+                first = self._directories.setdefault(directory, done)
+                if first is done:
+                    new.append(directory)
+                elif first is not None:
+                    first.wait(_FIRST_SECONDS)  # not for longer, if the server does not respond
+        try:
+            yield
+        finally:
+            if new:
+                for directory in new:
+                    self._directories[directory] = None
+                done.set()
 
     def delete(self, keys: list[str]) -> bool:
         """Remove keys; return False if the service reports a missing one."""
@@ -402,9 +430,14 @@ class Client:
     # --- errors ---
 
     def _failure(self, kind: type[StoreError], done: str, error: Exception, key: str) -> StoreError:
-        config = getattr(self.store, "config", None) or {}
-        anonymous = str(config.get("skip_signature")).lower() == "true"
-        return errors.failure(kind, done, error, self._named, key, anonymous)
+        denied = errors.CREDENTIALS
+        if self._files:
+            denied = errors.SIGNED_URL if any(self.location.further) else errors.WEB
+        elif (
+            str((getattr(self.store, "config", None) or {}).get("skip_signature")).lower() == "true"
+        ):
+            denied = errors.ANONYMOUS
+        return errors.failure(kind, done, error, self._named, key, denied)
 
     def _replaced(self, key: str) -> ValueReplacedError:
         return ValueReplacedError("the value was replaced while it was read", self._named, key)

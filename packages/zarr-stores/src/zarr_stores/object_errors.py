@@ -37,6 +37,8 @@ _CAUSES: Final = tuple(
         (r'(?:message|error): "([^"]{1,200})"', r"\1"),
     )
 )
+# Without retries if the first request took longer than they may.
+_UNANSWERED: Final = re.compile(r"HTTP error: error sending request")
 _SENT: Final = re.compile(r"\bError performing (?:PUT|POST)\b")
 _DIRECTORY: Final = re.compile(r"\bError performing MKCOL\b")
 _UNCONNECTED: Final = re.compile(r"\bkind: Connect\b|: builder error")
@@ -53,20 +55,28 @@ _USER: Final = re.compile(r"(?<=://)[^/@\s]*@")
 _QUERY: Final = re.compile(r"(?<=[\w/%.~*-])\?[^\s\"')>,]*")
 # A listing of obstore fails if it contains an object whose path is not valid for obstore.
 _INVALID_NAME: Final = re.compile(r'object with invalid path: (?:Error parsing )?Path "([^"]*)"')
-_CREDENTIALS: Final = (
+CREDENTIALS: Final = (
     "check the credentials in the environment or in files, as for the service's own tools, or in "
     "storage_options; without credentials, access is anonymous"
 )
-_ANONYMOUS: Final = (
+ANONYMOUS: Final = (
     "the request was anonymous, because no credentials were found or none were to be used; provide "
     "credentials in the environment or in files, as for the service's own tools, or in "
     "storage_options"
+)
+SIGNED_URL: Final = (
+    "the URL has a query, such as the signature of a presigned URL, which may have expired or not "
+    "permit this; create the URL again"
+)
+WEB: Final = (
+    "if the server requires credentials, pass them in storage_options: "
+    "{'client_options': {'default_headers': {'Authorization': ...}}}"
 )
 _RETRY_ADVICE: Final = (
     "check the server and repeat the call; the option retry_timeout sets for how long requests "
     "are repeated"
 )
-_ADVICE: Final = {"PermissionDeniedError": _CREDENTIALS, "UnauthenticatedError": _CREDENTIALS}
+_DENIALS: Final = ("PermissionDeniedError", "UnauthenticatedError")
 
 
 def is_missing(error: BaseException) -> bool:
@@ -167,7 +177,7 @@ def failure(
     error: BaseException,
     store: Any,
     key: str,
-    anonymous: bool = False,
+    denied: str = CREDENTIALS,
 ) -> StoreError:
     """Return the error to raise instead of an exception of obstore.
 
@@ -181,14 +191,13 @@ def failure(
         Exception of obstore; must not be chained, because its text may contain secrets.
     store, key
         Store and key.
-    anonymous : bool
-        Whether the request had no credentials.
+    denied : str
+        What to do if the request is not permitted.
     """
     message = reason(error)
-    advice = _ADVICE.get(type(error).__name__)
-    if (advice or _DENIED.search(str(error))) and anonymous:
-        advice = _ANONYMOUS
-    if _RETRIED.search(str(error)):
+    is_denied = type(error).__name__ in _DENIALS or _DENIED.search(str(error))
+    advice = denied if is_denied else None
+    if _RETRIED.search(str(error)) or _UNANSWERED.search(str(error)):
         advice = advice or _RETRY_ADVICE
     if bucket_is_missing(error):
         message = f"the bucket or container does not exist ({message})"

@@ -1,8 +1,8 @@
 """Read-modify-write of files on WebDAV servers that support conditional writes.
 
-The value is sent with ``If-Match`` and the entity tag of the old one, or with ``If-None-Match: *``.
-Many servers ignore these header fields, or have entity tags that do not change within a second.
-Therefore both are tried with a temporary file before the first update.
+The value is sent with ``If-Match`` and the entity tag of the old one, or with ``If-None-Match: *`` if
+there is none.  Many servers ignore these header fields, or have entity tags that do not change within
+a second.  Therefore both are tried with a temporary file before the first update.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import threading
 import time
 from itertools import count
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from zarr_core.extension import StoreError
 from zarr_core.tools import log
@@ -28,12 +28,19 @@ if TYPE_CHECKING:
 
 _RACES: Final = 8  # attempts if several writers create a directory
 _REMEDY: Final = (
-    "so changes by several writers could be lost; if this process is the only writer, pass "
-    "storage_options={'conditional': False}"
+    "if this process is the only writer, pass storage_options={'conditional': False}; whole chunks of "
+    "existing arrays can be written without it"
 )
 
-_problems: dict[Location, str] = {}
-"""Why a server cannot be used by several writers; empty if it can."""
+
+class _Problems(NamedTuple):
+    """Why a server cannot be used by several writers; empty texts if it can."""
+
+    create: str
+    change: str
+
+
+_problems: dict[Location, _Problems] = {}
 _probing = threading.Lock()
 
 
@@ -46,31 +53,43 @@ class WebDavUpdates(Updates):
         Client of the server.
     """
 
-    def make(self, key: str, change: Any) -> bool:
-        """Change a file.
+    def _require(self, mode: Any, key: str) -> None:
+        """Raise an error if the server does not support the condition of a request.
 
         Raises
         ------
         StoreError
-            If the server does not support conditional writes, if other writers changed the file at
-            every attempt, or if it is unknown whether the change was stored.
+            Says what can be lost and what to do.
         """
         location = self._client.location
-        problem = _problems.get(location)
-        if problem is None:
+        found = _problems.get(location)
+        if found is None:
             with _probing:
-                problem = _problems.get(location)
-                if problem is None:
-                    problem = _problems[location] = _find_problem(self._client)
-        if problem:
-            raise StoreError(f"cannot be updated: {problem}, {_REMEDY}", location, key)
-        return super().make(key, change)
+                found = _problems.get(location)
+                if found is None:
+                    found = _problems[location] = _find_problems(self._client)
+        if mode == "create" and found.create:
+            raise StoreError(
+                f"cannot be created exclusively: {found.create}, so it could replace what another "
+                f"writer creates at the same time; {_REMEDY}",
+                location,
+                key,
+            )
+        if mode != "create" and found.change:
+            raise StoreError(
+                f"cannot be updated: {found.change}, so changes by several writers could be lost; "
+                f"{_REMEDY}",
+                location,
+                key,
+            )
 
     def _store(self, key: str, value: Buffers, mode: Any, marks: list[str]) -> bool:
+        self._require(mode, key)
         client = self._client.with_header(*_condition(mode))
         return self._send(key, lambda: client.put(key, value))
 
     def _remove(self, key: str, meta: Any) -> bool:
+        self._require(meta, key)
         client = self._client.with_header(*_condition(meta))
         return self._send(key, lambda: client.remove(key))
 
@@ -111,26 +130,29 @@ def _condition(old: Any) -> tuple[str, str]:
     return ("If-None-Match", "*") if old == "create" else ("If-Match", old["e_tag"])
 
 
-def _find_problem(client: Client) -> str:
-    """Return why conditional writes cannot be used; empty if they can."""
+def _find_problems(client: Client) -> _Problems:
+    """Return why conditional writes cannot be used."""
     key = f".zarr-probe-{token_hex(8)}"
     client.set(key, b"1")
     try:
+        ignored = "the server ignores {} (conditional writes)"
+        create = (
+            ignored.format("If-None-Match") if _is_met(client, key, _condition("create")) else ""
+        )
         first = client.head(key)
         tag = first and first["e_tag"]
         if not tag or tag.startswith("W/"):
-            return "the server has no strong entity tags"
+            return _Problems(create, "the server has no strong entity tags")
         if _has_seconds(tag, first["last_modified"].timestamp()):
-            return "the entity tags of the server do not change within a second"
-        for wrong in ("If-Match", '"other"'), ("If-None-Match", "*"):
-            if _is_met(client, key, wrong):
-                return f"the server ignores {wrong[0]} (conditional writes)"
+            return _Problems(create, "the entity tags of the server do not change within a second")
+        if _is_met(client, key, ("If-Match", '"other"')):
+            return _Problems(create, ignored.format("If-Match"))
         if not _is_met(client, key, ("If-Match", tag)):
-            return "the server does not support If-Match (conditional writes)"
+            return _Problems(create, "the server does not support If-Match (conditional writes)")
         second = client.head(key)
         if second is None or second["e_tag"] == tag:
-            return "the entity tags of the server do not change with each write"
-        return ""
+            return _Problems(create, "the entity tags of the server do not change with each write")
+        return _Problems(create, "")
     finally:
         client.delete([key])
 

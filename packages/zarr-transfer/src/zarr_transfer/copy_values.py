@@ -6,7 +6,8 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from zarr_core.tools import MemoryLimiter, ProgressReporter, parallel_for
+from zarr_core.extension import StoreError
+from zarr_core.tools import MemoryLimiter, ProgressReporter, UnconfirmedKeys, parallel_for
 
 from zarr_transfer.copy_executor import CopyResult, KeyPair
 
@@ -48,6 +49,7 @@ class KeyCopier:
         self._batch: list[tuple[KeyPair, bytes]] = []
         self._batch_nbytes = 0
         self._guard = threading.Lock()
+        self._unconfirmed = UnconfirmedKeys()
 
     def run(
         self, pairs: Iterable[KeyPair], after: Callable[[KeyPair], object] | None = None
@@ -57,13 +59,26 @@ class KeyCopier:
         Up to the larger ``max_concurrency`` of both stores are copied concurrently, within 128 MiB
         of memory; a larger value is copied alone.  Small values are stored together, with up to
         ``dest.batch_nbytes`` more.  Pairs are consumed as late as possible.
+
+        Raises
+        ------
+        StoreError
+            If a store fails; ``unconfirmed`` has all keys that may not be stored.
         """
+        unconfirmed = self._unconfirmed
 
         def work(pair: KeyPair) -> None:
-            self._copy(pair, after)
+            if unconfirmed.keys:
+                unconfirmed.skip(pair.target)
+                return
+            try:
+                self._copy(pair, after)
+            except StoreError as error:
+                unconfirmed.fail([pair.target], error)
 
         in_parallel(self._source, self._dest, pairs, work)
         self._finish(self._store_batch(self._taken_batch()), after)
+        unconfirmed.check()
 
     def _copy(self, pair: KeyPair, after: Callable[[KeyPair], object] | None) -> None:
         with self._gate.reserve(lambda: self._expected(pair.owner)) as hold:
@@ -115,7 +130,11 @@ class KeyCopier:
 
     def _store_batch(self, batch: Sequence[tuple[KeyPair, bytes]]) -> Sequence[tuple[KeyPair, int]]:
         if batch:
-            self._dest.set_values([(pair.target, value) for pair, value in batch])
+            try:
+                self._dest.set_values([(pair.target, value) for pair, value in batch])
+            except StoreError as error:
+                self._unconfirmed.fail([pair.target for pair, _ in batch], error)
+                return []
         return [(pair, len(value)) for pair, value in batch]
 
     def _finish(
@@ -162,12 +181,20 @@ def copy_pairs(
 
     def done(some: Sequence[KeyPair], result: CopyResult) -> None:
         results.append(result)
+        for pair in some:
+            unconfirmed.pop(pair.target, None)
         reporter.advance(len(some), result.nbytes)
         if after is not None:
             for pair in some:
                 after(pair)
 
-    executor.copy_keys(list(pairs), KeyCopyTask(source, dest, compare), done)
+    todo = list(pairs)
+    unconfirmed = dict.fromkeys(pair.target for pair in todo)
+    try:
+        executor.copy_keys(todo, KeyCopyTask(source, dest, compare), done)
+    except StoreError as error:
+        error.unconfirmed = tuple(unconfirmed)
+        raise
     return CopyResult(*map(sum, zip(*results, strict=True))) if results else CopyResult(0, 0, 0)
 
 

@@ -10,11 +10,11 @@ import numpy as np
 from zarr_core.engine.chunk_reader import decode_again
 from zarr_core.engine.fill_value import fill_test
 from zarr_core.engine.scratch import scratch
-from zarr_core.errors import ChunkDecodeError, CodecError
+from zarr_core.errors import ChunkDecodeError, CodecError, StoreError
 from zarr_core.interfaces.chunk_cache import caches, forget_chunks
 from zarr_core.interfaces.selection import BasicIndexer
 from zarr_core.selection.projection import project, put
-from zarr_core.threads import parallel_for
+from zarr_core.threads import UnconfirmedKeys, parallel_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,10 +41,13 @@ class _Batch:
     ----------
     store : Store
         Store of the chunks; with ``batch_nbytes``.
+    unconfirmed : UnconfirmedKeys
+        Receives the keys of chunks that cannot be stored.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, unconfirmed: UnconfirmedKeys) -> None:
         self._store = store
+        self._unconfirmed = unconfirmed
         self._guard = threading.Lock()
         self._values: list[tuple[str, bytes]] = []
         self._erased: list[str] = []
@@ -64,7 +67,7 @@ class _Batch:
             if self._nbytes < self._store.batch_nbytes:
                 return
             values, self._values, self._nbytes = self._values, [], 0
-        self._store.set_values(values)
+        self._send(values, [])
 
     def erase(self, key: str) -> None:
         """Remove a chunk when all others are stored."""
@@ -73,10 +76,17 @@ class _Batch:
 
     def flush(self) -> None:
         """Store the remaining chunks."""
-        if self._values:
-            self._store.set_values(self._values)
-        if self._erased:
-            self._store.erase_values(self._erased)
+        self._send(self._values, self._erased)
+
+    def _send(self, values: list[tuple[str, bytes]], erased: list[str]) -> None:
+        try:
+            if values:
+                self._store.set_values(values)
+                values = []
+            if erased:
+                self._store.erase_values(erased)
+        except StoreError as error:
+            self._unconfirmed.fail([*(key for key, _ in values), *erased], error)
 
 
 def write(stored: StoredChunks, selection: AnySelection, value: Array) -> None:
@@ -97,7 +107,7 @@ def write(stored: StoredChunks, selection: AnySelection, value: Array) -> None:
     CodecError
         If a codec cannot encode a chunk, or a chunk that is written in part is damaged.
     StoreError
-        If the store fails.
+        If the store fails; ``unconfirmed`` has the keys of all chunks that may not be stored.
     """
     try:
         _write(stored, selection, value)
@@ -124,6 +134,9 @@ def _write(stored: StoredChunks, selection: AnySelection, value: Array) -> None:
 
     def work(projection: ChunkProjection) -> None:
         chunk_coords, _, out_selection, _, is_whole = projection
+        if unconfirmed.keys:
+            unconfirmed.skip(stored.chunk_key(chunk_coords))
+            return
         try:
             new = value[out_selection]
             if is_whole and encoded is not None:
@@ -138,9 +151,12 @@ def _write(stored: StoredChunks, selection: AnySelection, value: Array) -> None:
             _write_chunk(stored, batch, projection, new)
         except (CodecError, MemoryError) as error:
             raise _located(stored, chunk_coords, error) from error
+        except StoreError as error:
+            unconfirmed.fail([stored.chunk_key(chunk_coords)], error)
 
+    unconfirmed = UnconfirmedKeys()
     projections: Iterable[ChunkProjection] = project(selection, stored.axes)
-    batch = _Batch(stored.chunk_store) if stored.chunk_store.batch_nbytes else None
+    batch = _Batch(stored.chunk_store, unconfirmed) if stored.chunk_store.batch_nbytes else None
     if stored.native is not None and encoded is None and value.dtype == dtype:
         left = stored.native.write(stored, selection, value)
         if left is not None:
@@ -158,6 +174,7 @@ def _write(stored: StoredChunks, selection: AnySelection, value: Array) -> None:
     finally:
         if batch is not None:
             batch.flush()
+    unconfirmed.check()
 
 
 def _erase(stored: StoredChunks, selection: AnySelection, value: Array) -> bool:
@@ -182,16 +199,25 @@ def _erase(stored: StoredChunks, selection: AnySelection, value: Array) -> bool:
     if chunks is None:
         return False
 
+    unconfirmed = UnconfirmedKeys()
+
     def work(chunk_coords: tuple[int, ...]) -> None:
+        if unconfirmed.keys:
+            unconfirmed.skip(stored.chunk_key(chunk_coords))
+            return
         index = []
         for part, axis, at in zip(selection.index, stored.axes, chunk_coords, strict=True):
             start = axis.start(at)
             end = start + axis.length(at)
             index.append(slice(max(part.start, start), min(part.stop, end), 1))
         inside = BasicIndexer(tuple(index))
-        _write(stored, inside, np.broadcast_to(value, inside.shape))
+        try:
+            _write(stored, inside, np.broadcast_to(value, inside.shape))
+        except StoreError as error:
+            unconfirmed.fail([stored.chunk_key(chunk_coords)], error)
 
     parallel_for(chunks, work, None, stored.threads, min_task_seconds=_MIN_TASK_SECONDS)
+    unconfirmed.check()
     return True
 
 
@@ -205,8 +231,14 @@ def write_fields(
     if not value.size:
         return
 
+    unconfirmed = UnconfirmedKeys()
+
     def work(projection: ChunkProjection) -> None:
         chunk_coords, chunk_selection, out_selection, _, _ = projection
+        key = stored.chunk_key(chunk_coords)
+        if unconfirmed.keys:
+            unconfirmed.skip(key)
+            return
         codecs = stored.resolved.codecs_for(chunk_coords)
         new = value[out_selection]
 
@@ -216,12 +248,15 @@ def write_fields(
             return codecs.encode(array)
 
         try:
-            _change(stored, stored.chunk_key(chunk_coords), change)
+            _change(stored, key, change)
         except (CodecError, MemoryError) as error:
             raise _located(stored, chunk_coords, error) from error
+        except StoreError as error:
+            unconfirmed.fail([key], error)
 
     try:
         parallel_for(project(selection, stored.axes), work, threads=stored.threads)
+        unconfirmed.check()
     finally:
         if caches:
             forget_chunks(stored.chunk_store, stored.prefix)
