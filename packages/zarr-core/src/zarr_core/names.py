@@ -1,4 +1,4 @@
-"""Validation of node names, paths and names of extensions."""
+"""Validation of node names and paths."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _unusable(name: str) -> str | None:
     if "/" in name or "\\" in name or "\0" in name:
         return "a node name must not have a slash, backslash or NUL, which stores refuse in keys"
     if _SURROGATE(name):
-        return "a node name must consist of whole characters, and this has half of a surrogate pair"
+        return "a node name must not contain half of a surrogate pair"
     return None
 
 

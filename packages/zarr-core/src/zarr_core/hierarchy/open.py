@@ -272,7 +272,7 @@ def _open(
             raise ValueError(f"mode must be one of {', '.join(_MODES)}, not {mode!r}")
         # Arguments are checked also if no node is created.
         if create and (unknown := sorted(create.keys() - _parameters())):
-            raise TypeError(f"no argument called {', '.join(unknown)}")
+            raise TypeError(f"unexpected keyword argument: {', '.join(unknown)}")
         place, path, zarr_format = split_format(place, path, zarr_format)
         store, below = resolve_store_path(
             place, path, read_only=mode == "r", storage_options=storage_options,

@@ -130,16 +130,16 @@ def write_array(metadata: ArrayMetadata, location: Location) -> dict[str, JSON]:
 
 def _write_shape(metadata: ArrayMetadata) -> Mapping[str, JSON]:
     if not metadata.shape:
-        raise metadata_error(
-            "/shape", "version 1 has no key for the chunk of an array without dimensions"
-        )
+        raise metadata_error("/shape", "version 1 does not support arrays without dimensions")
     return {"shape": [*metadata.shape]}
 
 
 def _write_chunks(metadata: ArrayMetadata) -> Mapping[str, JSON]:
     grid = metadata.chunk_grid
     if grid.name != "regular":
-        raise metadata_error("/chunk_grid", f"version 1 has regular grids only, not {grid.name!r}")
+        raise metadata_error(
+            "/chunk_grid", f"version 1 supports only regular chunk grids, not {grid.name!r}"
+        )
     return {"chunks": grid.configuration["chunk_shape"]}
 
 
@@ -147,11 +147,11 @@ def _write_elements(metadata: ArrayMetadata) -> Mapping[str, JSON]:
     order, filters, compressor = write_chain(metadata)
     dtype = read_dtype(write_stored_dtype(metadata), "/data_type")
     if filters:
-        raise metadata_error("/codecs", "version 1 has no filters, only one compression")
+        raise metadata_error("/codecs", "version 1 supports one compressor and no filters")
     if dtype.item_size is None:
-        raise metadata_error("/data_type", "version 1 has no elements of variable size")
+        raise metadata_error("/data_type", "version 1 does not support elements of variable size")
     if _has_subarrays(dtype.value):
-        raise metadata_error("/data_type", "version 1 has no fields that are arrays")
+        raise metadata_error("/data_type", "version 1 does not support fields that are arrays")
     last = f"/codecs/{len(metadata.codecs) - 1}"
     try:
         compression, options = options_of(compressor)
@@ -161,7 +161,7 @@ def _write_elements(metadata: ArrayMetadata) -> Mapping[str, JSON]:
         message = "zarr 1 cannot compress times with blosc; choose numcodecs.zlib"
         raise metadata_error(last, message)
     if order == "F" and compression != "blosc":
-        message = "version 1 stores elements in order F with blosc only"
+        message = "version 1 supports order F only with blosc"
         raise metadata_error("/codecs/0", message)
     return {
         "dtype": dtype.value,
@@ -197,13 +197,15 @@ def _write_fill_value(metadata: ArrayMetadata) -> Mapping[str, JSON]:
 def _write_keys(metadata: ArrayMetadata) -> Mapping[str, JSON]:
     encoding = metadata.chunk_key_encoding
     if encoding.name != "v2" or encoding.configuration.get("separator", ".") != ".":
-        raise metadata_error("/chunk_key_encoding", 'version 1 has keys such as "0.0" only')
+        raise metadata_error(
+            "/chunk_key_encoding", 'version 1 supports only chunk keys such as "0.0"'
+        )
     return {}
 
 
 def _write_names(metadata: ArrayMetadata) -> Mapping[str, JSON]:
     if any(metadata.dimension_names or ()):
-        raise metadata_error("/dimension_names", "version 1 has no names of dimensions")
+        raise metadata_error("/dimension_names", "version 1 does not support dimension names")
     return {}
 
 

@@ -78,7 +78,7 @@ def fill_to_v1(value: JSON, dtype: Dtype, undefined: bool) -> JSON:
         raise metadata_error(_POINTER, f"{value!r}: {error}") from error
     if dtype.has_fields and not any(element.tobytes()):
         return None  # no scalar represents zero bytes of text in a record: 0 becomes "0"
-    raise metadata_error(_POINTER, f"version 1 has no form for the value {value!r}")
+    raise metadata_error(_POINTER, f"version 1 cannot represent the value {value!r}")
 
 
 def _element(value: JSON, dtype: Dtype) -> Array:

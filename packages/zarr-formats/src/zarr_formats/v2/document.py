@@ -219,7 +219,9 @@ def _read_elements(
 def _write_chunks(metadata: ArrayMetadata) -> Mapping[str, JSON]:
     grid = metadata.chunk_grid
     if grid.name != "regular":
-        raise metadata_error("/chunk_grid", f"version 2 has regular grids only, not {grid.name!r}")
+        raise metadata_error(
+            "/chunk_grid", f"version 2 supports only regular chunk grids, not {grid.name!r}"
+        )
     return {"chunks": grid.configuration["chunk_shape"]}
 
 
@@ -256,8 +258,8 @@ def _write_separator(metadata: ArrayMetadata) -> Mapping[str, JSON]:
     if encoding.name != "v2":
         raise metadata_error(
             "/chunk_key_encoding",
-            f"version 2 names chunks like 0.0 or 0/0, not as {encoding.name!r} does; "
-            'give {"name": "v2", "separator": "/"} for the second',
+            f"version 2 supports only the chunk key encoding 'v2', not {encoding.name!r}; for keys "
+            'such as 0/0, use {"name": "v2", "separator": "/"}',
         )
     return {"dimension_separator": encoding.configuration.get("separator", ".")}
 
@@ -271,7 +273,7 @@ def _refuse_others(metadata: ArrayMetadata) -> Mapping[str, JSON]:
         ("data_type/fallback", metadata.data_type_fallbacks),
     )
     problems += [
-        ValidationProblem(f"/{name}", "version 2 has no such member")
+        ValidationProblem(f"/{name}", "version 2 does not support this field")
         for name, value in without
         if value
     ]
