@@ -252,7 +252,7 @@ def test_invalid_out_raises_before_reading():
         array.get_basic_selection(out=np.zeros((3, 2)))
     with pytest.raises(TypeError, match="cannot cast elements from float64 to int32"):
         array.get_basic_selection(out=np.zeros((2, 3), "int32"))
-    with pytest.raises(TypeError, match="out is a NumPy array, not list"):
+    with pytest.raises(TypeError, match="out must be a NumPy array, not list"):
         array.get_basic_selection(out=[0.0] * 6)
     frozen = np.zeros((2, 3))
     frozen.flags.writeable = False

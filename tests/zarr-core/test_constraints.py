@@ -393,7 +393,7 @@ def test_partial_metadata_is_completed_without_access_to_the_store():
     assert [*store.list()] == ["c/0"]
     with pytest.raises(TypeError, match="requires shape"):
         zarr.array_from_metadata(store)
-    with pytest.raises(TypeError, match="no argument called data"):
+    with pytest.raises(TypeError, match="unexpected keyword argument: data"):
         zarr.array_from_metadata(store, data=[1])
     with pytest.raises(TypeError, match="/shape: is"):
         zarr.array_from_metadata(store, metadata, shape=9)

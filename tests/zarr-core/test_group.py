@@ -109,7 +109,7 @@ def test_members_to_a_depth(root):
     assert [array.path for array in inner.array_values()] == ["c/e"]
     assert [group.path for group in inner.group_values()] == ["c/d"]
     for listing in (root.members, root.nmembers, root.arrays, root.groups):
-        with pytest.raises(ValueError, match="max_depth is at least 0"):
+        with pytest.raises(ValueError, match="max_depth must be at least 0"):
             listing(-1)
 
 

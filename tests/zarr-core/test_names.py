@@ -96,14 +96,3 @@ def test_a_path_is_a_string(path):
 )
 def test_paths_join(parent, path, expected):
     assert names.join(parent, path) == expected
-
-
-@pytest.mark.parametrize("name", ["zstd", "numcodecs.adler32", "a-b_c.9"])
-def test_extension_names_that_may_be_registered(name):
-    assert names.check_extension_name(name) == name
-
-
-@pytest.mark.parametrize("name", ["", "a", "foo/bar", "foo:bar", "Gzip", "9a", "-a", "a b", "ab\n"])
-def test_extension_names_that_may_not_be_registered(name):
-    with pytest.raises(ValueError, match="is not an extension name"):
-        names.check_extension_name(name)

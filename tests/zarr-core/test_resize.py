@@ -145,14 +145,14 @@ def test_append_along_any_axis():
 def test_invalid_append_raises():
     array = zarr.array(np.zeros((3, 4)))
     for data, axis, message in (
-        (np.zeros((3, 5)), 0, r"shape \(3, 5\) along axis 0"),
+        (np.zeros((3, 5)), 0, r"shape \(3, 5\) to one of shape \(3, 4\) along axis 0"),
         (np.zeros(4), 0, "cannot append"),
-        (np.zeros((3, 4)), 2, "axis 2 of an array with 2 dimensions"),
+        (np.zeros((3, 4)), 2, "axis 2 is out of range for an array with 2 dimensions"),
         (np.zeros((3, 4)), -3, "axis -3"),
     ):
         with pytest.raises(ValueError, match=message):
             array.append(data, axis)
-    with pytest.raises(ValueError, match="axis 0 of an array with 0 dimensions"):
+    with pytest.raises(ValueError, match="axis 0 is out of range for an array with 0 dimensions"):
         zarr.create_array(shape=(), dtype="int8").append(1)
     assert array.shape == (3, 4)
 

@@ -248,9 +248,9 @@ def test_metadata_keys_of_no_node(document):
 
 
 def test_groups_are_not_supported():
-    with pytest.raises(MetadataValidationError, match="no groups"):
+    with pytest.raises(MetadataValidationError, match="does not support groups"):
         zarr_core.create_group(zarr_format=1)
-    with pytest.raises(MetadataValidationError, match="no groups"):
+    with pytest.raises(MetadataValidationError, match="does not support groups"):
         V1().to_json(GroupMetadata())
 
 

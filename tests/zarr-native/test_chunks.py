@@ -1,6 +1,8 @@
 """Reading and writing arrays: the same elements with and without compiled code, and counted."""
 
 import itertools
+import tracemalloc
+from collections import UserDict
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -404,6 +406,40 @@ def test_large_values_are_written_to_memory_in_batches(counted, chain):
     array[...] = data
     assert counted() == (0, 80)
     assert np.array_equal(array[...], data)
+
+
+class ReadAnew(UserDict):
+    """A mapping that returns a new object for each access, as one that reads from files."""
+
+    def __getitem__(self, key):
+        return b"".join([self.data[key][:1], self.data[key][1:]])
+
+
+@pytest.mark.parametrize("shards", [None, (2, 1 << 20)], ids=["chunks", "shards"])
+def test_values_of_a_slow_mapping_are_not_in_memory_at_once(counted, shards):
+    mapping, data = {}, np.random.default_rng(0).integers(0, 255, (100, 1 << 20), "uint8")
+    zarr.create_array(
+        mapping, data=data, chunks=(1, 1 << 20), shards=shards, compressors=["crc32c"]
+    )
+    stored = len(data) // 2 if shards else len(data)
+    array = zarr.open(ReadAnew(mapping))
+    rows = np.arange(99, -1, -1)
+    with zarr.config.set(threads=1):
+        for index in (np.s_[:, 5], np.s_[::-1, 5], (rows, np.full(100, 5)), (rows, slice(5, 6))):
+            counted()
+            tracemalloc.start()
+            result = array[index]
+            peak = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+            assert np.array_equal(result, data[index])
+            assert counted()[0] == stored
+            assert peak < 40 << 20
+
+
+def test_any_number_of_threads_is_possible(tmp_path):
+    zarr.create_array(tmp_path, data=data_of("int16"), chunks=CHUNKS, shards=SHARDS)
+    with zarr.config.set(threads=2**30):
+        assert np.array_equal(zarr.open_array(tmp_path)[...], data_of("int16"))
 
 
 INDICES = [

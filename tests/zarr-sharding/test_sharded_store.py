@@ -539,3 +539,13 @@ def test_every_shard_that_was_opened_is_closed():
     with store.open_value("c0"):
         assert inner.now == 1
     assert inner.now == 0
+
+
+def test_a_damaged_chunk_is_removed_from_caches_with_its_shard():
+    discarded = []
+    inner = MemoryStore()
+    inner.discard_cached = discarded.append
+    store = sharded(inner, "a/c/", (2, 2))
+    store.discard_cached("a/c/1/3")
+    store.discard_cached("a/zarr.json")
+    assert discarded == ["a/c/0/1", "a/zarr.json"]

@@ -11,6 +11,7 @@ from zarr_core.extension import ByteRange, StoreError, ValueReplacedError
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
 from zarr_stores.cache import CachePool, LRUCacheStore
+from zarr_stores.chunk_cache import ChunkCacheStore
 
 
 @pytest.fixture
@@ -516,3 +517,19 @@ def test_checked_caches_always_return_the_current_value(kind, max_bytes, steps):
                 None if want is None else want[start : start + 5]
             )
     assert pool.nbytes <= max_bytes
+
+
+@pytest.mark.parametrize(
+    "wrap", [lambda it: LRUCacheStore(it, 1000), lambda it: ChunkCacheStore(it, 1000)]
+)
+def test_several_values_are_stored_in_one_call(wrap):
+    inner = CountingStore(MemoryStore())
+    store = wrap(inner)
+    inner.set("a", b"old")
+    assert store.get("a") == b"old"
+    batches = []
+    inner.inner.set_values = lambda values: batches.append([*values])
+    store.set_values((key, b"new") for key in "ab")
+    assert batches == [[("a", b"new"), ("b", b"new")]]
+    inner.inner._mapping["a"] = b"new"
+    assert store.get("a") == b"new"  # not that of the cache

@@ -92,6 +92,11 @@ def test_listing(inner):
     assert not any(key.startswith("new/") for key in store.list())
 
 
+def test_sizes_are_those_of_the_consolidated_documents(inner):
+    store = ConsolidatedMetadataStore(inner)
+    assert dict(store.list_sizes("")) == {key: store.getsize(key) for key in store.list()}
+
+
 def test_a_store_that_cannot_be_listed_has_its_groups_listed(inner):
     inner.supports_listing = False
     store = ConsolidatedMetadataStore(inner)
@@ -102,7 +107,8 @@ def test_a_store_that_cannot_be_listed_has_its_groups_listed(inner):
     root = zarr.open_group(store, mode="r", use_consolidated=False)
     assert sorted(root.keys()) == ["b", "g"]
     assert np.array_equal(root["b"][...], DATA[0])
-    assert inner.count("list_dir", "list_prefix") == 0
+    assert dict(store.list_sizes("")) == {key: store.getsize(key) for key in store.list()}
+    assert inner.count("list_dir", "list_prefix", "list_sizes") == 0
 
 
 def test_nothing_is_written_through_it(inner):

@@ -596,3 +596,15 @@ def test_killed_processes_leave_no_wrong_values(filled, tmp_path):
     assert store.cache_info().errors == 0
     assert disk_cache_entry.Entry(str(files(tmp_path)[0])).size == 65536
     assert disk_cache_directory.Directory(str(tmp_path / "none"), None).nbytes() == 0
+
+
+def test_a_value_above_the_limit_is_not_read(inner, tmp_path):
+    inner.set("large", bytes(10**6))
+    inner.set("small", b"12345")
+    store = cached(inner, tmp_path, block_bytes=100)
+    for _ in range(2):  # not cached, then cached
+        assert store.get_limited("large", 1000) == 10**6
+        assert store.get_limited("small", 5) == b"12345"
+        assert store.get_limited("small", 4) == 5
+        assert store.get_limited("missing", 4) is None
+    assert sum(file.stat().st_blocks * 512 for file in files(tmp_path)) < 100_000

@@ -164,3 +164,14 @@ def test_without_zarr_stores_the_error_says_what_to_install(monkeypatch):
     zarr.create_array(memory, data=[1])
     with pytest.raises(ModuleNotFoundError, match=r"open\(verify=...\) needs zarr-stores.*pip"):
         zarr.open(memory, verify=True)
+
+
+def test_keys_exist_as_in_the_manifest(location):
+    lose(location)
+    (location / "x/stray").write_bytes(b"1")
+    store = VerifiedStore(LocalStore(location))
+    for key, size in store.list_sizes(""):
+        assert store.exists(key)
+        assert store.getsize(key) == size
+    assert not store.exists("x/stray")
+    assert store.getsize("x/stray") is None

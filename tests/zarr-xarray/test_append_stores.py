@@ -139,3 +139,19 @@ def test_a_hundred_thousand_steps_have_few_chunks(tmp_path):
         assert (found["t"].values == labels).all()
     for name, chunks in (("t", 1), *((name, 100) for name in values)):
         assert len(list((tmp_path / "a.zarr" / name / "c").iterdir())) == chunks
+
+
+def test_cached_chunks_are_forgotten(tmp_path):
+    steps = [xr.Dataset({"a": ("t", [float(i)])}, coords={"t": [i]}) for i in range(3)]
+    for store in (MemoryStore(), LocalStore(tmp_path)):
+        with Appender(store, "t") as appender:
+            appender.append(steps[0])
+            appender.flush()
+            array = zarr_core.open_array(store, path="a", cache=10**6)
+            for i, step in enumerate(steps):
+                assert array[...].tolist() == [float(it) for it in range(array.shape[0])]
+                if i:
+                    appender.append(step)
+                    appender.flush()
+                    array.refresh()
+            assert array[...].tolist() == [0.0, 1.0, 2.0]

@@ -90,3 +90,33 @@ def encoded_representation(
     with np.errstate(all="ignore"):
         fill_value = np.zeros((), dtype) if is_text else decoded.fill_value.astype(dtype)
     return replace(decoded, shape=shape, data_type=data_type_for(dtype), fill_value=fill_value)
+
+
+def stored_dtype(
+    found: np.dtype[Any], dtype: str | None, astype: str | None, kinds: str
+) -> np.dtype[Any]:
+    """Return the dtype of stored elements for elements of dtype ``found``.
+
+    Parameters
+    ----------
+    found : dtype
+        Data type of the array.
+    dtype, astype : str or None
+        The members of the configuration: the data types of the array and of the stored elements.
+    kinds : str
+        As for :func:`parse_dtype`.
+    """
+    text = astype or dtype
+    return found if text is None else parse_dtype("astype", text, kinds)
+
+
+def converted_representation(
+    decoded: ArrayRepresentation, dtype: str | None, astype: str | None, kinds: str
+) -> ArrayRepresentation:
+    """Return the representation of a chunk whose elements become ``astype``.
+
+    Parameters as for :func:`stored_dtype`; errors as for :func:`check_dtype`.
+    """
+    found = decoded.data_type.numpy_dtype
+    check_dtype(decoded, parse_dtype("dtype", dtype or found.str, kinds))
+    return encoded_representation(decoded, stored_dtype(found, dtype, astype, kinds))

@@ -51,9 +51,7 @@ class DeltaCodec(ArrayToArrayCodec):
         ValueError
             If the elements are not of ``dtype``.
         """
-        dtype, astype = self._types()
-        _elements.check_dtype(decoded, dtype)
-        return _elements.encoded_representation(decoded, astype)
+        return _elements.converted_representation(decoded, self.dtype, self.astype, _KINDS)
 
     def encode(
         self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation

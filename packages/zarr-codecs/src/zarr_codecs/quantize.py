@@ -65,11 +65,7 @@ class QuantizeCodec(ArrayToArrayCodec):
         ValueError
             If the elements are not of ``dtype``, or are not floats.
         """
-        found = decoded.data_type.numpy_dtype
-        _elements.check_dtype(
-            decoded, _elements.parse_dtype("dtype", self.dtype or found.str, _KINDS)
-        )
-        return _elements.encoded_representation(decoded, self._stored(found))
+        return _elements.converted_representation(decoded, self.dtype, self.astype, _KINDS)
 
     def encode(
         self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation
@@ -88,9 +84,7 @@ class QuantizeCodec(ArrayToArrayCodec):
         return array.astype(decoded.data_type.numpy_dtype, copy=False)
 
     def _stored(self, found: np.dtype[Any]) -> np.dtype[Any]:
-        """Return the stored dtype for elements of dtype ``found``."""
-        text = self.astype or self.dtype
-        return found if text is None else _elements.parse_dtype("astype", text, _KINDS)
+        return _elements.stored_dtype(found, self.dtype, self.astype, _KINDS)
 
     def _scale(self) -> float:
         """Return the power of two that replaces the power of ten, as in numcodecs."""

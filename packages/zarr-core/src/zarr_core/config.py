@@ -9,7 +9,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 
 # Extension points for which ``providers`` selects a distribution.
@@ -233,28 +233,39 @@ def _checked(settings: Settings) -> Settings:
     return replace(settings, disabled_plugins=frozenset(settings.disabled_plugins))
 
 
+def _integer(text: str) -> int | str:
+    return int(text) if text.isdecimal() else text  # a string is refused by the setting
+
+
+def _providers(text: str) -> dict[str, str]:
+    pairs = (item.partition("=") for item in text.split(",") if item.strip())
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(name.strip() for name in text.split(","))
+
+
+_VARIABLES: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "ZARR_CORE_THREADS": ("threads", _integer),
+    "ZARR_CORE_PROVIDERS": ("providers", _providers),
+    "ZARR_CORE_RESERVED_NAMES": ("reserved_names", str),
+    "ZARR_CORE_NATIVE": ("native", str),
+    "ZARR_CORE_DISABLE_PLUGINS": ("disabled_plugins", _names),
+    "ZARR_CORE_MAX_METADATA_NBYTES": ("max_metadata_nbytes", _integer),
+    "ZARR_CORE_REMOTE_MEMORY_NBYTES": ("remote_memory_nbytes", _integer),
+}
+
+
 def _from_environment() -> Settings:
-    changes: dict[str, Any] = {}
-    if threads := os.environ.get("ZARR_CORE_THREADS"):
-        if not threads.isdecimal():
-            raise ValueError(f"ZARR_CORE_THREADS must be an integer of at least 0, not {threads!r}")
-        changes["threads"] = int(threads)
-    if providers := os.environ.get("ZARR_CORE_PROVIDERS"):
-        pairs = (item.partition("=") for item in providers.split(",") if item.strip())
-        changes["providers"] = {name.strip(): value.strip() for name, _, value in pairs}
-    if reserved := os.environ.get("ZARR_CORE_RESERVED_NAMES"):
-        changes["reserved_names"] = reserved
-    if native := os.environ.get("ZARR_CORE_NATIVE"):
-        changes["native"] = native
-    if disabled := os.environ.get("ZARR_CORE_DISABLE_PLUGINS"):
-        changes["disabled_plugins"] = frozenset(name.strip() for name in disabled.split(","))
-    for name in ("max_metadata_nbytes", "remote_memory_nbytes"):
-        variable = f"ZARR_CORE_{name.upper()}"
-        if limit := os.environ.get(variable):
-            if not limit.isdecimal():
-                raise ValueError(f"{variable} must be an integer of at least 1, not {limit!r}")
-            changes[name] = int(limit)
-    return _checked(replace(Settings(), **changes))
+    settings = Settings()
+    for variable, (name, parse) in _VARIABLES.items():
+        if text := os.environ.get(variable):
+            try:
+                settings = _checked(replace(settings, **{name: parse(text)}))
+            except ValueError as error:
+                raise ValueError(f"environment variable {variable}: {error}") from None
+    return settings
 
 
 config = Config()

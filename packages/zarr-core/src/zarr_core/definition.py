@@ -43,7 +43,7 @@ class ExtensionDefinition:
         if isinstance(value, str):
             return cls(value, spelling=value)
         if not isinstance(value, dict):  # the schema rejects this earlier
-            raise TypeError(f"an extension definition is a string or an object, not {value!r}")
+            raise TypeError(f"an extension definition must be a string or an object, not {value!r}")
         configuration = value.get("configuration", {})
         return cls(
             str(value["name"]),

@@ -1,4 +1,4 @@
-"""Validation of node names, paths and names of extensions."""
+"""Validation of node names and paths."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from zarr_core.errors import NodeNameError
 __all__ = [
     "CHECKPOINT_NAME",
     "MANIFEST_NAMES",
-    "check_extension_name",
     "check_node_name",
     "is_node_name",
     "is_path_part",
@@ -26,9 +25,6 @@ MANIFEST_NAMES = (".manifest.jsonl", ".manifest.changes.jsonl")
 
 # Names that the specification recommends; they need no further check.
 _ORDINARY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(?:/[A-Za-z0-9][A-Za-z0-9_-]*)*").fullmatch
-
-# v3.1, "Extension naming": ``^[a-z][a-z0-9-_.]+$``
-_EXTENSION_NAME = re.compile(r"[a-z][a-z0-9\-_.]+").fullmatch
 
 _SURROGATE = re.compile("[\ud800-\udfff]").search
 
@@ -57,7 +53,7 @@ def _unusable(name: str) -> str | None:
     if "/" in name or "\\" in name or "\0" in name:
         return "a node name must not have a slash, backslash or NUL, which stores refuse in keys"
     if _SURROGATE(name):
-        return "a node name must consist of whole characters, and this has half of a surrogate pair"
+        return "a node name must not contain half of a surrogate pair"
     return None
 
 
@@ -128,22 +124,3 @@ def join(parent: str, path: str) -> str:
     """
     path = normalise_path(path)
     return f"{parent}/{path}" if parent and path else parent or path
-
-
-def check_extension_name(name: str) -> str:
-    """Return a valid name for a new extension; raise an error for any other.
-
-    Existing metadata can contain any name (v3.1, "Extension naming").
-
-    Raises
-    ------
-    ValueError
-        If it is not a lower-case letter followed by at least one lower-case letter, digit,
-        underscore, dot or dash.
-    """
-    if not _EXTENSION_NAME(name):
-        raise ValueError(
-            f"{name!r} is not an extension name; it must begin with one of a-z, followed by at "
-            "least one of a-z, 0-9, '_', '.' and '-'"
-        )
-    return name

@@ -16,7 +16,8 @@ from zarr_core.extension import ExtensionDefinition, MetadataValidationError, Va
 
 from zarr_formats import codec_ids
 from zarr_formats.codec_ids import ARRAY_TO_ARRAY, ARRAY_TO_BYTES, KINDS
-from zarr_formats.typestr import OBJECTS, read_dtype, refusal, write_dtype
+from zarr_formats.metadata_error import metadata_error
+from zarr_formats.typestr import OBJECTS, read_dtype, write_dtype
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -182,7 +183,7 @@ def write_stored_dtype(metadata: ArrayMetadata) -> JSON:
     try:
         return write_dtype(metadata.data_type, order)
     except ValueError as error:
-        raise refusal("/data_type", str(error)) from error
+        raise metadata_error("/data_type", str(error)) from error
 
 
 # --- reading ---
@@ -211,7 +212,7 @@ def _in_order(
     if ARRAY_TO_BYTES not in kinds:
         if current.item_size is None:
             pointer = items[len(codecs)][0] if len(codecs) < len(items) else "/filters"
-            raise refusal(pointer, _NEEDS_OBJECT_CODEC)
+            raise metadata_error(pointer, _NEEDS_OBJECT_CODEC)
         order = current.byte_order
         codecs.append(ExtensionDefinition("bytes", {} if order is None else {"endian": order}))
         typesize = current.item_size
@@ -260,7 +261,7 @@ def _v2_filters(dtype: Dtype, items: list[tuple[str, Config]]) -> tuple[Extensio
 
 
 def _unfit(pointer: str, current: Dtype, wanted: str) -> MetadataValidationError:
-    return refusal(pointer, f"the filter requires {wanted}, not {current.value!r}")
+    return metadata_error(pointer, f"the filter requires {wanted}, not {current.value!r}")
 
 
 def _typestr(value: Any) -> Dtype | None:
@@ -289,7 +290,7 @@ def _read_transpose(codec: ExtensionDefinition) -> str:
         return "C"
     if order == [*reversed(range(len(order)))]:
         return "F"
-    raise refusal(
+    raise metadata_error(
         "/codecs/0/configuration/order",
         f"version 2 supports only the order of the dimensions or its reverse, not {order}",
     )

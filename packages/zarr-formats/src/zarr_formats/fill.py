@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core.tools import create_extension
 
-from zarr_formats.typestr import refusal
+from zarr_formats.metadata_error import metadata_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,7 +65,7 @@ def fill_from_v2(value: JSON, dtype: Dtype, pointer: str = "/fill_value") -> tup
     try:
         return _READERS[dtype.kind](value, dtype), False
     except ValueError as error:
-        raise refusal(pointer, str(error)) from error
+        raise metadata_error(pointer, str(error)) from error
 
 
 def fill_to_v2(
@@ -83,7 +83,7 @@ def fill_to_v2(
     try:
         return _WRITERS.get(dtype.kind, _same)(value, dtype)
     except ValueError as error:
-        raise refusal(pointer, str(error)) from error
+        raise metadata_error(pointer, str(error)) from error
 
 
 # --- reading ---

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from zarr_core.extension import ExtensionDefinition, MetadataValidationError, ValidationProblem
 from zarr_core.tools import create_extension, quoted
 
+from zarr_formats.metadata_error import metadata_error
+
 if TYPE_CHECKING:
     import numpy as np
     from zarr_core.extension import JSON
@@ -129,7 +131,7 @@ def read_dtype(value: JSON, pointer: str = "/dtype", object_codec: str | None = 
     if isinstance(value, str):
         found = _read_typestr(value)
         if isinstance(found, str):
-            raise refusal(pointer, found)
+            raise metadata_error(pointer, found)
         if found.kind == "O" and object_codec in _CODEC_OBJECTS:
             return Dtype(value, _CODEC_OBJECTS[object_codec], None, None, "O")
         return found
@@ -178,11 +180,6 @@ def write_dtype(data_type: ExtensionDefinition, byte_order: ByteOrder | None) ->
     if name in OBJECTS:
         return "|O"
     raise ValueError(f"version 2 does not support the data type {name!r}")
-
-
-def refusal(pointer: str, message: str) -> MetadataValidationError:
-    """Return the error for one problem of a document; callers add the location."""
-    return MetadataValidationError("", [ValidationProblem(pointer, message)])
 
 
 _RAW = re.compile(r"r([1-9][0-9]{0,10})", re.ASCII).fullmatch

@@ -215,7 +215,7 @@ def encode_key(key: str) -> bytes:
     try:
         return key.encode()
     except UnicodeEncodeError as error:
-        raise StoreKeyError("cannot be encode_key as UTF-8", key=ascii(key)) from error
+        raise StoreKeyError("cannot be encoded as UTF-8", key=ascii(key)) from error
 
 
 def path_exists(path: str) -> bool:

@@ -9,7 +9,7 @@ from zarr_stores.cache_pool import CachePool, as_pool, validate_check
 from zarr_stores.wrapper import WrapperStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from contextlib import AbstractContextManager
 
     from zarr_core.extension import Buffer, Buffers, Change, Store
@@ -39,6 +39,20 @@ class CachingStore(WrapperStore):
             self.inner.set(key, value)
         finally:
             self._invalidate(key)
+
+    def set_values(self, values: Iterable[tuple[str, Buffers]]) -> None:
+        changed = []
+
+        def noted() -> Iterator[tuple[str, Buffers]]:
+            for key, value in values:
+                changed.append(key)
+                yield key, value
+
+        try:
+            self.inner.set_values(noted())
+        finally:
+            for key in changed:
+                self._invalidate(key)
 
     def set_partial_values(self, key_start_values: Iterable[tuple[str, int, Buffer]]) -> None:
         requested = list(key_start_values)

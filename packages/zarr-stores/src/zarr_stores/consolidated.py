@@ -129,6 +129,14 @@ class ConsolidatedMetadataStore(ReadOnlyStore):
         if self._lists:
             yield from (key for key in self.inner.list_prefix(prefix) if not self._is_document(key))
 
+    def list_sizes(self, prefix: str) -> Iterator[tuple[str, int]]:
+        check_prefix(prefix)
+        documents = self._documents
+        yield from ((key, len(it)) for key, it in documents.items() if key.startswith(prefix))
+        if self._lists:
+            found = self.inner.list_sizes(prefix)
+            yield from ((key, size) for key, size in found if not self._is_document(key))
+
     def list(self) -> Iterator[str]:
         return self.list_prefix("")
 

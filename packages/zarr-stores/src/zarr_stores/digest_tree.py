@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["DigestTree", "key_name"]
+__all__ = ["DigestTree"]
 
 _MAX_LEAF = 256
 _EMPTY = bytes(32)
 
 
-def key_name(key: str) -> bytes:
+def _key_name(key: str) -> bytes:
     """Return the name of the record of a key."""
     return sha256(key.encode("utf-8", "surrogatepass")).digest()
 
@@ -40,11 +40,11 @@ class DigestTree:
     """
 
     def __init__(self, records: Mapping[str, bytes]) -> None:
-        self._root = _Node({key_name(key): record for key, record in records.items()}, 0)
+        self._root = _Node({_key_name(key): record for key, record in records.items()}, 0)
 
     def set(self, key: str, record: bytes | None) -> None:
         """Replace the record of a key; None removes it."""
-        self._root.set(key_name(key), record, 0)
+        self._root.set(_key_name(key), record, 0)
 
     def digest(self) -> str:
         """Return the digest of all records, in hexadecimal digits."""

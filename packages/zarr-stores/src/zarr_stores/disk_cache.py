@@ -214,6 +214,17 @@ class DiskCacheStore(CachingStore):
                 return value.toreadonly()
         return self._whole(key, found, lambda reader: reader.read(0, reader.size).toreadonly())
 
+    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
+        found = self._look(key)
+        if found.size is not None:
+            return found.size if found.size > limit else self.get(key)
+
+        def work(reader: ByteReader) -> Buffer | int:
+            size = reader.size
+            return size if size > limit else reader.read(0, size).toreadonly()
+
+        return self._whole(key, found, work, ByteRange(0, limit))
+
     def get_into(self, key: str, buffer: memoryview) -> int | None:
         found = self._look(key)
         size = found.size
@@ -226,10 +237,12 @@ class DiskCacheStore(CachingStore):
 
         return self._whole(key, found, work)
 
-    def _whole(self, key: str, found: Lookup, work: Callable[[ByteReader], T]) -> T | None:
+    def _whole(
+        self, key: str, found: Lookup, work: Callable[[ByteReader], T], first: ByteRange = _WHOLE
+    ) -> T | None:
         """Read a value that is not completely cached; retry if it is replaced meanwhile."""
         for attempt in range(1, _ATTEMPTS + 1):
-            reader = self._open(key, _WHOLE, found)
+            reader = self._open(key, first, found)
             if reader is None:
                 return None
             try:

@@ -17,7 +17,7 @@ from zarr_core.tools import system_calls
 if TYPE_CHECKING:
     from zarr_core.extension import Buffer
 
-__all__ = ["Entry", "pack_header"]
+__all__ = ["Entry"]
 
 _MAGIC = b"zarrdc2\n"
 _HEADER = struct.Struct(
@@ -37,7 +37,7 @@ _FLAGS = (
 )
 
 
-def pack_header(generation: str, size: int | None, block_bytes: int) -> bytes:
+def _pack_header(generation: str, size: int | None, block_bytes: int) -> bytes:
     """Return the header of a new file.
 
     Parameters
@@ -111,7 +111,7 @@ class Entry:
         OSError
             If the file exists or cannot be created.
         """
-        header = pack_header(generation, size, block_bytes)
+        header = _pack_header(generation, size, block_bytes)
         descriptor = os.open(path, _FLAGS | os.O_CREAT | os.O_EXCL, 0o600)
         try:
             os.write(descriptor, header)

@@ -31,7 +31,6 @@ __all__ = [
     "Manifest",
     "ManifestEntry",
     "create_manifest",
-    "hash_value",
     "is_manifest_key",
     "load_manifest",
 ]
@@ -290,7 +289,7 @@ def record_of(value: Buffers) -> bytes:
     return size.to_bytes(_SIZE, "big") + found.digest()
 
 
-def hash_value(
+def _hash_value(
     store: Store, key: str, hash_: Callable[[], Any] = sha256
 ) -> tuple[int, bytes] | None:
     """Return the size and the hash of a value; None for a missing key.
@@ -339,7 +338,7 @@ def hash_values(
 
         def work(key: str) -> None:
             try:
-                value = hash_value(store, key, hash_)
+                value = _hash_value(store, key, hash_)
             except StoreReadError as error:
                 found[key] = error
                 return

@@ -5,7 +5,14 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import BufferByteReader, Store, StoreError, StoreReadError, check_prefix
+from zarr_core.extension import (
+    BufferByteReader,
+    Store,
+    StoreError,
+    StoreReadError,
+    check_key,
+    check_prefix,
+)
 from zarr_core.tools import normalise_path
 
 from zarr_stores.manifest import Manifest, is_manifest_key, load_manifest, record_of
@@ -79,9 +86,10 @@ class VerifiedStore(ReadOnlyStore):
 
     def _verified(self, key: str, value: Buffer | None) -> Buffer | None:
         """Return a value if it is in the manifest; read it again if it differs."""
-        if not key.startswith(self._prefix) or is_manifest_key(key):
+        name = self._described(key)
+        if name is None:
             return value
-        expected = self._manifest.record(key[len(self._prefix) :])
+        expected = self._manifest.record(name)
         problem = _problem(value, expected)
         if not problem:
             return value
@@ -110,6 +118,23 @@ class VerifiedStore(ReadOnlyStore):
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         value = self.get(key)
         return None if value is None else BufferByteReader(value)
+
+    def _described(self, key: str) -> str | None:
+        """Return the key in the manifest; None if the manifest does not describe it."""
+        check_key(key)
+        if not key.startswith(self._prefix) or is_manifest_key(key):
+            return None
+        return key[len(self._prefix) :]
+
+    def exists(self, key: str) -> bool:
+        name = self._described(key)
+        return self.inner.exists(key) if name is None else name in self._manifest
+
+    def getsize(self, key: str) -> int | None:
+        name = self._described(key)
+        if name is None:
+            return self.inner.getsize(key)
+        return self._manifest[name].size if name in self._manifest else None
 
     # --- listable ---
 

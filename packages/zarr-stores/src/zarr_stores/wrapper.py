@@ -164,6 +164,9 @@ class WrapperStore(Store):
     def __hash__(self) -> int:
         return hash(self.identity)
 
+    def __str__(self) -> str:
+        return str(self.inner) if type(self).url is WrapperStore.url else self.url
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(map(repr, self._arguments()))})"
 

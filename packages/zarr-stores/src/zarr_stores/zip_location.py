@@ -16,7 +16,7 @@ from zarr_stores.zip_source import Descriptor, Source, Stream, Value
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-__all__ = ["FileLocation", "Location", "StreamLocation", "ValueLocation", "location_of"]
+__all__ = ["Location", "ValueLocation", "location_of"]
 
 
 class Location(ABC):
@@ -43,7 +43,7 @@ class Location(ABC):
         """Open the archive; return None if it does not exist."""
 
 
-class FileLocation(Location):
+class _FileLocation(Location):
     """Location of an archive in a file.
 
     Parameters
@@ -70,11 +70,11 @@ class FileLocation(Location):
     def __repr__(self) -> str:
         return repr(self._path)
 
-    def __reduce__(self) -> tuple[type[FileLocation], tuple[str]]:
-        return FileLocation, (self._path,)
+    def __reduce__(self) -> tuple[type[_FileLocation], tuple[str]]:
+        return _FileLocation, (self._path,)
 
 
-class StreamLocation(Location):
+class _StreamLocation(Location):
     """Location of an archive in a file object.
 
     Parameters
@@ -92,7 +92,7 @@ class StreamLocation(Location):
 
     @property
     def identity(self) -> Hashable:
-        return StreamLocation, id(self._file)
+        return _StreamLocation, id(self._file)
 
     def open(self) -> Source:
         file = self._file
@@ -153,7 +153,7 @@ def location_of(given: str | os.PathLike[str] | BinaryIO | Location) -> Location
     if isinstance(given, Location):
         return given
     if isinstance(given, str | os.PathLike):
-        return FileLocation(given)
+        return _FileLocation(given)
     if hasattr(given, "read") and hasattr(given, "seek"):
-        return StreamLocation(given)
+        return _StreamLocation(given)
     raise StoreError("must be a path or a binary file object", store=repr(given))

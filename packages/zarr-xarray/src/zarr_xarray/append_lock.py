@@ -26,11 +26,12 @@ from zarr_core.extension import Location, Store, ZarrError
 from zarr_core.tools import LocalStore, log, strictjson, system_calls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator
+    from collections.abc import Callable, Hashable, Iterable, Iterator
 
     from zarr_core.extension import Buffer, Buffers, ByteRange, ByteReader, Change
 
     Listing = tuple[list[str], list[str]]
+    Values = list[Buffer | None]
     Previous = Literal["own", "other", "interrupted"]
 
 LOCK_NAME = ".zarr-append"
@@ -246,6 +247,7 @@ class FencedStore(Store):
         self.metadata_first = inner.metadata_first
         self.in_memory = inner.in_memory
         self.max_concurrency = inner.max_concurrency
+        self.opening_nbytes, self.gap_bytes = inner.opening_nbytes, inner.gap_bytes
         self.realm: Hashable = inner.realm
 
     @property
@@ -255,17 +257,32 @@ class FencedStore(Store):
     def get(self, key: str) -> Buffer | None:
         return self.inner.get(key)
 
+    def __str__(self) -> str:
+        return str(self.inner)
+
+    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
+        return self.inner.get_limited(key, limit)
+
+    def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
+        return self.inner.get_partial_values(key_ranges)
+
     def get_into(self, key: str, buffer: memoryview) -> int | None:
         return self.inner.get_into(key, buffer)
 
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         return self.inner.open_value(key, first)
 
+    def open_again(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
+        return self.inner.open_again(key, first)
+
     def discard_cached(self, key: str) -> None:
         self.inner.discard_cached(key)
 
     def exists(self, key: str) -> bool:
         return self.inner.exists(key)
+
+    def getsize(self, key: str) -> int | None:
+        return self.inner.getsize(key)
 
     def generation(self, key: str) -> str | None:
         return self.inner.generation(key)
@@ -295,6 +312,20 @@ class FencedStore(Store):
     def list_prefix(self, prefix: str) -> Iterator[str]:
         return (key for key in self.inner.list_prefix(prefix) if key != self.lock.key)
 
+    def list_sizes(self, prefix: str) -> Iterator[tuple[str, int]]:
+        return (it for it in self.inner.list_sizes(prefix) if it[0] != self.lock.key)
+
     def list_dir(self, prefix: str) -> Listing:
         keys, prefixes = self.inner.list_dir(prefix)
         return [key for key in keys if key != self.lock.key], prefixes
+
+    def flush(self) -> None:
+        self.inner.flush()
+
+    # The same location, so that caches of decoded chunks forget what is changed.
+
+    def __eq__(self, other: object) -> bool:
+        return self.inner == (other.inner if isinstance(other, FencedStore) else other)
+
+    def __hash__(self) -> int:
+        return hash(self.inner)

@@ -233,7 +233,7 @@ def encoded_representation(
     try:
         encoded = codec.encoded_representation(decoded)
         if not isinstance(encoded, ArrayRepresentation):
-            raise TypeError(f"encoded_representation gave {encoded!r}")
+            raise TypeError(f"encoded_representation returned {encoded!r}")
     except BaseException as error:
         raise _refused(name, decoded, error) from error
     return encoded

@@ -255,7 +255,7 @@ def consolidated_view(
         return ConsolidatedView(store, path, format_, metadata.consolidated, lookup)
     if required:
         raise ValueError(
-            f"{Location(store, path)} has no consolidated metadata; make it with "
+            f"{Location(store, path)} has no consolidated metadata; create it with "
             "consolidate_metadata()"
         )
     return None

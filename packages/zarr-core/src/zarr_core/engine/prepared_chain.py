@@ -147,7 +147,7 @@ class PreparedCodecChain:
         if isinstance(serializer, SubchunkCodec) and not array_to_array:
             found = serializer.inner_codecs(last)
             if not isinstance(found, PreparedCodecChain):
-                raise TypeError(f"inner_codecs gave {found!r}, not a PreparedCodecChain")
+                raise TypeError(f"inner_codecs returned {found!r}, not a PreparedCodecChain")
             inner = found
         self.inner_codecs = inner
         self.inner_chunk_nbytes: int | None = (

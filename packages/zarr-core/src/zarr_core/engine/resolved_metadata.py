@@ -189,7 +189,7 @@ def resolve_metadata(
     with _Objections(location, "/chunk_grid", problems):
         axes = grid.axes(metadata.shape)
         if not isinstance(axes, tuple) or not all(isinstance(axis, ChunkAxis) for axis in axes):
-            raise TypeError(f"axes gave {axes!r}, not a tuple of ChunkAxis")
+            raise TypeError(f"axes returned {axes!r}, not a tuple of ChunkAxis")
     if len(axes) == len(metadata.shape):
         with _Objections(location, "/chunk_key_encoding", problems):
             key_encoding.check(tuple(axis.count for axis in axes))
@@ -265,7 +265,7 @@ def _find_extensions(
     chain = CodecChain.from_definitions(metadata.codecs, location.at("/codecs"))
     with _Objections(location, "/data_type", problems):
         if not isinstance(data_type.numpy_dtype, np.dtype):
-            raise TypeError(f"numpy_dtype is {data_type.numpy_dtype!r}, not a dtype")
+            raise TypeError(f"numpy_dtype returned {data_type.numpy_dtype!r}, not a dtype")
     fill_value, assumed = np.empty(()), False
     with _Objections(location, "/fill_value", problems):
         fill_value, assumed = _fill_value(metadata, data_type, chain, used is not None)

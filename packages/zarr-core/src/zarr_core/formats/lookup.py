@@ -47,7 +47,7 @@ def format_named(name: str | int) -> Format:
 def provided_format(name: str | int) -> Implementation:
     """The class of a format, with its provider."""
     if not isinstance(name, (int, str)):
-        raise TypeError(f"zarr_format is the number or the name of a format, not {name!r}")
+        raise TypeError(f"zarr_format must be the number or the name of a format, not {name!r}")
     called = f"v{name}" if isinstance(name, int) else name
     found = find_implementation("format", ExtensionDefinition(called))
     assert found is not None  # formats are never ignored

@@ -30,7 +30,7 @@ def walk(
     ``children`` returns the children of a path; by default, it reads the store.
     """
     if max_depth is not None and max_depth < 0:
-        raise ValueError(f"max_depth is at least 0, or None for no limit, not {max_depth}")
+        raise ValueError(f"max_depth must be at least 0, or None for no limit, not {max_depth}")
     return _walk(format_, store, path, max_depth, children)
 
 

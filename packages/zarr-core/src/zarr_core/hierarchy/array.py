@@ -590,7 +590,7 @@ class Array(Node[ArrayMetadata]):
     def _check_out(self, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         """Raise an error if ``out`` cannot contain the result."""
         if not isinstance(out, np.ndarray):
-            raise TypeError(f"out is a NumPy array, not {type(out).__name__}")
+            raise TypeError(f"out must be a NumPy array, not {type(out).__name__}")
         shape += dtype.shape  # of a field that is an array
         if out.shape != shape:
             raise SelectionError(f"out has shape {out.shape}, the selection {shape}", self.shape)

@@ -62,8 +62,8 @@ def array_settings(config: Mapping[str, Any] | None) -> ArraySettings:
     order = options.pop("order", None)
     if options:
         raise TypeError(
-            f"an array has no setting {', '.join(sorted(options))}; "
-            "there are write_empty_chunks, missing_chunks, order"
+            f"unknown array setting: {', '.join(sorted(options))}; "
+            "must be one of write_empty_chunks, missing_chunks, order"
         )
     if order not in ("C", "F", None):
         raise ValueError(f'the setting order must be "C" or "F", not {order!r}')

@@ -133,7 +133,7 @@ def open(
     return _open(
         Array if is_array else None, store, mode, path, zarr_format, storage_options,
         use_consolidated, config, synchronizer, extensions, create, recheck, metadata, match,
-        None if verify is None and cache is None else _wrapper(verify, cache, recheck),
+        _wrapper(verify, cache, recheck),
     )  # fmt: skip
 
 
@@ -175,7 +175,7 @@ def open_array(
     """
     found = _open(
         Array, store, mode, path, zarr_format, storage_options, None, config, synchronizer,
-        extensions, create, recheck, metadata, match, None if verify is None and cache is None else _wrapper(verify, cache, recheck),
+        extensions, create, recheck, metadata, match, _wrapper(verify, cache, recheck),
     )  # fmt: skip
     if not isinstance(found, Array):
         raise NodeTypeError(found.stored.location, _IS_GROUP)
@@ -217,7 +217,7 @@ def open_group(
     create = {} if attributes is None else {"attributes": attributes}
     found = _open(
         Group, store, mode, path, zarr_format, storage_options, use_consolidated, None,
-        synchronizer, extensions, create, recheck, wrap=None if verify is None and cache is None else _wrapper(verify, cache, recheck),
+        synchronizer, extensions, create, recheck, wrap=_wrapper(verify, cache, recheck),
     )  # fmt: skip
     if not isinstance(found, Group):
         raise NodeTypeError(
@@ -272,7 +272,7 @@ def _open(
             raise ValueError(f"mode must be one of {', '.join(_MODES)}, not {mode!r}")
         # Arguments are checked also if no node is created.
         if create and (unknown := sorted(create.keys() - _parameters())):
-            raise TypeError(f"no argument called {', '.join(unknown)}")
+            raise TypeError(f"unexpected keyword argument: {', '.join(unknown)}")
         place, path, zarr_format = split_format(place, path, zarr_format)
         store, below = resolve_store_path(
             place, path, read_only=mode == "r", storage_options=storage_options,

@@ -87,11 +87,11 @@ def elements_to_append(
     old = array.metadata.shape
     ndim = len(old)
     if not -ndim <= axis < ndim:
-        raise ValueError(f"axis {axis} of an array with {ndim} dimensions")
+        raise ValueError(f"axis {axis} is out of range for an array with {ndim} dimensions")
     axis %= ndim
     if values.ndim != ndim or _without(values.shape, axis) != _without(old, axis):
         raise ValueError(
-            f"cannot append an array of shape {values.shape} along axis {axis} of one of {old}"
+            f"cannot append an array of shape {values.shape} to one of shape {old} along axis {axis}"
         )
     return values, axis
 

@@ -112,7 +112,7 @@ def _resolve(
     if isinstance(place, os.PathLike):
         text = os.fspath(place)
         if not isinstance(text, str):
-            raise StoreError("a path is a string, not bytes", store=repr(text))
+            raise StoreError("a path must be a string, not bytes", store=repr(text))
         return _from_path(text, read_only, dict(storage_options or {})), below
     if isinstance(place, Mapping):
         _check_mapping(place)

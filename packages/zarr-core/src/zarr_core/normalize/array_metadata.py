@@ -65,7 +65,7 @@ DEFAULTS: Mapping[str, Any] = {
 def check_names(arguments: Mapping[str, Any]) -> None:
     """Raise a TypeError if an argument is unknown."""
     if unknown := arguments.keys() - DEFAULTS.keys():
-        raise TypeError(f"no argument called {', '.join(sorted(unknown))}")
+        raise TypeError(f"unexpected keyword argument: {', '.join(sorted(unknown))}")
 
 
 def new_array_metadata(

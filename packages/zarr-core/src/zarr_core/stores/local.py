@@ -34,7 +34,7 @@ __all__ = ["LocalStore"]
 
 _MISSING = -1
 _TICK = 20_000_000  # nanoseconds; the clock of most file systems advances every 1 to 10 ms
-_FOLLOW = "If it is to be followed out of the store: LocalStore(..., follow_links=True)"
+_FOLLOW = "To follow links out of the store, open it with LocalStore(path, follow_links=True)"
 
 
 class LocalStore(Store):

@@ -169,11 +169,6 @@ class FileReader(ByteReader):
         if descriptor >= 0:
             os.close(descriptor)
 
-    def __exit__(self, *_: object) -> None:
-        descriptor, self._descriptor = self._descriptor, -1
-        if descriptor >= 0:
-            os.close(descriptor)
-
     def __del__(self) -> None:
         if self._descriptor >= 0:
             os.close(self._descriptor)

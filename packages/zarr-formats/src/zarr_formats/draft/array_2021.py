@@ -28,8 +28,9 @@ from zarr_formats.draft.extensions import (
 )
 from zarr_formats.draft.validate import add_location, validate_document
 from zarr_formats.fill import fill_from_v2, fill_to_v2
+from zarr_formats.metadata_error import metadata_error
 from zarr_formats.revision import Part
-from zarr_formats.typestr import read_dtype, refusal
+from zarr_formats.typestr import read_dtype
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -173,7 +174,7 @@ def _write_grid(metadata: ArrayMetadata) -> Mapping[str, JSON]:
 def _no_layout(metadata: ArrayMetadata) -> Mapping[str, JSON]:
     layout = metadata.chunk_memory_layout
     if layout is not None:
-        raise refusal(
+        raise metadata_error(
             "/chunk_memory_layout", f"this format does not support the layout {layout.name!r}"
         )
     return {}
@@ -200,7 +201,7 @@ def _write_data_type(metadata: ArrayMetadata) -> JSON:
         return value
     if kind in "mM" and metadata.data_type.configuration.get("scale_factor", 1) != 1:
         message = "must be 1 in this format"
-        raise refusal("/data_type/configuration/scale_factor", message)
+        raise metadata_error("/data_type/configuration/scale_factor", message)
     if isinstance(value, str) and kind == "V":
         value = [["", value]]
     return {"extension": extension, "type": value, "fallback": None}
@@ -235,7 +236,7 @@ def _write_attributes(metadata: ArrayMetadata) -> Mapping[str, JSON]:
                 "this format stores the codecs before the compressor in this attribute; choose "
                 "another name"
             )
-            raise refusal("/attributes/filters", message)
+            raise metadata_error("/attributes/filters", message)
     return {"attributes": attributes | ({FILTERS: list(filters)} if filters else {})}
 
 

@@ -28,8 +28,9 @@ from zarr_formats.draft.common_members import (
 from zarr_formats.draft.extensions import is_uri, read_extensions, write_extensions
 from zarr_formats.draft.validate import add_location, validate_document
 from zarr_formats.fill import fill_from_v2, fill_to_v2
+from zarr_formats.metadata_error import metadata_error
 from zarr_formats.revision import Part
-from zarr_formats.typestr import read_dtype, refusal
+from zarr_formats.typestr import read_dtype
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -186,7 +187,7 @@ def _write_data_type(metadata: ArrayMetadata) -> JSON:
 
 def _write_layout(layout: ExtensionDefinition) -> JSON:
     if not is_uri(layout.name):
-        raise refusal(
+        raise metadata_error(
             "/chunk_memory_layout", f"this format does not support the layout {layout.name!r}"
         )
     rest = dict(layout.configuration)
@@ -202,7 +203,7 @@ def _write_fill_value(metadata: ArrayMetadata) -> Mapping[str, JSON]:
                 "the draft of December 2022 requires a fill value (null is not permitted); choose "
                 "one"
             )
-            raise refusal("/fill_value", message)
+            raise metadata_error("/fill_value", message)
         value = metadata.fill_value
         if name.startswith("r"):
             value = _raw(data_type, value)

@@ -17,7 +17,7 @@ from zarr_formats.draft.chunk_keys import NAME as ENCODING
 from zarr_formats.draft.chunk_keys import encoding
 from zarr_formats.draft.data_types import extension_configuration
 from zarr_formats.draft.extensions import is_uri
-from zarr_formats.typestr import refusal
+from zarr_formats.metadata_error import metadata_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -190,14 +190,16 @@ def write_chunk_grid(metadata: ArrayMetadata, scalar: str, *, extensions: bool =
             f"this format requires the encoding {ENCODING!r}, with keys such as "
             f"{'c0/0' if metadata.shape else scalar}"
         )
-        raise refusal("/chunk_key_encoding", message)
+        raise metadata_error("/chunk_key_encoding", message)
     sharding, _ = sharding_of(metadata)
     grid = metadata.chunk_grid
     if grid.name == "regular":
         shape = grid.configuration["chunk_shape"] if sharding is None else sharding["chunk_shape"]
         return {"type": "regular", "chunk_shape": shape, "separator": separator}
     if not extensions or not is_uri(grid.name):
-        raise refusal("/chunk_grid", f"this format does not support the chunk grid {grid.name!r}")
+        raise metadata_error(
+            "/chunk_grid", f"this format does not support the chunk grid {grid.name!r}"
+        )
     rest = dict(grid.configuration)
     return {"extension": grid.name, "type": rest.pop("type", None), **rest}
 
@@ -223,7 +225,7 @@ def write_transformers(metadata: ArrayMetadata, uri: str) -> dict[str, JSON]:
         stored: Any = metadata.chunk_grid.configuration.get("chunk_shape", [])
         inner: Any = sharding["chunk_shape"]
         if len(stored) != len(inner) or any(a % b for a, b in zip(stored, inner, strict=True)):
-            raise refusal("/chunk_grid", "shards must contain whole inner chunks")
+            raise metadata_error("/chunk_grid", "shards must contain whole inner chunks")
         counts: list[JSON] = [a // b for a, b in zip(stored, inner, strict=True)]
         configuration: dict[str, JSON] = {"chunks_per_shard": counts}
         written.append({"extension": uri, "type": "indexed", "configuration": configuration})
@@ -275,7 +277,9 @@ def _chunk_shape(chunk: list[int], shape: list[int]) -> tuple[int, ...]:
     """Text: lengths are "non-zero when the corresponding dimensions ... are of non-zero length"."""
     pointer = "/chunk_grid/chunk_shape"
     if len(chunk) != len(shape):
-        raise refusal(pointer, f"has {len(chunk)} dimensions, but the array has {len(shape)}")
+        raise metadata_error(
+            pointer, f"has {len(chunk)} dimensions, but the array has {len(shape)}"
+        )
     problems = [
         ValidationProblem(f"{pointer}/{number}", "must not be 0 if the array has elements")
         for number, (length, size) in enumerate(zip(chunk, shape, strict=True))
@@ -295,13 +299,13 @@ def _counts(sharding: ExtensionDefinition, ndim: int) -> list[int]:
     configuration: Any = sharding.configuration
     if configuration.get("type") != "indexed":
         message = f'must be "indexed", the only binary format, not {configuration.get("type")!r}'
-        raise refusal(f"{pointer}/type", message)
+        raise metadata_error(f"{pointer}/type", message)
     pointer = f"{pointer}/configuration/chunks_per_shard"
     counts = configuration.get("chunks_per_shard")
     if not isinstance(counts, list) or not all(type(n) is int and n > 0 for n in counts):
-        raise refusal(pointer, f"must be an array of integers of at least 1, not {counts!r}")
+        raise metadata_error(pointer, f"must be an array of integers of at least 1, not {counts!r}")
     if len(counts) != ndim:
-        raise refusal(pointer, f"has {len(counts)} dimensions, but the array has {ndim}")
+        raise metadata_error(pointer, f"has {len(counts)} dimensions, but the array has {ndim}")
     return counts
 
 

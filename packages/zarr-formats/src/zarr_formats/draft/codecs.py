@@ -22,7 +22,7 @@ from zarr_core.tools import create_extension
 
 from zarr_formats import codec_ids
 from zarr_formats.draft.extensions import is_uri
-from zarr_formats.typestr import refusal
+from zarr_formats.metadata_error import metadata_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -169,6 +169,6 @@ def _read_blosc(configuration: dict[str, JSON], typesize: int, pointer: str) -> 
         return configuration
     shuffle = configuration["shuffle"]
     if type(shuffle) is not int or shuffle not in (0, 1, 2, -1):
-        raise refusal(f"{pointer}/shuffle", f"must be one of 0, 1, 2, -1, not {shuffle!r}")
+        raise metadata_error(f"{pointer}/shuffle", f"must be one of 0, 1, 2, -1, not {shuffle!r}")
     converted = codec_ids.definition({"id": "blosc", **configuration}, typesize)
     return configuration | dict(converted.configuration)

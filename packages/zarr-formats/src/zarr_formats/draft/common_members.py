@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from zarr_core.extension import ExtensionDefinition
 
+from zarr_formats.metadata_error import metadata_error
 from zarr_formats.revision import Part
-from zarr_formats.typestr import refusal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,7 +27,7 @@ def no_dimension_names(metadata: ArrayMetadata) -> Mapping[str, JSON]:
     """
     if any(name is not None for name in metadata.dimension_names or ()):
         message = "the drafts do not support dimension names; store them in an attribute"
-        raise refusal("/dimension_names", message)
+        raise metadata_error("/dimension_names", message)
     return {}
 
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from zarr_core.extension import ExtensionDefinition, MetadataValidationError
 
 from zarr_formats.draft.extensions import is_uri
-from zarr_formats.typestr import read_dtype, refusal, write_dtype
+from zarr_formats.metadata_error import metadata_error
+from zarr_formats.typestr import read_dtype, write_dtype
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,7 +87,7 @@ def read_data_type(value: Any, pointer: str = "/data_type") -> DraftType:
         found = _read_name(value, pointer)
         # Data types of extensions are objects; only as a fallback an unknown name is ignored.
         if pointer == "/data_type" and found.dtype is None and core_name(found.data_type) is None:
-            raise refusal(
+            raise metadata_error(
                 pointer,
                 f"{value!r} is not a data type of the draft; that of an extension is an object "
                 'with "extension" and "type"',
@@ -107,7 +108,7 @@ def read_data_type(value: Any, pointer: str = "/data_type") -> DraftType:
         )
     dtype = read_dtype(_as_dtype(value["type"]), f"{pointer}/type")
     if dtype.kind not in _KINDS[match[1]] or dtype.has_fields != (match[1] == "struct"):
-        raise refusal(
+        raise metadata_error(
             f"{pointer}/type", f"is not a type of {value['extension']}: {value['type']!r}"
         )
     return DraftType(dtype.data_type, dtype, match[1] == "complex", fallbacks)
@@ -194,7 +195,7 @@ def _read_name(name: str, pointer: str) -> DraftType:
     except MetadataValidationError:
         return DraftType(definition, None, is_core=True)  # unknown: a fallback is ignored
     if core_name(dtype.data_type) is None:
-        raise refusal(
+        raise metadata_error(
             pointer,
             f'{name!r} is a type of an extension; use an object with "extension" and "type"',
         )

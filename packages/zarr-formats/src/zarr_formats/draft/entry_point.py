@@ -22,6 +22,7 @@ from zarr_core.tools import create_extension, quoted, read_metadata, strictjson
 from zarr_formats.draft.extensions import read_extensions
 from zarr_formats.draft.metadata_encoding import find_encoding
 from zarr_formats.draft.validate import validate_document
+from zarr_formats.metadata_error import metadata_error
 
 if TYPE_CHECKING:
     from zarr_core.extension import JSON, Store
@@ -130,10 +131,10 @@ def _parse(data: bytes) -> EntryPoint | None:
         message = (
             f"must be the URI of a Zarr core specification, {URIS[revision]}, not {quoted(uri)}"
         )
-        raise MetadataValidationError("", [ValidationProblem("/zarr_format", message)])
+        raise metadata_error("/zarr_format", message)
     if match[2] != "3":
         message = f"is version {match[2]}.{match[3]}, which is not supported; must be version 3"
-        raise MetadataValidationError("", [ValidationProblem("/zarr_format", message)])
+        raise metadata_error("/zarr_format", message)
     minor = int(match[3])
     # "new features added to the specification can be safely ignored": not in 3.0.
     schema = f"{revision}.entry_point"

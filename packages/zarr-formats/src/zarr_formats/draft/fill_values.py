@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from zarr_formats.typestr import refusal
+from zarr_formats.metadata_error import metadata_error
 
 if TYPE_CHECKING:
     from zarr_core.extension import JSON
@@ -52,7 +52,7 @@ def read_fill_value(value: JSON, name: str, pointer: str = "/fill_value") -> JSO
         If it is null, or has a wrong number of digits; ``location`` is empty.
     """
     if value is None:
-        raise refusal(pointer, "must be a value of the data type: null is not permitted")
+        raise metadata_error(pointer, "must be a value of the data type: null is not permitted")
     if not isinstance(value, str):
         if isinstance(value, list) and name.startswith("complex"):
             half = {"complex64": "float32", "complex128": "float64"}[name]
@@ -87,7 +87,7 @@ def _bytes(match: re.Match[str], size: int, value: str, pointer: str) -> bytes:
     """Convert digits to big-endian bytes."""
     digits, base, each = (match[1], 2, 8) if match[1] else (match[2], 16, 2)
     if size > _LONGEST or len(digits) != size * each:
-        raise refusal(
+        raise metadata_error(
             pointer,
             f"must have {size * each} digits after {value[:2]!r} for an element of {size} bytes, "
             f"not {len(digits)}",
@@ -98,7 +98,9 @@ def _bytes(match: re.Match[str], size: int, value: str, pointer: str) -> bytes:
 def _of_bits(data: bytes, name: str, value: str, pointer: str) -> JSON:
     if name == "bool":
         if data[0] > 1:
-            raise refusal(pointer, f"must be false or true, or the bits of one, not {value!r}")
+            raise metadata_error(
+                pointer, f"must be false or true, or the bits of one, not {value!r}"
+            )
         return data[0] == 1
     if name.startswith(("int", "uint")):
         return int.from_bytes(data, "big", signed=name[0] == "i")

@@ -13,6 +13,7 @@ from zarr_core.extension import (
 )
 from zarr_core.tools import create_extension, json_pointer
 
+from zarr_formats.metadata_error import metadata_error
 from zarr_formats.n5.compression import compression_of
 from zarr_formats.revision import Part
 
@@ -62,7 +63,7 @@ def data_type(metadata: ArrayMetadata) -> dict[str, JSON]:
     """Return the member ``dataType``."""
     name = metadata.data_type.name
     if name not in _SIZES:
-        raise _error("/data_type", f"N5 supports {_TYPES}, not {name!r}")
+        raise metadata_error("/data_type", f"N5 supports {_TYPES}, not {name!r}")
     return {"dataType": name}
 
 
@@ -70,11 +71,11 @@ def block_size(metadata: ArrayMetadata) -> dict[str, JSON]:
     """Return the member ``blockSize``."""
     grid = metadata.chunk_grid
     if grid.name != "regular":
-        raise _error("/chunk_grid", f"N5 supports only regular grids, not {grid.name!r}")
+        raise metadata_error("/chunk_grid", f"N5 supports only regular grids, not {grid.name!r}")
     lengths: Any = grid.configuration["chunk_shape"]
     size = prod(lengths) * _SIZES.get(metadata.data_type.name, 1)
     if any(length > _LARGEST_LENGTH for length in lengths) or size > _LARGEST_BLOCK:
-        raise _error(
+        raise metadata_error(
             "/chunk_grid/configuration/chunk_shape",
             f"a block of N5 has at most {_LARGEST_BLOCK} bytes, but {lengths} has {size}",
         )
@@ -87,18 +88,20 @@ def compression(metadata: ArrayMetadata) -> dict[str, JSON]:
     if codecs and codecs[0].name == "n5.block":
         inner: Any = codecs[0].configuration.get("codecs", ["bytes"])
         if len(codecs) > 1:
-            raise _error("/codecs/1", "N5 does not support codecs after n5.block")
+            raise metadata_error("/codecs/1", "N5 does not support codecs after n5.block")
         pointer = "/codecs/0/configuration/codecs"
         codecs = [ExtensionDefinition.from_json(item) for item in inner]
     if not codecs or codecs[0].name != "bytes":
         name = repr(codecs[0].name) if codecs else "missing"
-        raise _error(f"{pointer}/0", f'N5 supports only the codec "bytes" here; it is {name}')
+        raise metadata_error(
+            f"{pointer}/0", f'N5 supports only the codec "bytes" here; it is {name}'
+        )
     if len(codecs) > 2:
-        raise _error(f"{pointer}/2", "N5 supports at most one compressor")
+        raise metadata_error(f"{pointer}/2", "N5 supports at most one compressor")
     try:
         return {"compression": compression_of(codecs[1] if len(codecs) > 1 else None)}
     except ValueError as error:
-        raise _error(f"{pointer}/1", str(error)) from error
+        raise metadata_error(f"{pointer}/1", str(error)) from error
 
 
 def no_fill_value(metadata: ArrayMetadata) -> Mapping[str, JSON]:
@@ -108,9 +111,9 @@ def no_fill_value(metadata: ArrayMetadata) -> Mapping[str, JSON]:
     try:
         value = made.fill_value_from_json(metadata.fill_value)
     except ValueError as error:
-        raise _error("/fill_value", str(error)) from error
+        raise metadata_error("/fill_value", str(error)) from error
     if any(value.tobytes()):
-        raise _error("/fill_value", f"must be zero in N5, not {metadata.fill_value!r}")
+        raise metadata_error("/fill_value", f"must be zero in N5, not {metadata.fill_value!r}")
     return {}
 
 
@@ -118,7 +121,7 @@ def no_other_keys(metadata: ArrayMetadata) -> Mapping[str, JSON]:
     """Raise if the chunk keys are not those of N5."""
     name = metadata.chunk_key_encoding.name
     if name != "n5":
-        raise _error("/chunk_key_encoding", f'must be "n5" in N5, not {name!r}')
+        raise metadata_error("/chunk_key_encoding", f'must be "n5" in N5, not {name!r}')
     return {}
 
 
@@ -136,19 +139,19 @@ def _no_additional_fields(metadata: ArrayMetadata) -> Mapping[str, JSON]:
 
 def _no_transformers(metadata: ArrayMetadata) -> Mapping[str, JSON]:
     if metadata.storage_transformers:
-        raise _error("/storage_transformers", "N5 does not support storage transformers")
+        raise metadata_error("/storage_transformers", "N5 does not support storage transformers")
     return {}
 
 
 def _no_fallbacks(metadata: ArrayMetadata) -> Mapping[str, JSON]:
     if metadata.data_type_fallbacks:
-        raise _error("/data_type", "N5 does not support fallback data types")
+        raise metadata_error("/data_type", "N5 does not support fallback data types")
     return {}
 
 
 def _no_layout(metadata: ArrayMetadata) -> Mapping[str, JSON]:
     if metadata.chunk_memory_layout is not None:
-        raise _error("/chunk_memory_layout", "N5 does not support memory layouts")
+        raise metadata_error("/chunk_memory_layout", "N5 does not support memory layouts")
     return {}
 
 
@@ -159,7 +162,3 @@ UNSUPPORTED = (
     Part(("chunk_memory_layout",), (), _no_layout),
 )
 """Fields that N5 does not support."""
-
-
-def _error(pointer: str, message: str) -> MetadataValidationError:
-    return MetadataValidationError("", [ValidationProblem(pointer, message)])

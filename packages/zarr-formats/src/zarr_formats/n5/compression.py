@@ -134,8 +134,8 @@ def compression_of(definition: ExtensionDefinition | None) -> dict[str, JSON]:
             return {"type": name.removeprefix("n5."), **given}
         case name:
             raise ValueError(
-                f"N5 has no compression like {name!r}; there are none, gzip, numcodecs.zlib, "
-                "numcodecs.bz2, numcodecs.lzma (as .xz), numcodecs.lz4, zstd and blosc"
+                f"N5 does not support the compressor {name!r}; choose none, gzip, numcodecs.zlib, "
+                "numcodecs.bz2, numcodecs.lzma (as .xz), numcodecs.lz4, zstd or blosc"
             )
 
 

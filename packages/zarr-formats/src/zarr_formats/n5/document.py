@@ -20,6 +20,7 @@ from zarr_core.extension import (
 )
 from zarr_core.tools import json_pointer, package_schema
 
+from zarr_formats.metadata_error import metadata_error
 from zarr_formats.n5 import array_members
 from zarr_formats.n5.compression import OLD_TYPES, codec_of
 from zarr_formats.revision import Part, revise
@@ -213,5 +214,5 @@ def _axes(metadata: ArrayMetadata, known: Mapping[str, JSON]) -> dict[str, JSON]
         return {}
     if axes is not None and axes is not known.get("axes"):
         message = "does not match the attribute 'axes', in which N5 stores dimension names"
-        raise MetadataValidationError("", [ValidationProblem("/dimension_names", message)])
+        raise metadata_error("/dimension_names", message)
     return {"axes": [name or "" for name in reversed(names)]}

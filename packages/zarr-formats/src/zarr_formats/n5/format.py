@@ -87,7 +87,7 @@ class N5(Format):
         """Read ``{"attributes.json": ...}``, or ``{}`` for a group that has none."""
         content = document.get(_DOCUMENT, {}) if isinstance(document, dict) else None
         if not isinstance(document, dict) or not isinstance(content, dict):
-            message = "the document of an N5 node is an object"
+            message = "the metadata document of an N5 node must be an object"
             raise MetadataValidationError(location, [ValidationProblem("", message)])
         if not document:
             return _IMPLICIT

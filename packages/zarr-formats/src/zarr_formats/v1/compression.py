@@ -77,6 +77,6 @@ def options_of(config: Mapping[str, Any] | None) -> tuple[str, JSON]:
             return "lzma", {name: config.get(name, value) for name, value in defaults.items()}
         case other:
             raise ValueError(
-                f"version 1 has no compression like {other!r}; there are none, blosc, "
-                "numcodecs.zlib, numcodecs.bz2 and numcodecs.lzma"
+                f"version 1 does not support the compressor {other!r}; choose none, blosc, "
+                "numcodecs.zlib, numcodecs.bz2 or numcodecs.lzma"
             )

@@ -23,8 +23,9 @@ from zarr_core.extension import (
 from zarr_core.tools import json_pointer, package_schema
 
 from zarr_formats.chain import read_chain, write_chain, write_stored_dtype
+from zarr_formats.metadata_error import metadata_error
 from zarr_formats.revision import Part, revise
-from zarr_formats.typestr import read_dtype, refusal
+from zarr_formats.typestr import read_dtype
 from zarr_formats.v1.compression import config_of, options_of
 from zarr_formats.v1.fill import fill_from_v1, fill_to_v1
 
@@ -81,7 +82,7 @@ def read_array(document: JSON, attributes: JSON | None, location: Location) -> A
         dtype = read_dtype(members["dtype"])
         if dtype.item_size is None:
             message = "version 1 stores addresses in memory for Python objects, which are lost"
-            raise refusal("/dtype", message)
+            raise metadata_error("/dtype", message)
         config = config_of(members["compression"], members["compression_opts"])
         order = members["order"] if members["compression"] == "blosc" else "C"
         codecs = read_chain(dtype, order, ndim, None, config)
@@ -129,14 +130,16 @@ def write_array(metadata: ArrayMetadata, location: Location) -> dict[str, JSON]:
 
 def _write_shape(metadata: ArrayMetadata) -> Mapping[str, JSON]:
     if not metadata.shape:
-        raise refusal("/shape", "version 1 has no key for the chunk of an array without dimensions")
+        raise metadata_error("/shape", "version 1 does not support arrays without dimensions")
     return {"shape": [*metadata.shape]}
 
 
 def _write_chunks(metadata: ArrayMetadata) -> Mapping[str, JSON]:
     grid = metadata.chunk_grid
     if grid.name != "regular":
-        raise refusal("/chunk_grid", f"version 1 has regular grids only, not {grid.name!r}")
+        raise metadata_error(
+            "/chunk_grid", f"version 1 supports only regular chunk grids, not {grid.name!r}"
+        )
     return {"chunks": grid.configuration["chunk_shape"]}
 
 
@@ -144,22 +147,22 @@ def _write_elements(metadata: ArrayMetadata) -> Mapping[str, JSON]:
     order, filters, compressor = write_chain(metadata)
     dtype = read_dtype(write_stored_dtype(metadata), "/data_type")
     if filters:
-        raise refusal("/codecs", "version 1 has no filters, only one compression")
+        raise metadata_error("/codecs", "version 1 supports one compressor and no filters")
     if dtype.item_size is None:
-        raise refusal("/data_type", "version 1 has no elements of variable size")
+        raise metadata_error("/data_type", "version 1 does not support elements of variable size")
     if _has_subarrays(dtype.value):
-        raise refusal("/data_type", "version 1 has no fields that are arrays")
+        raise metadata_error("/data_type", "version 1 does not support fields that are arrays")
     last = f"/codecs/{len(metadata.codecs) - 1}"
     try:
         compression, options = options_of(compressor)
     except ValueError as error:
-        raise refusal(last, str(error)) from error
+        raise metadata_error(last, str(error)) from error
     if compression == "blosc" and _has_times(dtype.value):
         message = "zarr 1 cannot compress times with blosc; choose numcodecs.zlib"
-        raise refusal(last, message)
+        raise metadata_error(last, message)
     if order == "F" and compression != "blosc":
-        message = "version 1 stores elements in order F with blosc only"
-        raise refusal("/codecs/0", message)
+        message = "version 1 supports order F only with blosc"
+        raise metadata_error("/codecs/0", message)
     return {
         "dtype": dtype.value,
         "compression": compression,
@@ -194,13 +197,15 @@ def _write_fill_value(metadata: ArrayMetadata) -> Mapping[str, JSON]:
 def _write_keys(metadata: ArrayMetadata) -> Mapping[str, JSON]:
     encoding = metadata.chunk_key_encoding
     if encoding.name != "v2" or encoding.configuration.get("separator", ".") != ".":
-        raise refusal("/chunk_key_encoding", 'version 1 has keys such as "0.0" only')
+        raise metadata_error(
+            "/chunk_key_encoding", 'version 1 supports only chunk keys such as "0.0"'
+        )
     return {}
 
 
 def _write_names(metadata: ArrayMetadata) -> Mapping[str, JSON]:
     if any(metadata.dimension_names or ()):
-        raise refusal("/dimension_names", "version 1 has no names of dimensions")
+        raise metadata_error("/dimension_names", "version 1 does not support dimension names")
     return {}
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from zarr_core.tools import create_extension
 
-from zarr_formats.typestr import refusal
+from zarr_formats.metadata_error import metadata_error
 
 if TYPE_CHECKING:
     from zarr_core.extension import JSON, DataType
@@ -55,7 +55,7 @@ def fill_from_v1(value: JSON, dtype: Dtype) -> tuple[JSON, bool]:
         element = _element(value, dtype)
     except (ValueError, TypeError, OverflowError) as error:
         message = f"{value!r} cannot be an element of {dtype.value!r}: {error}"
-        raise refusal(_POINTER, message) from error
+        raise metadata_error(_POINTER, message) from error
     return data_type.fill_value_to_json(element.astype(data_type.numpy_dtype)), False
 
 
@@ -75,10 +75,10 @@ def fill_to_v1(value: JSON, dtype: Dtype, undefined: bool) -> JSON:
         if _element(written, dtype).tobytes() == element.tobytes():
             return written
     except (ValueError, TypeError, OverflowError) as error:
-        raise refusal(_POINTER, f"{value!r}: {error}") from error
+        raise metadata_error(_POINTER, f"{value!r}: {error}") from error
     if dtype.has_fields and not any(element.tobytes()):
         return None  # no scalar represents zero bytes of text in a record: 0 becomes "0"
-    raise refusal(_POINTER, f"version 1 has no form for the value {value!r}")
+    raise metadata_error(_POINTER, f"version 1 cannot represent the value {value!r}")
 
 
 def _element(value: JSON, dtype: Dtype) -> Array:

@@ -158,7 +158,7 @@ class V1(Format):
     def _documents(self, metadata: NodeMetadata) -> dict[str, JSON]:
         if isinstance(metadata, GroupMetadata):
             raise MetadataValidationError(
-                "new group", [ValidationProblem("", "version 1 has no groups, only arrays")]
+                "new group", [ValidationProblem("", "version 1 does not support groups")]
             )
         return write_array(metadata, Location("array of version 1"))
 

@@ -20,6 +20,7 @@ from zarr_core.tools import ConsolidatedMetadata, package_schema
 
 from zarr_formats.chain import object_codec, read_chain, write_chain, write_stored_dtype
 from zarr_formats.fill import fill_from_v2, fill_to_v2
+from zarr_formats.metadata_error import metadata_error
 from zarr_formats.revision import Part, revise
 from zarr_formats.typestr import read_dtype
 from zarr_formats.v2.consolidated import read_consolidated, write_consolidated
@@ -218,7 +219,9 @@ def _read_elements(
 def _write_chunks(metadata: ArrayMetadata) -> Mapping[str, JSON]:
     grid = metadata.chunk_grid
     if grid.name != "regular":
-        raise _refused("/chunk_grid", f"version 2 has regular grids only, not {grid.name!r}")
+        raise metadata_error(
+            "/chunk_grid", f"version 2 supports only regular chunk grids, not {grid.name!r}"
+        )
     return {"chunks": grid.configuration["chunk_shape"]}
 
 
@@ -253,10 +256,10 @@ def _write_fill_value(metadata: ArrayMetadata) -> Mapping[str, JSON]:
 def _write_separator(metadata: ArrayMetadata) -> Mapping[str, JSON]:
     encoding = metadata.chunk_key_encoding
     if encoding.name != "v2":
-        raise _refused(
+        raise metadata_error(
             "/chunk_key_encoding",
-            f"version 2 names chunks like 0.0 or 0/0, not as {encoding.name!r} does; "
-            'give {"name": "v2", "separator": "/"} for the second',
+            f"version 2 supports only the chunk key encoding 'v2', not {encoding.name!r}; for keys "
+            'such as 0/0, use {"name": "v2", "separator": "/"}',
         )
     return {"dimension_separator": encoding.configuration.get("separator", ".")}
 
@@ -270,7 +273,7 @@ def _refuse_others(metadata: ArrayMetadata) -> Mapping[str, JSON]:
         ("data_type/fallback", metadata.data_type_fallbacks),
     )
     problems += [
-        ValidationProblem(f"/{name}", "version 2 has no such member")
+        ValidationProblem(f"/{name}", "version 2 does not support this field")
         for name, value in without
         if value
     ]
@@ -284,10 +287,6 @@ def _further_members(metadata: ArrayMetadata | GroupMetadata) -> list[Validation
         ValidationProblem(f"/{name}", "version 2 does not support additional fields")
         for name in metadata.additional_fields
     ]
-
-
-def _refused(pointer: str, message: str) -> MetadataValidationError:
-    return MetadataValidationError("", [ValidationProblem(pointer, message)])
 
 
 _PARTS = (

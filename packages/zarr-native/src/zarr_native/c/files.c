@@ -125,8 +125,8 @@ static int open_directory(const Plan *plan, int root, const char *path) {
     return open_beneath(root, path, O_PATH | O_DIRECTORY, plan->follow_links);
 }
 
-/* Create the missing directories of a path; returns how many, or -1.  The last of them end at
- * ends[0 .. count). */
+/* Create the missing directories of a path.  Returns how many, which end at ends[0 .. count), also after
+ * a failure. */
 static int create_directories(const Plan *plan, int root, const char *path, size_t *ends) {
     char parent[MAX_KEY];
     int count = 0;
@@ -137,14 +137,14 @@ static int create_directories(const Plan *plan, int root, const char *path, size
         memcpy(parent, path, start);
         parent[start ? start - 1 : 0] = 0;
         int directory = open_directory(plan, root, parent);
-        if (directory < 0) return -1;
+        if (directory < 0) return count;
         char name[MAX_KEY];
         memcpy(name, path + start, end - start);
         name[end - start] = 0;
         int created = !mkdirat(directory, name, 0777);
         int exists = !created && errno == EEXIST;
         close(directory);
-        if (!created && !exists) return -1;
+        if (!created && !exists) return count;
         if (created) ends[count++] = end;
         start = end + 1;
     }
@@ -201,7 +201,6 @@ int replace_value(const Plan *plan, int root, Worker *worker, const char *key, c
             worker->directory = open_directory(plan, root, path);
             if (worker->directory == -ENOENT && !created_count) {
                 created_count = create_directories(plan, root, path, created);
-                if (created_count < 0) return -1;
                 worker->directory = open_directory(plan, root, path);
             }
             if (worker->directory < 0) break;

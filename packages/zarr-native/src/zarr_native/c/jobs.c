@@ -382,7 +382,7 @@ static int read_one(Job *job, Worker *worker, int64_t number, const int64_t *at,
         if (plan_key(plan, at, key) < 0) return -1;
         return read_file(job, worker, origin, key, points, count);
     }
-    Value value = call->values[number];
+    Value value = call->values[number - call->first];
     if (!value.data) {
         if (plan->missing_is_error) return -1;
         if (call->kind == READ_POINTS)
@@ -522,7 +522,7 @@ static int group_items(const Plan *plan, Shard *shard, int64_t count, int thread
     shard->groups = malloc((size_t)(count + 1) * sizeof *shard->groups);
     if (!shard->groups) return -1;
     /* Several groups for each thread, but no tiny ones. */
-    int64_t most = bytes / (4 * threads);
+    int64_t most = bytes / ((int64_t)4 * threads);
     if (most < 1 << 16) most = 1 << 16;
     if (most > GROUP_BYTES || threads == 1) most = GROUP_BYTES;
     int64_t start = 0, stop = 0, first = 0;
@@ -555,8 +555,8 @@ static Shard *open_shard(Job *job, Worker *worker, int64_t number, const int64_t
     int64_t size = 0;
     int missing;
     if (call->values) {
-        shard->memory = call->values[number].data;
-        size = call->values[number].size;
+        shard->memory = call->values[number - call->first].data;
+        size = call->values[number - call->first].size;
         missing = !shard->memory;
     } else {
         if (plan_key(plan, at, key) < 0) goto failed;
@@ -822,7 +822,7 @@ end:
 
 /* --- threads --- */
 
-/* The bytes that the next task decodes at least, if a thread takes it. */
+/* Whether a thread can take a task now. */
 static int has_work(const Job *job) { return job->shards || job->next < job->total; }
 
 /* Do one task; 0 if nothing is left.  The lock is held before and after. */
@@ -984,8 +984,8 @@ int64_t object_count(const Call *call) {
 /* Which stored objects are processed; 0 if they are too many to number. */
 static int count_objects(Job *job) {
     const Call *call = job->call;
-    job->next = call->outputs ? call->first : 0;
-    job->total = call->outputs ? call->last : object_count(call);
+    job->next = call->first;
+    job->total = call->last ? call->last : object_count(call);
     return job->total > 0;
 }
 

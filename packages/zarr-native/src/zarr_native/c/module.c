@@ -17,6 +17,8 @@
 
 #define PLAN_CAPSULE "zarr_native.plan"
 #define BATCH_BYTES (1 << 25) /* of decoded chunks that are encoded before they are stored in memory */
+#define VALUE_BYTES (1 << 24) /* of values that are in memory at once, for each thread */
+#define VALUE_COUNT (1 << 14) /* the same as a number */
 
 /* A plan with what it refers to. */
 typedef struct {
@@ -353,24 +355,31 @@ static PyObject *value_of(const Call *call, PyObject *function, int64_t number) 
     return value;
 }
 
-/* Set the values of `total` stored objects from a list, or by a function; -1 with an error.  The numbers of the
- * objects are null if they are 0 .. total - 1. */
-static int read_values(Call *call, PyObject *source, int64_t total, const int64_t *numbers, Values *values) {
-    int is_list = PyList_Check(source);
-    if (is_list ? PyList_Size(source) != total : !PyCallable_Check(source)) {
-        PyErr_SetString(PyExc_ValueError, "expected one value for each stored object, or a function");
-        return -1;
-    }
-    values->values = calloc((size_t)total + 1, sizeof *values->values);
-    values->views = calloc((size_t)total + 1, sizeof *values->views);
+/* Whether values can be taken from an object; 0 with an error. */
+static int is_source(PyObject *source, int64_t total) {
+    if (PyList_Check(source) ? PyList_Size(source) == total : PyCallable_Check(source)) return 1;
+    PyErr_SetString(PyExc_ValueError, "expected one value for each stored object, or a function");
+    return 0;
+}
+
+/* Set the values of the next stored objects, from the place `first` of `total`, from a list, or by a function;
+ * -1 with an error.  There is at least one, and not many more than VALUE_BYTES: a cache may read them from a file.
+ * The numbers of the objects are null if they are the places. */
+static int read_values(Call *call, PyObject *source, int64_t first, int64_t total, const int64_t *numbers,
+                       Values *values) {
+    int64_t most = total - first < VALUE_COUNT ? total - first : VALUE_COUNT;
+    int64_t room = (int64_t)VALUE_BYTES * call->threads;
+    *values = (Values){0};
+    values->values = calloc((size_t)most + 1, sizeof *values->values);
+    values->views = calloc((size_t)most + 1, sizeof *values->views);
     if (!values->values || !values->views) {
         PyErr_NoMemory();
         goto failed;
     }
-    for (; values->count < total; values->count++) {
-        int64_t i = values->count;
-        PyObject *value = is_list ? Py_XNewRef(PyList_GetItem(source, i))
-                                  : value_of(call, source, numbers ? numbers[i] : i);
+    for (; values->count < most && room > 0; values->count++) {
+        int64_t i = values->count, place = first + i;
+        PyObject *value = PyList_Check(source) ? Py_XNewRef(PyList_GetItem(source, place))
+                                               : value_of(call, source, numbers ? numbers[place] : place);
         Py_buffer *view = &values->views[i];
         if (!value) goto failed;
         int failed = value != Py_None && PyObject_GetBuffer(value, view, PyBUF_SIMPLE);
@@ -380,6 +389,7 @@ static int read_values(Call *call, PyObject *source, int64_t total, const int64_
         /* Empty values have a pointer, too: a null one is missing. */
         values->values[i].data = view->buf ? view->buf : (void *)values->values;
         values->values[i].size = view->len;
+        room -= view->len;
     }
     call->values = values->values;
     return 0;
@@ -401,10 +411,45 @@ static int read_from(Call *call, PyObject *source) {
         PyErr_SetString(PyExc_ValueError, "the plan has no directory");
         return -1;
     }
-    Values values = {0};
-    if (read_values(call, source, object_count(call), NULL, &values)) return -1;
-    int failed = run(call);
-    free_values(&values);
+    int64_t total = object_count(call);
+    if (!is_source(source, total)) return -1;
+    int failed = total ? 0 : -1;
+    for (int64_t first = 0; !failed && first < total; first = call->last) {
+        Values values;
+        if (read_values(call, source, first, total, NULL, &values)) return -1;
+        call->first = first, call->last = first + values.count;
+        failed = run(call);
+        free_values(&values);
+    }
+    return failed;
+}
+
+/* The same for sorted points. */
+static int read_points_from(Call *call, PyObject *source) {
+    if (source == Py_None) return run(call); /* see read_points() */
+    const Point *points = call->points;
+    int64_t count = call->point_count, total = 0, start = 0;
+    int failed = -1;
+    int64_t *numbers = malloc((size_t)(count + 1) * sizeof *numbers);
+    if (!numbers) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (int64_t i = 0; i < count; i++)
+        if (!i || points[i].chunk != points[i - 1].chunk) numbers[total++] = points[i].chunk;
+    if (is_source(source, total)) failed = 0;
+    for (int64_t first = 0; !failed && first < total;) {
+        Values values;
+        if ((failed = read_values(call, source, first, total, numbers, &values))) break;
+        first += values.count;
+        int64_t stop = start;
+        while (stop < count && points[stop].chunk <= numbers[first - 1]) stop++;
+        call->points = points + start, call->point_count = stop - start;
+        failed = run(call);
+        free_values(&values);
+        start = stop;
+    }
+    free(numbers);
     return failed;
 }
 
@@ -685,7 +730,6 @@ static PyObject *read_points(PyObject *module, PyObject *const *args, Py_ssize_t
     int found = 0;
     PyObject *result = NULL;
     Point *points = NULL;
-    int64_t *numbers = NULL;
     PyObject *source = count == 5 ? args[4] : Py_None;
     if ((source == Py_None && !plan->root) || !PyTuple_Check(args[1]) || PyTuple_Size(args[1]) != plan->ndim) {
         PyErr_SetString(PyExc_ValueError, "the plan has no directory, or the indices do not fit");
@@ -720,21 +764,8 @@ static PyObject *read_points(PyObject *module, PyObject *const *args, Py_ssize_t
     int several = length && by_chunk(&points[0], &points[length - 1]); /* they are sorted */
     if (read_threads(&call, args[3], several)) goto end;
     call.memory = view.buf, call.strides = &stride;
-    Values values = {0};
-    if (source != Py_None) {
-        int64_t total = 0;
-        if (!(numbers = malloc((size_t)(length + 1) * sizeof *numbers))) {
-            PyErr_NoMemory();
-            goto end;
-        }
-        for (int64_t i = 0; i < length; i++)
-            if (!i || points[i].chunk != points[i - 1].chunk) numbers[total++] = points[i].chunk;
-        if (read_values(&call, source, total, numbers, &values)) goto end;
-    }
-    result = left_over(&call, run(&call));
-    free_values(&values);
+    result = left_over(&call, read_points_from(&call, source));
 end:
-    free(numbers);
     free(points);
     while (found-- > 0) PyBuffer_Release(&indices[found]);
     PyBuffer_Release(&view);

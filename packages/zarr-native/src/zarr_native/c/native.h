@@ -179,9 +179,9 @@ typedef struct {
     const Axis *axes;           /* of the selection; for writing all steps are 1, without lists */
     char *memory;               /* the result, or the values to write */
     const int64_t *strides;     /* in bytes */
-    const Value *values;        /* of the stored objects, if they are in memory */
-    Output *outputs;            /* WRITE_BOX, not into files: of the objects first .. last - 1 */
-    int64_t first, last;
+    int64_t first, last;        /* numbers of the stored objects, without the last; last is 0 for all */
+    const Value *values;        /* of these objects, if they are in memory */
+    Output *outputs;            /* WRITE_BOX, not into files: of these objects */
     const Point *points;        /* sorted by chunk */
     int64_t point_count;
     int threads;

@@ -65,11 +65,16 @@ class ShardedStore(Store):
         self.metadata_first = store.metadata_first
         self.in_memory = store.in_memory
         self.max_concurrency = store.max_concurrency
+        self.opening_nbytes, self.gap_bytes = store.opening_nbytes, store.gap_bytes
+        self.realm = store.realm
 
     @property
     def url(self) -> str:
         """URL of the underlying store."""
         return self.store.url
+
+    def __str__(self) -> str:
+        return str(self.store)
 
     def get(self, key: str) -> Buffer | None:
         """Return the value of a key; for a chunk, a byte range of its shard."""
@@ -145,6 +150,17 @@ class ShardedStore(Store):
             return None
         with reader:
             return reader.size
+
+    def generation(self, key: str) -> str | None:
+        """Return the generation of a value; for a chunk, a digest of its bytes."""
+        if self.layout.locate(key) is None:
+            return self.store.generation(key)
+        return super().generation(key)
+
+    def discard_cached(self, key: str) -> None:
+        """Remove copies of a value from caches; for a chunk, of its shard."""
+        place = self.layout.locate(key)
+        self.store.discard_cached(key if place is None else place.shard)
 
     def set(self, key: str, value: Buffers) -> None:
         """Store a value; for a chunk, rewrite its shard."""
@@ -247,6 +263,10 @@ class ShardedStore(Store):
         so some have no keys.  Keys always exist.
         """
         return list_dir(self.store, self.layout, check_prefix(prefix))
+
+    def flush(self) -> None:
+        """Write what the underlying store has buffered."""
+        self.store.flush()
 
     def close(self) -> None:
         """Close the underlying store."""

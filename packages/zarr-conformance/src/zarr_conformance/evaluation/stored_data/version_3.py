@@ -231,22 +231,3 @@ def _decode_shard(
         shape, lengths, fill, inner, lambda it: decode_chunk(codecs, it, lengths, kind, fill)
     )
     return np.frombuffer(elements, np.uint8).reshape(*shape, kind.size)
-
-
-def stored_inner_chunks(
-    configuration: Mapping[str, Any], data: bytes, shape: Shape
-) -> dict[Shape, bytes]:
-    """Return the encoded inner chunks of a shard with an index of only ``bytes`` and ``crc32c``."""
-    lengths = tuple(configuration["chunk_shape"])
-    counts = chunk_counts(shape, lengths)
-    index_codecs = configuration["index_codecs"]
-    size = 16 * prod(counts) + 4 * sum(split(it)[0] == "crc32c" for it in index_codecs)
-    at_start = configuration.get("index_location", "end") == "start"
-    encoded = data[:size] if at_start else data[len(data) - size :]
-    entries = decode_chunk(index_codecs, encoded, (*counts, 2), _INDEX_TYPE, bytes(8))
-    index = np.ascontiguousarray(entries).view("<u8")[..., 0]
-    return {
-        coords: data[int(index[coords][0]) : int(index[coords].sum())]
-        for coords in np.ndindex(*counts)
-        if int(index[coords][0]) != EMPTY
-    }
