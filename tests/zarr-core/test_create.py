@@ -288,6 +288,30 @@ def test_chunks_without_a_document_do_not_become_those_of_a_new_array():
     assert new[...].tolist() == [0, 0, 0, 0]
 
 
+@pytest.mark.parametrize(
+    ("argument", "meant"),
+    [
+        ("chunk", "chunks"),
+        ("fillvalue", "fill_value"),
+        ("compressor", "compressors"),  # of zarr-python 2
+        ("compression", "compressors"),  # of h5py
+        ("object_codec", "filters"),
+        ("dimension_separator", "chunk_key_encoding"),
+        ("write_empty_chunks", "config"),
+    ],
+)
+def test_unknown_arguments_name_the_one_that_was_meant(argument, meant):
+    for create in (
+        lambda: zarr.create_array(shape=3, **{argument: 1}),
+        lambda: zarr.open(zarr.MemoryStore(), "w", shape=3, **{argument: 1}),
+        lambda: zarr.create_group().create_dataset("x", shape=3, **{argument: 1}),
+    ):
+        with pytest.raises(TypeError, match=f"^no argument called {argument}; there is {meant}$"):
+            create()
+    with pytest.raises(TypeError, match="^no argument called q$"):
+        zarr.zeros(3, q=1)
+
+
 def test_overwriting_keeps_keys_that_are_not_chunks():
     like = {"name": "a", "shape": (4, 4), "chunks": 2, "chunk_key_encoding": "v2"}
     group = zarr.create_group()

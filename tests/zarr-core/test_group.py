@@ -47,6 +47,10 @@ def test_it_is_a_mapping(root):
         root["x"]
     with pytest.raises(TypeError, match="a path must be a string"):
         root[5]
+    with pytest.raises(TypeError, match=r"not slice; this is a group: elements are in its arrays"):
+        root[:]
+    with pytest.raises(AttributeError, match=r"no attribute 'c'; for a member use group\['c'\]"):
+        _ = root.c
     root["n"] = np.arange(3)
     root["n"] = [1.5]
     assert root["n"][...].tolist() == [1.5]

@@ -33,6 +33,15 @@ def test_well_known_names_say_what_to_install(kind, name, distribution):
         assert f"pip install --upgrade {distribution}" in install_hint(kind, name)
 
 
+def test_names_without_their_prefix_get_the_full_name():
+    with pytest.raises(UnknownExtensionError) as caught:
+        zarr.create_array(shape=3, compressors="zlib")
+    assert "similar names: 'numcodecs.zlib'. Use the full name 'numcodecs.zlib'." in str(
+        caught.value
+    )
+    assert "pip install" not in str(caught.value)
+
+
 def test_codecs_of_third_parties_for_numcodecs():
     with config.set(disabled_plugins={"*"}):
         assert "numcodecs.codecs" in install_hint("codec", "numcodecs.far")

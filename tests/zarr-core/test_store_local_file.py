@@ -11,8 +11,8 @@ from zarr_core.errors import StoreError
 @pytest.mark.parametrize(
     ("start", "sentence"),
     [
-        (b"\x89HDF\r\n\x1a\n....", "an HDF5 file, not a directory.*read it with h5py"),
-        (b"CDF\x01....", "a netCDF file"),
+        (b"\x89HDF\r\n\x1a\n....", "an HDF5 file, not a directory.*import it with zarr-import"),
+        (b"CDF\x01....", "a NetCDF file.*import it with zarr-import"),
         (b"PK\x03\x04....", r"a zip archive.*suffix \.zip"),
         (b"II*\0....", "a TIFF file"),
         (b"MM\0*....", "a TIFF file"),

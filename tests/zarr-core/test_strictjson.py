@@ -267,6 +267,9 @@ def test_values_of_numpy_become_plain(value, expected):
         ({"a": {1: "one"}}, "/a"),
         ({"a": {None: "none"}}, "/a"),
         ({"a": np.datetime64("2020-01-01")}, "/a"),
+        # tolist() returns an integer for nanoseconds.
+        ({"a": np.datetime64("2020-01-01", "ns")}, "/a"),
+        ({"a": np.array([1], "m8[ns]")}, "/a"),
         ({"a": {1, 2}}, "/a"),
     ],
 )

@@ -198,6 +198,18 @@ def test_unknown_members_are_omitted_and_reported():
     zarr.open(dest)
 
 
+def test_empty_members_are_not_reported():
+    # zarr-python writes both.
+    source = zarr.MemoryStore()
+    zarr.create_array(source, path="x", data=NUMBERS)
+    document = json.loads(bytes(source.get("x/zarr.json"))) | {"storage_transformers": []}
+    source.set("x/zarr.json", json.dumps(document).encode())
+    old, back = zarr.MemoryStore(), zarr.MemoryStore()
+    assert [note for step in convert(source, old, zarr_format=2).steps for note in step.notes] == []
+    old.set(".zattrs", b"{}")
+    assert [note for step in convert(old, back).steps for note in step.notes] == []
+
+
 def test_fill_values_that_were_not_defined():
     source, there, back = (zarr.MemoryStore() for _ in range(3))
     document = {
@@ -208,7 +220,7 @@ def test_fill_values_that_were_not_defined():
     source.set("1", np.array([7, 8], "<i4").tobytes())
     (step,) = convert(source, there).steps
     assert step.cost == "copy"
-    assert "was not defined and becomes 0" in step.notes[0]
+    assert "was not defined and becomes 0, which is how missing chunks were read" in step.notes[0]
     assert zarr.open(there).fill_value == 0
     assert zarr.open(there)[...].tolist() == [0, 0, 7, 8]
     convert(source, back, zarr_format=2)

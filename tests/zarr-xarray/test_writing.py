@@ -87,6 +87,40 @@ def test_append_ignores_stale_consolidated_metadata(store, zarr_format):
     assert not zarr_core.check_consolidated(zarr_core.open_group(store))
 
 
+@pytest.mark.parametrize("consolidated", [True, False])
+@pytest.mark.parametrize("mode", ["a", "a-"])
+def test_append_of_some_variables_is_rejected(store, zarr_format, consolidated, mode):
+    # Their lengths would differ, and xarray opens no such group.
+    whole = line().assign(b=("x", np.arange(4)), fixed=("y", np.arange(3)))
+    to_zarr(whole, store, zarr_format=zarr_format, consolidated=consolidated)
+    more = line(4, 9)
+    with pytest.raises(ValueError, match="the dataset does not contain 'b'; append to all"):
+        to_zarr(more, store, mode, append_dim="x")
+    with pytest.raises(ValueError, match="contain 'b', 'x' and the store does not contain 'c'"):
+        to_zarr(more.drop_vars("x").assign(c=("x", np.arange(5))), store, mode, append_dim="x")
+    more = more.assign(b=more.a.astype(int))
+    with pytest.raises(ValueError, match="the store does not contain 'c'; append to all"):
+        to_zarr(more.assign(c=more.a), store, mode, append_dim="x")
+    xr.testing.assert_identical(read(store), whole)
+    to_zarr(more, store, mode, append_dim="x")
+    assert read(store).sizes == {"x": 9, "y": 3}
+
+
+def test_append_to_empty_arrays_may_add_variables(store, zarr_format):
+    to_zarr(line(0, 0), store, zarr_format=zarr_format)
+    to_zarr(line().assign(c=line().a), store, append_dim="x")
+    assert read(store).sizes == {"x": 4}
+    to_zarr(line(0, 0), store, append_dim="x")  # appends nothing
+    assert read(store).sizes == {"x": 4}
+
+
+def test_append_ignores_variables_that_were_removed(store, zarr_format):
+    to_zarr(line().assign(b=line().a), store, zarr_format=zarr_format)
+    zarr_core.remove(store, path="b")  # and stays in the consolidated metadata
+    to_zarr(line(4, 9), store, append_dim="x")
+    assert read(store, consolidated=False).sizes == {"x": 9}
+
+
 @pytest.mark.parametrize("requests", [None, 4])
 def test_failed_append_restores_shapes(zarr_format, requests):
     store = zarr_core.MemoryStore()

@@ -279,8 +279,13 @@ def _kept(value: Any, depth: int) -> Any:
         return {name: _kept(item, depth + 1) for name, item in value.items()}
     if isinstance(value, list | tuple):
         return [_kept(item, depth + 1) for item in value]
-    # NumPy scalars and arrays, without importing NumPy.
-    if type(value).__module__.partition(".")[0] == "numpy" and hasattr(value, "tolist"):
+    # NumPy scalars and arrays, without importing NumPy; not dates and durations, which tolist
+    # converts to an integer without a unit, or to an object of Python, depending on their unit.
+    if (
+        type(value).__module__.partition(".")[0] == "numpy"
+        and hasattr(value, "tolist")
+        and value.dtype.kind not in "mM"
+    ):
         return _kept(value.tolist(), depth + 1)
     return value
 
@@ -446,14 +451,16 @@ def _plain(value: Any, pointer: str | None, depth: int, problems: list[Validatio
         problems.append(
             ValidationProblem(
                 pointer or "",
-                f"{value!r} is not valid JSON; use a string in fill values "
-                '("NaN", "Infinity", "-Infinity")',
+                f"{value!r} is not valid JSON; use None, or a string: "
+                '"NaN", "Infinity", "-Infinity"',
             )
         )
     else:
         problems.append(
             ValidationProblem(
-                pointer or "", f"a value of type {kind.__qualname__} cannot be represented in JSON"
+                pointer or "",
+                f"a value of type {kind.__qualname__} cannot be represented in JSON; convert it to "
+                "a string, a number, a list or a dictionary",
             )
         )
     return None
@@ -494,8 +501,13 @@ def _converted(value: Any) -> Any:
     for base in (str, int, float):
         if isinstance(value, base):  # a subclass: an enumeration, numpy.float64, numpy.str_
             return base.__str__(value) if base is str else base(value)
-    # NumPy scalars and arrays, without importing NumPy.
-    if type(value).__module__.partition(".")[0] == "numpy" and hasattr(value, "tolist"):
+    # NumPy scalars and arrays, without importing NumPy; not dates and durations, which tolist
+    # converts to an integer without a unit, or to an object of Python, depending on their unit.
+    if (
+        type(value).__module__.partition(".")[0] == "numpy"
+        and hasattr(value, "tolist")
+        and value.dtype.kind not in "mM"
+    ):
         return value.tolist()
     return value
 

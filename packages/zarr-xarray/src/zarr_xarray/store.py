@@ -289,6 +289,7 @@ class DatasetStore(_xarray.ZarrStore):
                 "overwrites existing variables; use mode='a' to create new ones"
             )
         self._check_append_dim(existing)
+        self._check_appended(variables, existing)
         untyped: Any = self
         encoded, encoded_attributes = untyped.encode(new, attributes)
         there, _, _ = conventions.decode_cf_variables(
@@ -323,6 +324,37 @@ class DatasetStore(_xarray.ZarrStore):
             raise ValueError(
                 f"append_dim={self._append_dim!r} does not match any existing dataset dimensions "
                 f"{sizes}"
+            )
+
+    def _check_appended(
+        self, variables: Mapping[Hashable, Variable], existing: Mapping[str, Array]
+    ) -> None:
+        """Raise a ValueError if arrays would differ in length: xarray could not open them."""
+        dim = self._append_dim
+        sizes = {
+            _xarray.encode_name(name): item.sizes[dim]
+            for name, item in variables.items()
+            if dim is not None and dim in item.dims
+        }
+        if not any(sizes.values()):
+            return
+        names = {_xarray.encode_name(name) for name in variables}
+        others = self._lengths(self.target.other_arrays(names))
+        if others:  # the consolidated metadata may be out of date
+            others = self._lengths(self.target.stored_arrays(others))
+        new = sorted(sizes.keys() - existing.keys())
+        if not any(self._lengths(existing).values()) and not any(others.values()):
+            new = []  # the stored arrays are empty
+        reasons = [
+            f"{where} does not contain {', '.join(map(repr, missing))}"
+            for where, missing in (("the dataset", sorted(others)), ("the store", new))
+            if missing
+        ]
+        if reasons:
+            raise ValueError(
+                f"cannot append to {self.target.store} {'/' + self.target.path!r} along {dim!r}: "
+                f"variables would differ in length, as {' and '.join(reasons)}; append to all "
+                "variables with this dimension at once"
             )
 
     def _plans(

@@ -15,7 +15,7 @@ from zarr_xarray.group_store import is_opened_here
 from zarr_xarray.metadata_documents import array_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
 
 @dataclass(slots=True)
@@ -95,6 +95,19 @@ class Target:
                 if isinstance(metadata, ArrayMetadata):
                     found[name] = self._array(name, metadata)
         return found
+
+    def other_arrays(self, names: Collection[str]) -> dict[str, Array]:
+        """Return the arrays with other names, from the consolidated metadata if there is any."""
+        if self.group is None:
+            return {}
+        consolidated = self.group.metadata.consolidated
+        if consolidated is not None and self.path == self.consolidated.root:
+            return self.consolidated_arrays(
+                name for name in consolidated.entries if "/" not in name and name not in names
+            )
+        if not self.store.supports_listing:
+            return {}
+        return self.stored_arrays(name for name in self.group if name not in names)
 
     def arrays(self) -> dict[str, Array]:
         """Return all existing arrays."""

@@ -68,7 +68,7 @@ def to_zarr(
         Whether to consolidate the metadata of the store; by default true unless the mode is
         ``r+``.  Existing consolidated metadata is always updated.
     append_dim : hashable, optional
-        Dimension along which to append.
+        Dimension along which to append.  The dataset contains all variables with this dimension.
     region : mapping, str or None
         Part of the stored arrays to write: slices by dimension, or ``"auto"`` to find them
         by the coordinates, for one dimension or for all.

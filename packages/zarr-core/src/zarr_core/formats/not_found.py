@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.store import Store
 
 _SUFFIXES = {
-    ".h5": "HDF5 files are not Zarr: read them with h5py, or as references with kerchunk",
-    ".hdf5": "HDF5 files are not Zarr: read them with h5py, or as references with kerchunk",
-    ".nc": "netCDF files are not Zarr: read them with xarray, or as references with kerchunk",
+    ".h5": "HDF5 files are not Zarr: import them with zarr-import, or read them with h5py",
+    ".hdf5": "HDF5 files are not Zarr: import them with zarr-import, or read them with h5py",
+    ".nc": "NetCDF files are not Zarr: import them with zarr-import, or read them with xarray",
     ".zip": "an archive is opened by its own path, with its suffix .zip",
     ".zarr": "a hierarchy is opened by its own path",
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+from inspect import signature
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +25,7 @@ from zarr_core.metadata.group import GroupMetadata
 from zarr_core.normalize.array_metadata import (
     NEW_ARRAY,
     NEW_GROUP,
+    check_names,
     new_array_metadata,
     parse_order,
     parse_shape,
@@ -32,7 +35,7 @@ from zarr_core.registry.scope import override_extensions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Literal
+    from typing import Literal, Never
 
     from zarr_core.engine.consolidated_view import ConsolidatedView
     from zarr_core.engine.stored_array import StoredArray
@@ -76,6 +79,7 @@ def create_array(
     metadata: Mapping[str, Any] | ArrayMetadata | PartialArrayMetadata | None = None,
     recheck: Recheck = "open",
     portable: str | Sequence[str] | None = None,
+    **unknown: Never,
 ) -> Array:
     """Create an array.
 
@@ -155,13 +159,15 @@ def create_array(
         Names of libraries that must read the array, such as ``["zarr-python-2", "tensorstore"]``.
         Defaults are chosen accordingly, such as the compressors, and the format of an array that
         is not in a hierarchy.  Requires zarr-conformance.
+    **unknown
+        Any other argument is an error, which names the argument that is most similar.
 
     Raises
     ------
     NodeExistsError
         If a node or another key exists at that path.
     TypeError
-        If an argument contradicts ``metadata``; has all contradictions.
+        If an argument is unknown, or contradicts ``metadata``; has all contradictions.
     MetadataValidationError
         If the arguments are inconsistent, or a library of ``portable`` does not read such an
         array; contains all problems.
@@ -188,11 +194,13 @@ def create_array(
     >>> array.chunks, array.shards, float(array[99:101, 0].sum())
     ((100, 100), (500, 500), 1.0)
     """
+    if unknown:
+        check_arguments(unknown)
     if portable is not None:
         from zarr_core.optional import optional_function  # only for such arrays
 
         options = {**locals()}
-        for name in ("store", "portable", "optional_function"):
+        for name in ("store", "portable", "optional_function", "unknown"):
             del options[name]
         created: Array = optional_function("create_array(portable=...)")(store, portable, options)
         return created
@@ -297,6 +305,16 @@ def create_group(
         _place(store, place, below, format_, metadata, overwrite, rollback, seen)
     consolidated = _consolidated_of(store)
     return Group(StoredGroup(place, below, format_, metadata, consolidated=consolidated))
+
+
+def check_arguments(arguments: Mapping[str, Any]) -> None:
+    """Raise a TypeError if there is an argument that ``create_array`` does not have."""
+    check_names(arguments, _argument_names())
+
+
+@cache
+def _argument_names() -> frozenset[str]:
+    return frozenset(signature(create_array).parameters) - {"unknown"}
 
 
 def _check_order(stored: StoredArray, order: str | Sequence[int]) -> None:

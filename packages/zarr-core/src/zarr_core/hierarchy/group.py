@@ -71,10 +71,24 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         NodeNotFoundError
             If there is none; it is also a KeyError.
         """
+        if not isinstance(path, str):
+            raise TypeError(
+                f"{self.stored.location}: a path must be a string, not {type(path).__name__}; this "
+                'is a group: elements are in its arrays, as in group["name"][...]'
+            )
         found: Array | Group | None = self.get(path)
         if found is None:
             raise member_not_found(self, path)
         return found
+
+    if not TYPE_CHECKING:  # a type checker would permit every attribute
+
+        def __getattr__(self, name: str) -> Any:
+            raise AttributeError(  # called only if there is no such attribute
+                f"a group has no attribute {name!r}; for a member use group[{name!r}]",
+                name=name,
+                obj=self,
+            )
 
     def get(self, path: str, default: Any = None) -> Any:
         """The node at a path below the group, or a default if there is none."""

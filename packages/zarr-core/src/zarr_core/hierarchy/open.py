@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core.engine.stored_array import StoredArray
@@ -27,7 +25,7 @@ from zarr_core.registry.scope import override_extensions
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping, Set
+    from collections.abc import Callable, Mapping
 
     from zarr_core.engine.stored_node import StoredGroup
     from zarr_core.hierarchy.fresh_array import Recheck
@@ -271,8 +269,10 @@ def _open(
         if mode not in _MODES and mode is not None:
             raise ValueError(f"mode must be one of {', '.join(_MODES)}, not {mode!r}")
         # Arguments are checked also if no node is created.
-        if create and (unknown := sorted(create.keys() - _parameters())):
-            raise TypeError(f"unexpected keyword argument: {', '.join(unknown)}")
+        if create:
+            from zarr_core.hierarchy.create import check_arguments  # slow to import
+
+            check_arguments(create)
         place, path, zarr_format = split_format(place, path, zarr_format)
         store, below = resolve_store_path(
             place, path, read_only=mode == "r", storage_options=storage_options,
@@ -336,14 +336,6 @@ def _wrapper(
         return store
 
     return wrap
-
-
-@lru_cache
-def _parameters() -> Set[str]:
-    """The names of the parameters of ``create_array``."""
-    from zarr_core.hierarchy.create import create_array  # slow to import
-
-    return signature(create_array).parameters.keys()
 
 
 def _create(

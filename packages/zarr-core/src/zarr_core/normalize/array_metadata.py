@@ -30,7 +30,7 @@ from zarr_core.normalize.definitions import parse_chunk_key_encoding, parse_defi
 from zarr_core.registry.resolve import require_extension
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     import numpy as np
 
@@ -62,10 +62,33 @@ DEFAULTS: Mapping[str, Any] = {
 """The arguments of ``create_array`` that describe an array, except ``data``; their defaults."""
 
 
-def check_names(arguments: Mapping[str, Any]) -> None:
-    """Raise a TypeError if an argument is unknown."""
-    if unknown := arguments.keys() - DEFAULTS.keys():
-        raise TypeError(f"unexpected keyword argument: {', '.join(sorted(unknown))}")
+_OF_VERSION_2 = {  # arguments of zarr-python 2 without a similar name here
+    "cache_attrs": "recheck",
+    "cache_metadata": "recheck",
+    "dimension_separator": "chunk_key_encoding",
+    "name": "path",
+    "object_codec": "filters",
+    "write_empty_chunks": "config",
+    "zarr_version": "zarr_format",
+}
+
+
+def check_names(arguments: Mapping[str, Any], known: Collection[str] = DEFAULTS) -> None:
+    """Raise a TypeError if an argument is unknown; it names the argument that was meant."""
+    if unknown := sorted(arguments.keys() - known):
+        from difflib import get_close_matches
+
+        meant = {
+            other
+            for name in unknown
+            for other in (
+                [_OF_VERSION_2[name]]
+                if name in _OF_VERSION_2
+                else get_close_matches(name, known, n=1)
+            )
+        }
+        hint = f"; there is {', '.join(sorted(meant))}" if meant else ""
+        raise TypeError(f"no argument called {', '.join(unknown)}{hint}")
 
 
 def new_array_metadata(

@@ -34,11 +34,25 @@ def unknown(extension_point: str, name: str, location: Location) -> UnknownExten
     """The error about an unknown extension."""
     from difflib import get_close_matches
 
-    known = {*names(extension_point), *registry.bridge_offers().get(extension_point, {})}
-    similar = get_close_matches(name, sorted(known))
+    full = _full_names(extension_point, name)
+    similar = get_close_matches(name, sorted(_known_names(extension_point)))
     return UnknownExtensionError(
-        extension_point, name, location, similar, install_hint(extension_point, name)
+        extension_point,
+        name,
+        location,
+        [*full, *(other for other in similar if other not in full)],
+        install_hint(extension_point, name),
     )
+
+
+def _known_names(extension_point: str) -> set[str]:
+    return {*names(extension_point), *registry.bridge_offers().get(extension_point, {})}
+
+
+def _full_names(extension_point: str, name: str) -> list[str]:
+    """The installed names that are ``name`` behind a prefix: ``numcodecs.lz4`` for ``lz4``."""
+    known = _known_names(extension_point)
+    return sorted(other for other in known if other.rpartition(".")[2] == name != other)
 
 
 def install_hint(extension_point: str, name: str) -> str:
@@ -58,6 +72,8 @@ def install_hint(extension_point: str, name: str) -> str:
                 f"An alternative is installed; to select it: "
                 f"zarr_core.config.set(providers={{'{extension_point}.{name}': '{found[0].choice}'}})"
             )
+    if full := _full_names(extension_point, name):
+        return f"Use the full name {' or '.join(map(repr, full))}."
     if distribution := well_known(extension_point, name):
         off = " and do not disable it" if registry.is_disabled(distribution) else ""
         others = _OTHERS if extension_point == "codec" and name.startswith("numcodecs.") else ""

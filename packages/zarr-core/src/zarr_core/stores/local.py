@@ -526,13 +526,17 @@ def path_from_url(url: str) -> str:
 
 # First bytes, type of file, how to open it.
 _SIGNATURES = (
-    (b"\x89HDF\r\n\x1a\n", "an HDF5 file", "read it with h5py, or as references with kerchunk"),
-    (b"CDF", "a netCDF file", "read it with xarray, or as references with kerchunk"),
+    (b"\x89HDF\r\n\x1a\n", "an HDF5 file", "import it with zarr-import, or read it with h5py"),
+    (b"CDF", "a NetCDF file", "import it with zarr-import, or read it with xarray"),
     (b"PK", "a zip archive", "open it as zip://PATH, or give it the suffix .zip"),
     (b"II*\0", "a TIFF file", "read it with tifffile, which can show it as Zarr"),
     (b"MM\0*", "a TIFF file", "read it with tifffile, which can show it as Zarr"),
     (b"SQLite format 3", "an SQLite database", "open it as sqlite://PATH"),
-    (b"\x93NUMPY", "an array of NumPy", "read it with numpy.load"),
+    (
+        b"\x93NUMPY",
+        "an array of NumPy",
+        "import it with zarr-import, or read it with numpy.load",
+    ),
 )
 
 

@@ -29,8 +29,8 @@ def substitute(
     about = {member for problem in problems for member in problem.pointer.split("/")}
     if "fill_value" in about and metadata.fill_value_undefined:
         note = (
-            f"the fill value was not defined and becomes {metadata.fill_value!r}, as which chunks "
-            "that are not stored were read"
+            f"the fill value was not defined and becomes {metadata.fill_value!r}, which is how "
+            "missing chunks were read"
         )
         return metadata.replace(fill_value_undefined=False), note
     if "data_type" in about and metadata.data_type_fallbacks:

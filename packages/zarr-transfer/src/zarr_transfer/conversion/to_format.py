@@ -152,7 +152,10 @@ def ignored_fields(format_: Format, metadata: ArrayMetadata | GroupMetadata) -> 
 
 
 def _additional(stored: JSON, written: JSON) -> Iterator[str]:
-    """Iterate over fields of a document, or of documents in it, that are not written."""
+    """Iterate over fields of a document, or of documents in it, that are not written.
+
+    Empty ones say nothing: ``"storage_transformers": []`` of version 3, ``.zattrs`` of version 2.
+    """
     if not isinstance(stored, dict) or not isinstance(written, dict):
         return
     for name, value in stored.items():
@@ -160,5 +163,5 @@ def _additional(stored: JSON, written: JSON) -> Iterator[str]:
             other = written[name]
             if isinstance(value, dict) and isinstance(other, dict) and name.startswith("."):
                 yield from _additional(value, other)
-        else:
+        elif value not in ([], {}):
             yield name
