@@ -21,7 +21,7 @@ from zarr_codecs import _elements
 if TYPE_CHECKING:
     from typing import Self
 
-_KINDS = "iuf"
+_KINDS = "biuf"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +69,16 @@ class FixedScaleOffsetCodec(ArrayToArrayCodec):
         Raises
         ------
         ValueError
-            If the elements are not of ``dtype``.
+            If the elements are not of ``dtype``, or cannot be stored as booleans.
         """
         found = decoded.data_type.numpy_dtype
         _elements.check_dtype(
             decoded, _elements.parse_dtype("dtype", self.dtype or found.str, _KINDS)
         )
-        return _elements.encoded_representation(decoded, self._stored(found))
+        stored = self._stored(found)
+        if stored.kind == "b" and (found.kind != "b" or self.offset):
+            raise ValueError("only booleans can be stored as booleans, and offset must be 0")
+        return _elements.encoded_representation(decoded, stored)
 
     def encode(
         self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation
