@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from zarr_core.formats.walk import walk
     from zarr_core.hierarchy.create_node import (
         StoreSnapshot,
+        allow_conflicting_formats,
         create_ancestors,
         make_room,
         occupied,
@@ -130,6 +131,7 @@ _MODULE_OF = {
     "StoredGroup": "zarr_core.engine.stored_node",
     "SubrangeReader": "zarr_core.interfaces.byte_reader",
     "WrapperReader": "zarr_core.interfaces.byte_reader",
+    "allow_conflicting_formats": "zarr_core.hierarchy.create_node",
     "allow_reserved_names": "zarr_core.formats.reserved_names",
     "available_threads": "zarr_core.threads",
     "check_attributes": "zarr_core.normalize.attributes",
@@ -224,6 +226,7 @@ __all__ = [
     "StoredGroup",
     "SubrangeReader",
     "WrapperReader",
+    "allow_conflicting_formats",
     "allow_reserved_names",
     "available_threads",
     "check_attributes",
