@@ -19,7 +19,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -141,13 +144,8 @@ def install(suite: Suite) -> None:
     subprocess.run([*pip, *required], check=True)
 
 
-def directory_of(suite: Suite) -> Path | None:
-    """Return the directory in which to run the tests, or None if there are none.
-
-    Installed tests run in a new directory, because some write to the current one.
-    """
-    if "--pyargs" in suite.tests:
-        return Path(tempfile.mkdtemp())
+def tests_of(suite: Suite) -> Path | None:
+    """Return the directory with the tests of a suite that are not installed, or None."""
     checkouts = os.environ.get("DOWNSTREAM_TESTS")
     found = Path(checkouts, suite.name, suite.directory) if checkouts else None
     if found is None or not found.is_dir():
@@ -173,12 +171,18 @@ def _has_tests(directory: Path, suite: Suite) -> bool:
     return any((directory / path).exists() for path in paths)
 
 
-def run(suite: Suite, directory: Path, compat: bool) -> dict[str, str]:
+def run(suite: Suite, tests: Path | None, compat: bool) -> dict[str, str]:
     """Run the tests and return the outcome of each: passed, failed or skipped.
 
-    The result is empty if the tests cannot be collected, or do not end in time.
+    They run in a new directory with a copy of ``tests``, because some write to the current one.  The
+    result is empty if the tests cannot be collected, or do not end in time.
     """
     with tempfile.TemporaryDirectory() as scratch:
+        directory = Path(scratch, suite.name)
+        if tests is None:
+            directory.mkdir()
+        else:
+            shutil.copytree(tests, directory)
         report = Path(scratch, "report.xml")
         configuration = Path(scratch, "pytest.ini")
         configuration.write_text("[pytest]\nasyncio_mode = auto\n")
@@ -241,26 +245,32 @@ def main() -> None:
     """Print the table, and the tests that pass with zarr-python only."""
     names = os.environ.get("DOWNSTREAM", "").split()
     suites = tuple(suite for suite in SUITES if not names or suite.name in names)
-    print("| package | passed here | passed with zarr-python | fail here only |")
-    print("|---|---|---|---|")
+    print("| package | passed here | passed with zarr-python | fail here only | seconds |")
+    print("|---|---|---|---|---|")
     expected = json.loads(EXPECTED.read_text())
     differences, unexpected = [], []
     for suite in suites:
+        start = time.monotonic()
         try:
             install(suite)
         except subprocess.CalledProcessError:
             if not os.environ.get("DOWNSTREAM_OPTIONAL"):
                 raise
-            print(f"| {suite.name} | not installed | | |", flush=True)
+            print(f"| {suite.name} | not installed | | | |", flush=True)
             continue
-        places = [directory_of(suite) for _ in range(2)]
-        if places[0] is None or places[1] is None:
-            print(f"| {suite.name} | tests not found | | |", flush=True)
+        tests = None if "--pyargs" in suite.tests else tests_of(suite)
+        if tests is None and "--pyargs" not in suite.tests:
+            print(f"| {suite.name} | tests not found | | | |", flush=True)
             continue
-        ours, theirs = run(suite, places[0], True), run(suite, places[1], False)
+        with ThreadPoolExecutor(2) as pool:  # each runs another process
+            ours, theirs = pool.map(partial(run, suite, tests), (True, False))
         passed = [sum(item == "passed" for item in each.values()) for each in (ours, theirs)]
         worse = [test for test, item in theirs.items() if item == "passed" != ours.get(test)]
-        print(f"| {suite.name} | {passed[0]} | {passed[1]} | {len(worse)} |", flush=True)
+        seconds = time.monotonic() - start
+        print(
+            f"| {suite.name} | {passed[0]} | {passed[1]} | {len(worse)} | {seconds:.0f} |",
+            flush=True,
+        )
         differences += [f"{suite.name}: {test}" for test in worse]
         known = expected.get(suite.name, ())
         unexpected += [
