@@ -2,7 +2,8 @@
 
 ``make downstream`` installs the packages below ``.venv-downstream``, runs their tests with both
 libraries, and prints the numbers of passed tests and every test that passes with zarr-python only.
-``DOWNSTREAM="kerchunk zarr"`` selects packages.  Tests that a package does not install are taken from
+``DOWNSTREAM="kerchunk zarr"`` selects packages, ``DOWNSTREAM=small`` those that continuous integration
+runs for each change.  Tests that a package does not install are taken from
 its source distribution, or from a checkout of its repository in a directory of the name of the package
 below ``DOWNSTREAM_TESTS``, which kerchunk, icechunk and bio2zarr require: their distributions contain no
 tests.  Packages without tests are listed as such, and those that cannot be installed if
@@ -49,6 +50,8 @@ class Suite:
         Where in the checkout the tests are run.
     zarr : str
         The version of zarr-python.  Each has its own environment.
+    small : bool
+        Whether the tests run for less than a minute, and are in the package or its source distribution.
     """
 
     name: str
@@ -57,6 +60,7 @@ class Suite:
     private_names: bool = False
     directory: str = "."
     zarr: str = "3.1.6"
+    small: bool = False
 
     @property
     def venv(self) -> Path:
@@ -95,7 +99,7 @@ SUITES = (
         "xarray", ("xarray==2026.9.0",),
         ("--pyargs", "xarray.tests.test_backends", "xarray.tests.test_backends_datatree", "-k", "Zarr or zarr"),
     ),
-    Suite("dask", (), ("--pyargs", "dask.array.tests.test_array_core", "-k", "zarr")),
+    Suite("dask", (), ("--pyargs", "dask.array.tests.test_array_core", "-k", "zarr"), small=True),
     Suite(
         "anndata",
         ("anndata==0.12.19", "filelock", "pyarrow", "boltons", "joblib", "scikit-learn", "awkward"),
@@ -103,7 +107,7 @@ SUITES = (
     ),
     Suite(
         "virtualizarr", ("virtualizarr==2.5.1", "netCDF4", "arro3-core"),
-        ("virtualizarr/tests/test_writers",),
+        ("virtualizarr/tests/test_writers",), small=True,
     ),
     Suite(
         "kerchunk", ("kerchunk==0.2.10", "s3fs", "hdf5plugin", "netCDF4"),
@@ -216,8 +220,8 @@ def files_are_equal(suites: tuple[Suite, ...]) -> bool:
         configuration.write_text("[pytest]\n")
         command = [
             str(python), "-m", "pytest", "-q", "--noconftest", "-c", str(configuration),
-            f"--rootdir={directory}", "-p", "no:cacheprovider", "--tb=short", "--disable-warnings",
-            str(directory / "test_files_of_programs.py"),
+            f"--rootdir={directory}", "-p", "no:cacheprovider", "-p", "no:asyncio", "--tb=short",
+            "--disable-warnings", str(directory / "test_files_of_programs.py"),
         ]  # fmt: skip
         done = subprocess.run(
             command, cwd=scratch, env=os.environ | {"PYTHONPATH": ""}, check=False
@@ -244,7 +248,13 @@ def outcomes(report: ElementTree.Element) -> dict[str, str]:
 def main() -> None:
     """Print the table, and the tests that pass with zarr-python only."""
     names = os.environ.get("DOWNSTREAM", "").split()
-    suites = tuple(suite for suite in SUITES if not names or suite.name in names)
+    if unknown := {*names} - {"small", *(suite.name for suite in SUITES)}:
+        raise SystemExit(f"DOWNSTREAM: unknown package {', '.join(sorted(unknown))}")
+    suites = tuple(
+        suite
+        for suite in SUITES
+        if not names or suite.name in names or (suite.small and "small" in names)
+    )
     print("| package | passed here | passed with zarr-python | fail here only | seconds |")
     print("|---|---|---|---|---|")
     expected = json.loads(EXPECTED.read_text())

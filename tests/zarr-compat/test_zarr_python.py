@@ -1,15 +1,18 @@
 """Programs print the same with zarr-compat and with zarr-python, and each reads the files of the other."""
 
 import json
+import pickle
 import subprocess
 import sys
 from pathlib import Path
 
+import fsspec
 import numpy as np
 import pytest
 import zarr_core
-from zarr_compat import api, errors
+from zarr_compat import api, errors, storage
 from zarr_core.errors import NodeExistsError
+from zarr_core.extension import StoreError
 from zarr_python_programs import PROGRAMS
 
 zarr = pytest.importorskip("zarr", reason="zarr-python is not installed")
@@ -85,6 +88,36 @@ def test_each_reads_the_booleans_of_the_other(run):
         found, expected = (zarr.open_array(place / name, mode="r")[...] for place in (ours, theirs))
         assert (found == expected).all()
     assert (zarr.open_array(ours / "scale", mode="r")[...] == values).all()
+
+
+def test_each_reads_the_references_of_the_other(run):
+    (_, ours), (_, theirs) = run("references")
+    expected = [0, 1, 99, 99, *range(4, 12)]
+    for place in (ours, theirs):
+        options = {"fo": str(place / "saved.json"), "remote_protocol": "file"}
+        for library, library_storage in ((zarr, zarr.storage), (api, storage)):
+            fs = fsspec.filesystem(
+                "reference", **options, remote_options={"asynchronous": True}, asynchronous=True
+            )
+            store = library_storage.FsspecStore(fs, read_only=True)
+            root = library.open_group(store, mode="r", zarr_format=2)
+            assert root["b"][:].tolist() == expected
+            assert root["g/c"][:].tolist() == [0, 1, 2]
+
+
+def test_references_that_were_changed_cannot_be_pickled():
+    fs = fsspec.filesystem("reference", fo={"a": "b"}, asynchronous=True)
+    store = storage.FsspecStore(fs)
+    unchanged = pickle.loads(pickle.dumps(store.core))
+    assert bytes(unchanged.get("a")) == b"b"
+    with pytest.raises(ValueError, match="writing to references is not supported"):
+        unchanged.set("c", b"d")
+    store.core.set("c", b"d")
+    with pytest.raises(StoreError, match=r"save them with save_json\(\)"):
+        pickle.dumps(store.core)
+    with pytest.raises(ValueError, match="writing to references is not supported"):
+        storage.FsspecStore(fs, read_only=True).core.set("c", b"e")
+    assert fs.references == {"a": "b", "c": b"d"}
 
 
 def test_a_node_of_another_format_is_created_with_a_warning(tmp_path):

@@ -6,6 +6,8 @@
 import json
 import sys
 import warnings
+from base64 import b64encode
+from pathlib import Path
 
 import numpy as np
 import zarr
@@ -128,11 +130,52 @@ def booleans(place):
         yield name, [item.get_config() for item in array.filters]
 
 
+def references(place):
+    """Arrays that are added to references, or replace them, as kerchunk's inline_array does."""
+    import fsspec
+
+    values = np.arange(12, dtype="<i4")
+    Path(place).mkdir()
+    Path(place, "values.bin").write_bytes(bytes(7) + values.tobytes())
+    document = {"shape": [12], "chunks": [6], "dtype": "<i4", "fill_value": None, "order": "C",
+                "compressor": None, "filters": None, "zarr_format": 2}  # fmt: skip
+    file = f"file://{place}/values.bin"
+    refs = {".zgroup": '{"zarr_format": 2}'}
+    for name in ("a", "b"):
+        refs[f"{name}/.zarray"] = json.dumps(document)
+        refs |= {f"{name}/{part}": [file, 7 + 24 * part, 24] for part in (0, 1)}
+    fs = fsspec.filesystem(
+        "reference", fo=refs, remote_protocol="file", remote_options={"asynchronous": True},
+        asynchronous=True,
+    )  # fmt: skip
+    store = zarr.storage.FsspecStore(fs, read_only=False)
+    group = zarr.open_group(store, zarr_format=2)
+    yield group["a"][:].tolist(), sorted(group)
+    whole = group.create_array(
+        "a", dtype="i4", shape=(12,), chunks=(12,), fill_value=0, overwrite=True, compressors=None
+    )
+    whole[...] = group["b"][...] + 1
+    whole.attrs["n"] = 1
+    group.create_group("g").create_array("c", data=np.arange(3))
+    group["b"][2:4] = 99
+    again = zarr.open_group(zarr.storage.FsspecStore(fs, read_only=True), mode="r", zarr_format=2)
+    for path in ("a", "b", "g/c"):
+        yield path, again[path][:].tolist(), dict(again[path].attrs)
+    yield sorted(group), "a/1" in fs.references, fs.references["b/1"] == [file, 31, 24]
+    del group["a"]
+    yield sorted(group), sorted(key for key in fs.references if key.startswith("a"))
+    saved = {key: value.decode() if isinstance(value, bytes) and key.rpartition("/")[2][0] == "."
+             else "base64:" + b64encode(value).decode() if isinstance(value, bytes) else value
+             for key, value in fs.references.items()}  # fmt: skip
+    Path(place, "saved.json").write_text(json.dumps(saved))
+    yield Path(place, "values.bin").read_bytes() == bytes(7) + values.tobytes()
+
+
 PROGRAMS = {
     program.__name__: program
     for program in (
         undefined_fill_value, two_formats, consolidated_without_a_group, an_array_is_no_group,
-        chunk_shapes, booleans,
+        chunk_shapes, booleans, references,
     )
 }  # fmt: skip
 
