@@ -30,12 +30,13 @@ ONLY_CORE := $(and $(TESTS),$(if $(OTHER_TESTS),,yes))
 help:
 	@echo "make demo         write real data with this library, read it with others, draw it"
 	@echo "make test         style, types, imports, tests with coverage"
-	@echo "make test-long    make test, and the slow tests"
+	@echo "make test-long    make test, the slow tests, and make downstream"
 	@echo "make pytest       tests only; PYTEST='tests/zarr-core -x' for some of them"
 	@echo "make servers      install the servers and the browser that tests use: with pip and npm in"
 	@echo "                  .servers, the rest with apt if this runs as root"
 	@echo "make old-writers  install the libraries that wrote older formats (part of make test)"
-	@echo "make downstream   run the tests of packages that use zarr-python with both libraries"
+	@echo "make downstream   run the tests of packages that use zarr-python with both libraries;"
+	@echo "                  DOWNSTREAM=small for those that continuous integration runs"
 	@echo "make lint         style and imports only"
 	@echo "make types        types only"
 	@echo "make format       format the code"
@@ -61,7 +62,7 @@ test: lint types $(VENV)/.old-writers
 	@$(BIN)/python -m pytest $(PYTEST) $(filter-out $(COVERING),$(wildcard tests/*/))
 
 test-long: export ZARR_CORE_SLOW_TESTS = 1
-test-long: test
+test-long: test downstream
 
 pytest: $(if $(ONLY_CORE),$(VENV)/.core,$(VENV)/.test $(VENV)/.old-writers)
 	@$(BIN)/python -m pytest $(PYTEST)
@@ -131,7 +132,7 @@ old-writers: $(VENV)/.python
 servers: $(VENV)/.python
 	@$(BIN)/python scripts/install_servers.py
 
-# In a Python environment of its own, .venv-downstream.
+# In Python environments of its own, below .venv-downstream.
 downstream: $(VENV)/.python
 	@$(BIN)/python scripts/downstream.py
 

@@ -2,7 +2,8 @@
 
 ``make downstream`` installs the packages below ``.venv-downstream``, runs their tests with both
 libraries, and prints the numbers of passed tests and every test that passes with zarr-python only.
-``DOWNSTREAM="kerchunk zarr"`` selects packages.  Tests that a package does not install are taken from
+``DOWNSTREAM="kerchunk zarr"`` selects packages, ``DOWNSTREAM=small`` those that continuous integration
+runs for each change.  Tests that a package does not install are taken from
 its source distribution, or from a checkout of its repository in a directory of the name of the package
 below ``DOWNSTREAM_TESTS``, which kerchunk, icechunk and bio2zarr require: their distributions contain no
 tests.  Packages without tests are listed as such, and those that cannot be installed if
@@ -19,7 +20,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -46,6 +50,8 @@ class Suite:
         Where in the checkout the tests are run.
     zarr : str
         The version of zarr-python.  Each has its own environment.
+    small : bool
+        Whether the tests run for less than a minute, and are in the package or its source distribution.
     """
 
     name: str
@@ -54,6 +60,7 @@ class Suite:
     private_names: bool = False
     directory: str = "."
     zarr: str = "3.1.6"
+    small: bool = False
 
     @property
     def venv(self) -> Path:
@@ -92,7 +99,7 @@ SUITES = (
         "xarray", ("xarray==2026.9.0",),
         ("--pyargs", "xarray.tests.test_backends", "xarray.tests.test_backends_datatree", "-k", "Zarr or zarr"),
     ),
-    Suite("dask", (), ("--pyargs", "dask.array.tests.test_array_core", "-k", "zarr")),
+    Suite("dask", (), ("--pyargs", "dask.array.tests.test_array_core", "-k", "zarr"), small=True),
     Suite(
         "anndata",
         ("anndata==0.12.19", "filelock", "pyarrow", "boltons", "joblib", "scikit-learn", "awkward"),
@@ -100,7 +107,7 @@ SUITES = (
     ),
     Suite(
         "virtualizarr", ("virtualizarr==2.5.1", "netCDF4", "arro3-core"),
-        ("virtualizarr/tests/test_writers",),
+        ("virtualizarr/tests/test_writers",), small=True,
     ),
     Suite(
         "kerchunk", ("kerchunk==0.2.10", "s3fs", "hdf5plugin", "netCDF4"),
@@ -141,13 +148,8 @@ def install(suite: Suite) -> None:
     subprocess.run([*pip, *required], check=True)
 
 
-def directory_of(suite: Suite) -> Path | None:
-    """Return the directory in which to run the tests, or None if there are none.
-
-    Installed tests run in a new directory, because some write to the current one.
-    """
-    if "--pyargs" in suite.tests:
-        return Path(tempfile.mkdtemp())
+def tests_of(suite: Suite) -> Path | None:
+    """Return the directory with the tests of a suite that are not installed, or None."""
     checkouts = os.environ.get("DOWNSTREAM_TESTS")
     found = Path(checkouts, suite.name, suite.directory) if checkouts else None
     if found is None or not found.is_dir():
@@ -173,12 +175,18 @@ def _has_tests(directory: Path, suite: Suite) -> bool:
     return any((directory / path).exists() for path in paths)
 
 
-def run(suite: Suite, directory: Path, compat: bool) -> dict[str, str]:
+def run(suite: Suite, tests: Path | None, compat: bool) -> dict[str, str]:
     """Run the tests and return the outcome of each: passed, failed or skipped.
 
-    The result is empty if the tests cannot be collected, or do not end in time.
+    They run in a new directory with a copy of ``tests``, because some write to the current one.  The
+    result is empty if the tests cannot be collected, or do not end in time.
     """
     with tempfile.TemporaryDirectory() as scratch:
+        directory = Path(scratch, suite.name)
+        if tests is None:
+            directory.mkdir()
+        else:
+            shutil.copytree(tests, directory)
         report = Path(scratch, "report.xml")
         configuration = Path(scratch, "pytest.ini")
         configuration.write_text("[pytest]\nasyncio_mode = auto\n")
@@ -212,8 +220,8 @@ def files_are_equal(suites: tuple[Suite, ...]) -> bool:
         configuration.write_text("[pytest]\n")
         command = [
             str(python), "-m", "pytest", "-q", "--noconftest", "-c", str(configuration),
-            f"--rootdir={directory}", "-p", "no:cacheprovider", "--tb=short", "--disable-warnings",
-            str(directory / "test_files_of_programs.py"),
+            f"--rootdir={directory}", "-p", "no:cacheprovider", "-p", "no:asyncio", "--tb=short",
+            "--disable-warnings", str(directory / "test_files_of_programs.py"),
         ]  # fmt: skip
         done = subprocess.run(
             command, cwd=scratch, env=os.environ | {"PYTHONPATH": ""}, check=False
@@ -240,27 +248,39 @@ def outcomes(report: ElementTree.Element) -> dict[str, str]:
 def main() -> None:
     """Print the table, and the tests that pass with zarr-python only."""
     names = os.environ.get("DOWNSTREAM", "").split()
-    suites = tuple(suite for suite in SUITES if not names or suite.name in names)
-    print("| package | passed here | passed with zarr-python | fail here only |")
-    print("|---|---|---|---|")
+    if unknown := {*names} - {"small", *(suite.name for suite in SUITES)}:
+        raise SystemExit(f"DOWNSTREAM: unknown package {', '.join(sorted(unknown))}")
+    suites = tuple(
+        suite
+        for suite in SUITES
+        if not names or suite.name in names or (suite.small and "small" in names)
+    )
+    print("| package | passed here | passed with zarr-python | fail here only | seconds |")
+    print("|---|---|---|---|---|")
     expected = json.loads(EXPECTED.read_text())
     differences, unexpected = [], []
     for suite in suites:
+        start = time.monotonic()
         try:
             install(suite)
         except subprocess.CalledProcessError:
             if not os.environ.get("DOWNSTREAM_OPTIONAL"):
                 raise
-            print(f"| {suite.name} | not installed | | |", flush=True)
+            print(f"| {suite.name} | not installed | | | |", flush=True)
             continue
-        places = [directory_of(suite) for _ in range(2)]
-        if places[0] is None or places[1] is None:
-            print(f"| {suite.name} | tests not found | | |", flush=True)
+        tests = None if "--pyargs" in suite.tests else tests_of(suite)
+        if tests is None and "--pyargs" not in suite.tests:
+            print(f"| {suite.name} | tests not found | | | |", flush=True)
             continue
-        ours, theirs = run(suite, places[0], True), run(suite, places[1], False)
+        with ThreadPoolExecutor(2) as pool:  # each runs another process
+            ours, theirs = pool.map(partial(run, suite, tests), (True, False))
         passed = [sum(item == "passed" for item in each.values()) for each in (ours, theirs)]
         worse = [test for test, item in theirs.items() if item == "passed" != ours.get(test)]
-        print(f"| {suite.name} | {passed[0]} | {passed[1]} | {len(worse)} |", flush=True)
+        seconds = time.monotonic() - start
+        print(
+            f"| {suite.name} | {passed[0]} | {passed[1]} | {len(worse)} | {seconds:.0f} |",
+            flush=True,
+        )
         differences += [f"{suite.name}: {test}" for test in worse]
         known = expected.get(suite.name, ())
         unexpected += [

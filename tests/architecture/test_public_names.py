@@ -35,8 +35,8 @@ NAMES = {
     "zarr_core.tools": """
         CHECKPOINT_NAME CHUNK_BYTES SHARD_BYTES divisor_below parse_lengths Cache ChunkProjection CodecChain ConsolidatedMetadata KeyOrder MANIFEST_NAMES
         MaskIndexer Node PreparedCodecChain Progress ProgressReporter RegularAxis Rollback Schema
-        StoredArray StoredGroup SubrangeReader UnconfirmedKeys WrapperReader allow_reserved_names
-        available_threads
+        StoredArray StoredGroup SubrangeReader UnconfirmedKeys WrapperReader
+        allow_conflicting_formats allow_reserved_names available_threads
         check_attributes check_reserved_names chunk_count codec_definition MemoryLimiter
         NewValue StoreSnapshot
         concurrent_map conflicting_format create_ancestors data_type_for erase_documents

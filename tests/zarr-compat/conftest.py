@@ -1,6 +1,12 @@
 """zarr-compat issues the warnings of zarr-python; ``test_warnings.py`` tests them."""
 
+import sys
+from pathlib import Path
+
 import pytest
+
+# pytest's importlib mode does not extend sys.path.
+sys.path.insert(0, str(Path(__file__).parent))
 
 CLASSES = ("ZarrDeprecationWarning", "ZarrRuntimeWarning", "ZarrUserWarning")
 

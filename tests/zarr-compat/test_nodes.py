@@ -50,7 +50,7 @@ def test_missing_nodes_raise_file_not_found(call, kind, tmp_path):
 
 
 def test_open_group_raises_for_arrays(group):
-    with pytest.raises(errors.GroupNotFoundError, match="is an array"):
+    with pytest.raises(errors.ContainsArrayError, match="is an array"):
         zarr.open_group(group.store, path="x", mode="r")
     with pytest.raises(errors.NodeTypeValidationError):
         zarr.open_array(group.store, path="g", mode="r")

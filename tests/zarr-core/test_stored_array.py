@@ -1,5 +1,7 @@
 """StoredArray: arrays below the public interface."""
 
+import pickle
+
 import numpy as np
 import pytest
 import zarr_core as zarr
@@ -103,6 +105,30 @@ def test_settings_stay_when_the_metadata_change():
     array.resize(9, 6)
     assert array.stored.missing_is_error
     assert array.stored.resolved.write_empty_chunks
+
+
+@pytest.mark.parametrize(("setting", "stored"), [(False, 1), (True, 1), ("never", 0)])
+def test_zeros_are_stored_if_the_fill_value_is_undefined(setting, stored, tmp_path):
+    options = {"shape": 2, "dtype": "i4", "chunks": 2, "fill_value": None, "zarr_format": 2}
+    array = zarr.create_array(tmp_path, config={"write_empty_chunks": setting}, **options)
+    copies = (array, pickle.loads(pickle.dumps(array)))
+    array.resize(4)
+    for each in copies:
+        each[:2] = 0
+        assert each.nchunks_initialized == stored
+        each[:2] = 1
+        assert each.nchunks_initialized == 1
+        each[:2] = 0
+        assert each.nchunks_initialized == stored
+        assert each[:2].tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(("setting", "stored"), [(False, 0), (True, 1), ("never", 0)])
+def test_elements_of_the_fill_value_are_stored_on_request(setting, stored):
+    options = {"shape": 2, "dtype": "i4", "chunks": 2, "fill_value": 7}
+    array = zarr.create_array({}, config={"write_empty_chunks": setting}, **options)
+    array[...] = 7
+    assert array.nchunks_initialized == stored
 
 
 def test_extensions_of_the_block_are_kept():

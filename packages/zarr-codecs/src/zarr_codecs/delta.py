@@ -18,7 +18,7 @@ from zarr_core.extension import ArrayRepresentation, ArrayToArrayCodec
 
 from zarr_codecs import _elements
 
-_KINDS = "iufcm"
+_KINDS = "biufcm"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,8 @@ class DeltaCodec(ArrayToArrayCodec):
 
     Notes
     -----
-    Differences out of the range of ``astype`` wrap around, as in numcodecs.
+    Differences out of the range of ``astype`` wrap around, as in numcodecs.  The difference of
+    booleans is whether they differ; numcodecs stores the same, but decodes other elements from it.
     """
 
     dtype: str
@@ -62,19 +63,22 @@ class DeltaCodec(ArrayToArrayCodec):
         result = np.empty(array.shape, astype)
         differences = result.reshape(-1)
         differences[:1] = elements[:1]
-        np.subtract(elements[1:], elements[:-1], out=differences[1:], casting="unsafe", dtype=dtype)
+        subtract = np.logical_xor if dtype.kind == "b" else np.subtract
+        subtract(elements[1:], elements[:-1], out=differences[1:], casting="unsafe", dtype=dtype)
         return result
 
     def decode(
         self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation
     ) -> np.ndarray[Any, Any]:
-        """Return the cumulative sum of the differences."""
+        """Return the cumulative sum of the differences; of booleans, modulo 2."""
         result = np.empty(decoded.shape, self._types()[0])
-        np.cumsum(array.reshape(-1), out=result.reshape(-1))
+        accumulate = np.logical_xor.accumulate if result.dtype.kind == "b" else np.cumsum
+        accumulate(array.reshape(-1), out=result.reshape(-1))
         return result.view(decoded.data_type.numpy_dtype)
 
     def _types(self) -> tuple[np.dtype[Any], np.dtype[Any]]:
         dtype = _elements.parse_dtype("dtype", self.dtype, _KINDS)
-        return dtype, dtype if self.astype is None else _elements.parse_dtype(
-            "astype", self.astype, _KINDS
-        )
+        if self.astype is None:
+            return dtype, dtype
+        kinds = _KINDS if dtype.kind == "b" else _KINDS.replace("b", "")
+        return dtype, _elements.parse_dtype("astype", self.astype, kinds)

@@ -21,7 +21,7 @@ from zarr_codecs import _elements
 if TYPE_CHECKING:
     from typing import Self
 
-_KINDS = "iuf"
+_KINDS = "biuf"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +69,13 @@ class FixedScaleOffsetCodec(ArrayToArrayCodec):
         Raises
         ------
         ValueError
-            If the elements are not of ``dtype``.
+            If the elements are not of ``dtype``, or cannot be stored as booleans.
         """
-        return _elements.converted_representation(decoded, self.dtype, self.astype, _KINDS)
+        encoded = _elements.converted_representation(decoded, self.dtype, self.astype, _KINDS)
+        found = decoded.data_type.numpy_dtype
+        if self._stored(found).kind == "b" and (found.kind != "b" or self.offset):
+            raise ValueError("only booleans can be stored as booleans, and offset must be 0")
+        return encoded
 
     def encode(
         self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation

@@ -11,6 +11,7 @@ import numpy as np
 from zarr_core.extension import ExtensionDefinition
 
 from zarr_compat.attributes import attributes_of
+from zarr_compat.chunk_shapes import with_default_chunks
 from zarr_compat.errors import ZarrRuntimeWarning, ZarrUserWarning
 from zarr_compat.settings import config as settings
 from zarr_compat.v2_arguments import accept_v2_arguments
@@ -74,6 +75,7 @@ def accept_arguments(
         found = settings_of_array(found)
     if "dtype" in found:
         found["dtype"] = dtype_of(found["dtype"], _format_of(function, found))
+    found = with_default_chunks(name, arguments, found)
     for part in ("filters", "compressors"):
         if part in found:
             found[part] = _evolved(found[part], found)
@@ -245,5 +247,8 @@ def _accept_order(function: Callable[..., Any], options: dict[str, Any]) -> None
     elif zarr_format == 2:  # the order of the elements of a chunk, and of results
         options["order"] = order or config.get("order") or settings.get("array.order")
         options["config"] = {key: value for key, value in config.items() if key != "order"}
+        default = settings.get("array.write_empty_chunks")
+        if not options["config"].get("write_empty_chunks", default):
+            options["config"]["write_empty_chunks"] = "never"  # also if the fill value is undefined
     elif order is not None:
         options["order"] = order

@@ -47,6 +47,13 @@ class Array(Node[zarr_core.Array], wraps=zarr_core.Array):
     numcodecs.  For irregular chunks, :attr:`chunks` raises.
     """
 
+    def __init__(self, core: Any = None, store: Any = None, **options: Any) -> None:
+        super().__init__(core, store, **options)
+        stored = self.core.stored
+        if self.core.metadata.fill_value_undefined and stored.resolved.write_empty_chunks is False:
+            # Zeros are not stored either, as in zarr-python 3, which reads missing chunks as zeros.
+            self.core = zarr_core.Array(stored.with_metadata(stored.metadata, "never"))
+
     def __class_getitem__(cls, item: Any) -> GenericAlias:
         """Accept a parameter in annotations, such as ``Array[ArrayV3Metadata]``."""
         return GenericAlias(cls, item)
@@ -81,7 +88,7 @@ class Array(Node[zarr_core.Array], wraps=zarr_core.Array):
         """The settings of this array."""
         stored = self.core.stored
         order = stored.result_order or stored.resolved.order
-        return ArrayConfig(order, stored.resolved.write_empty_chunks)
+        return ArrayConfig(order, stored.resolved.write_empty_chunks is True)
 
     @property
     def is_view(self) -> bool:

@@ -14,6 +14,7 @@ from zarr_compat.adapt import adapt, resolve_store
 from zarr_compat.arguments import settings_of_array
 from zarr_compat.errors import (
     ArrayNotFoundError,
+    ContainsArrayError,
     GroupNotFoundError,
     NodeNotFoundError,
     NodeTypeValidationError,
@@ -84,12 +85,14 @@ def open_group(
     Raises
     ------
     GroupNotFoundError
-        If the path has an array, or no node and the mode does not create groups.
+        If the path has no node and the mode does not create groups.
+    ContainsArrayError
+        If the path has an array.
     """
     try:
         return _open(zarr_core.open_group, store, mode, path, options, GroupNotFoundError)
     except NodeTypeValidationError as error:
-        raise GroupNotFoundError(str(error)) from error
+        raise ContainsArrayError(str(error)) from error
 
 
 def open_consolidated(store: Any, *, mode: Any = None, **options: Any) -> Any:
@@ -157,6 +160,8 @@ def _open(
     def call(mode: str, **options: Any) -> Any:
         found = adapted(store_like, mode, path=path, **options)
         core = found.core
+        if isinstance(core, zarr_core.Group) and core.stored.uses_consolidated:
+            _require_parents(core)
         if (
             isinstance(core, zarr_core.Array)
             and core.zarr_format == 3
@@ -188,6 +193,23 @@ def _open(
     if options.get("zarr_format") is None and not isinstance(store, Wrapper):
         options = {**options, "zarr_format": settings.get("default_zarr_format")}
     return call(mode, **options)
+
+
+def _require_parents(group: zarr_core.Group) -> None:
+    """Raise a GroupNotFoundError, as zarr-python does, if consolidated metadata lacks a group.
+
+    Members of that group would not be listed.
+    """
+    consolidated = group.metadata.consolidated
+    entries = {} if consolidated is None else consolidated.entries
+    for path in entries:
+        parent = path.rpartition("/")[0]
+        if parent and parent not in entries:
+            raise GroupNotFoundError(
+                f"No group found in store: {group.store} {group.name!r}: the consolidated metadata "
+                f"has {path!r}, but not the group {parent!r}; repeat consolidate_metadata(), or pass "
+                "use_consolidated=False"
+            )
 
 
 def _with_format(options: dict[str, Any]) -> dict[str, Any]:

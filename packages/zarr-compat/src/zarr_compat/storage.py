@@ -13,6 +13,7 @@ import zarr_core
 
 from zarr_compat.core_store import CoreStore, wrap_core_store
 from zarr_compat.foreign import METADATA_NAMES, ForeignStore
+from zarr_compat.references import WritableReferences, is_reference_file_system
 from zarr_compat.store import Store
 from zarr_compat.zarr_python import interface_module
 
@@ -212,10 +213,15 @@ class FsspecStore(CoreStore):
         """The file system."""
         self.path = path
         mapper = fs.get_mapper(path)
-        super().__init__(
-            zarr_core.resolve_store_path(mapper, read_only=read_only)[0],
-            lambda read_only: zarr_core.resolve_store_path(mapper, read_only=read_only)[0],
-        )
+
+        def reopen(read_only: bool) -> zarr_core.Store:
+            found: zarr_core.Store = zarr_core.resolve_store_path(mapper, read_only=read_only)[0]
+            if read_only or not is_reference_file_system(fs):
+                return found
+            prefix = mapper.root.strip("/")
+            return WritableReferences(found, fs.references, f"{prefix}/" if prefix else "")
+
+        super().__init__(reopen(read_only), reopen)
 
     @classmethod
     async def open(cls, *args: Any, **kwargs: Any) -> Any:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from zarr_core.formats.walk import walk
     from zarr_core.hierarchy.create_node import (
         StoreSnapshot,
+        allow_conflicting_formats,
         create_ancestors,
         make_room,
         occupied,
@@ -132,6 +133,7 @@ _MODULE_OF = {
     "UnconfirmedKeys": "zarr_core.threads",
     "SubrangeReader": "zarr_core.interfaces.byte_reader",
     "WrapperReader": "zarr_core.interfaces.byte_reader",
+    "allow_conflicting_formats": "zarr_core.hierarchy.create_node",
     "allow_reserved_names": "zarr_core.formats.reserved_names",
     "available_threads": "zarr_core.threads",
     "check_attributes": "zarr_core.normalize.attributes",
@@ -227,6 +229,7 @@ __all__ = [
     "SubrangeReader",
     "UnconfirmedKeys",
     "WrapperReader",
+    "allow_conflicting_formats",
     "allow_reserved_names",
     "available_threads",
     "check_attributes",

@@ -109,7 +109,12 @@ def without_listings_cache(fs: Any) -> Any:
 def new_instance(fs: Any) -> Any:
     """Return a new synchronous instance of a file system for this process."""
     options = {**fs.storage_options, **default_options(type(fs), fs.storage_options)}
-    return type(fs)(*fs.storage_args, **_synchronous(options))
+    if not _is_any([kind.__module__ for kind in type(fs).__mro__], (f"{_HERE}reference",)):
+        return type(fs)(*fs.storage_args, **_synchronous(options))
+    # The same references, which kerchunk changes.
+    made = type(fs)(*fs.storage_args, **_synchronous(options), skip_instance_cache=True)
+    made.references = fs.references
+    return made
 
 
 def _synchronous(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -46,6 +46,9 @@ _MAX_SHAPES = 256  # shapes of chunks for which prepared codecs are kept
 _MAX_CHECKED = 1000  # lengths along a dimension that are checked beforehand
 
 
+# Whether chunks that contain only the fill value are stored.  False also stores them if the fill
+# value is undefined; "never" does not.
+WriteEmptyChunks: TypeAlias = 'bool | Literal["never"]'
 PreparedChains: TypeAlias = "Cache[tuple[tuple[int, ...], bool], PreparedCodecChain]"
 
 
@@ -63,6 +66,10 @@ class ResolvedMetadata:
     ignored : tuple of ExtensionDefinition
         Ignored extensions: unknown, with must_understand false; and a data type that was
         replaced by a fallback.
+    write_empty_chunks : WriteEmptyChunks
+        The setting of the array.
+    stores_fill_value : bool
+        Whether chunks that contain only the fill value are stored, by that setting and the metadata.
     fill_value_assumed : bool
         Whether the fill value is null, which the data type does not permit; its default
         is used instead.
@@ -85,7 +92,8 @@ class ResolvedMetadata:
     chain: CodecChain
     transformers: tuple[StorageTransformer, ...]
     ignored: tuple[ExtensionDefinition, ...]
-    write_empty_chunks: bool
+    write_empty_chunks: WriteEmptyChunks
+    stores_fill_value: bool
     fill_value_assumed: bool
     prepared: PreparedChains
 
@@ -120,11 +128,11 @@ class ResolvedMetadata:
                     raise CodecChainError(f"{location.at('/codecs')}: {error}") from error
 
     def _prepare(self, shape: tuple[int, ...]) -> PreparedCodecChain:
-        key = (shape, self.write_empty_chunks)
+        key = (shape, self.stores_fill_value)
         codecs = self.prepared.get(key)
         if codecs is None:
             decoded = ArrayRepresentation(
-                shape, self.data_type, self.fill_value, self.write_empty_chunks
+                shape, self.data_type, self.fill_value, self.stores_fill_value
             )
             codecs = self.prepared.keep(key, self.chain.prepare(decoded))
         return codecs
@@ -150,7 +158,7 @@ _SIZE = 1 << 12
 
 
 def resolve_cached(
-    metadata: ArrayMetadata, store: object, path: str, write_empty_chunks: bool = False
+    metadata: ArrayMetadata, store: object, path: str, write_empty_chunks: WriteEmptyChunks = False
 ) -> ResolvedMetadata:
     """As :func:`resolve_metadata`, with a cache; store and path are for messages.
 
@@ -167,7 +175,7 @@ def resolve_cached(
 
 
 def resolve_metadata(
-    metadata: ArrayMetadata, location: Location, write_empty_chunks: bool = False
+    metadata: ArrayMetadata, location: Location, write_empty_chunks: WriteEmptyChunks = False
 ) -> ResolvedMetadata:
     """Find the code for every extension that valid metadata name.
 
@@ -234,8 +242,11 @@ def resolve_metadata(
             chain,
             tuple(transformers),
             (*ignored, *chain.ignored),
+            write_empty_chunks,
             # If the fill value is undefined, other readers may show any value for a missing chunk.
-            write_empty_chunks or metadata.fill_value_undefined or assumed,
+            write_empty_chunks is True
+            or (metadata.fill_value_undefined and write_empty_chunks != "never")
+            or assumed,
             assumed,
             prepared,
         )

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from zarr_core.definition import ExtensionDefinition
     from zarr_core.engine.consolidated_view import ConsolidatedView
     from zarr_core.engine.prepared_chain import PreparedCodecChain
-    from zarr_core.engine.resolved_metadata import ResolvedMetadata
+    from zarr_core.engine.resolved_metadata import ResolvedMetadata, WriteEmptyChunks
     from zarr_core.interfaces.chunk_grid import ChunkAxis
     from zarr_core.interfaces.codec import Codec
     from zarr_core.interfaces.format import Format
@@ -286,14 +286,23 @@ class StoredChunks(StoredNode[ArrayMetadata]):
 
     # --- other metadata ---
 
-    def with_metadata(self, metadata: ArrayMetadata) -> Self:
-        """The same array with other metadata, resolved with the extensions that it was opened with."""
+    def with_metadata(
+        self, metadata: ArrayMetadata, write_empty_chunks: WriteEmptyChunks | None = None
+    ) -> Self:
+        """The same array with other metadata, resolved with the extensions that it was opened with.
+
+        ``write_empty_chunks`` replaces the setting of the array.
+        """
         old, resolved = self.metadata, self.resolved
-        if metadata.shape != old.shape or metadata.extensions_key != old.extensions_key:
+        if write_empty_chunks is None:
+            write_empty_chunks = resolved.write_empty_chunks
+        if (
+            metadata.shape != old.shape
+            or metadata.extensions_key != old.extensions_key
+            or write_empty_chunks != resolved.write_empty_chunks
+        ):
             with scope.override_extensions(self.extensions):
-                resolved = resolve_cached(
-                    metadata, self.store, self.path, resolved.write_empty_chunks
-                )
+                resolved = resolve_cached(metadata, self.store, self.path, write_empty_chunks)
         return type(self)(
             self.store, self.path, self.format, metadata, resolved,
             read_only=self.read_only, missing_is_error=self.missing_is_error,

@@ -142,7 +142,9 @@ def create_array(
         Whether an existing node is removed first, with everything below it.
     config : mapping, optional
         ``write_empty_chunks`` and ``missing_chunks`` for this array, and ``order``, ``"C"`` or
-        ``"F"``, for another order of results in memory.
+        ``"F"``, for another order of results in memory.  If the fill value is undefined, chunks
+        of zeros are stored, because readers may return any values for missing chunks;
+        ``write_empty_chunks="never"`` leaves them out.
     write_data : bool
         False to create an array like ``data`` without writing elements.
     synchronizer : object, optional

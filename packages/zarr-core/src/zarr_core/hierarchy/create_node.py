@@ -23,6 +23,7 @@ from zarr_core.location import Location
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
 from zarr_core.threads import parallel_for
+from zarr_core.user_warning import warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 
 _overwrites_all: ContextVar[bool] = ContextVar("zarr_core_overwrites_all", default=False)
+_allows_conflicts: ContextVar[bool] = ContextVar("zarr_core_allows_conflicts", default=False)
 
 
 @contextmanager
@@ -49,6 +51,20 @@ def overwrite_unmanaged_keys() -> Iterator[None]:
         yield
     finally:
         _overwrites_all.reset(token)
+
+
+@contextmanager
+def allow_conflicting_formats() -> Iterator[None]:
+    """Create nodes where a node of another format exists, with a warning, until the end of the block.
+
+    Both nodes remain; version 3 is preferred when they are opened without a format.  Only the
+    calling thread or task is affected.
+    """
+    token = _allows_conflicts.set(True)
+    try:
+        yield
+    finally:
+        _allows_conflicts.reset(token)
 
 
 class StoreSnapshot(Store):
@@ -243,15 +259,18 @@ def _create_groups(
 
 
 def _refuse_conflicts(store: Store, path: str, format_: Format, paths: list[str]) -> None:
-    """Raise a NodeExistsError if a path has a node of another format."""
+    """Raise a NodeExistsError, or warn, if a path has a node of another format."""
     for place in paths:
         if other := conflicting_format(store, place, format_):
-            raise NodeExistsError(
-                Location(store, place),
+            location = Location(store, place)
+            problem = (
                 f"has a node of the format {other.name}, which conflicts with a node of "
                 f"{format_.name} at {'/' + path!r}; use zarr_format={other.name!r}, or "
-                "choose another path",
+                "choose another path"
             )
+            if not _allows_conflicts.get():
+                raise NodeExistsError(location, problem)
+            warn(f"{location}: {problem}")
 
 
 def occupied(store: Store, path: str) -> NodeExistsError:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from zarr_core.cache import Cache
 from zarr_core.config import config as settings
 from zarr_core.definition import ExtensionDefinition
-from zarr_core.engine.resolved_metadata import resolve_cached
+from zarr_core.engine.resolved_metadata import WriteEmptyChunks, resolve_cached
 from zarr_core.engine.stored_array import StoredArray
 from zarr_core.engine.stored_node import StoredGroup
 from zarr_core.errors import ExtensionConfigurationError, MetadataValidationError, ZarrError
@@ -42,7 +42,7 @@ _warned: Cache[tuple[str, str], ResolvedMetadata] = Cache(256)
 class ArraySettings(NamedTuple):
     """The settings of one array."""
 
-    write_empty_chunks: bool
+    write_empty_chunks: WriteEmptyChunks
     missing_is_error: bool
     result_order: Literal["C", "F"] | None
     fixed: bool = False
@@ -53,6 +53,7 @@ def array_settings(config: Mapping[str, Any] | None) -> ArraySettings:
 
     Raises a TypeError for an unknown setting, a ValueError for an invalid value.
     """
+    write_empty_chunks: WriteEmptyChunks
     known = settings.settings
     if not config:
         return ArraySettings(known.write_empty_chunks, known.missing_chunks == "error", None)
@@ -69,7 +70,9 @@ def array_settings(config: Mapping[str, Any] | None) -> ArraySettings:
         raise ValueError(f'the setting order must be "C" or "F", not {order!r}')
     if missing not in ("fill", "error"):
         raise ValueError(f'missing_chunks must be "fill" or "error", not {missing!r}')
-    return ArraySettings(bool(write_empty_chunks), missing == "error", order)
+    if write_empty_chunks != "never":
+        write_empty_chunks = bool(write_empty_chunks)
+    return ArraySettings(write_empty_chunks, missing == "error", order)
 
 
 def stored_array(

@@ -1,0 +1,103 @@
+"""Writing to references of fsspec, which stay in memory, as kerchunk does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import zarr_core
+from zarr_core.extension import StoreError, check_key, check_prefix
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, MutableMapping
+
+    from zarr_core.extension import Buffer, Buffers, ByteRange, ByteReader
+
+__all__ = ["WritableReferences", "is_reference_file_system"]
+
+
+def is_reference_file_system(fs: Any) -> bool:
+    """Whether a file system is the ``ReferenceFileSystem`` of fsspec, or derived from it."""
+    return any(kind.__name__ == "ReferenceFileSystem" for kind in type(fs).__mro__)
+
+
+class WritableReferences(zarr_core.Store):
+    """References of a file system of fsspec; values that are written are added to them.
+
+    Files to which references refer are not changed.
+
+    Parameters
+    ----------
+    reader : zarr_core.Store
+        The read-only store of the file system, which reads the same references.
+    references : mapping
+        The references of the file system by key.
+    prefix : str
+        What precedes the keys of the store; empty, or with a final ``/``.
+    """
+
+    def __init__(
+        self, reader: zarr_core.Store, references: MutableMapping[str, Any], prefix: str
+    ) -> None:
+        self.reader = reader
+        """The store that reads."""
+        self.max_concurrency = reader.max_concurrency
+        self._references = references
+        self._prefix = check_prefix(prefix)
+        self._is_changed = False
+
+    @property
+    def url(self) -> str:
+        return self.reader.url
+
+    def get(self, key: str) -> Buffer | None:
+        return self.reader.get(key)
+
+    def get_partial_values(
+        self, key_ranges: Iterable[tuple[str, ByteRange]]
+    ) -> list[Buffer | None]:
+        return self.reader.get_partial_values(key_ranges)
+
+    def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
+        return self.reader.open_value(key, first)
+
+    def exists(self, key: str) -> bool:
+        return self._prefix + check_key(key) in self._references
+
+    def set(self, key: str, value: Buffers) -> None:
+        whole = isinstance(value, bytes | bytearray | memoryview)
+        data = bytes(value) if whole else b"".join(value)  # type: ignore[arg-type]  # buffers
+        self._references[self._prefix + check_key(key)] = data
+        self._is_changed = True
+
+    def erase(self, key: str) -> None:
+        self._references.pop(self._prefix + check_key(key), None)
+        self._is_changed = True
+
+    def list_prefix(self, prefix: str) -> Iterator[str]:
+        below = self._prefix + check_prefix(prefix)
+        found = [key for key in self._references if key.startswith(below)]
+        return iter(key.removeprefix(self._prefix) for key in found)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, WritableReferences)
+            and self._references is other._references
+            and self._prefix == other._prefix
+        )
+
+    def __hash__(self) -> int:
+        return hash((id(self._references), self._prefix))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return the reader, as another process could not change the references of this one."""
+        if self._is_changed:
+            raise StoreError(
+                "cannot be pickled, because the references that were written are in the memory of "
+                "this process; save them with save_json() of the file system, and open the file",
+                store=self,
+            )
+        return _same, (self.reader,)
+
+
+def _same(store: zarr_core.Store) -> zarr_core.Store:
+    return store
