@@ -87,8 +87,8 @@ def check_names(arguments: Mapping[str, Any], known: Collection[str] = DEFAULTS)
                 else get_close_matches(name, known, n=1)
             )
         }
-        hint = f"; there is {', '.join(sorted(meant))}" if meant else ""
-        raise TypeError(f"no argument called {', '.join(unknown)}{hint}")
+        hint = f"; did you mean {', '.join(sorted(meant))}?" if meant else ""
+        raise TypeError(f"unexpected keyword argument: {', '.join(unknown)}{hint}")
 
 
 def new_array_metadata(
