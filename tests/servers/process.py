@@ -19,7 +19,7 @@ from servers.ports import HOST, free_port
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-ATTEMPTS = 3
+ATTEMPTS = 6
 TAIL = 20  # lines of the log in the message of a failure
 
 
@@ -125,7 +125,7 @@ class Server(ABC):
                 # Another process may have taken the port, or the killed one still holds the data.
                 if attempt == ATTEMPTS:
                     raise
-                time.sleep(0.3)
+                time.sleep(0.3 * attempt)
         self.started()
         return self
 

@@ -57,7 +57,7 @@ _QUERY: Final = re.compile(r"(?<=[\w/%.~*-])\?[^\s\"')>,]*")
 _INVALID_NAME: Final = re.compile(r'object with invalid path: (?:Error parsing )?Path "([^"]*)"')
 CREDENTIALS: Final = (
     "check the credentials in the environment or in files, as for the service's own tools, or in "
-    "storage_options; without credentials, access is anonymous"
+    "storage_options; for public data, pass storage_options={'anon': True}"
 )
 ANONYMOUS: Final = (
     "the request was anonymous, because no credentials were found or none were to be used; provide "
