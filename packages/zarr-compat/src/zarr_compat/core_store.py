@@ -5,7 +5,17 @@ from __future__ import annotations
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
-from zarr_compat.store import Store, slice_buffer
+from zarr_core.extension import ByteRange
+from zarr_core.tools import NewValue
+
+from zarr_compat.store import (
+    OffsetByteRequest,
+    RangeByteRequest,
+    Store,
+    SuffixByteRequest,
+    buffer_of,
+    to_bytes,
+)
 from zarr_compat.sync import in_thread
 
 if TYPE_CHECKING:
@@ -59,8 +69,12 @@ class CoreStore(Store):
     async def get(
         self, key: str, prototype: Any = None, byte_range: ByteRequest | None = None
     ) -> Any:
-        value = await self._call(self.core.get, key)
-        return None if value is None else slice_buffer(value, byte_range, prototype)
+        if byte_range is None:
+            value = await self._call(self.core.get, key)
+        else:
+            part = _byte_range(byte_range)
+            (value,) = await self._call(self.core.get_partial_values, [(key, part)])
+        return None if value is None else buffer_of(value, prototype)
 
     async def exists(self, key: str) -> bool:
         return bool(await self._call(self.core.exists, key))
@@ -70,8 +84,11 @@ class CoreStore(Store):
         return await super().getsize(key) if size is None else int(size)
 
     async def set(self, key: str, value: Any) -> None:
-        data = value.to_bytes() if hasattr(value, "to_bytes") else bytes(value)
-        await self._call(self.core.set, key, data)
+        await self._call(self.core.set, key, to_bytes(value))
+
+    async def set_if_not_exists(self, key: str, value: Any) -> None:
+        data = to_bytes(value)
+        await self._call(self.core.update, key, NewValue(lambda: data))
 
     async def delete(self, key: str) -> None:
         await self._call(self.core.erase, key)
@@ -117,6 +134,16 @@ class CoreStore(Store):
             key: vars(self)[key] for key in ("root", "path", "store", "fs") if key in vars(self)
         }
         return _unpickled, (self.core, type(self), attributes)
+
+
+def _byte_range(part: ByteRequest) -> ByteRange:
+    if isinstance(part, RangeByteRequest):
+        return ByteRange(part.start, max(0, part.end - part.start))
+    if isinstance(part, OffsetByteRequest):
+        return ByteRange(part.offset)
+    if isinstance(part, SuffixByteRequest):
+        return ByteRange(-part.suffix) if part.suffix else ByteRange(0, 0)
+    raise TypeError(f"unexpected byte_range: {part!r}")
 
 
 def wrap_core_store(core: zarr_core.Store, kind: type[CoreStore], **attributes: Any) -> CoreStore:

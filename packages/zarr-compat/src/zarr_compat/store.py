@@ -199,14 +199,24 @@ class ReadOnlyCopyError(NotImplementedError, TypeError):
     """A store cannot be opened again; zarr-python raises NotImplementedError."""
 
 
-def slice_buffer(value: Any, part: ByteRequest | None, prototype: Any = None) -> Any:
-    """Return a byte range of a value, as a buffer of a prototype."""
-    whole = memoryview(value)
-    if isinstance(part, RangeByteRequest):
-        whole = whole[part.start : part.end]
-    elif isinstance(part, OffsetByteRequest):
-        whole = whole[part.offset :]
-    elif isinstance(part, SuffixByteRequest):
-        whole = whole[max(0, len(whole) - part.suffix) :]
+def to_bytes(value: Any) -> bytes:
+    """Return the bytes of a buffer of zarr-python, or of a bytes-like object.
+
+    Raises
+    ------
+    TypeError
+        If it is something else; ``bytes(5)`` would be five zeros.
+    """
+    if hasattr(value, "as_buffer_like"):
+        data: bytes = value.to_bytes()
+        return data
+    try:
+        return bytes(memoryview(value))
+    except TypeError:
+        raise TypeError(f"a value must be a buffer, not {type(value).__name__}") from None
+
+
+def buffer_of(value: Any, prototype: Any = None) -> Any:
+    """Return a value as a buffer of a prototype."""
     classes = prototype or interface_module("zarr.core.buffer").default_buffer_prototype()
-    return classes.buffer.from_bytes(whole)
+    return classes.buffer.from_bytes(memoryview(value))

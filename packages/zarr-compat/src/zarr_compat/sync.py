@@ -28,11 +28,28 @@ def sync(coroutine: Coroutine[Any, Any, T], loop: object = None, timeout: float 
     loop : object
         Ignored.
     timeout : float, optional
-        Seconds after which :class:`TimeoutError` is raised.
+        Seconds after which the coroutine is cancelled and :class:`TimeoutError` is raised.
+
+    Raises
+    ------
+    RuntimeError
+        If a coroutine in that event loop calls it, which would wait for itself.
     """
     import asyncio  # slow to import
 
-    return asyncio.run_coroutine_threadsafe(coroutine, _loop()).result(timeout)
+    background = _loop()
+    if asyncio._get_running_loop() is background:  # noqa: SLF001 - documented, and does not raise
+        coroutine.close()
+        raise RuntimeError(
+            "cannot wait for a coroutine in the event loop that runs it; await it instead, or call "
+            "the method in a thread: await asyncio.to_thread(...)"
+        )
+    future = asyncio.run_coroutine_threadsafe(coroutine, background)
+    try:
+        return future.result(timeout)
+    except BaseException:  # also KeyboardInterrupt
+        future.cancel()
+        raise
 
 
 async def in_thread(function: Callable[..., T], *arguments: Any) -> T:

@@ -677,6 +677,11 @@ class _Cast(Array):
     def _result(self, found: Any) -> Any:
         return np.asarray(found).astype(self.target, copy=False)[()]
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        # In zarr-python 2, a pickled view is the array.  Protocol 1, because later ones require
+        # that the class of the result is that of this object.
+        return Array(**self.__getstate__()).__reduce_ex__(1)
+
 
 class _Selections:
     """``array.oindex`` and others."""

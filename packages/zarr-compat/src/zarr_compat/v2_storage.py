@@ -11,6 +11,7 @@ from zarr_compat.adapt import resolve_store
 from zarr_compat.core_store import CoreStore
 from zarr_compat.open_nodes import create, create_group
 from zarr_compat.storage import LocalStore, MemoryStore, join_paths
+from zarr_compat.store import to_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +50,7 @@ class _Mapping:
         return bytes(value)
 
     def __setitem__(self, key: str, value: Any) -> None:
-        self.core.set(key, bytes(value))
+        self.core.set(key, to_bytes(value))
 
     def __delitem__(self, key: str) -> None:
         if key not in self:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from xarray import DataArray, Dataset, Variable, conventions
+from xarray import DataArray, Dataset
 from zarr_core import create_group, open_group, resolve_store_path
 from zarr_core.extension import NodeNotFoundError, ZarrError
 from zarr_core.tools import normalise_path, parallel_for
@@ -19,8 +19,18 @@ from zarr_xarray.committed_lengths import (
     was_creation_interrupted,
 )
 from zarr_xarray.encoded_steps import decode_steps, encode_steps
+from zarr_xarray.given_steps import (
+    are_equal,
+    dataset_of,
+    decoded_values,
+    in_stored_order,
+    incomplete_variables,
+    to_array,
+    with_dimension,
+)
 from zarr_xarray.group_store import is_opened_here
 from zarr_xarray.new_series import check_storable, create_series
+from zarr_xarray.step_buffer import StepBuffer
 from zarr_xarray.step_labels import (
     Placement,
     all_new,
@@ -29,10 +39,7 @@ from zarr_xarray.step_labels import (
     concatenate,
     greatest,
     is_increasing,
-    is_missing,
 )
-from zarr_xarray.variables import variable_of
-from zarr_xarray.writers import as_dataset
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -170,7 +177,7 @@ class Appender:
         self._length = 0
         self._labelled: str | None = None  # the variable with the labels of the steps
         self._fixed: dict[str, NDArray] = {}
-        self._buffer = _Buffer()
+        self._buffer = StepBuffer()
         self._last_stored: Any = None
         self._last: Any = None  # of all labels, with those in the buffer
         self._unconfirmed: tuple[int, int] | None = None  # position and number of steps
@@ -268,7 +275,7 @@ class Appender:
     def discard(self) -> int:
         """Discard the buffered steps, and return their number."""
         count = self._buffer.count
-        self._buffer = _Buffer()
+        self._buffer = StepBuffer()
         self._unconfirmed, self._confirmed = None, 0
         self._last = self._last_stored
         return count
@@ -304,7 +311,7 @@ class Appender:
     def _open(self, data: Any) -> None:
         """Read the committed state; create variables that are missing."""
         if not isinstance(data, Mapping):
-            data = _as_dataset(data)
+            data = dataset_of(data)
         if not isinstance(data, Dataset):
             try:
                 open_group(self._store, "r", path=self._path)
@@ -384,8 +391,8 @@ class Appender:
         if isinstance(data, Dataset) and not committed.length:
             there = committed.growing.keys() | committed.fixed.keys()
             if interrupted:
-                there -= _incomplete(committed.fixed, data)
-            missing = _with_dimension(data, dim).drop_vars(there, errors="ignore")
+                there -= incomplete_variables(committed.fixed, data)
+            missing = with_dimension(data, dim).drop_vars(there, errors="ignore")
             if missing.variables:
                 self._lock.begin_writing()
                 create_series(
@@ -442,7 +449,7 @@ class Appender:
         """Return the elements by variable with the steps first, and the number of steps."""
         committed = self._require()
         if not isinstance(data, Mapping):
-            data = _as_dataset(data)
+            data = dataset_of(data)
         is_dataset = isinstance(data, Dataset)
         given = data.variables if is_dataset else data
         growing = committed.growing
@@ -457,10 +464,10 @@ class Appender:
                     f"({', '.join(growing)})"
                 ) from None
             if is_dataset:
-                value = _in_stored_order(name, value, item, self.dim)
+                value = in_stored_order(name, value, item, self.dim)
             elif type(value) is not np.ndarray:
                 try:
-                    value = _to_array(value)
+                    value = to_array(value)
                 except ValueError as error:  # such as lists of different lengths
                     raise self._error(f"{name!r} is not an array ({error})") from error
             step_shape = item.step_shape
@@ -499,10 +506,10 @@ class Appender:
                     "without it; create it in the group, or omit it"
                 )
             if name not in self._fixed:
-                self._fixed[name] = _decoded_values(committed.fixed[name])
+                self._fixed[name] = decoded_values(committed.fixed[name])
             value = given[name]
-            value = value.values if is_dataset else _to_array(value)
-            if not _equal(value, self._fixed[name]):
+            value = value.values if is_dataset else to_array(value)
+            if not are_equal(value, self._fixed[name]):
                 raise self._error(
                     f"{name!r} differs from the stored variable; it does not have the dimension "
                     f"{self.dim!r}, so it cannot change; omit it to keep the stored one"
@@ -580,7 +587,7 @@ class Appender:
         given = {name: values[self._confirmed :][:count] for name, values in steps.items()}
         for name, encoded in _encoded(given, np.arange(count), committed).items():
             item = committed.growing[name]
-            if not _equal(item.array[item.region(start, start + count)], encoded):
+            if not are_equal(item.array[item.region(start, start + count)], encoded):
                 return
         self._confirmed += count
 
@@ -646,89 +653,6 @@ class Appender:
         parallel_for([*steps], work, limit is not None or large, limit)
 
 
-class _Buffer:
-    """Steps in memory, in one array for each variable."""
-
-    def __init__(self) -> None:
-        self.count = 0
-        self._arrays: Steps = {}
-        self._slots: list[tuple[str, NDArray, np.dtype[Any], tuple[int, ...]]] = []
-
-    def add_one(self, step: dict[str, Any]) -> bool:
-        """Copy one step of the same data types and shapes, without counting it.
-
-        Returns whether it was copied: the buffer is not full, and has the variables, data types
-        and shapes of the step.
-        """
-        slots, count = self._slots, self.count
-        if len(step) != len(slots):
-            return False
-        try:
-            for name, array, dtype, shape in slots:
-                value = step[name]
-                if value.dtype != dtype or value.shape != shape:
-                    return False
-                array[count] = value
-        except (AttributeError, IndexError, KeyError):
-            return False
-        return True
-
-    def add(self, steps: Steps, count: int, capacity: int) -> bool:
-        """Copy some steps into the buffer, unless it is too small for them; return whether it did.
-
-        An empty buffer is allocated for ``capacity`` steps.
-        """
-        arrays = self._arrays
-        if not self.count:
-            arrays = {
-                name: array
-                if name in arrays
-                and len(array := arrays[name]) >= capacity
-                and _fits(values, array)
-                else np.empty((capacity, *values.shape[1:]), _buffered_dtype(values))
-                for name, values in steps.items()
-            }
-            self._arrays = arrays
-            self._slots = [
-                (name, array, array.dtype, array.shape[1:]) for name, array in arrays.items()
-            ]
-        stop = self.count + count
-        for name, values in steps.items():
-            array = arrays[name]
-            if stop > len(array) or not (values.dtype is array.dtype or _fits(values, array)):
-                return False
-        for name, values in steps.items():
-            arrays[name][self.count : stop] = values
-        self.count = stop
-        return True
-
-    def steps(self) -> Steps:
-        """Return the steps, without copying them."""
-        return {name: array[: self.count] for name, array in self._arrays.items()}
-
-    def clear(self) -> None:
-        self.count = 0
-
-
-def _buffered_dtype(values: NDArray) -> np.dtype[Any]:
-    # Texts of one variable may have several lengths.
-    return np.dtype(object) if values.dtype.kind in "UT" else values.dtype
-
-
-def _fits(values: NDArray, array: NDArray) -> bool:
-    """Whether an array can keep values without a change."""
-    if values.shape[1:] != array.shape[1:]:
-        return False
-    if array.dtype == object:
-        return values.dtype.kind in "UTO"
-    # NumPy calls it safe to convert large integers to floats, and seconds to nanoseconds.
-    return values.dtype == array.dtype or (
-        values.dtype.kind == array.dtype.kind
-        and values.dtype.kind not in "mM"
-        and np.can_cast(values.dtype, array.dtype, "safe")
-    )
-
-
 def _encoded(steps: Steps, which: NDArray, committed: Committed) -> Steps:
     """Encode some of the steps, in the order of the stored dimensions."""
     encoded: Steps = {}
@@ -736,75 +660,6 @@ def _encoded(steps: Steps, which: NDArray, committed: Committed) -> Steps:
         values = steps[name] if len(which) == len(steps[name]) else steps[name][which]
         encoded[name] = encode_steps(name, np.moveaxis(values, 0, item.axis), item)
     return encoded
-
-
-def _as_dataset(data: Any) -> Dataset:
-    if isinstance(data, DataArray):
-        return as_dataset(data)
-    if isinstance(data, Dataset):
-        return data
-    raise TypeError(f"cannot append {type(data).__name__}; pass a Dataset, DataArray or mapping")
-
-
-def _with_dimension(data: Dataset, dim: str) -> Dataset:
-    """Return a dataset with the dimension; without it, the dataset is one step."""
-    return data if dim in data.dims else data.expand_dims(dim)
-
-
-def _in_stored_order(name: str, variable: Variable, item: Growing, dim: str) -> NDArray:
-    """Return the elements of a variable in the order of the stored dimensions."""
-    dims = item.raw.dims
-    if variable.dims != dims:
-        wanted = dims if dim in variable.dims else tuple(one for one in dims if one != dim)
-        if set(variable.dims) != set(wanted):
-            raise ValueError(
-                f"cannot append to {item.array.store} {item.array.name!r}: {name!r} has the "
-                f"dimensions {variable.dims}; pass those of the stored variable, {dims}"
-            )
-        variable = variable.transpose(*wanted)
-    values: NDArray = variable.values
-    return values
-
-
-def _to_array(value: Any) -> NDArray:
-    """Convert as xarray does: datetimes of Python and pandas become those of NumPy."""
-    array = np.asarray(value)
-    if array.dtype != object:
-        return array
-    values: NDArray = Variable([f"d{axis}" for axis in range(array.ndim)], array).values
-    return values
-
-
-def _decoded_values(array: Array) -> NDArray:
-    values: NDArray = conventions.decode_cf_variable(array.name, variable_of(array)).values
-    return values
-
-
-def _incomplete(fixed: Mapping[str, Array], data: Dataset) -> set[str]:
-    """Return the variables that were created, but of which not all elements were stored.
-
-    The missing elements have the fill value.
-    """
-    found = set()
-    for name in fixed.keys() & data.variables.keys():
-        array = fixed[name]
-        given, stored, fill = data[name].values, _decoded_values(array), array.fill_value
-        if given.shape == stored.shape and not _equal(given, stored):
-            different = ~_equal_elements(given, stored)
-            raw = np.asarray(array[...])[different]
-            missing = np.zeros_like(raw) if fill is None else np.full_like(raw, fill)
-            if _equal(raw, missing):
-                found.add(name)
-    return found
-
-
-def _equal(one: NDArray, other: NDArray) -> bool:
-    """Whether shapes and elements are equal; missing elements count as equal."""
-    return one.shape == other.shape and bool(_equal_elements(one, other).all())
-
-
-def _equal_elements(one: NDArray, other: NDArray) -> NDArray:
-    return np.asarray((one == other) | (is_missing(one) & is_missing(other)))
 
 
 def append(
