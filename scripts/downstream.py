@@ -117,13 +117,17 @@ SUITES = (
     Suite(
         "ome-zarr", ("ome-zarr==0.15.0", "ome-zarr-models"),
         ("tests/test_writer.py", "tests/test_io.py", "tests/test_reader.py", "tests/test_node.py"),
+        small=True,
     ),
-    Suite("tifffile", ("tifffile==2026.3.3",), ("tests", "-k", "zarr")),
+    Suite("tifffile", ("tifffile==2026.3.3",), ("tests", "-k", "zarr"), small=True),
     Suite(
         "icechunk", ("icechunk==1.1.21", "boto3", "mypy-boto3-s3"),
         ("tests/test_xarray.py", "tests/test_store.py"), directory="icechunk-python",
     ),
-    Suite("pydantic-zarr", ("pydantic-zarr==0.9.2",), ("tests/test_pydantic_zarr/test_v2.py", "-k", "not test_array_spec")),
+    Suite(
+        "pydantic-zarr", ("pydantic-zarr==0.9.2",),
+        ("tests/test_pydantic_zarr/test_v2.py", "-k", "not test_array_spec"), small=True,
+    ),
     Suite("cubed", ("cubed==0.27.0", "dill"), ("cubed/tests/test_core.py", "cubed/tests/storage", "cubed/tests/test_store.py")),
     Suite("spatialdata", ("spatialdata==0.7.3",), ("tests/io/test_readwrite.py",)),
     Suite("bio2zarr", ("bio2zarr==0.2.1",), ("tests/test_core.py", "tests/test_zarr_utils.py")),

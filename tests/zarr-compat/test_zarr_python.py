@@ -66,6 +66,34 @@ def test_each_reads_the_zeros_of_the_other(run):
             assert zarr_core.open_array(place / name)[:].tolist() == expected
 
 
+@pytest.mark.parametrize("program", ["undefined_fill_value", "two_formats"])
+def test_tensorstore_reads_the_same_elements(program, run):
+    tensorstore = pytest.importorskip("tensorstore", reason="TensorStore is not installed")
+    (_, ours), (_, theirs) = run(program)
+    compared = 0
+    for file in (*theirs.rglob(".zarray"), *theirs.rglob("zarr.json")):
+        if file.name == "zarr.json" and json.loads(file.read_text())["node_type"] == "group":
+            continue
+        found, expected = (
+            tensorstore.open(
+                {
+                    "driver": "zarr" if file.name == ".zarray" else "zarr3",
+                    "kvstore": {
+                        "driver": "file",
+                        "path": str(place / file.parent.relative_to(theirs)),
+                    },
+                }
+            )
+            .result()
+            .read()
+            .result()
+            for place in (ours, theirs)
+        )
+        np.testing.assert_array_equal(found, expected)
+        compared += 1
+    assert compared >= 3
+
+
 def test_each_reads_the_nodes_of_both_formats_of_the_other(run):
     (_, ours), (_, theirs) = run("two_formats")
     for place in (ours, theirs):

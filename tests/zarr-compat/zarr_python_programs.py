@@ -39,10 +39,18 @@ def two_formats(place):
     for first, second in ((2, 3), (3, 2)):
         store = f"{place}/{first}{second}"
         zarr.open_group(store, mode="w", zarr_format=first).create_array("x", data=np.arange(3))
+        try:
+            zarr.open_group(store, mode="w-", zarr_format=second)
+        except FileExistsError:
+            yield "exists"
         group = zarr.open_group(store, mode="a", zarr_format=second)
         group.create_array("y", data=np.arange(4))
         zarr.create_array(store, name="x", data=np.arange(5), zarr_format=second)
         zarr.create_array(store, name="g/h", data=np.arange(6), zarr_format=second)
+        try:
+            zarr.open_group(store, mode="w-")
+        except FileExistsError:
+            yield "exists"
         for zarr_format in (first, second, None):
             opened = zarr.open_group(store, mode="r", zarr_format=zarr_format)
             arrays = {path: opened[path] for path in ("x", "y", "g/h") if path in opened}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, cast
 
 import zarr_core
@@ -92,6 +93,7 @@ def adapt(
     function: Callable[..., Any],
     store: Store | None = None,
     not_found: type[NodeNotFoundError] = NodeNotFoundError,
+    allow_conflicts: bool = True,
 ) -> Callable[..., Any]:
     """Adapt a function of the core: its arguments, results and errors.
 
@@ -103,7 +105,10 @@ def adapt(
         The value of ``store`` of nodes in the result.
     not_found : type
         The error to raise if a node does not exist.
+    allow_conflicts : bool
+        Whether nodes are created where one of another format exists.
     """
+    conflicts = allow_conflicting_formats if allow_conflicts else nullcontext
 
     @functools.wraps(function)
     def call(*arguments: Any, **options: Any) -> Any:
@@ -111,7 +116,7 @@ def adapt(
         try:
             # As zarr-python does: xarray uses reserved names, mode "w" removes all keys, and ome-zarr
             # creates groups of version 3 in stores of version 2.
-            with allow_reserved_names(), overwrite_unmanaged_keys(), allow_conflicting_formats():
+            with allow_reserved_names(), overwrite_unmanaged_keys(), conflicts():
                 found = function(
                     *map(unwrap, arguments),
                     **{name: unwrap(value) for name, value in options.items()},

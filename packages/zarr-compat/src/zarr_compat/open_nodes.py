@@ -155,7 +155,8 @@ def _open(
     if isinstance(store, str) and store.startswith("reference://"):  # programs use store.fs
         store = FsspecStore.from_url(store, options.pop("storage_options", None))
     store_like, path, user_store = resolve_store(store, path)
-    adapted = adapt(function, user_store, not_found)
+    # Mode "w-" raises if any node exists.
+    adapted = adapt(function, user_store, not_found, allow_conflicts=mode != "w-")
 
     def call(mode: str, **options: Any) -> Any:
         found = adapted(store_like, mode, path=path, **options)
