@@ -94,6 +94,17 @@ def test_tensorstore_reads_the_same_elements(program, run):
     assert compared >= 3
 
 
+def test_zarr_python_opens_consolidated_metadata_with_recorded_nodes(tmp_path):
+    """It refuses them if the group of a node is missing."""
+    zarr.open_group(tmp_path, mode="w", zarr_format=2).create_group("images")
+    zarr.consolidate_metadata(tmp_path)
+    api.create_group(tmp_path / "images" / "b", zarr_format=2)
+    api.open_group(tmp_path, mode="r+")["images/b"].create_array("x", data=np.arange(3))
+    for library in (zarr, api):
+        root = library.open_group(tmp_path, mode="r", use_consolidated=True)
+        assert root["images/b/x"][:].tolist() == [0, 1, 2]
+
+
 def test_each_reads_the_nodes_of_both_formats_of_the_other(run):
     (_, ours), (_, theirs) = run("two_formats")
     for place in (ours, theirs):

@@ -182,7 +182,8 @@ def references(place):
 PROGRAMS = {
     program.__name__: program
     for program in (
-        undefined_fill_value, two_formats, consolidated_without_a_group, an_array_is_no_group,
+        undefined_fill_value, two_formats, consolidated_without_a_group,
+         an_array_is_no_group,
         chunk_shapes, booleans, references,
     )
 }  # fmt: skip

@@ -138,6 +138,14 @@ def test_changes_through_the_group_are_recorded(store):
     assert entries(store) == {}
 
 
+def test_groups_above_a_recorded_node_are_recorded(store):
+    zarr.create_group(store, path="g/other/group")
+    root = zarr.open_group(store, "r+")
+    root["g/other/group"].create_array("new", shape=2)
+    assert {"g/other", "g/other/group", "g/other/group/new"} <= entries(store).keys()
+    assert in_step(store)
+
+
 def test_each_change_is_one_write_of_the_copies(store):
     root = zarr.open_group(store, "r+")
     store.calls.clear()

@@ -195,7 +195,14 @@ class ConsolidatedView:
         """Consolidated metadata in which the entries of changed nodes are read from the store."""
         new = dict(metadata.entries)
         below = [name for name in new if changes.includes_removed(name)] if changes.removed else []
-        for name in dict.fromkeys([*below, *changes.changed]):
+        # Groups that were created in another way: zarr-python requires all groups above a node.
+        above = [
+            group
+            for name in changes.changed
+            for group in accumulate(name.split("/")[:-1], "{}/{}".format)
+            if group not in new
+        ]
+        for name in dict.fromkeys([*below, *above, *changes.changed]):
             found = self._format.read(self._store, f"{self.path}/{name}".lstrip("/"))
             if found is None:
                 new.pop(name, None)
