@@ -1,5 +1,7 @@
 """Detection of the format of a node."""
 
+import re
+
 import numpy as np
 import pytest
 import zarr_core as zarr
@@ -114,6 +116,21 @@ def test_a_draft_of_version_3_is_named(version, path):
 def test_existing_node_type_is_reported(keys, sentence):
     with pytest.raises(NodeNotFoundError, match=sentence):
         read_node(MemoryStore(dict.fromkeys(keys, b"")), "a")
+
+
+@pytest.mark.parametrize(
+    ("stored", "given", "key"),
+    [(2, 3, ".zgroup"), (3, 2, "zarr.json"), ("n5", 3, "attributes.json")],
+)
+@pytest.mark.parametrize("path", ["", "a"])
+def test_a_node_of_another_format_than_requested_is_reported(stored, given, key, path):
+    store = MemoryStore()
+    zarr.create_group(store, path=path, zarr_format=stored)
+    found = re.escape(f"{path}/{key}" if path else key)
+    name = stored if stored == "n5" else f"v{stored}"
+    sentence = rf"The key '{found}' belongs to the format '{name}': leave out zarr_format"
+    with pytest.raises(NodeNotFoundError, match=sentence):
+        zarr.open(store, path=path, zarr_format=given)
 
 
 def test_documents_of_two_formats_are_warned_of_once():

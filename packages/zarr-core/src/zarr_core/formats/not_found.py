@@ -44,7 +44,7 @@ def no_node_message(store: Store, path: str, keys: list[str]) -> str:
             f"not installed: pip install {requirement('format', drafts[0])}"
         )
     create = "Use create_array or create_group to create a node"
-    return f"{looked}. {_instead(store, prefix)}. {create}"
+    return f"{looked}. {_instead(store, prefix, keys)}. {create}"
 
 
 def _has_version_uri(store: Store, key: str) -> bool:
@@ -55,7 +55,7 @@ def _has_version_uri(store: Store, key: str) -> bool:
         return False
 
 
-def _instead(store: Store, prefix: str) -> str:
+def _instead(store: Store, prefix: str, keys: list[str]) -> str:
     """What exists below a prefix, as a sentence without its full stop."""
     if not store.supports_listing:
         return "Check the path; the store cannot list its keys"
@@ -66,6 +66,13 @@ def _instead(store: Store, prefix: str) -> str:
     found = sorted([*keys, *prefixes])
     if not found:
         return "Nothing is stored here: check the path"
+    for name in DETECTION_ORDER:
+        first, *others = METADATA_KEYS[name]
+        if first not in keys and (here := {prefix + key for key in (first, *others)} & {*found}):
+            return (
+                f"The key {min(here)!r} belongs to the format {name!r}: leave out zarr_format to "
+                "open it"
+            )
     count = f"{len(found)} other {'keys or prefixes' if len(found) > 1 else 'key or prefix'}"
     said = f"Check the path: {count} here, such as {found[0][len(prefix) :]!r}"
     for suffix, advice in _SUFFIXES.items():
