@@ -106,7 +106,8 @@ SUITES = (
         ("--import-mode=importlib", "tests/test_readwrite.py", "tests/test_io_elementwise.py", "-k", "zarr"),
     ),
     Suite(
-        "virtualizarr", ("virtualizarr==2.5.1", "netCDF4", "arro3-core"),
+        "virtualizarr",
+        ("virtualizarr==2.5.1", "netCDF4", "arro3-core", "kerchunk==0.2.10", "icechunk==1.1.21"),
         ("virtualizarr/tests/test_writers",), small=True,
     ),
     Suite(
@@ -118,7 +119,7 @@ SUITES = (
         ("tests/test_writer.py", "tests/test_io.py", "tests/test_reader.py", "tests/test_node.py"),
         small=True,
     ),
-    Suite("tifffile", ("tifffile==2026.3.3",), ("tests", "-k", "zarr"), small=True),
+    Suite("tifffile", ("tifffile==2026.3.3", "kerchunk==0.2.10"), ("tests", "-k", "zarr"), small=True),
     Suite(
         "icechunk", ("icechunk==1.1.21", "boto3", "mypy-boto3-s3"),
         ("tests/test_xarray.py", "tests/test_store.py"), directory="icechunk-python",
