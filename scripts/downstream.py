@@ -24,6 +24,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -246,7 +247,10 @@ def outcomes(report: ElementTree.Element) -> dict[str, str]:
             if "skipped" in tags
             else "passed"
         )
-        found[f"{case.get('classname')}::{case.get('name')}"] = outcome
+        name = f"{case.get('classname')}::{case.get('name')}"
+        # The report does not name the modules of installed tests, so that several have one name.
+        number = next(number for number in count() if f"{number}:{name}" not in found)
+        found[f"{number}:{name}"] = outcome
     return found
 
 
