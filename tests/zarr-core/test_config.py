@@ -26,6 +26,10 @@ def test_a_change_lasts_until_the_end_of_its_block(config):
     assert config.settings == Settings()
 
 
+def test_settings_are_shown(config):
+    assert "threads=None" in repr(config)
+
+
 def test_a_change_without_a_block_stays(config):
     config.set(missing_chunks="error")
     assert config.settings.missing_chunks == "error"

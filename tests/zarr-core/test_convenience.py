@@ -108,6 +108,21 @@ def test_several_are_saved_in_a_group(tmp_path):
     assert not (tmp_path / "c").exists()
 
 
+def test_saving_overwrites_on_request():
+    store = zarr.MemoryStore()
+    zarr.save(store, [1, 2])
+    zarr.save(store, [3], overwrite=True)
+    assert zarr.load(store).tolist() == [3]
+    zarr.save(store, x=[4], overwrite=True)
+    zarr.save_group(store, [5], overwrite=True)
+    assert {name: values.tolist() for name, values in zarr.load(store).items()} == {"arr_0": [5]}
+    for save in (zarr.save, zarr.save_group):
+        with pytest.raises(NodeExistsError, match="overwrite=True"):
+            save(store, [6])
+        with pytest.raises(TypeError, match="overwrite must be True or False"):
+            save(store, overwrite=np.arange(3))
+
+
 def test_two_arrays_of_one_name_are_not_saved():
     for save in (zarr.save, zarr.save_group):
         store = zarr.MemoryStore()

@@ -177,6 +177,7 @@ def test_filters_and_serializer():
         ({"compressors": {"level": 5}}, CodecChainError, "needs a name"),
         ({"compressors": {"name": "gzip", "level": 5}}, CodecChainError, "unknown members: level"),
         ({"compressors": [None]}, CodecChainError, "None is not a codec"),
+        ({"serializer": BytesCodec}, CodecChainError, "BytesCodec is a class; pass an object"),
         ({"compressors": "nope"}, UnknownExtensionError, "codec called 'nope'"),
         ({"compressors": "bytes"}, CodecChainError, "exactly one"),
         ({"filters": ["gzip", {"name": "transpose", "configuration": {"order": [0]}}]},

@@ -118,6 +118,9 @@ class Config:
         self.version = _next_version()
         """Changes whenever a name can resolve to another class; part of the keys of caches."""
 
+    def __repr__(self) -> str:
+        return f"<Config {self.settings}>"
+
     @property
     def settings(self) -> Settings:
         """The current settings; the environment is read at first use."""

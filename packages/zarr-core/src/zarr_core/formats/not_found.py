@@ -55,7 +55,7 @@ def _has_version_uri(store: Store, key: str) -> bool:
         return False
 
 
-def _instead(store: Store, prefix: str, keys: list[str]) -> str:
+def _instead(store: Store, prefix: str, looked_for: list[str]) -> str:
     """What exists below a prefix, as a sentence without its full stop."""
     if not store.supports_listing:
         return "Check the path; the store cannot list its keys"
@@ -68,7 +68,9 @@ def _instead(store: Store, prefix: str, keys: list[str]) -> str:
         return "Nothing is stored here: check the path"
     for name in DETECTION_ORDER:
         first, *others = METADATA_KEYS[name]
-        if first not in keys and (here := {prefix + key for key in (first, *others)} & {*found}):
+        if first not in looked_for and (
+            here := {prefix + key for key in (first, *others)} & {*found}
+        ):
             return (
                 f"The key {min(here)!r} belongs to the format {name!r}: leave out zarr_format to "
                 "open it"

@@ -112,7 +112,7 @@ def full_like(like: Any, fill_value: Any, **options: Any) -> Array:
     return empty_like(like, **{**options, "fill_value": fill_value})
 
 
-def save(store: StoreLike, *arrays: Any, **named: Any) -> None:
+def save(store: StoreLike, *arrays: Any, overwrite: bool = False, **named: Any) -> None:
     """Store one array, or several in a group.
 
     Parameters
@@ -122,11 +122,15 @@ def save(store: StoreLike, *arrays: Any, **named: Any) -> None:
     *arrays, **named : array-like
         A single unnamed array becomes the node itself.  If there are several, the unnamed ones are
         called ``arr_0``, ``arr_1``, ...  ``path`` may be the path of the node in the store.
+    overwrite : bool
+        Whether an existing node is removed first, with everything below it.
 
     Raises
     ------
     NodeExistsError
-        If a node exists already.
+        If a node exists already, and ``overwrite`` is false.
+    TypeError
+        If ``overwrite`` is an array.
     ValueError
         If there is no array, or two have the same name.
 
@@ -144,14 +148,17 @@ def save(store: StoreLike, *arrays: Any, **named: Any) -> None:
     array([0, 1, 2])
     """
     path = named.pop("path", None)
+    if not isinstance(overwrite, bool):
+        raise TypeError("overwrite must be True or False; save no array under this name")
     if len(arrays) == 1 and not named:
-        create_array(store, path=path, data=arrays[0]).store.flush()  # of a zip file
+        array = create_array(store, path=path, data=arrays[0], overwrite=overwrite)
+        array.store.flush()  # of a zip file
         return
     if not arrays and not named:
         raise ValueError("nothing to save: pass at least one array")
     members = _all_named(arrays, named)
     with Rollback() as rollback, rollback.nested():
-        group = create_group(store, path=path)
+        group = create_group(store, path=path, overwrite=overwrite)
         for name, value in members.items():
             group.create_array(name, data=value)
         group.store.flush()
@@ -173,9 +180,9 @@ def save_array(store: StoreLike, values: Any, **options: Any) -> None:
     create(None, store=store, data=values, **options).store.flush()
 
 
-def save_group(store: StoreLike, *arrays: Any, **named: Any) -> None:
+def save_group(store: StoreLike, *arrays: Any, overwrite: bool = False, **named: Any) -> None:
     """Store arrays in a group, also a single one; otherwise as :func:`save`."""
-    save(store, **_all_named(arrays, named))
+    save(store, overwrite=overwrite, **_all_named(arrays, named))
 
 
 def group(store: StoreLike = None, *, overwrite: bool = False, **options: Any) -> Group:

@@ -148,6 +148,8 @@ def parse_codec(codec: Any) -> ExtensionDefinition:
     """
     if isinstance(codec, str | Codec | ExtensionDefinition):
         return codec_definition(codec)
+    if isinstance(codec, type):
+        raise CodecChainError(f"{codec.__name__} is a class; pass an object: {codec.__name__}(...)")
     if isinstance(codec, dict) and "id" in codec:
         return _from_numcodecs(codec)
     # Codecs of zarr-python that wrap numcodecs have both methods.

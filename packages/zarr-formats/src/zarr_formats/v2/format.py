@@ -71,7 +71,8 @@ class V2(Format):
     conflicting_formats: ClassVar[Mapping[str, tuple[str, str]]] = {"v3": (ARRAY, GROUP)}
     own_extensions: ClassVar[Mapping[str, str]] = {
         "v2.object": "Zarr version 3 has no data type for Python objects (dtype=object); use "
-        "dtype=str for text, dtype=bytes for bytes, or convert the elements to numbers",
+        'dtype=str for text, dtype=bytes for bytes, dtype="datetime64[us]" for dates, or convert '
+        "the elements to numbers",
         "v2.*": "",
     }
     undefined_fill_values: ClassVar[bool] = True
