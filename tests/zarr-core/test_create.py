@@ -288,6 +288,12 @@ def test_chunks_without_a_document_do_not_become_those_of_a_new_array():
     assert new[...].tolist() == [0, 0, 0, 0]
 
 
+@pytest.mark.parametrize("data", [{1, 2}, frozenset({1}), (x for x in (1, 2)), iter([1])])
+def test_data_without_an_order_or_a_length_is_an_error(data):
+    with pytest.raises(TypeError, match=f"of type {type(data).__name__} to an array; pass a list"):
+        zarr.create_array(data=data)
+
+
 @pytest.mark.parametrize(
     ("argument", "meant"),
     [

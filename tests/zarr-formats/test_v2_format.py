@@ -399,6 +399,16 @@ def test_unmanaged_keys_are_not_overwritten(version):
             zarr.create_group(store, zarr_format=version, overwrite=True)
 
 
+@pytest.mark.parametrize("version", [2, 3])
+def test_files_of_file_managers_do_not_prevent_overwriting(version):
+    for name in (".DS_Store", "Thumbs.db", "desktop.ini"):
+        store = memory(
+            {"y/.zarray": stored(array()), name: b"", f"y/{name}": b"", f"z/{name}": b""}
+        )
+        zarr.create_group(store, zarr_format=version, overwrite=True)
+        assert not [key for key in store.list() if key.endswith(name)]
+
+
 # --- number of requests ---
 
 

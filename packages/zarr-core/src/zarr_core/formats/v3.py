@@ -49,6 +49,8 @@ T = TypeVar("T")
 _DOCUMENT = "zarr.json"
 # Chunk keys of the encoding "default", at any depth.
 _CHUNK = re.compile(r"(?:.*/)?c(?:(?:/[0-9]+)+|(?:\.[0-9]+)+)", re.DOTALL).fullmatch
+# Keys of this library, and of file managers, which store views of directories; all can be removed.
+_AUXILIARY = {CHECKPOINT_NAME, *MANIFEST_NAMES, ".DS_Store", "Thumbs.db", "desktop.ini"}
 _EXTENSION_POINTS = (
     "data_type",
     "chunk_grid",
@@ -179,7 +181,7 @@ class V3(Format):
             if name == _DOCUMENT:
                 if _is_array(store, key):
                     arrays.add(node)
-            elif name not in (CHECKPOINT_NAME, *MANIFEST_NAMES) and not _CHUNK(key):
+            elif name not in _AUXILIARY and not _CHUNK(key):
                 others.append(key)
         return [
             key

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Set
 from reprlib import repr as brief
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,9 @@ def plain(value: Any) -> np.ndarray[Any, Any]:
     """Convert an array-like to a plain NumPy array; raise a ValueError for masked elements."""
     if isinstance(value, np.ndarray) and np.any(getattr(value, "mask", False)):
         raise ValueError("masked elements cannot be stored; replace them with values.filled(...)")
+    if isinstance(value, Set | Iterator):  # NumPy stores the object itself
+        kind = type(value).__name__
+        raise TypeError(f"cannot convert an object of type {kind} to an array; pass a list")
     try:
         return np.asarray(value)
     except (TypeError, ValueError) as error:
