@@ -1,9 +1,12 @@
 """zarr-compat issues the warnings of zarr-python; ``test_warnings.py`` tests them."""
 
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
+import zarr_compat
+from zarr_core.registry import discovery
 
 # pytest's importlib mode does not extend sys.path.
 sys.path.insert(0, str(Path(__file__).parent))
@@ -17,3 +20,37 @@ def pytest_collection_modifyitems(items):
             for name in CLASSES:
                 mark = pytest.mark.filterwarnings(f"ignore::zarr_compat.errors.{name}")
                 item.add_marker(mark, append=False)
+
+
+def loaded(packages):
+    """Return the names of the imported modules of some packages."""
+    return [name for name in sys.modules if name.partition(".")[0] in packages]
+
+
+@pytest.fixture
+def no_zarr_python(monkeypatch):
+    """Remove zarr-python, which a plugin of pytest or another test imported, from sys.modules.
+
+    Its plugins that the test imports are removed afterwards: their classes are derived from those of
+    another import of zarr-python than the one that other tests use.
+    """
+    plugins = {
+        point.module.partition(".")[0]
+        for point in entry_points()
+        if point.group.startswith("zarr.") and not point.module.startswith("zarr.")
+    }
+    before = {name: sys.modules[name] for name in loaded(plugins)}
+    for name in loaded({"zarr"}):
+        monkeypatch.delitem(sys.modules, name)
+    yield
+    for name in loaded(plugins):
+        del sys.modules[name]
+    sys.modules.update(before)
+    discovery.refresh()
+
+
+@pytest.fixture
+def alias(no_zarr_python):
+    """``zarr`` of this library."""
+    with zarr_compat.install_as_zarr() as zarr:
+        yield zarr

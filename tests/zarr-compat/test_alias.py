@@ -25,14 +25,7 @@ def python(*arguments, cwd, check=True):
     return run
 
 
-@pytest.fixture
-def none(monkeypatch):
-    """Remove zarr-python from sys.modules, as a pytest plugin imports it."""
-    for name in [name for name in sys.modules if name.partition(".")[0] == "zarr"]:
-        monkeypatch.delitem(sys.modules, name)
-
-
-def test_modules_are_installed_and_removed(none):
+def test_modules_are_installed_and_removed(no_zarr_python):
     with zarr_compat.install_as_zarr() as zarr:
         import zarr.core.sync
         from zarr.storage import MemoryStore
@@ -48,7 +41,7 @@ def test_modules_are_installed_and_removed(none):
     assert not [name for name in sys.modules if name.split(".")[0] == "zarr"]
 
 
-def test_install_twice(none):
+def test_install_twice(no_zarr_python):
     first = zarr_compat.install_as_zarr()
     module = sys.modules["zarr"]
     zarr_compat.install_as_zarr()
@@ -56,13 +49,13 @@ def test_install_twice(none):
     first.remove()
 
 
-def test_install_raises_if_zarr_python_is_imported(none, monkeypatch):
+def test_install_raises_if_zarr_python_is_imported(no_zarr_python, monkeypatch):
     monkeypatch.setitem(sys.modules, "zarr", os)
     with pytest.raises(RuntimeError, match="is imported already"):
         zarr_compat.install_as_zarr()
 
 
-def test_alias_has_all_public_names(none):
+def test_alias_has_all_public_names(no_zarr_python):
     with zarr_compat.install_as_zarr():
         for name, sources in {**MODULES, **EXTENDED_MODULES}.items():
             for source in sources:

@@ -3,13 +3,11 @@
 import json
 import os
 import pickle
-import sys
 from collections.abc import MutableMapping
 from pathlib import Path
 
 import numpy as np
 import pytest
-import zarr_compat
 import zarr_core
 
 numcodecs = pytest.importorskip("numcodecs")
@@ -67,14 +65,6 @@ def holds(check, zarr, path):
     tools = {"np": np, "os": os, "pickle": pickle, "numcodecs": numcodecs, "Mapping": Mapping}
     functions = {"refuses": refuses, "storage_ratio": storage_ratio}
     return bool(eval(check, names | tools | functions))
-
-
-@pytest.fixture
-def alias(monkeypatch):
-    for name in [name for name in sys.modules if name.partition(".")[0] == "zarr"]:
-        monkeypatch.delitem(sys.modules, name)
-    with zarr_compat.install_as_zarr() as zarr:
-        yield zarr
 
 
 EACH_NAME = pytest.mark.parametrize(

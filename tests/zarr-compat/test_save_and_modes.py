@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from zarr_compat import api as zarr
 from zarr_compat import codecs, errors, storage
-from zarr_compat.alias import install_as_zarr
 
 ELEMENTS = np.arange(12, dtype="i4").reshape(3, 4)
 
@@ -145,16 +144,6 @@ def test_shuffle_of_blosc():
 def spelled(shuffle):
     """Return the name of a shuffle: an enumeration, in zarr-python 3.4 a string."""
     return getattr(shuffle, "value", shuffle)
-
-
-@pytest.fixture
-def alias(monkeypatch):
-    """``zarr`` of this library, also if a plugin of pytest or another test imported zarr-python."""
-    pytest.importorskip("zarr")
-    for name in [name for name in sys.modules if name.partition(".")[0] == "zarr"]:
-        monkeypatch.delitem(sys.modules, name)
-    with install_as_zarr() as module:
-        yield module
 
 
 def test_blosc_of_zarr_python_takes_the_size_of_elements(alias):

@@ -9,11 +9,9 @@ import zarr_core as zarr
 from zarr_core.user_warning import warn
 
 LENGTHS = count(1)
-STORES = []  # URLs of stores in memory are unique while these exist
 
 
 def of_two_formats(store):
-    STORES.append(store)
     zarr.create_array(store, path="x", data=np.arange(3))
     store.set("x/.zarray", b"{}")
 
@@ -51,7 +49,8 @@ def of_nan(store):
     ],
 )
 def test_opening(prepare, text, opening):
-    store = zarr.MemoryStore()
+    # The warning about two formats is issued once for a URL; those of stores without a name are reused.
+    store = zarr.MemoryStore.from_url(f"memory://warnings-{next(LENGTHS)}")
     prepare(store)
     with pytest.warns(UserWarning, match=text) as caught:
         opening(store)
