@@ -1,7 +1,7 @@
 """zarr-compat issues the warnings of zarr-python; ``test_warnings.py`` tests them."""
 
 import sys
-from importlib.metadata import entry_points
+from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
@@ -36,7 +36,8 @@ def no_zarr_python(monkeypatch):
     """
     plugins = {
         point.module.partition(".")[0]
-        for point in entry_points()
+        for distribution in distributions()
+        for point in distribution.entry_points
         if point.group.startswith("zarr.") and not point.module.startswith("zarr.")
     }
     before = {name: sys.modules[name] for name in loaded(plugins)}
