@@ -42,7 +42,7 @@ NAMES = {
         concurrent_map conflicting_format create_ancestors data_type_for erase_documents
         erase_node escape_controls escape_json fill_value_test find_implementation format_named
         format_of_new formats_without holds_anything in_one_thread installed_entry_points
-        is_node_name is_provided is_reserved_name join json_pointer keep_nonfinite
+        is_integer is_node_name is_provided is_reserved_name join json_pointer keep_nonfinite
         key_lock key_order listed log create_extension make_room
         normalise_path occupied only_keys optional_function opened_store overwrite_unmanaged_keys package_schema parallel_for path_from_url
         printable_message project project_dimension providers_of put quoted read_metadata

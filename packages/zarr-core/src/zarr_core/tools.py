@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from zarr_core.registry.registry import every_provider as providers_of
     from zarr_core.registry.resolve import create_extension, find_implementation, require_extension
     from zarr_core.selection.parsed_selection import ParsedSelection as ParsedSelection
+    from zarr_core.selection.parsed_selection import is_integer
     from zarr_core.selection.projection import (
         ChunkProjection,
         chunk_count,
@@ -158,6 +159,7 @@ _MODULE_OF = {
     "holds_anything": "zarr_core.hierarchy.rollback",
     "in_one_thread": "zarr_core.threads",
     "installed_entry_points": "zarr_core.registry.entry_points:entry_points",
+    "is_integer": "zarr_core.selection.parsed_selection",
     "is_node_name": "zarr_core.names",
     "is_provided": "zarr_core.registry.extension_names",
     "is_reserved_name": "zarr_core.names",
@@ -254,6 +256,7 @@ __all__ = [
     "holds_anything",
     "in_one_thread",
     "installed_entry_points",
+    "is_integer",
     "is_node_name",
     "is_provided",
     "is_reserved_name",

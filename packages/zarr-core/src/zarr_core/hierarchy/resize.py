@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import product
-from operator import index as as_integer
 from operator import lt
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from zarr_core.optional import optional_function
 from zarr_core.registry.resolve import require_extension
 from zarr_core.registry.scope import override_extensions
 from zarr_core.selection import parse
+from zarr_core.selection.parsed_selection import as_integer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -47,7 +47,10 @@ def new_shape(
     if only not in ("grow", "shrink", None):
         raise ValueError(f'only must be "grow" or "shrink", not {only!r}')
     items: Any = shape[0] if len(shape) == 1 and hasattr(shape[0], "__iter__") else shape
-    lengths = tuple(None if length is None else as_integer(length) for length in items)
+    try:
+        lengths = tuple(None if length is None else as_integer(length) for length in items)
+    except TypeError:
+        raise TypeError(f"lengths of dimensions are integers or None, not {items!r}") from None
     if any(length is not None and length < 0 for length in lengths):
         raise ValueError(f"the shape {lengths} has negative lengths")
     if len(lengths) != len(old):
@@ -86,6 +89,10 @@ def elements_to_append(
     values = data if in_parts else elements_of(data, array.resolved.data_type)
     old = array.metadata.shape
     ndim = len(old)
+    try:
+        axis = as_integer(axis)
+    except TypeError:
+        raise TypeError(f"axis must be an integer, not {axis!r}") from None
     if not -ndim <= axis < ndim:
         raise ValueError(f"axis {axis} is out of range for an array with {ndim} dimensions")
     axis %= ndim
