@@ -22,6 +22,9 @@ class EarlierBoolean:
     ndim = 0
     shape = ()
 
+    def __repr__(self) -> str:
+        return "earlier boolean"
+
     def __index__(self) -> int:
         return 1
 

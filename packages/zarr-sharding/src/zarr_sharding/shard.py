@@ -229,8 +229,9 @@ def prepare_shard(
         inner_shard=inner_shard,
     )
     # A missing inner chunk may be an inner shard, which a flat shard does not have.
-    single = inner_shard is None or decoded.missing_is_error
-    return shard if single else replace(shard, flat=_flat(shard, inner_shard))
+    if inner_shard is None or decoded.missing_is_error:
+        return shard
+    return replace(shard, flat=_flat(shard, inner_shard))
 
 
 def _flat(shard: Shard, inner_shard: Shard) -> Shard | None:

@@ -22,7 +22,7 @@ from zarr_core.interfaces.selection import BasicIndexer, MaskIndexer
 from zarr_core.selection.projection import put, take
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from zarr_core.interfaces.byte_reader import Buffer, ByteReader
     from zarr_core.interfaces.codec import (
@@ -161,16 +161,19 @@ class PreparedCodecChain:
 
     def with_write_empty_chunks(self) -> PreparedCodecChain:
         """Return the same codecs, with empty chunks stored."""
-        return self._with(write_empty_chunks=True)
+        return self._with(lambda item: replace(item, write_empty_chunks=True))
 
     def with_missing_as_error(self) -> PreparedCodecChain:
         """Return codecs that raise an error for missing inner chunks; the same if there are none."""
-        has_inner = isinstance(self.array_to_bytes, SubchunkCodec)
-        return self._with(missing_is_error=True) if has_inner else self
+        if not isinstance(self.array_to_bytes, SubchunkCodec):
+            return self
+        return self._with(lambda item: replace(item, missing_is_error=True))
 
-    def _with(self, **changes: bool) -> PreparedCodecChain:
+    def _with(
+        self, change: Callable[[ArrayRepresentation], ArrayRepresentation]
+    ) -> PreparedCodecChain:
         """Return the same codecs for changed representations."""
-        representations = [replace(item, **changes) for item in self._representations]
+        representations = [change(item) for item in self._representations]
         bytes_to_bytes = [(name, codec) for name, codec, *_ in self._bytes_encoders]
         return PreparedCodecChain(
             self._array_to_array, self._array_to_bytes, bytes_to_bytes, representations

@@ -15,6 +15,7 @@ from zarr_core.errors import (
 )
 from zarr_core.formats.detect import conflicting_format
 from zarr_core.formats.reserved_names import check_reserved_names
+from zarr_core.formats.unmanaged_keys import refuse_unmanaged
 from zarr_core.hierarchy.delete import erase_node, is_stored
 from zarr_core.hierarchy.from_metadata import validate_node
 from zarr_core.hierarchy.rollback import holds_anything
@@ -35,22 +36,7 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.store import Buffers
 
 
-_overwrites_all: ContextVar[bool] = ContextVar("zarr_core_overwrites_all", default=False)
 _allows_conflicts: ContextVar[bool] = ContextVar("zarr_core_allows_conflicts", default=False)
-
-
-@contextmanager
-def overwrite_unmanaged_keys() -> Iterator[None]:
-    """Remove all keys below nodes that are overwritten, until the end of the block.
-
-    Otherwise, a key that belongs to no node, such as a file of a user, prevents overwriting.  Only
-    the calling thread or task is affected.
-    """
-    token = _overwrites_all.set(True)
-    try:
-        yield
-    finally:
-        _overwrites_all.reset(token)
 
 
 @contextmanager
@@ -336,13 +322,7 @@ def _clear(store: Store, path: str, format_: Format) -> bool:
     """
     if not store.supports_listing:
         raise StoreCapabilityError("overwriting requires a store that lists its keys", store)
-    foreign = None if _overwrites_all.get() else format_.unmanaged_key(store, path)
-    if foreign is not None:
-        raise NodeExistsError(
-            Location(store, path),
-            f"overwriting would remove {foreign!r}, which is not part of a Zarr node; "
-            "move it, or choose another path",
-        )
+    refuse_unmanaged(format_, store, path, "overwriting", "move it, or choose another path")
     # A store that cannot remove keys needs no removal at an empty path.
     found = holds_anything(store, path, format_)
     if found:
