@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import accumulate
@@ -25,6 +26,7 @@ _AUXILIARY = {CHECKPOINT_NAME, *MANIFEST_NAMES, ".DS_Store", "Thumbs.db", "deskt
 # Chunk keys of all formats: the array may have had another encoding, or a larger shape.
 _CHUNK = re.compile(r"c|(?:c[/.]?)?[0-9]+(?:(?:/[0-9]+)+|(?:\.[0-9]+)+)?").fullmatch
 
+_PAUSES = (0.01, 0.05, 0.2, 0.0)  # seconds before keys like those of chunks are listed again
 _removes_all: ContextVar[bool] = ContextVar("zarr_core_removes_all", default=False)
 
 
@@ -101,9 +103,15 @@ def refuse_unmanaged(format_: Format, store: Store, path: str, doing: str, remed
 
     ``doing`` is what would remove it, such as ``"overwriting"``; ``remedy`` ends the message.
     """
-    foreign = None if _removes_all.get() else format_.unmanaged_key(store, path)
-    if foreign is not None:
-        raise NodeExistsError(
-            Location(store, path),
-            f"{doing} would remove {foreign!r}, which is not part of a Zarr node; {remedy}",
-        )
+    if _removes_all.get():
+        return
+    for pause in _PAUSES:
+        if (foreign := format_.unmanaged_key(store, path)) is None:
+            return
+        if not _CHUNK(foreign.removeprefix(f"{path}/")):
+            break
+        time.sleep(pause)  # another writer may be removing the chunks of a node
+    raise NodeExistsError(
+        Location(store, path),
+        f"{doing} would remove {foreign!r}, which is not part of a Zarr node; {remedy}",
+    )

@@ -21,7 +21,13 @@ from zarr_core.hierarchy.array_view import (
     reinterpreting,
     split_fields,
 )
-from zarr_core.hierarchy.coerce import as_array, elements_of, is_chunked, one_object
+from zarr_core.hierarchy.coerce import (
+    as_array,
+    elements_of,
+    is_chunked,
+    one_object,
+    refuse_elements,
+)
 from zarr_core.hierarchy.node import Node, update_metadata
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.optional import optional_function
@@ -948,6 +954,20 @@ class Array(Node[ArrayMetadata]):
 
     def __complex__(self) -> complex:
         return complex(self._single("complex number"))
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both have the same location; elements are not compared.
+
+        Raises
+        ------
+        TypeError
+            If the other object is a number, a list or an array of NumPy: ``array[...] == other``
+            compares the elements.
+        """
+        refuse_elements(other)
+        return super().__eq__(other)
+
+    __hash__ = Node.__hash__
 
     def __index__(self) -> int:
         if self.ndim:

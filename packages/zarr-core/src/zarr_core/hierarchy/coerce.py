@@ -127,6 +127,15 @@ def elements_of(value: Any, data_type: DataType) -> np.ndarray[Any, Any]:
     return as_array(value, data_type.numpy_dtype)
 
 
+def refuse_elements(other: object) -> None:
+    """Raise a TypeError if an array is compared with elements, which it is never equal to."""
+    if isinstance(other, int | float | complex | list | np.ndarray | np.generic):
+        raise TypeError(
+            f"an array is compared with {brief(other)}: == compares locations; "
+            "to compare elements, read them: array[...] == other"
+        )
+
+
 def one_object(value: Any) -> np.ndarray[Any, Any]:
     """A zero-dimensional array that contains an object, such as a list."""
     if isinstance(value, np.ndarray) and value.dtype.hasobject and not value.ndim:
