@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from math import gcd
 from operator import lt
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from zarr_core.engine.resolved_metadata import resolve_cached
 from zarr_core.errors import StoreCapabilityError
 from zarr_core.hierarchy.coerce import elements_of, is_chunked
 from zarr_core.interfaces.chunk_cache import forget_chunks
+from zarr_core.interfaces.codec import SubchunkCodec
 from zarr_core.interfaces.selection import BasicIndexer
 from zarr_core.optional import optional_function
 from zarr_core.registry.resolve import require_extension
@@ -144,7 +146,7 @@ def resized(array: StoredArray, metadata: ArrayMetadata, shape: tuple[int, ...])
             grid = array.resolved.grid
         else:
             grid = require_extension("chunk_grid", metadata.chunk_grid, location.at("/chunk_grid"))
-        new_grid = grid.resized(shape)
+        new_grid = grid.resized(_in_inner_chunks(array, shape))
         new = metadata.replace(shape=shape)
         if new_grid is not grid:
             new = new.replace(chunk_grid=new_grid.to_definition())
@@ -152,6 +154,21 @@ def resized(array: StoredArray, metadata: ArrayMetadata, shape: tuple[int, ...])
         resolved = resolve_cached(new, array.store, array.path, array.resolved.write_empty_chunks)
     resolved.check_lengths(location)
     return new
+
+
+def _in_inner_chunks(array: StoredArray, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """A shape, rounded up to whole inner chunks, which shards that a grid adds must consist of."""
+    if not isinstance(array.codecs.array_to_bytes, SubchunkCodec):
+        return shape
+    inner = array.codecs.inner_codecs
+    if inner is not None:
+        units = inner.decoded.shape
+    else:  # their dimensions are permuted; shards consist of whole ones
+        units = tuple(gcd(*map(axis.length, range(axis.count))) for axis in array.axes)
+    return tuple(
+        -(-length // unit) * unit if unit else length
+        for length, unit in zip(shape, units, strict=True)
+    )
 
 
 def clear_beyond(array: StoredArray, new: StoredArray) -> None:
