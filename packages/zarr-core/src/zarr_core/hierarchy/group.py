@@ -20,7 +20,7 @@ from zarr_core.formats.unmanaged_keys import refuse_unmanaged
 from zarr_core.formats.walk import walk
 from zarr_core.hierarchy.array import Array
 from zarr_core.hierarchy.coerce import dtype_of, values_of
-from zarr_core.hierarchy.delete import REMOVING, erase_node, is_stored
+from zarr_core.hierarchy.delete import REMOVING, erase_node, is_stored, require_erasing
 from zarr_core.hierarchy.from_metadata import stored_node
 from zarr_core.hierarchy.node import Node
 from zarr_core.location import Location
@@ -487,6 +487,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
             raise NodeNotFoundError(Location(self.store, child), reason)
         if not is_stored(self.stored.format, self.store, child):  # damaged nodes can be removed
             raise member_not_found(self, path)
+        require_erasing(self.store)
         if check:
             self._refuse_unmanaged(child)
         erase_node(self.stored.format, self.store, child, reporter)
