@@ -120,6 +120,7 @@ class Odd(MemoryStore):
     supports_listing = False
     supports_erasing = False
     metadata_first = True
+    supports_consolidated_metadata = False
     max_concurrency = 77
     batch_nbytes = 5
     opening_nbytes = 6

@@ -8,7 +8,7 @@ import pytest
 import zarr
 import zarr_core
 from zarr_bridge.icechunk import IcechunkStore
-from zarr_core.errors import StoreError, StoreReadOnlyError
+from zarr_core.errors import StoreCapabilityError, StoreError, StoreReadOnlyError
 
 icechunk = pytest.importorskip("icechunk")
 
@@ -204,3 +204,12 @@ def test_static_credentials_are_not_pickled(on_s3):
     with pytest.raises(StoreError, match=r"the pickle would contain credentials \(static"):
         pickle.dumps(store)
     assert "secret" not in repr(store)
+
+
+def test_sessions_are_not_consolidated(session):
+    group = zarr_core.create_group(session.store)
+    group.create_array("a", data=VALUES)
+    for location in (session.store, group):
+        with pytest.raises(StoreCapabilityError, match="consolidated metadata would hide nodes"):
+            zarr_core.consolidate_metadata(location)
+    assert "consolidated" not in str(zarr_core.open_group(session.store).metadata.to_json())

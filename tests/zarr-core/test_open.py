@@ -152,12 +152,10 @@ def test_overwriting_removes_every_old_key_and_nothing_foreign(place):
             make()
     assert notes.read_text() == "mine"
     assert (place / "zarr.json").exists()
-    # Keys below an array belong to the array.
-    array = zarr.open(place).create_array("z", shape=2)
-    (place / "z" / "readme").write_text("removed with the array")
-    zarr.open(place).create_array("z", shape=3, overwrite=True)
-    assert not (place / "z" / "readme").exists()
-    assert array.path == "z"
+    zarr.open(place).create_array("z", shape=2)
+    (place / "z" / "readme").write_text("mine")
+    with pytest.raises(NodeExistsError, match="would remove 'z/readme'"):
+        zarr.open(place).create_array("z", shape=3, overwrite=True)
 
 
 def test_one_array_has_settings_of_its_own(place):

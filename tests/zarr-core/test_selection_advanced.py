@@ -138,8 +138,9 @@ def test_a_boolean_selects_the_element_of_an_array_without_dimensions():
     assert array[np.array(True)].tolist() == [5]
     array[np.array(True)] = [6]
     assert array[()] == 6
-    with pytest.raises(SelectionError, match=r"oindex.*vindex"):
-        array[np.array(False)]
+    assert array[np.array(False)].shape == (0,)
+    with pytest.raises(SelectionError, match=r"oindex.*vindex|too many"):
+        array[True, [0, 0]]
 
 
 def test_fields_of_records_are_selected_next_to_arrays():

@@ -24,7 +24,9 @@ NODES = {
     ".zgroup": b"",
     ".zmetadata": b"",
     "a/zarr.json": ARRAY,
-    "a/any/thing": b"",
+    "a/c/0": b"",
+    "a/c/7": b"",
+    "a/.DS_Store": b"",
     "b/.zarray": b"",
     "b/.zattrs": b"",
     "b/0": b"",
@@ -48,6 +50,8 @@ def test_parts_of_nodes():
     "key",
     [
         "notes.txt",
+        "a/notes.txt",
+        "a/sub/0.csv",
         "0.0",
         "b/0.x",
         "b/0./1",
@@ -61,7 +65,7 @@ def test_parts_of_nodes():
 )
 def test_keys_of_something_else(key):
     assert found(key) == key
-    assert found(key, path="a") is None
+    assert found(key, path="a") == (key if key.startswith("a/") else None)
 
 
 def test_only_below_the_prefix():

@@ -218,7 +218,11 @@ def test_overwriting_removes_nothing_else(name):
     with pytest.raises(NodeExistsError, match=other):
         zarr.create_group(store, path="g", overwrite=True)
     store.erase(other)
-    store.set(f"{DATA[name]}g/a/notes.txt", b"beside the chunks of an array")
+    beside = f"{DATA[name]}g/a/notes.txt"
+    store.set(beside, b"beside the chunks of an array")
+    with pytest.raises(NodeExistsError, match=beside):
+        zarr.create_group(store, path="g", overwrite=True)
+    store.erase(beside)
     zarr.create_group(store, path="g", overwrite=True)
     assert keys_of(store) == [f"{META[name]}g.group.json"]
 

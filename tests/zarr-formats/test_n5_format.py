@@ -186,8 +186,10 @@ def test_overwriting_spares_what_is_not_a_node(store):
     store.set("g/notes.txt", b"mine")
     with pytest.raises(NodeExistsError, match=r"notes\.txt"):
         root.create_group("g", overwrite=True)
-    # All keys below an array belong to it.
     store.set("g/a/notes.txt", b"mine")
+    with pytest.raises(NodeExistsError, match=r"a/notes\.txt"):
+        root.create_array("g/a", data=VALUES, overwrite=True)
+    store.erase("g/a/notes.txt")
     root.create_array("g/a", data=VALUES, overwrite=True)
     assert store.exists("g/notes.txt")
     # Files that may belong to another program are not removed as chunks.

@@ -5,6 +5,7 @@ import pytest
 import zarr_core as zarr
 from counting_store import CountingStore
 from failing_store import READS, FailingStore
+from metadata_first_store import MetadataFirstStore
 from zarr_core.errors import ZarrError
 from zarr_transfer import (
     ConversionError,
@@ -303,3 +304,12 @@ def test_consolidated_metadata_tell_of_members_where_nothing_is_listed(zarr_form
     }  # fmt: skip
     assert new["t"].chunks == (6, 6, 10)
     assert np.array_equal(new["t"][...], t)
+
+
+def test_rechunking_in_little_memory_where_metadata_must_come_first():
+    values = np.arange(600 * 600, dtype="u2").reshape(600, 600)
+    source = zarr.create_array({}, data=values, chunks=(600, 1), compressors=None)
+    store = MetadataFirstStore()
+    zarr.copy(source, store, dest_path="rows", chunks=(1, 600), max_memory=2**18)
+    np.testing.assert_array_equal(zarr.open(store, path="rows")[...], values)
+    assert not store.ahead

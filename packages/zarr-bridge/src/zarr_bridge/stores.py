@@ -84,6 +84,8 @@ class ZarrPythonStore(Store):
         self.read_only = read_only or store.read_only
         self.supports_listing = store.supports_listing
         self.supports_erasing = store.supports_deletes
+        # Icechunk says that it does not support it.
+        self.supports_consolidated_metadata = store.supports_consolidated_metadata
         self.max_concurrency = None if isinstance(store, TheirMemoryStore) else max_concurrency
         self._readers = Readers()
 

@@ -276,16 +276,22 @@ class ChecksumError(ChunkDecodeError):
 class MissingChunkError(CodecError, LookupError):
     """A chunk is not stored, and the array was opened with ``missing_chunks="error"``.
 
-    ``location`` has the array and key.
+    Parameters
+    ----------
+    location : Location or str
+        Array and key; added by the engine.
+    chunk : str
+        The chunk, if it is not the whole value of the key, such as ``"inner chunk (0, 1)"``.
     """
 
-    def __init__(self, location: Location | str) -> None:
-        super().__init__(str(location))
+    def __init__(self, location: Location | str = "", chunk: str = "the chunk") -> None:
+        super().__init__(str(location), chunk)
         self.location = str(location)
+        self.chunk = chunk
 
     def _message(self) -> str:
         return (
-            f"{self.location}: the chunk is not stored. "
+            f"{self.location}: {self.chunk} is not stored. "
             'Open the array with missing_chunks="fill" to read the fill value instead.'
         )
 

@@ -29,6 +29,11 @@ if TYPE_CHECKING:
     from zarr_core.formats.key_order import KeyOrder, key_order
     from zarr_core.formats.lookup import format_named, formats_without
     from zarr_core.formats.reserved_names import allow_reserved_names, check_reserved_names
+    from zarr_core.formats.unmanaged_keys import (
+        is_auxiliary,
+        overwrite_unmanaged_keys,
+        without_chunks,
+    )
     from zarr_core.formats.walk import walk
     from zarr_core.hierarchy.create_node import (
         StoreSnapshot,
@@ -36,7 +41,6 @@ if TYPE_CHECKING:
         create_ancestors,
         make_room,
         occupied,
-        overwrite_unmanaged_keys,
     )
     from zarr_core.hierarchy.delete import erase_documents, erase_node, require_erasing
     from zarr_core.hierarchy.from_metadata import stored_node
@@ -81,6 +85,7 @@ if TYPE_CHECKING:
     from zarr_core.registry.registry import every_provider as providers_of
     from zarr_core.registry.resolve import create_extension, find_implementation, require_extension
     from zarr_core.selection.parsed_selection import ParsedSelection as ParsedSelection
+    from zarr_core.selection.parsed_selection import is_integer
     from zarr_core.selection.projection import (
         ChunkProjection,
         chunk_count,
@@ -158,6 +163,8 @@ _MODULE_OF = {
     "holds_anything": "zarr_core.hierarchy.rollback",
     "in_one_thread": "zarr_core.threads",
     "installed_entry_points": "zarr_core.registry.entry_points:entry_points",
+    "is_auxiliary": "zarr_core.formats.unmanaged_keys",
+    "is_integer": "zarr_core.selection.parsed_selection",
     "is_node_name": "zarr_core.names",
     "is_provided": "zarr_core.registry.extension_names",
     "is_reserved_name": "zarr_core.names",
@@ -174,7 +181,7 @@ _MODULE_OF = {
     "only_keys": "zarr_core.interfaces.keys",
     "opened_store": "zarr_core.hierarchy.store_path",
     "optional_function": "zarr_core.optional",
-    "overwrite_unmanaged_keys": "zarr_core.hierarchy.create_node",
+    "overwrite_unmanaged_keys": "zarr_core.formats.unmanaged_keys",
     "package_schema": "zarr_core.metadata.schema",
     "parallel_for": "zarr_core.threads",
     "parse_lengths": "zarr_core.normalize.chunk_shapes",
@@ -200,6 +207,7 @@ _MODULE_OF = {
     "take": "zarr_core.selection.projection",
     "thread_count": "zarr_core.threads",
     "walk": "zarr_core.formats.walk",
+    "without_chunks": "zarr_core.formats.unmanaged_keys",
     "write_fields": "zarr_core.engine.write",
 }
 
@@ -254,6 +262,8 @@ __all__ = [
     "holds_anything",
     "in_one_thread",
     "installed_entry_points",
+    "is_auxiliary",
+    "is_integer",
     "is_node_name",
     "is_provided",
     "is_reserved_name",
@@ -298,6 +308,7 @@ __all__ = [
     "take",
     "thread_count",
     "walk",
+    "without_chunks",
     "write_fields",
 ]
 

@@ -68,6 +68,10 @@ class TimeType(DataType):
         if dtype.type is not getattr(np, cls._names()[1]):
             return None
         unit, scale_factor = np.datetime_data(dtype)
+        if unit == "generic":
+            # Stored arrays without a unit are read, but nothing except NaT can be written to them.
+            name = cls._names()[1]
+            raise ValueError(f'it has no unit; pass one, such as dtype="{name}[ns]"')
         return cls(unit, scale_factor)  # type: ignore[arg-type]  # NumPy has only these units
 
     def to_definition(self) -> ExtensionDefinition:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from zarr_core.extension import JSON
 
 _DTYPE = np.dtypes.StringDType()
-_OBJECT = np.dtype(object)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,19 +57,6 @@ class String(DataType):
     def has_byte_order(self) -> bool:
         return False
 
-    def as_elements(self, value: Any) -> Any:
-        """Raise for missing values, which NumPy would convert to the text ``None`` or ``nan``."""
-        dtype = getattr(value, "dtype", _OBJECT)
-        if isinstance(value, str) or not (dtype == _OBJECT or hasattr(dtype, "na_object")):
-            return value
-        for item in np.asarray(value, _OBJECT).flat:
-            if not isinstance(item, str) and _is_missing(item):
-                raise ValueError(
-                    f"{item!r} is not a string, and the data type string has no missing value; "
-                    "replace missing values, for example with an empty string"
-                )
-        return value
-
     def default_serializer(self) -> ExtensionDefinition:
         return ExtensionDefinition("vlen-utf8")
 
@@ -89,11 +75,3 @@ class String(DataType):
         if not isinstance(given, str):
             raise ValueError(f"string requires a string, not {value!r}")
         return np.array(given, _DTYPE)
-
-
-def _is_missing(item: Any) -> bool:
-    """Return whether an item is None, NaN, NaT or a missing value of pandas."""
-    try:
-        return item is None or bool(item != item)
-    except (TypeError, ValueError):  # pandas.NA has no truth value
-        return True

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isfinite, prod
-from operator import index as as_integer
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from zarr_core.tools import CHUNK_BYTES, SHARD_BYTES, divisor_below, parse_lengths
+from zarr_core.tools import CHUNK_BYTES, SHARD_BYTES, divisor_below, is_integer, parse_lengths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -79,15 +78,10 @@ class ChunkLayout:
     soft: bool = False
 
     def __post_init__(self) -> None:
-        if self.elements is not None:
-            try:
-                elements = as_integer(self.elements)
-            except TypeError:
-                elements = 0
-            if elements < 1 or isinstance(self.elements, bool):
-                raise ValueError(
-                    f"elements={self.elements!r}: a chunk has a positive number of elements"
-                )
+        if self.elements is not None and not (is_integer(self.elements) and self.elements > 0):
+            raise ValueError(
+                f"elements={self.elements!r}: a chunk has a positive number of elements"
+            )
         if self.aspect_ratio is not None:
             ratios: tuple[Any, ...] = tuple(self.aspect_ratio)
             if any(isinstance(item, str) or not (item > 0 and isfinite(item)) for item in ratios):

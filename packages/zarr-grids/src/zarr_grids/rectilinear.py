@@ -10,7 +10,6 @@ Other readers:  zarr-python 3.2 with array.rectilinear_chunks enabled, zarrs
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import gcd
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
 
 import numpy as np
@@ -120,9 +119,7 @@ class RectilinearGrid(ChunkGrid):
 
         The specification does not define how a grid is resized.  Existing lengths are
         kept, including those beyond an array that has shrunk, so that it can grow again
-        unchanged.  If they do not cover the new shape, one chunk is added.  Its length is
-        the missing length, rounded up to a multiple of the greatest common divisor of all
-        lengths, so that inner chunks of shards divide it.
+        unchanged.  If they do not cover the new shape, one chunk of the missing length is added.
         """
         added = [*map(_added_length, self.edges, shape)]
         if not any(added):
@@ -139,9 +136,7 @@ def _added_length(edges: Edges, size: int) -> int:
     """Return the length of the chunk to add; 0 for none."""
     if isinstance(edges, int):
         return 0
-    missing = size - sum(map(int.__mul__, edges.lengths, edges.counts))
-    unit = gcd(*edges.lengths) or missing
-    return -(-missing // unit) * unit if missing > 0 else 0
+    return max(0, size - sum(map(int.__mul__, edges.lengths, edges.counts)))
 
 
 def _extend(edges: Edges, length: int) -> Edges:

@@ -258,6 +258,10 @@ _shared: WeakKeyDictionary[Any, _Shared | str] = WeakKeyDictionary()
 def _plan(array: StoredArray) -> Plan:
     _require(not array.metadata.additional_fields, "the metadata has additional fields")
     _require(array.chunk_store is array.store, "the metadata has a storage transformer")
+    _require(
+        not array.missing_is_error or array.codecs.inner_codecs is None,
+        "missing inner chunks are errors",
+    )
     _require(array.chunk_store.chunk_cache() is None, "decoded chunks are cached")
     shared = _shared.get(array.resolved)
     if shared is None:

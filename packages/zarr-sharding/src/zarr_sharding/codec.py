@@ -28,7 +28,7 @@ from zarr_core.extension import (
     PartialEncodeCodec,
     SubchunkCodec,
 )
-from zarr_core.tools import CodecChain, PreparedCodecChain
+from zarr_core.tools import CodecChain, PreparedCodecChain, is_integer
 
 from zarr_sharding.index import AssumedIndexFormat
 from zarr_sharding.inner_chunks import GAP_BYTES
@@ -98,9 +98,9 @@ class ShardingCodec(PartialEncodeCodec, SubchunkCodec):
         put = object.__setattr__
         if self.chunk_shape is not None:
             shape = tuple(self.chunk_shape)
-            if any(isinstance(n, bool) or not hasattr(n, "__index__") or n < 1 for n in shape):
+            if not all(is_integer(n) and n > 0 for n in shape):
                 raise ValueError(f"chunk_shape must be integers of at least 1, not {shape}")
-            put(self, "chunk_shape", tuple(n.__index__() for n in shape))
+            put(self, "chunk_shape", tuple(map(int, shape)))
         if self.index_location not in ("start", "end"):
             raise ValueError(
                 f'index_location must be "start" or "end", not {self.index_location!r}'

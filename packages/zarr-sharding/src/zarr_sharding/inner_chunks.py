@@ -6,10 +6,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from zarr_core.errors import MissingChunkError
 from zarr_core.extension import BufferByteReader, ChunkDecodeError
 from zarr_core.tools import SubrangeReader, parallel_for, remote_memory, scratch
 
 from zarr_sharding.index import coordinates
+
+INNER_ERRORS = (ChunkDecodeError, MissingChunkError)
+"""Errors of an inner chunk that get its coordinates."""
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -195,7 +199,7 @@ def read_inner_chunks(
         try:
             for data, position in iter_inner_chunks(reader, batch):
                 place(position, data)
-        except ChunkDecodeError as error:
+        except INNER_ERRORS as error:
             raise with_coordinates(error, shard.grid, int(numbers[position])) from error
 
     for_each_batch(shard, reader, found, work)
@@ -213,8 +217,11 @@ def decode(shard: Shard, data: memoryview, selection: Selection | None, out: Arr
 
 
 def with_coordinates(
-    error: ChunkDecodeError, grid: tuple[int, ...], number: int
-) -> ChunkDecodeError:
+    error: ChunkDecodeError | MissingChunkError, grid: tuple[int, ...], number: int
+) -> ChunkDecodeError | MissingChunkError:
     """Return the error with the coordinates of its inner chunk."""
-    reason = f"inner chunk {coordinates(grid, number)}: {error.reason}"
+    place = f"inner chunk {coordinates(grid, number)}"
+    if isinstance(error, MissingChunkError):  # in a nested shard
+        return MissingChunkError(error.location, f"{error.chunk} of {place}")
+    reason = f"{place}: {error.reason}"
     return type(error)(reason, error.codec, error.location)

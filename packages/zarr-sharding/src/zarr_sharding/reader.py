@@ -15,6 +15,7 @@ from zarr_sharding.index import EMPTY, ShardIndex
 from zarr_sharding.inner_chunks import (
     BATCH_BYTES,
     GAP_BYTES,
+    INNER_ERRORS,
     Batch,
     decode,
     for_each_batch,
@@ -75,7 +76,7 @@ def _read_one(shard: Shard, reader: ByteReader, projection: ChunkProjection, out
     selection = None if is_whole else chunk_selection
     place = shard.index.read_one(reader, number)
     if place is None:
-        out[...] = shard.fill_value
+        shard.fill(out, number)
         return
     offset, nbytes = place
     try:
@@ -87,7 +88,7 @@ def _read_one(shard: Shard, reader: ByteReader, projection: ChunkProjection, out
             with scratch(nbytes) as memory:
                 reader.read_into([(offset, memory)])
                 decode(shard, memory, selection, out)
-    except ChunkDecodeError as error:
+    except INNER_ERRORS as error:
         raise with_coordinates(error, shard.grid, number) from error
 
 
@@ -110,6 +111,8 @@ def _read_window(
     numbers = shard.numbers([projection.chunk_coords for projection in projections])
     found, empty = index.locate(numbers)
     for position in empty:
+        if shard.missing_is_error:
+            shard.fill(out, int(numbers[position]))
         out[projections[position].out_selection] = shard.fill_value
 
     def read_into(
@@ -150,7 +153,7 @@ def _read_window(
                     projection,
                     lambda _, values: shard.inner.partial_decode(source, selection, values),
                 )
-            except ChunkDecodeError as error:
+            except INNER_ERRORS as error:
                 raise with_coordinates(error, shard.grid, int(numbers[position])) from error
 
         parallel = reader.max_concurrency is not None or shard.parallel(len(partial))
@@ -218,11 +221,11 @@ def _read_blocks(
     inner = shard.inner
     found, empty = index.locate(np.arange(numbers.start, numbers.stop))
     if not found and len(numbers) == shard.count:
-        out[...] = shard.fill_value
+        shard.fill(out, 0)
         return
     coordinates = shard.coordinates(numbers)
     for position in empty:
-        blocks[coordinates[position]][...] = shard.fill_value
+        shard.fill(blocks[coordinates[position]], numbers[position])
     if inner.is_raw and out.flags.c_contiguous and blocks[coordinates[0]].flags.c_contiguous:
         _read_memory(shard, reader, numbers, found, out)
         return

@@ -8,7 +8,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from zarr_core.errors import CodecChainError
+from zarr_core.errors import CodecChainError, MissingChunkError
 from zarr_core.extension import (
     ArrayRepresentation,
     BytesToBytesCodec,
@@ -17,7 +17,7 @@ from zarr_core.extension import (
 )
 from zarr_core.tools import CodecChain, PreparedCodecChain, create_extension
 
-from zarr_sharding.index import MAX_INNER_CHUNKS, IndexFormat
+from zarr_sharding.index import MAX_INNER_CHUNKS, IndexFormat, coordinates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -54,6 +54,8 @@ class Shard:
     nested : bool
         Whether inner chunks are shards themselves, for which partial decoding is faster
         even for the whole inner chunk.
+    missing_is_error : bool
+        Whether reading an inner chunk that is not stored is an error.
     inner_shard : Shard or None
         The inner chunks, if they are shards without other codecs.
     flat : Shard or None
@@ -68,6 +70,7 @@ class Shard:
     index: IndexFormat
     fill_value: Array
     nested: bool
+    missing_is_error: bool = False
     inner_shard: Shard | None = None
     flat: Shard | None = None
 
@@ -98,6 +101,15 @@ class Shard:
         for place, length in zip(coordinates, self.grid, strict=True):
             number = number * length + place
         return number
+
+    def fill(self, out: Array, number: int) -> None:
+        """Assign the fill value to the elements of an inner chunk that is not stored.
+
+        Raises MissingChunkError if missing inner chunks are errors.
+        """
+        if self.missing_is_error:
+            raise MissingChunkError(chunk=f"inner chunk {coordinates(self.grid, number)}")
+        out[...] = self.fill_value
 
     def blocks(self, array: Array) -> Array:
         """Return a view of an array as inner chunks, of shape ``(*grid, *inner_shape)``."""
@@ -196,7 +208,11 @@ def prepare_shard(
     grid = inner_grid(decoded.shape, inner_shape)
     inner = codecs.prepare(
         ArrayRepresentation(
-            inner_shape, decoded.data_type, decoded.fill_value, decoded.write_empty_chunks
+            inner_shape,
+            decoded.data_type,
+            decoded.fill_value,
+            decoded.write_empty_chunks,
+            decoded.missing_is_error,
         )
     )
     inner_shard = shard_of(inner)
@@ -209,9 +225,13 @@ def prepare_shard(
         index=index_format(grid, index_codecs, at_start),
         fill_value=decoded.fill_value,
         nested=inner.supports_partial_encode and inner.encoded_size is None,
+        missing_is_error=decoded.missing_is_error,
         inner_shard=inner_shard,
     )
-    return shard if inner_shard is None else replace(shard, flat=_flat(shard, inner_shard))
+    # A missing inner chunk may be an inner shard, which a flat shard does not have.
+    if inner_shard is None or decoded.missing_is_error:
+        return shard
+    return replace(shard, flat=_flat(shard, inner_shard))
 
 
 def _flat(shard: Shard, inner_shard: Shard) -> Shard | None:

@@ -54,6 +54,7 @@ class WrapperStore(Store):
         self.supports_listing = inner.supports_listing
         self.supports_erasing = inner.supports_erasing
         self.metadata_first = inner.metadata_first
+        self.supports_consolidated_metadata = inner.supports_consolidated_metadata
         self.in_memory = inner.in_memory
         self.max_concurrency = inner.max_concurrency
         self.batch_nbytes = inner.batch_nbytes

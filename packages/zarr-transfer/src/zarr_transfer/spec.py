@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from zarr_core import array_from_metadata
 from zarr_core.errors import ExtensionError, MetadataError
 from zarr_core.extension import ArrayMetadata, Location
-from zarr_core.tools import escape_controls
+from zarr_core.tools import escape_controls, is_integer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -190,5 +190,5 @@ def check_word(name: str, given: str, known: tuple[str, ...]) -> None:
 
 def check_max_memory(given: object) -> None:
     """Raise TypeError if the argument ``max_memory`` is not an integer."""
-    if isinstance(given, bool) or not hasattr(given, "__index__"):
+    if not is_integer(given):
         raise TypeError(f"max_memory must be a number of bytes, such as 2**28, not {given!r}")

@@ -245,6 +245,7 @@ class FencedStore(Store):
         self.supports_listing = inner.supports_listing
         self.supports_erasing = inner.supports_erasing
         self.metadata_first = inner.metadata_first
+        self.supports_consolidated_metadata = inner.supports_consolidated_metadata
         self.in_memory = inner.in_memory
         self.max_concurrency = inner.max_concurrency
         self.opening_nbytes, self.gap_bytes = inner.opening_nbytes, inner.gap_bytes

@@ -16,12 +16,13 @@ from zarr_core.engine import codec_calls
 from zarr_core.engine.fill_value import fill_test
 from zarr_core.engine.scratch import scratch
 from zarr_core.errors import ChunkDecodeError, CodecChainError
+from zarr_core.interfaces.byte_reader import BufferByteReader
 from zarr_core.interfaces.codec import PartialDecodeCodec, PartialEncodeCodec, SubchunkCodec
 from zarr_core.interfaces.selection import BasicIndexer, MaskIndexer
 from zarr_core.selection.projection import put, take
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from zarr_core.interfaces.byte_reader import Buffer, ByteReader
     from zarr_core.interfaces.codec import (
@@ -160,7 +161,19 @@ class PreparedCodecChain:
 
     def with_write_empty_chunks(self) -> PreparedCodecChain:
         """Return the same codecs, with empty chunks stored."""
-        representations = [replace(item, write_empty_chunks=True) for item in self._representations]
+        return self._with(lambda item: replace(item, write_empty_chunks=True))
+
+    def with_missing_as_error(self) -> PreparedCodecChain:
+        """Return codecs that raise an error for missing inner chunks; the same if there are none."""
+        if not isinstance(self.array_to_bytes, SubchunkCodec):
+            return self
+        return self._with(lambda item: replace(item, missing_is_error=True))
+
+    def _with(
+        self, change: Callable[[ArrayRepresentation], ArrayRepresentation]
+    ) -> PreparedCodecChain:
+        """Return the same codecs for changed representations."""
+        representations = [change(item) for item in self._representations]
         bytes_to_bytes = [(name, codec) for name, codec, *_ in self._bytes_encoders]
         return PreparedCodecChain(
             self._array_to_array, self._array_to_bytes, bytes_to_bytes, representations
@@ -240,7 +253,10 @@ class PreparedCodecChain:
             The elements to copy; all by default.
         """
         if not self.decodes_bytes_into:
-            array = self._decode_array(self.decode_bytes(data))
+            decoded = self.decode_bytes(data)
+            if self.decoded.missing_is_error and self._decode_selected(decoded, selection, out):
+                return
+            array = self._decode_array(decoded)
             out[...] = array if selection is None else take(array, selection)
         elif selection is None and self._is_in_place and out.flags.c_contiguous:
             octets = out.reshape(-1).view(_UINT8)
@@ -252,6 +268,17 @@ class PreparedCodecChain:
                 self.decode_bytes_into(data, buffer)
                 array = self._decode_array(buffer)
                 out[...] = array if selection is None else take(array, selection)
+
+    def _decode_selected(self, data: Buffer, selection: AnySelection | None, out: Array) -> bool:
+        """Decode only the selected inner chunks; others may be missing.  Return whether it did."""
+        name, codec = self._array_to_bytes
+        last = self._serialized
+        if not (isinstance(codec, PartialDecodeCodec) and codec.supports_partial(last)):
+            return False
+        part = self._encoded_part(self.full_selection if selection is None else selection, out)
+        if part is not None:
+            codec_calls.partial_decode(name, codec, BufferByteReader(data), last, *part)
+        return part is not None
 
     def partial_decode(self, reader: ByteReader, selection: AnySelection, out: Array) -> None:
         """Decode a part of a stored chunk, reading no more than needed.

@@ -197,6 +197,8 @@ def _read_chunk(
     except ChunkDecodeError as error:
         selection = None if is_whole else chunk_selection
         is_stored = _read_again(stored, reader, key, selection, out, error)
+    except MissingChunkError as error:
+        raise MissingChunkError(stored.key_location(key), error.chunk) from error
     except MemoryError as error:
         raise _too_large(stored, key, reader.codecs.decoded.shape, error) from error
     if not is_stored:

@@ -164,6 +164,10 @@ class StoredChunks(StoredNode[ArrayMetadata]):
 
     def _new_reader(self, codecs: PreparedCodecChain) -> ChunkReader:
         cache = self.chunk_store.chunk_cache()
+        if self.missing_is_error:
+            strict = codecs.with_missing_as_error()
+            if strict is not codecs:  # a cache has no missing inner chunks
+                return ChunkReader(self.chunk_store, strict)
         if cache is None:
             return ChunkReader(self.chunk_store, codecs)
         from zarr_core.engine.cached_read import CachedChunkReader  # seldom needed

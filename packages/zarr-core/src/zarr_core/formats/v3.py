@@ -6,7 +6,6 @@ Specification: v3.1, "Stored representation".
 from __future__ import annotations
 
 import re
-from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from zarr_core.cache import Cache
@@ -18,6 +17,7 @@ from zarr_core.errors import (
     UnsupportedFieldError,
 )
 from zarr_core.formats.lookup import formats_conflicting_with
+from zarr_core.formats.unmanaged_keys import without_chunks
 from zarr_core.interfaces.format import Format, M, store_new
 from zarr_core.interfaces.metadata_document import read_metadata, read_metadata_from
 from zarr_core.location import Location
@@ -25,13 +25,7 @@ from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
 from zarr_core.metadata.node import node_from_json, parse_node, parse_stored
 from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer
-from zarr_core.names import (
-    CHECKPOINT_NAME,
-    MANIFEST_NAMES,
-    check_node_name,
-    is_node_name,
-    is_reserved_name,
-)
+from zarr_core.names import check_node_name, is_node_name, is_reserved_name
 from zarr_core.registry.extension_names import names
 from zarr_core.registry.hints import install_hint
 from zarr_core.registry.known_extensions import FORMAT_EXTENSIONS
@@ -49,8 +43,6 @@ T = TypeVar("T")
 _DOCUMENT = "zarr.json"
 # Chunk keys of the encoding "default", at any depth.
 _CHUNK = re.compile(r"(?:.*/)?c(?:(?:/[0-9]+)+|(?:\.[0-9]+)+)", re.DOTALL).fullmatch
-# Keys of this library, and of file managers, which store views of directories; all can be removed.
-_AUXILIARY = {CHECKPOINT_NAME, *MANIFEST_NAMES, ".DS_Store", "Thumbs.db", "desktop.ini"}
 _EXTENSION_POINTS = (
     "data_type",
     "chunk_grid",
@@ -170,24 +162,20 @@ class V3(Format):
         return next(iter(keys), None)
 
     def unmanaged_keys(self, store: Store, keys: Iterable[str]) -> list[str]:
-        """Keys that are not metadata documents, not below an array, and not like chunk keys.
+        """Keys that are neither metadata documents nor possible chunk keys of an array.
 
         Chunks ``c/0/0`` without metadata remain after an interrupted removal of an array.
         """
         others: list[str] = []
-        arrays: set[str] = set()
+        arrays: dict[str, ArrayMetadata | None] = {}
         for key in keys:
-            node, _, name = f"/{key}".rpartition("/")
-            if name == _DOCUMENT:
-                if _is_array(store, key):
-                    arrays.add(node)
-            elif name not in _AUXILIARY and not _CHUNK(key):
+            if key == _DOCUMENT or key.endswith(f"/{_DOCUMENT}"):
+                metadata = _possible_array(store, key)
+                if not isinstance(metadata, GroupMetadata):
+                    arrays[key.removesuffix(_DOCUMENT)] = metadata
+            elif not _CHUNK(key):
                 others.append(key)
-        return [
-            key
-            for key in others
-            if arrays.isdisjoint(accumulate(f"/{key}".split("/")[1:-1], "{}/{}".format, initial=""))
-        ]
+        return list(without_chunks(others, arrays))
 
 
 def has_version_uri(document: JSON) -> bool:
@@ -225,12 +213,12 @@ def _with_hint(problem: ValidationProblem) -> ValidationProblem:
     )
 
 
-def _is_array(store: Store, key: str) -> bool:
-    """Whether metadata is that of an array; damaged metadata counts, as it may be removed."""
+def _possible_array(store: Store, key: str) -> NodeMetadata | None:
+    """Metadata of a node; None if it is damaged, and may be that of an array."""
     try:
-        return not isinstance(parse_node(read_metadata(store, key) or b"", key), GroupMetadata)
+        return parse_node(read_metadata(store, key) or b"", key)
     except MetadataError:
-        return True
+        return None
 
 
 def _bytes(metadata: NodeMetadata) -> bytes:

@@ -21,7 +21,13 @@ from zarr_core.hierarchy.array_view import (
     reinterpreting,
     split_fields,
 )
-from zarr_core.hierarchy.coerce import as_array, elements_of, is_chunked, one_object
+from zarr_core.hierarchy.coerce import (
+    as_array,
+    elements_of,
+    is_chunked,
+    one_object,
+    refuse_elements,
+)
 from zarr_core.hierarchy.node import Node, update_metadata
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.optional import optional_function
@@ -758,7 +764,9 @@ class Array(Node[ArrayMetadata]):
         The change starts from the stored shape, which other writers may have changed.  When an
         array shrinks, its metadata is changed first.  Then chunks outside the array are removed,
         and elements of other chunks beyond the edge are set to the fill value; otherwise they
-        would reappear when the array grows again.
+        would reappear when the array grows again, as they do if the process is killed in between.
+        A store that requires metadata first (:attr:`Store.metadata_first`) does not change chunks
+        outside the array, so its metadata is changed last.
 
         Examples
         --------
@@ -777,12 +785,17 @@ class Array(Node[ArrayMetadata]):
         def change(metadata: ArrayMetadata) -> ArrayMetadata:
             # Another writer may have changed the shape since the refresh.
             new = new_shape(before, metadata.shape, shape, only, metadata_only)
-            return resized(before, metadata, new)
+            changed = resized(before, metadata, new)
+            if clears_first:
+                clear_beyond(before.with_metadata(metadata), before.with_metadata(changed))
+            return changed
+
+        clears_first = self.store.metadata_first and not metadata_only
 
         old = before.metadata.shape
         if new_shape(before, old, shape, only, metadata_only) != old:
             update_metadata(self, change)
-            if not metadata_only:
+            if not metadata_only and not clears_first:
                 clear_beyond(before, self.stored)
 
     def append(self, data: Any, axis: int = 0, *, max_memory: int | None = None) -> tuple[int, ...]:
@@ -941,6 +954,20 @@ class Array(Node[ArrayMetadata]):
 
     def __complex__(self) -> complex:
         return complex(self._single("complex number"))
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both have the same location; elements are not compared.
+
+        Raises
+        ------
+        TypeError
+            If the other object is a number, a list or an array of NumPy: ``array[...] == other``
+            compares the elements.
+        """
+        refuse_elements(other)
+        return super().__eq__(other)
+
+    __hash__ = Node.__hash__
 
     def __index__(self) -> int:
         if self.ndim:

@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.data_type import DataType
 
 
+_OBJECT = np.dtype(object)
+
+
 def plain(value: Any) -> np.ndarray[Any, Any]:
-    """Convert an array-like to a plain NumPy array; raise a ValueError for masked elements."""
-    if isinstance(value, np.ndarray) and np.any(getattr(value, "mask", False)):
-        raise ValueError("masked elements cannot be stored; replace them with values.filled(...)")
+    """Convert an array-like to a plain NumPy array; raise a ValueError for missing elements."""
+    _refuse_missing(value)
     if isinstance(value, Set | Iterator):  # NumPy stores the object itself
         kind = type(value).__name__
         raise TypeError(f"cannot convert an object of type {kind} to an array; pass a list")
@@ -28,6 +30,57 @@ def plain(value: Any) -> np.ndarray[Any, Any]:
         return np.asarray(value)
     except (TypeError, ValueError) as error:
         raise _not_converted(value, "an array", error) from error
+
+
+def _refuse_missing(value: Any) -> None:
+    """Raise a ValueError for masked elements, and missing ones of pandas, Arrow and Polars.
+
+    NumPy would convert them to NaN, to the smallest integer, or to a text such as ``<NA>``.
+    """
+    if type(value) is np.ndarray:
+        return
+    if isinstance(value, np.ndarray):
+        missing = getattr(value, "mask", False)
+        remedy = "values.filled(...)"
+    elif hasattr(value, "isna") and hasattr(value, "__array__"):  # pandas
+        missing = _missing_of_pandas(value)
+        remedy = "values.fillna(...), or values.to_numpy(dtype=..., na_value=...)"
+    else:
+        count = getattr(value, "null_count", 0)  # a method of Polars
+        missing = count() if callable(count) else count
+        remedy = "values.fill_null(...)"
+    if np.any(missing):
+        kind = "masked" if isinstance(value, np.ndarray) else "missing"
+        raise ValueError(f"{kind} elements cannot be stored; replace them with {remedy}")
+
+
+def _missing_of_pandas(value: Any) -> Any:
+    """Which elements are missing; False for NumPy data types, whose NaN and NaT are values."""
+    if hasattr(value, "dtypes") and not hasattr(value, "dtype"):  # a frame
+        extended = [not isinstance(dtype, np.dtype) for dtype in value.dtypes]
+        return any(extended) and value.isna().to_numpy()[:, extended]
+    return not isinstance(value.dtype, np.dtype) and value.isna()
+
+
+def _refuse_missing_texts(value: Any) -> None:
+    """Raise a ValueError for objects that NumPy would convert to a text such as ``None``."""
+    given = getattr(value, "dtype", _OBJECT)
+    if isinstance(value, str | bytes) or not (given == _OBJECT or hasattr(given, "na_object")):
+        return
+    for item in np.asarray(value, _OBJECT).flat:
+        if not isinstance(item, str | bytes) and _is_missing(item):
+            raise ValueError(
+                f"{item!r} is not a string, and the data type has no missing value; replace missing "
+                "values, for example with an empty string"
+            )
+
+
+def _is_missing(item: Any) -> bool:
+    """Whether an item is None, NaN, NaT or a missing value of pandas."""
+    try:
+        return item is None or bool(item != item)
+    except (TypeError, ValueError):  # pandas.NA has no truth value
+        return True
 
 
 def as_array(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
@@ -38,8 +91,10 @@ def as_array(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     SelectionError
         If a Python number does not fit the dtype.
     TypeError, ValueError
-        If NumPy cannot convert the value to the dtype.
+        If NumPy cannot convert the value to the dtype, or elements are missing.
     """
+    if dtype.kind in "TSU":
+        _refuse_missing_texts(value)
     if hasattr(value, "__array__"):
         return plain(value)
     try:
@@ -61,13 +116,24 @@ def _not_converted(value: Any, wanted: str, error: Exception) -> Exception:
 def elements_of(value: Any, data_type: DataType) -> np.ndarray[Any, Any]:
     """Convert assigned elements to an array; most keep their dtype.
 
-    Raises a SelectionError if a Python number does not fit the data type.
+    Raises a SelectionError if a Python number does not fit the data type, and a ValueError if
+    elements are missing.
     """
+    _refuse_missing(value)  # a data type may convert the value
     try:
         value = data_type.as_elements(value)
     except OverflowError as error:
         raise SelectionError(f"cannot be stored: {error}") from error
     return as_array(value, data_type.numpy_dtype)
+
+
+def refuse_elements(other: object) -> None:
+    """Raise a TypeError if an array is compared with elements, which it is never equal to."""
+    if isinstance(other, int | float | complex | list | np.ndarray | np.generic):
+        raise TypeError(
+            f"an array is compared with {brief(other)}: == compares locations; "
+            "to compare elements, read them: array[...] == other"
+        )
 
 
 def one_object(value: Any) -> np.ndarray[Any, Any]:
@@ -89,7 +155,13 @@ def values_of(data: Any) -> Any:
 
     Chunked arrays are returned unchanged; other data becomes a NumPy array.
     """
-    return data if is_chunked(data) else plain(data)
+    if is_chunked(data):
+        return data
+    values = plain(data)
+    dtype = getattr(data, "dtype", values.dtype)
+    if values.dtype == _OBJECT and getattr(dtype, "type", None) is str:
+        return values.astype(np.dtypes.StringDType())  # strings of pandas
+    return values
 
 
 def described(arguments: Mapping[str, Any]) -> Mapping[str, Any]:

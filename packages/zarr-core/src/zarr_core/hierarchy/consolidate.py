@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import strictjson
-from zarr_core.errors import NodeTypeError
+from zarr_core.errors import NodeTypeError, StoreCapabilityError
 from zarr_core.formats.walk import walk
 from zarr_core.hierarchy.node import update_metadata
 from zarr_core.hierarchy.open import open_group
@@ -62,6 +62,8 @@ def consolidate_metadata(
     ------
     NodeTypeError
         If the node is an array.
+    StoreCapabilityError
+        If the store needs no consolidated metadata, such as a session of Icechunk.
     ValueError
         If ``metadata_key`` is not a name that the format leaves free, or the format stores
         consolidated metadata in the document of the group.
@@ -76,6 +78,11 @@ def consolidate_metadata(
     ['t']
     """
     group = _opened(store, path, zarr_format)
+    if not group.store.supports_consolidated_metadata:
+        raise StoreCapabilityError(
+            "the store reads all metadata fast and keeps its versions; consolidated metadata would "
+            "hide nodes that are created later. Open the group without it", group.store
+        )  # fmt: skip
     if metadata_key is not None:
         return _consolidate_at(metadata_key, group, progress)
     # The lock excludes concurrent updates of the consolidated metadata.

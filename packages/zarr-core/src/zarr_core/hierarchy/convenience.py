@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_core.errors import NodeNotFoundError, StoreReadOnlyError
+from zarr_core.errors import NodeExistsError, NodeNotFoundError, StoreReadOnlyError
+from zarr_core.formats.detect import format_of_new
 from zarr_core.hierarchy.array import Array
-from zarr_core.hierarchy.create import create_array, create_group, like_options
+from zarr_core.hierarchy.create import argument_names, create_array, create_group, like_options
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.open import open as open_node
 from zarr_core.hierarchy.open import open_group
 from zarr_core.hierarchy.rollback import Rollback
-from zarr_core.hierarchy.store_path import opened_store, refuse_misspelt
+from zarr_core.hierarchy.store_path import (
+    opened_store,
+    refuse_misspelt,
+    resolve_store_path,
+    split_format,
+)
+from zarr_core.location import Location
 from zarr_core.threads import concurrent_map
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from zarr_core.display.tree import Tree
     from zarr_core.hierarchy.group import Group
@@ -25,6 +33,9 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.store import Store
 
     Shape = int | Sequence[int]
+
+# Arguments of ``save_array`` that describe the location.
+_LOCATION = {"path", "zarr_format", "overwrite", "storage_options", "synchronizer"}
 
 
 def array(data: Any, *, store: StoreLike = None, **options: Any) -> Array:
@@ -128,9 +139,11 @@ def save(store: StoreLike, *arrays: Any, overwrite: bool = False, **named: Any) 
     Raises
     ------
     NodeExistsError
-        If a node exists already, and ``overwrite`` is false.
+        If a node exists already, and ``overwrite`` is false; or if the location has keys that
+        belong to no node, such as other files in a directory.
     TypeError
-        If ``overwrite`` is an array.
+        If ``overwrite`` is an array, or an array has the name of an argument of
+        :func:`create_array` or :func:`open`.
     ValueError
         If there is no array, or two have the same name.
 
@@ -147,21 +160,16 @@ def save(store: StoreLike, *arrays: Any, overwrite: bool = False, **named: Any) 
     >>> zarr.load("both.zarr")["x"]
     array([0, 1, 2])
     """
-    path = named.pop("path", None)
+    _check_overwrite(overwrite)
+    if len(arrays) == 1 and not named.keys() - {"path"}:
+        save_array(store, arrays[0], overwrite=overwrite, **named)
+    else:
+        save_group(store, *arrays, overwrite=overwrite, **named)
+
+
+def _check_overwrite(overwrite: Any) -> None:
     if not isinstance(overwrite, bool):
         raise TypeError("overwrite must be True or False; save no array under this name")
-    if len(arrays) == 1 and not named:
-        array = create_array(store, path=path, data=arrays[0], overwrite=overwrite)
-        array.store.flush()  # of a zip file
-        return
-    if not arrays and not named:
-        raise ValueError("nothing to save: pass at least one array")
-    members = _all_named(arrays, named)
-    with Rollback() as rollback, rollback.nested():
-        group = create_group(store, path=path, overwrite=overwrite)
-        for name, value in members.items():
-            group.create_array(name, data=value)
-        group.store.flush()
 
 
 def _all_named(arrays: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
@@ -172,17 +180,67 @@ def _all_named(arrays: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]
             f"cannot save two arrays as {both[0]!r}: unnamed arrays are called arr_0, arr_1, ...; "
             "rename the keyword argument"
         )
+    arguments = argument_names() | signature(open_node).parameters.keys()
+    if wrong := sorted(named.keys() & arguments):
+        raise TypeError(
+            f"{wrong[0]!r} is an argument of create_array and open, and cannot be the name of a saved "
+            "array: for one array pass it to save_array, for several to create_group and "
+            f"group.create_array, which also accepts {wrong[0]!r} as a name"
+        )
     return unnamed | named
+
+
+def _location(
+    store: StoreLike,
+    *,
+    path: str | None = None,
+    zarr_format: int | str | None = None,
+    overwrite: bool = False,
+    storage_options: Mapping[str, Any] | None = None,
+    synchronizer: Any = None,
+) -> tuple[StoreLike, dict[str, Any]]:
+    """Resolve a location for new nodes, and check that it has no keys that belong to no node.
+
+    Saving again with ``overwrite=True`` would remove them, or be refused.
+    """
+    where, below, zarr_format = split_format(store, path, zarr_format)
+    place, below = resolve_store_path(
+        where, below, storage_options=storage_options, synchronizer=synchronizer
+    )
+    of_parent = store.stored.format.name if isinstance(store, Node) else None
+    format_ = format_of_new(place, below, zarr_format or of_parent)
+    if place.supports_listing and (foreign := format_.unmanaged_key(place, below)) is not None:
+        raise NodeExistsError(
+            Location(place, below),
+            f"has {foreign!r}, which is not part of a Zarr node; save to a path of its own",
+        )
+    options = {"zarr_format": zarr_format, "overwrite": overwrite}
+    if isinstance(store, Node) and synchronizer is None:
+        return store, options | {"path": path}
+    return place, options | {"path": below}
 
 
 def save_array(store: StoreLike, values: Any, **options: Any) -> None:
     """Store one array; options as for :func:`create_array`, errors as for :func:`save`."""
-    create(None, store=store, data=values, **options).store.flush()
+    location = {name: options.pop(name) for name in _LOCATION & options.keys()}
+    place, target = _location(store, **location)
+    array = create_array(place, data=values, **target, **options)
+    array.store.flush()  # of a zip file
 
 
 def save_group(store: StoreLike, *arrays: Any, overwrite: bool = False, **named: Any) -> None:
     """Store arrays in a group, also a single one; otherwise as :func:`save`."""
-    save(store, overwrite=overwrite, **_all_named(arrays, named))
+    path = named.pop("path", None)
+    _check_overwrite(overwrite)
+    members = _all_named(arrays, named)
+    if not members:
+        raise ValueError("nothing to save: pass at least one array")
+    place, options = _location(store, path=path, overwrite=overwrite)
+    with Rollback() as rollback, rollback.nested():
+        group = create_group(place, **options)
+        for name, value in members.items():
+            group.create_array(name, data=value)
+        group.store.flush()
 
 
 def group(store: StoreLike = None, *, overwrite: bool = False, **options: Any) -> Group:

@@ -311,11 +311,12 @@ def create_group(
 
 def check_arguments(arguments: Mapping[str, Any]) -> None:
     """Raise a TypeError if there is an argument that ``create_array`` does not have."""
-    check_names(arguments, _argument_names())
+    check_names(arguments, argument_names())
 
 
 @cache
-def _argument_names() -> frozenset[str]:
+def argument_names() -> frozenset[str]:
+    """The names of the arguments of :func:`create_array`."""
     return frozenset(signature(create_array).parameters) - {"unknown"}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import partial
@@ -12,9 +13,11 @@ from zarr_core.errors import (
     NodeExistsError,
     StoreCapabilityError,
     StoreReadOnlyError,
+    ZarrError,
 )
-from zarr_core.formats.detect import conflicting_format
+from zarr_core.formats.detect import conflicting_format, read_node
 from zarr_core.formats.reserved_names import check_reserved_names
+from zarr_core.formats.unmanaged_keys import refuse_unmanaged
 from zarr_core.hierarchy.delete import erase_node, is_stored
 from zarr_core.hierarchy.from_metadata import validate_node
 from zarr_core.hierarchy.rollback import holds_anything
@@ -35,22 +38,12 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.store import Buffers
 
 
-_overwrites_all: ContextVar[bool] = ContextVar("zarr_core_overwrites_all", default=False)
+# Documents of arrays in a directory of their own, of all formats.
+_DOCUMENTS = ("zarr.json", ".zarray", "attributes.json", "meta")
+
+_ATTEMPTS = 10  # to overwrite a node that other writers create at the same time
+
 _allows_conflicts: ContextVar[bool] = ContextVar("zarr_core_allows_conflicts", default=False)
-
-
-@contextmanager
-def overwrite_unmanaged_keys() -> Iterator[None]:
-    """Remove all keys below nodes that are overwritten, until the end of the block.
-
-    Otherwise, a key that belongs to no node, such as a file of a user, prevents overwriting.  Only
-    the calling thread or task is affected.
-    """
-    token = _overwrites_all.set(True)
-    try:
-        yield
-    finally:
-        _overwrites_all.reset(token)
 
 
 @contextmanager
@@ -193,8 +186,13 @@ def place_node(
         seen=seen,
     )  # fmt: skip
     where_empty = isinstance(seen, StoreSnapshot) and seen.was_empty(f"{path}/" if path else "")
-    if not rollback.create(store, path, format_, metadata, where_empty=where_empty):
-        raise occupied(store, path)
+    attempts = _ATTEMPTS if overwrite else 1
+    while not rollback.create(store, path, format_, metadata, where_empty=where_empty):
+        attempts -= 1
+        if not attempts:
+            raise occupied(store, path, overwrite)
+        if _clear(store, path, format_):  # another writer has created a node meanwhile
+            rollback.overwrite(store, path)
     return missing
 
 
@@ -273,12 +271,12 @@ def _refuse_conflicts(store: Store, path: str, format_: Format, paths: list[str]
             warn(f"{location}: {problem}")
 
 
-def occupied(store: Store, path: str) -> NodeExistsError:
-    """The error for a node that already exists."""
-    return NodeExistsError(
-        Location(store, path),
-        "a node already exists; open it, or pass overwrite=True to remove it first",
-    )
+def occupied(store: Store, path: str, overwrite: bool = False) -> NodeExistsError:
+    """The error for a node that already exists, although it was to be overwritten."""
+    reason = "a node already exists; open it, or pass overwrite=True to remove it first"
+    if overwrite:
+        reason = "other writers create a node here at the same time; open it, or repeat the call"
+    return NodeExistsError(Location(store, path), reason)
 
 
 def _missing_ancestors(
@@ -290,7 +288,7 @@ def _missing_ancestors(
     for depth in range(len(parents) if path else -1, -1, -1):
         ancestor = "/".join(parents[:depth])
         if ancestor == known_group:
-            break
+            return missing
         found = format_.read(store, ancestor)
         if isinstance(found, ArrayMetadata):
             raise NodeExistsError(
@@ -298,9 +296,34 @@ def _missing_ancestors(
                 f"is an array, so no node can be created below it (at {'/' + path!r})",
             )
         if found is not None:
-            break
+            return missing
         missing.append(ancestor)
+    _refuse_directory_of_array(store, path)
     return missing
+
+
+def _refuse_directory_of_array(store: Store, path: str) -> None:
+    """Raise a NodeExistsError if a directory above that of the store is an array."""
+    if not store.url.startswith("file://"):
+        return
+    from zarr_core.stores.local import LocalStore, path_from_url
+
+    directory = path_from_url(store.url)
+    while (above := os.path.dirname(directory)) != directory:
+        directory = above
+        if not any(os.path.exists(os.path.join(above, key)) for key in _DOCUMENTS):
+            continue
+        around = LocalStore(above, read_only=True)
+        try:
+            _, metadata = read_node(around, "")
+        except ZarrError:  # a file with one of these names
+            continue
+        if isinstance(metadata, ArrayMetadata):
+            raise NodeExistsError(
+                Location(around, ""),
+                f"is an array, so no node can be created below it (at {Location(store, path)})",
+            )
+        return
 
 
 def refuse_leftovers(array: StoredArray, seen: Store) -> None:
@@ -336,13 +359,7 @@ def _clear(store: Store, path: str, format_: Format) -> bool:
     """
     if not store.supports_listing:
         raise StoreCapabilityError("overwriting requires a store that lists its keys", store)
-    foreign = None if _overwrites_all.get() else format_.unmanaged_key(store, path)
-    if foreign is not None:
-        raise NodeExistsError(
-            Location(store, path),
-            f"overwriting would remove {foreign!r}, which is not part of a Zarr node; "
-            "move it, or choose another path",
-        )
+    refuse_unmanaged(format_, store, path, "overwriting", "move it, or choose another path")
     # A store that cannot remove keys needs no removal at an empty path.
     found = holds_anything(store, path, format_)
     if found:

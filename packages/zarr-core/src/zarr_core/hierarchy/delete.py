@@ -5,9 +5,10 @@ from __future__ import annotations
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from zarr_core.errors import MetadataError, NodeExistsError, NodeNotFoundError, StoreCapabilityError
+from zarr_core.errors import MetadataError, NodeNotFoundError, StoreCapabilityError
 from zarr_core.formats.detect import read_node
 from zarr_core.formats.key_order import key_order
+from zarr_core.formats.unmanaged_keys import refuse_unmanaged
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.store_path import opened_store, refuse_misspelt
 from zarr_core.interfaces.chunk_cache import forget_chunks
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.format import Format
     from zarr_core.interfaces.progress import Progress
     from zarr_core.interfaces.store import Store
+
+
+REMOVING = ("removing it", "move that key, or remove all keys with rmdir")
 
 
 def remove(
@@ -71,12 +75,7 @@ def remove(
         if format_.read(place, below) is None:
             raise NodeNotFoundError(Location(place, below), "no array or group here")
         require_erasing(place)
-        if (foreign := format_.unmanaged_key(place, below)) is not None:
-            raise NodeExistsError(
-                Location(place, below),
-                f"removing it would remove {foreign!r}, which is not part of a Zarr node; move that "
-                "key, or remove all keys with rmdir",
-            )
+        refuse_unmanaged(format_, place, below, *REMOVING)
         with Reporter(progress, 1) as reporter:
             erase_node(format_, place, below, reporter)
     if isinstance(store, Node):

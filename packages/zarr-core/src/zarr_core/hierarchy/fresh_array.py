@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
 from zarr_core.errors import NodeNotFoundError, NodeTypeError
 from zarr_core.hierarchy.array import Array
+from zarr_core.hierarchy.coerce import refuse_elements
 from zarr_core.hierarchy.from_metadata import pickled_state, reopen
 from zarr_core.interfaces.keylock import key_lock
 from zarr_core.selection import parse
@@ -145,6 +146,7 @@ class FreshArray(Array):
             self._set(parse.fancy, selection, value, None)
 
     def __eq__(self, other: object) -> bool:
+        refuse_elements(other)
         return isinstance(other, Array) and same_location(self.freshness, other)
 
     def __hash__(self) -> int:

@@ -16,10 +16,11 @@ from zarr_core.errors import (
     NodeTypeError,
     ZarrError,
 )
+from zarr_core.formats.unmanaged_keys import refuse_unmanaged
 from zarr_core.formats.walk import walk
 from zarr_core.hierarchy.array import Array
 from zarr_core.hierarchy.coerce import dtype_of, values_of
-from zarr_core.hierarchy.delete import erase_node, is_stored
+from zarr_core.hierarchy.delete import REMOVING, erase_node, is_stored, require_erasing
 from zarr_core.hierarchy.from_metadata import stored_node
 from zarr_core.hierarchy.node import Node
 from zarr_core.location import Location
@@ -463,12 +464,18 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
 
         self.check_writable()
         members = list(self.stored.format.child_names(self.store, self.path))
+        for name in members:
+            self._refuse_unmanaged(names.join(self.path, name))
         with Reporter(progress, len(members)) as reporter:
             for name in members:
                 with suppress(NodeNotFoundError):  # removed concurrently
-                    self._remove(name, reporter)
+                    self._remove(name, reporter, check=False)
 
-    def _remove(self, path: str, reporter: Reporter | None) -> None:
+    def _refuse_unmanaged(self, path: str) -> None:
+        if self.store.supports_listing:
+            refuse_unmanaged(self.stored.format, self.store, path, *REMOVING)
+
+    def _remove(self, path: str, reporter: Reporter | None, check: bool = True) -> None:
         self.check_writable()
 
         try:
@@ -480,6 +487,9 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
             raise NodeNotFoundError(Location(self.store, child), reason)
         if not is_stored(self.stored.format, self.store, child):  # damaged nodes can be removed
             raise member_not_found(self, path)
+        require_erasing(self.store)
+        if check:
+            self._refuse_unmanaged(child)
         erase_node(self.stored.format, self.store, child, reporter)
         self.stored.record(removed=[child])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
-from operator import index as as_integer
+from math import gcd
 from operator import lt
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +13,13 @@ from zarr_core.engine.resolved_metadata import resolve_cached
 from zarr_core.errors import StoreCapabilityError
 from zarr_core.hierarchy.coerce import elements_of, is_chunked
 from zarr_core.interfaces.chunk_cache import forget_chunks
+from zarr_core.interfaces.codec import SubchunkCodec
 from zarr_core.interfaces.selection import BasicIndexer
 from zarr_core.optional import optional_function
 from zarr_core.registry.resolve import require_extension
 from zarr_core.registry.scope import override_extensions
 from zarr_core.selection import parse
+from zarr_core.selection.parsed_selection import as_integer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -47,7 +49,10 @@ def new_shape(
     if only not in ("grow", "shrink", None):
         raise ValueError(f'only must be "grow" or "shrink", not {only!r}')
     items: Any = shape[0] if len(shape) == 1 and hasattr(shape[0], "__iter__") else shape
-    lengths = tuple(None if length is None else as_integer(length) for length in items)
+    try:
+        lengths = tuple(None if length is None else as_integer(length) for length in items)
+    except TypeError:
+        raise TypeError(f"lengths of dimensions are integers or None, not {items!r}") from None
     if any(length is not None and length < 0 for length in lengths):
         raise ValueError(f"the shape {lengths} has negative lengths")
     if len(lengths) != len(old):
@@ -86,6 +91,10 @@ def elements_to_append(
     values = data if in_parts else elements_of(data, array.resolved.data_type)
     old = array.metadata.shape
     ndim = len(old)
+    try:
+        axis = as_integer(axis)
+    except TypeError:
+        raise TypeError(f"axis must be an integer, not {axis!r}") from None
     if not -ndim <= axis < ndim:
         raise ValueError(f"axis {axis} is out of range for an array with {ndim} dimensions")
     axis %= ndim
@@ -137,7 +146,7 @@ def resized(array: StoredArray, metadata: ArrayMetadata, shape: tuple[int, ...])
             grid = array.resolved.grid
         else:
             grid = require_extension("chunk_grid", metadata.chunk_grid, location.at("/chunk_grid"))
-        new_grid = grid.resized(shape)
+        new_grid = grid.resized(_in_inner_chunks(array, shape))
         new = metadata.replace(shape=shape)
         if new_grid is not grid:
             new = new.replace(chunk_grid=new_grid.to_definition())
@@ -145,6 +154,21 @@ def resized(array: StoredArray, metadata: ArrayMetadata, shape: tuple[int, ...])
         resolved = resolve_cached(new, array.store, array.path, array.resolved.write_empty_chunks)
     resolved.check_lengths(location)
     return new
+
+
+def _in_inner_chunks(array: StoredArray, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """A shape, rounded up to whole inner chunks, which shards that a grid adds must consist of."""
+    if not isinstance(array.codecs.array_to_bytes, SubchunkCodec):
+        return shape
+    inner = array.codecs.inner_codecs
+    if inner is not None:
+        units = inner.decoded.shape
+    else:  # their dimensions are permuted; shards consist of whole ones
+        units = tuple(gcd(*map(axis.length, range(axis.count))) for axis in array.axes)
+    return tuple(
+        -(-length // unit) * unit if unit else length
+        for length, unit in zip(shape, units, strict=True)
+    )
 
 
 def clear_beyond(array: StoredArray, new: StoredArray) -> None:

@@ -42,12 +42,17 @@ class ArrayRepresentation:
         Value of elements that were never written.
     write_empty_chunks : bool
         Whether empty chunks are stored.
+    missing_is_error : bool
+        Whether a codec that divides chunks, such as ``sharding_indexed``, raises
+        :class:`zarr_core.errors.MissingChunkError` for a selected inner chunk that is not stored.
+        Only when reading: a chunk that is changed may lack inner chunks.
     """
 
     shape: tuple[int, ...]
     data_type: DataType
     fill_value: np.ndarray[Any, Any]
     write_empty_chunks: bool = False
+    missing_is_error: bool = False
 
     @cached_property
     def size(self) -> int:

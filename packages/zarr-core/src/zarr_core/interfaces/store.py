@@ -121,6 +121,9 @@ class Store(ABC):
     first, for groups before their members.
     """
 
+    supports_consolidated_metadata: bool = True
+    """Whether consolidated metadata may be stored; not in a store that versions all documents."""
+
     max_concurrency: int | None = None
     """Maximum number of concurrent requests; None for a store without latency.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from operator import index as as_integer
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.config import config
@@ -28,6 +27,7 @@ from zarr_core.normalize.codecs import (
 from zarr_core.normalize.data_types import parse_data_type
 from zarr_core.normalize.definitions import parse_chunk_key_encoding, parse_definition
 from zarr_core.registry.resolve import require_extension
+from zarr_core.selection.parsed_selection import as_integer
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

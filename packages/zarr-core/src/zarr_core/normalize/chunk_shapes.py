@@ -5,8 +5,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from functools import lru_cache
 from math import gcd, isqrt, prod
-from operator import index as as_integer
 from typing import Any, TypeAlias
+
+from zarr_core.selection.parsed_selection import as_integer
 
 Lengths: TypeAlias = tuple[Any, ...]
 """One length for all chunks along a dimension, or the length of each; AUTO while it is not chosen."""
@@ -117,7 +118,7 @@ def parse_lengths(value: Any, shape: tuple[int, ...], argument: str) -> Lengths:
         return tuple(max(1, length) for length in shape)
     if isinstance(value, str):
         raise ValueError(f'{argument} must be integers or "auto", not {value!r}')
-    if not hasattr(value, "__iter__"):
+    if not hasattr(value, "__iter__") or getattr(value, "ndim", 1) == 0:
         value = (value,) * len(shape)
     items = tuple(value)
     if len(items) != len(shape):
@@ -129,7 +130,8 @@ def parse_lengths(value: Any, shape: tuple[int, ...], argument: str) -> Lengths:
         if isinstance(item, str) and item == AUTO:
             lengths.append(AUTO)
             continue
-        is_sequence = hasattr(item, "__iter__") and not isinstance(item, str)
+        is_sequence = hasattr(item, "__iter__") and getattr(item, "ndim", 1) != 0
+        is_sequence = is_sequence and not isinstance(item, str)
         if item is None or (not is_sequence and item == -1):
             lengths.append(max(1, size))
             continue

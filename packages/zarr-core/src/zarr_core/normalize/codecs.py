@@ -15,9 +15,11 @@ from zarr_core.errors import (
 from zarr_core.interfaces.codec import ArrayToBytesCodec, BytesToBytesCodec, Codec
 from zarr_core.normalize.definitions import parse_definition
 from zarr_core.registry.extension_names import is_provided
+from zarr_core.registry.hints import install_hint
 from zarr_core.registry.known_extensions import ARGUMENTS, NUMCODECS_IDS
 from zarr_core.registry.resolve import create_extension
 from zarr_core.strictjson import plain
+from zarr_core.user_warning import warn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -97,6 +99,8 @@ def parse_codec_chain(
     otherwise the default serializer is inserted before the first bytes -> bytes codec among them.
     """
     codecs = [] if is_auto(filters) else parse_codecs(filters)
+    if is_auto(compressors):
+        _refuse_compressors(codecs)
     if serializer is not None and not is_auto(serializer):
         codecs.append(parse_codec(serializer))
     elif not any(_is_instance(codec, ArrayToBytesCodec) for codec in codecs):
@@ -111,7 +115,40 @@ def parse_codec_chain(
         codecs += parse_codecs(compressors)
     elif is_provided("codec", DEFAULT_COMPRESSOR.name):
         codecs.append(DEFAULT_COMPRESSOR)
+    else:
+        _warn_uncompressed()
     return codecs
+
+
+def _refuse_compressors(filters: list[ExtensionDefinition]) -> None:
+    """Raise a CodecChainError if chunks would be compressed twice, by a filter and the default."""
+    for definition in filters:
+        try:
+            codec = create_extension("codec", definition, complete=False)
+        except ExtensionError:
+            continue  # reported elsewhere
+        if isinstance(codec, BytesToBytesCodec) and codec.encoded_size(16) is None:
+            raise CodecChainError(
+                f"the filter {definition.name!r} compresses, and the default compressor would "
+                f"compress again; pass compressors={definition.name!r} instead, or also say "
+                "compressors=None"
+            )
+
+
+_told_uncompressed = False
+
+
+def _warn_uncompressed() -> None:
+    """Warn once that the default compressor is missing."""
+    global _told_uncompressed
+    if not _told_uncompressed:
+        _told_uncompressed = True
+        warn(
+            f"new arrays are not compressed, as the default compressor {DEFAULT_COMPRESSOR.name!r} "
+            f"is not installed. {install_hint('codec', DEFAULT_COMPRESSOR.name)} In a frozen "
+            "program, include the metadata of the distributions, as with PyInstaller's "
+            "--copy-metadata zarr-codecs. compressors=None is without this warning."
+        )
 
 
 def _is_instance(definition: ExtensionDefinition, interface: type[Codec]) -> bool:

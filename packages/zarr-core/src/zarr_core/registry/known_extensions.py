@@ -75,7 +75,7 @@ NUMCODECS_IDS: dict[str, dict[str, list[str]]] = {
 URL_CHAINS: str = "fsspec"
 
 # Stores for the files with that suffix.
-FILE_SUFFIXES: tuple[str, ...] = ("zip",)
+FILE_SUFFIXES: tuple[str, ...] = ("dbm", "lmdb", "mdb", "sqldb", "sqlite", "zip")
 
 # For a function or method of zarr_core, the distribution that provides it, and its target.
 FUNCTIONS: dict[str, tuple[str, str]] = {

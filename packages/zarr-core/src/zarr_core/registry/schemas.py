@@ -1,7 +1,8 @@
 """JSON Schemas of extensions, which are found without importing the extensions.
 
 A schema describes the ``configuration`` of an extension.  It is the file
-``schemas/<extension_point>/<name>.json`` of its package, and has no external references.
+``schemas/<extension_point>/<name>.json`` of its package, and has no external references.  Other
+names of the same class in the distribution have the same schema.
 Without a schema, only the code of the extension checks its configuration.
 """
 
@@ -98,8 +99,28 @@ def schema_file(provider: Provider) -> str | None:
 
 
 def _content(provider: Provider) -> tuple[str, bytes] | None:
-    """The file of the schema and its contents."""
-    if "/" in provider.name or "\\" in provider.name:
+    """The file of the schema and its contents.
+
+    If a distribution gives an extension several names, one schema is for all of them.
+    """
+    if own := _content_of(provider, provider.name):
+        return own
+    providers = discovery.scan().providers.get(provider.extension_point, {})
+    same = (
+        _content_of(other, other.name)
+        for name, others in providers.items()
+        for other in others
+        if name != provider.name
+        and other.target == provider.target
+        and other.distribution == provider.distribution
+    )
+    found = list(filter(None, same))
+    return found[0] if len(found) == 1 else None
+
+
+def _content_of(provider: Provider, name: str) -> tuple[str, bytes] | None:
+    """The schema of one name."""
+    if "/" in name or "\\" in name:
         return None  # a URI, which is not a file name
     top, *inner = provider.module.split(".")
     try:
@@ -114,7 +135,7 @@ def _content(provider: Provider) -> tuple[str, bytes] | None:
     for depth in range(len(inner) + 1):
         for location in spec.submodule_search_locations or ():
             folder = os.path.join(location, *inner[:depth], "schemas", provider.extension_point)
-            file = os.path.join(folder, f"{provider.name}.json")
+            file = os.path.join(folder, f"{name}.json")
             if os.path.isfile(file):
                 with open(file, "rb") as stream:
                     return file, stream.read()

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import prod
-from operator import index as as_integer
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from zarr_core.interfaces.selection import (
 )
 from zarr_core.selection.parsed_selection import (
     ParsedSelection,
+    as_integer,
     canonical,
     expanded,
     in_bounds,
@@ -173,6 +173,8 @@ def _points(
     """Indices along several dimensions: the selection as points, even along its slices."""
     result = (*parsed.lengths[:place], *together, *parsed.lengths[place:])
     size = prod(result)
+    if not parsed.parts and not size:
+        return ParsedSelection(MaskIndexer(np.zeros((), bool)), result)
     if not parsed.parts and size != 1:
         raise SelectionError(
             "no element of an array without dimensions is selected; read it with array[()], "

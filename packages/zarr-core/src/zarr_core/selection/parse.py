@@ -9,13 +9,13 @@ Integers and slices are parsed without NumPy.
 from __future__ import annotations
 
 from math import prod
-from operator import index as as_integer
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.errors import SelectionError
 from zarr_core.interfaces.selection import BasicIndexer, OrthogonalIndexer
 from zarr_core.selection.parsed_selection import (
     ParsedSelection,
+    as_integer,
     canonical,
     expanded,
     in_bounds,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from operator import index as as_integer
+from operator import index as index_of
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zarr_core.errors import SelectionError
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ParsedSelection",
+    "as_integer",
     "canonical",
     "expanded",
     "in_bounds",
@@ -180,6 +181,17 @@ def expanded(
         raise SelectionError("an index can only have a single ellipsis ('...')", shape)
     place = ellipses[0] if ellipses else len(items)
     return (*items[:place], *(slice(None),) * missing, *items[place + 1 :])
+
+
+def as_integer(item: Any) -> int:
+    """Convert an integer of Python or NumPy, or an integer array without dimensions.
+
+    Raises a TypeError for anything else, and for booleans of NumPy: before version 2.3, NumPy
+    converts them with a DeprecationWarning.
+    """
+    if type(item) is not int and getattr(getattr(item, "dtype", None), "kind", "") == "b":
+        raise TypeError(f"{item!r} is a boolean, not an integer")
+    return index_of(item)
 
 
 def is_integer(item: Any) -> bool:

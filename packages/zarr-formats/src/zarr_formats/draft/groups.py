@@ -5,7 +5,6 @@ Specification: draft of December 2022, "Group metadata", "Discover children of a
 
 from __future__ import annotations
 
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import GroupMetadata, Location, MetadataValidationError, ValidationProblem
@@ -15,7 +14,7 @@ from zarr_formats.draft.entry_point import KEY
 from zarr_formats.draft.validate import validate_document
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Iterable
 
     from zarr_core.extension import JSON, Store
 
@@ -117,9 +116,3 @@ def children(
 def other_hierarchy(store: Store) -> str | None:
     """Return a key at the root of a store that belongs to a hierarchy of another format."""
     return next((key for key in _OTHERS if store.exists(key)), None)
-
-
-def lies_in(key: str, prefixes: Collection[str]) -> bool:
-    """Whether a key is below one of some prefixes, each of which ends in ``/``."""
-    ancestors = accumulate(key.split("/")[:-1], lambda before, name: f"{before}{name}/", initial="")
-    return not set(prefixes).isdisjoint(ancestors)

@@ -19,7 +19,13 @@ from zarr_core.extension import (
     NodeNotFoundError,
     ValidationProblem,
 )
-from zarr_core.tools import read_metadata, read_metadata_from, store_new, strictjson
+from zarr_core.tools import (
+    is_auxiliary,
+    read_metadata,
+    read_metadata_from,
+    store_new,
+    strictjson,
+)
 
 from zarr_formats.draft import chunks, entry_point, groups
 from zarr_formats.draft.keys import CONSOLIDATED, Kind, Layout, check_names, may_be_chunk
@@ -332,22 +338,15 @@ class DraftFormat(Format):
         return self.layout.chunks(path)
 
     def unmanaged_key(self, store: Store, path: str) -> str | None:
-        """Return a key that is not metadata, not below an array, and not like a chunk key."""
+        """Return a key that is neither metadata nor like a chunk key."""
         entry = self.entry(store)
         suffix = ".json" if entry is None else entry.suffix
-        arrays: set[str] = set()
         for key in store.list_prefix(self.layout.below(path)):
-            node = self.layout.node(key, suffix)
-            if node is not None:
-                if node[1] == "array":
-                    arrays.add(self.layout.chunks(node[0]))
-            elif key.rpartition("/")[2] != CONSOLIDATED:
+            is_node = self.layout.node(key, suffix) is not None
+            if not (is_node or is_auxiliary(key) or key.rpartition("/")[2] == CONSOLIDATED):
                 return key
-        is_array = store.exists(self.layout.document("array", path, suffix))
-        for key in store.list_prefix(self.layout.chunks(path)):
-            if not (is_array or may_be_chunk(key) or groups.lies_in(key, arrays)):
-                return key
-        return None
+        keys = store.list_prefix(self.layout.chunks(path))
+        return next((key for key in keys if not (may_be_chunk(key) or is_auxiliary(key))), None)
 
     def erase(self, store: Store, path: str) -> None:
         """Remove the documents of a node, then those below it, then the chunks."""

@@ -7,7 +7,6 @@ it is a group, within a hierarchy of N5: somewhere on the way to it stands an
 
 from __future__ import annotations
 
-from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar
 
 from zarr_core.errors import MetadataDecodeError, MetadataError, NodeNameError
@@ -30,6 +29,7 @@ from zarr_core.tools import (
     read_metadata_from,
     store_new,
     strictjson,
+    without_chunks,
 )
 
 from zarr_formats.n5.document import (
@@ -173,20 +173,15 @@ class N5(Format):
         return ((name, metadata) for name, metadata in found if metadata is not None)
 
     def unmanaged_key(self, store: Store, path: str) -> str | None:
-        """Return a key that is not ``attributes.json`` and not below an array."""
+        """Return a key that is neither ``attributes.json`` nor a possible block of an array."""
         others: list[str] = []
-        arrays: set[str] = set()
+        arrays: dict[str, None] = {}
         for key in store.list_prefix(self.chunk_prefix(path)):
-            node, _, name = f"/{key}".rpartition("/")
-            if name != _DOCUMENT:
+            if key.rpartition("/")[2] != _DOCUMENT:
                 others.append(key)
             elif _is_array(store, key):
-                arrays.add(node)
-        for key in others:
-            ancestors = accumulate(f"/{key}".split("/")[1:-1], "{}/{}".format, initial="")
-            if arrays.isdisjoint(ancestors):
-                return key
-        return None
+                arrays[key.removesuffix(_DOCUMENT)] = None
+        return next(without_chunks(others, arrays), None)
 
 
 def _key(path: str) -> str:

@@ -7,7 +7,6 @@ of a store.
 from __future__ import annotations
 
 import re
-from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar
 
 from zarr_core.errors import MetadataDecodeError
@@ -21,7 +20,7 @@ from zarr_core.extension import (
     NodeNotFoundError,
     ValidationProblem,
 )
-from zarr_core.tools import read_metadata, read_metadata_from, store_new, strictjson
+from zarr_core.tools import read_metadata, read_metadata_from, store_new, strictjson, without_chunks
 
 from zarr_formats.v1.document import (
     ATTRIBUTES,
@@ -142,18 +141,16 @@ class V1(Format):
         return iter(())
 
     def unmanaged_key(self, store: Store, path: str) -> str | None:
-        """Return a key that is not below an array."""
+        """Return a key that is neither a document nor a possible chunk key of an array."""
         keys = list(store.list_prefix(self.chunk_prefix(path)))
         arrays = {
-            f"/{key}".removesuffix(f"/{META}")
+            key.removesuffix(META): None
             for key in keys
             if f"/{key}".endswith(f"/{META}") and _is_meta(store, key)
         }
-        for key in keys:
-            ancestors = accumulate(f"/{key}".split("/")[1:-1], "{}/{}".format, initial="")
-            if arrays.isdisjoint(ancestors):
-                return key
-        return None
+        documents = {prefix + name for prefix in arrays for name in self.metadata_keys}
+        others = (key for key in keys if key not in documents)
+        return next(without_chunks(others, arrays), None)
 
     def _documents(self, metadata: NodeMetadata) -> dict[str, JSON]:
         if isinstance(metadata, GroupMetadata):

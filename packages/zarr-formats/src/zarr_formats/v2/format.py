@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from functools import lru_cache
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from zarr_core.errors import MetadataError
@@ -23,7 +22,7 @@ from zarr_core.extension import (
     ValidationProblem,
     ZarrError,
 )
-from zarr_core.tools import Cache, format_named, read_metadata_from, strictjson
+from zarr_core.tools import Cache, format_named, read_metadata_from, strictjson, without_chunks
 
 from zarr_formats.chain import set_stored_byte_order, split_chain
 from zarr_formats.v2.consolidated import encode_consolidated
@@ -41,7 +40,7 @@ from zarr_formats.v2.names import check_names
 from zarr_formats.v2.node_documents import NodeDocuments
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from zarr_core.extension import JSON, Buffers, ByteReader, GroupMetadata, Store
     from zarr_core.tools import ConsolidatedMetadata
@@ -55,7 +54,6 @@ _last_copies: tuple[bytes, ConsolidatedMetadata] | None = None
 
 _COORDINATE = re.compile(r"[0-9]+\Z", re.ASCII).match
 _FLAT = re.compile(r"[0-9]+(?:\.[0-9]+)+\Z", re.ASCII).match
-_CHUNK = re.compile(r"[0-9]+(?:(?:/[0-9]+)+|(?:\.[0-9]+)+)?", re.ASCII).fullmatch
 _METADATA = Location("version 2 metadata")
 _HAS_SEPARATOR = b'"dimension_separator"'
 
@@ -224,21 +222,14 @@ class V2(Format):
     def unmanaged_keys(self, store: Store, keys: Iterable[str]) -> list[str]:
         """Return the keys that are neither metadata documents nor possible chunk keys of an array."""
         others: list[str] = []
-        arrays: set[str] = set()
+        arrays: dict[str, None] = {}
         for key in keys:
-            node, _, name = f"/{key}".rpartition("/")
+            name = key.rpartition("/")[2]
             if name == ARRAY:
-                arrays.add(node)
+                arrays[key.removesuffix(ARRAY)] = None
             elif name not in self.metadata_keys:
                 others.append(key)
-        return [key for key in others if not any(_below_array(key, arrays))]
-
-
-def _below_array(key: str, arrays: set[str]) -> Iterator[bool]:
-    """Whether the key may be a chunk, for each array above it."""
-    for node in accumulate(f"/{key}".split("/")[1:-1], "{}/{}".format, initial=""):
-        if node in arrays:
-            yield _CHUNK(key[len(node) :]) is not None
+        return list(without_chunks(others, arrays))
 
 
 # --- reading ---

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from zarr_core.extension import ExtensionDefinition, StorageTransformer, check_prefix
+from zarr_core.tools import is_integer
 
 from zarr_sharding.transformer.layout import Layout
 from zarr_sharding.transformer.sharded_store import ShardedStore, plain_index
@@ -50,9 +51,9 @@ class ShardingTransformer(StorageTransformer):
 
     def __post_init__(self) -> None:
         counts = tuple(self.chunks_per_shard)
-        if any(isinstance(n, bool) or not hasattr(n, "__index__") or n < 1 for n in counts):
+        if not all(is_integer(n) and n > 0 for n in counts):
             raise ValueError(f"chunks_per_shard must be integers of at least 1, not {counts}")
-        counts = tuple(n.__index__() for n in counts)
+        counts = tuple(map(int, counts))
         object.__setattr__(self, "chunks_per_shard", counts)
         object.__setattr__(self, "_index", plain_index(counts))
 

@@ -63,6 +63,7 @@ class ShardedStore(Store):
         self.supports_listing = store.supports_listing
         self.supports_erasing = store.supports_erasing
         self.metadata_first = store.metadata_first
+        self.supports_consolidated_metadata = store.supports_consolidated_metadata
         self.in_memory = store.in_memory
         self.max_concurrency = store.max_concurrency
         self.opening_nbytes, self.gap_bytes = store.opening_nbytes, store.gap_bytes

@@ -1,0 +1,117 @@
+"""Keys below nodes that belong to no node, such as files of a user."""
+
+from __future__ import annotations
+
+import re
+import time
+from contextlib import contextmanager
+from contextvars import ContextVar
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from zarr_core.errors import ExtensionError, NodeExistsError
+from zarr_core.location import Location
+from zarr_core.names import CHECKPOINT_NAME, MANIFEST_NAMES
+from zarr_core.registry.resolve import require_extension
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from zarr_core.interfaces.format import Format
+    from zarr_core.interfaces.store import Store
+    from zarr_core.metadata.array import ArrayMetadata
+
+# Keys of this library, and of file managers, which store views of directories; all can be removed.
+_AUXILIARY = {CHECKPOINT_NAME, *MANIFEST_NAMES, ".DS_Store", "Thumbs.db", "desktop.ini"}
+# Chunk keys of all formats: the array may have had another encoding, or a larger shape.
+_CHUNK = re.compile(r"c|(?:c[/.]?)?[0-9]+(?:(?:/[0-9]+)+|(?:\.[0-9]+)+)?").fullmatch
+
+_PAUSES = (0.01, 0.05, 0.2, 0.0)  # seconds before keys like those of chunks are listed again
+_removes_all: ContextVar[bool] = ContextVar("zarr_core_removes_all", default=False)
+
+
+@contextmanager
+def overwrite_unmanaged_keys() -> Iterator[None]:
+    """Remove all keys below nodes that are overwritten or removed, until the end of the block.
+
+    Otherwise, a key that belongs to no node, such as a file of a user, prevents this.  Only the
+    calling thread or task is affected.
+    """
+    token = _removes_all.set(True)
+    try:
+        yield
+    finally:
+        _removes_all.reset(token)
+
+
+def is_auxiliary(key: str) -> bool:
+    """Whether a key is of this library or of a file manager, and can be removed with its node."""
+    return key.rpartition("/")[2] in _AUXILIARY
+
+
+def without_chunks(
+    keys: Iterable[str], arrays: Mapping[str, ArrayMetadata | None]
+) -> Iterator[str]:
+    """The keys that are neither auxiliary nor possible chunk keys of an array.
+
+    Parameters
+    ----------
+    keys : iterable of str
+        Keys that are not metadata documents.
+    arrays : mapping
+        The metadata of arrays by their prefixes of chunk keys, which are empty or end in ``/``;
+        None for those without a chunk key encoding of their own, or with damaged metadata.
+
+    Notes
+    -----
+    An array with an unknown chunk key encoding, or with storage transformers, may have any keys.
+    """
+    tests: dict[str, Callable[[str], bool]] = {}
+    for key in keys:
+        if is_auxiliary(key):
+            continue
+        for prefix in accumulate(key.split("/")[:-1], "{}{}/".format, initial=""):
+            if prefix in arrays:
+                if _CHUNK(key, len(prefix)):
+                    break
+                if prefix not in tests:
+                    tests[prefix] = _chunk_test(arrays[prefix])
+                if tests[prefix](key[len(prefix) :]):
+                    break
+        else:
+            yield key
+
+
+def _chunk_test(metadata: ArrayMetadata | None) -> Callable[[str], bool]:
+    """The function that tells whether a key relative to an array may be that of a chunk."""
+    if metadata is None:
+        return lambda key: False
+    if metadata.storage_transformers:
+        return lambda key: True
+    try:
+        encoding = require_extension(
+            "chunk_key_encoding", metadata.chunk_key_encoding, Location("array")
+        )
+    except ExtensionError:
+        return lambda key: True
+    ndim = len(metadata.shape)
+    return lambda key: encoding.decode(key, ndim) is not None
+
+
+def refuse_unmanaged(format_: Format, store: Store, path: str, doing: str, remedy: str) -> None:
+    """Raise a NodeExistsError if a key below a path belongs to no node.
+
+    ``doing`` is what would remove it, such as ``"overwriting"``; ``remedy`` ends the message.
+    """
+    if _removes_all.get():
+        return
+    for pause in _PAUSES:
+        if (foreign := format_.unmanaged_key(store, path)) is None:
+            return
+        if not _CHUNK(foreign.removeprefix(f"{path}/")):
+            break
+        time.sleep(pause)  # another writer may be removing the chunks of a node
+    raise NodeExistsError(
+        Location(store, path),
+        f"{doing} would remove {foreign!r}, which is not part of a Zarr node; {remedy}",
+    )

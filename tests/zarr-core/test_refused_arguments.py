@@ -1,0 +1,147 @@
+"""Arguments that would create something other than what the user meant."""
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from zarr_core.errors import (
+    CodecChainError,
+    ExtensionConfigurationError,
+    NodeExistsError,
+    UnknownExtensionError,
+)
+from zarr_core.normalize import codecs as normalized_codecs
+from zarr_core.registry import discovery, schemas
+from zarr_core.registry.provider import Provider
+
+FORMATS = [3, 2, "draft", "n5", 1]
+
+
+# --- below arrays ---
+
+CREATIONS = {
+    "array": lambda place: zarr.create_array(place, shape=2, dtype="i2"),
+    "overwritten": lambda place: zarr.create_array(place, shape=2, dtype="i2", overwrite=True),
+    "version 2": lambda place: zarr.create_array(place, shape=2, dtype="i2", zarr_format=2),
+    "group": lambda place: zarr.create_group(str(place)),
+    "open": lambda place: zarr.open_group(place / "deep", mode="a"),
+    "save": lambda place: zarr.save(place, [1], [2]),
+    "store": lambda place: zarr.create_array(zarr.LocalStore(place), path="x", shape=1),
+    "copy": lambda place: zarr.copy(zarr.array([1]), place),
+}
+
+
+@pytest.mark.parametrize("create", CREATIONS)
+@pytest.mark.parametrize("zarr_format", FORMATS)
+def test_no_node_is_created_in_the_directory_of_an_array(tmp_path, zarr_format, create):
+    place = tmp_path / "field.zarr"
+    zarr.create_array(place, data=np.arange(3.0), zarr_format=zarr_format)
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(NodeExistsError, match=r"field\.zarr '/': is an array, so no node"):
+        CREATIONS[create](place / "inner")
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_directories_of_groups_and_other_documents_hold_new_nodes(tmp_path):
+    zarr.create_group(tmp_path / "g")
+    (tmp_path / "meta").write_text("not of Zarr")
+    assert zarr.create_array(tmp_path / "g" / "a", data=[1, 2]).shape == (2,)
+
+
+# --- compressors as filters ---
+
+
+@pytest.mark.parametrize("filters", ["zstd", ["gzip"], [zarr.codec("blosc")], "numcodecs.bz2"])
+def test_a_compressor_is_no_filter(filters):
+    with pytest.raises(CodecChainError, match="would compress again; pass compressors="):
+        zarr.create_array({}, shape=4, dtype="u2", filters=filters)
+    zarr.create_array({}, shape=4, dtype="u2", filters=filters, compressors=None)
+
+
+def test_filters_of_fixed_size_are_compressed():
+    array = zarr.create_array({}, data=[1, 2], filters=["numcodecs.shuffle"])
+    assert [codec.name for codec in array.metadata.codecs][1:] == ["numcodecs.shuffle", "zstd"]
+
+
+# --- dates without a unit ---
+
+
+@pytest.mark.parametrize(
+    "dtype", ["datetime64", np.dtype("m8"), [("a", "i4"), ("t", "M8")]], ids=str
+)
+@pytest.mark.parametrize("zarr_format", FORMATS)
+def test_dates_need_a_unit(dtype, zarr_format):
+    with pytest.raises(ExtensionConfigurationError, match=r"no unit; pass one.*64\[ns\]"):
+        zarr.create_array({}, shape=2, dtype=dtype, zarr_format=zarr_format)
+
+
+def test_stored_dates_without_a_unit_are_read_and_described():
+    generic = {"name": "numpy.timedelta64", "configuration": {"unit": "generic", "scale_factor": 1}}
+    array = zarr.create_array({}, shape=2, dtype=generic)
+    assert "numpy.timedelta64" in str(array.info)
+    assert np.isnat(array[...]).all()
+
+
+# --- without distributions ---
+
+
+@pytest.mark.parametrize("suffix", ["sqlite", "sqldb", "lmdb", "mdb", "dbm", "zip"])
+def test_files_of_stores_that_are_not_installed(tmp_path, suffix):
+    with (
+        zarr.config.set(disabled_plugins={"zarr-stores"}),
+        pytest.raises(UnknownExtensionError, match="zarr-stores"),
+    ):
+        zarr.create_array(tmp_path / f"x.{suffix}", shape=2, dtype="i2")
+    assert not list(tmp_path.iterdir())
+    (tmp_path / f"x.{suffix}").mkdir()
+    with zarr.config.set(disabled_plugins={"zarr-stores"}):
+        zarr.create_array(tmp_path / f"x.{suffix}", shape=2, dtype="i2", compressors=None)
+
+
+def test_a_missing_default_compressor_is_told_once(monkeypatch):
+    monkeypatch.setattr(normalized_codecs, "_told_uncompressed", False)
+    with zarr.config.set(disabled_plugins={"zarr-codecs"}):
+        zarr.create_array({}, shape=2, dtype="i2", compressors=None)
+        with pytest.warns(UserWarning, match=r"not compressed.*zstd.*--copy-metadata"):
+            zarr.create_array({}, shape=2, dtype="i2")
+        zarr.create_array({}, shape=2, dtype="i2")
+
+
+# --- a second name of an extension ---
+
+
+def test_the_schema_of_an_extension_is_for_all_its_names(monkeypatch):
+    scan = discovery.scan()
+    original = scan.providers["codec"]["numcodecs.lzma"][0]
+    alias = Provider("codec", "acme.lzma", original.target, original.distribution)
+    found = {**scan.providers["codec"], "acme.lzma": (alias,)}
+    providers = {**scan.providers, "codec": found}
+    monkeypatch.setattr(
+        discovery, "_scan", discovery.Scan(providers, scan.core_version, scan.alternatives)
+    )
+    assert schemas.schema_file(alias) == schemas.schema_file(original)
+    wrong = {"name": "acme.lzma", "configuration": {"preset": "fast"}}
+    store = zarr.MemoryStore()
+    with pytest.raises(
+        ExtensionConfigurationError, match=r"'acme.lzma'(.|\n)*/codecs/1/configuration/preset"
+    ):
+        zarr.create_array(store, shape=4, dtype="i2", compressors=wrong)
+    assert not list(store.list())
+    zarr.create_array(store, shape=4, dtype="i2", compressors="acme.lzma")
+
+
+# --- comparisons ---
+
+
+@pytest.mark.parametrize("recheck", ["open", "always"])
+@pytest.mark.parametrize(
+    "other", [np.array([1, 2]), np.float32(1), 1, 2.5, True, [1, 2]], ids=lambda it: repr(it)
+)
+def test_comparing_an_array_with_elements_is_an_error(other, recheck):
+    array = zarr.create_array({}, data=np.array([1, 2], "u1"), recheck=recheck)
+    for compare in (array.__eq__, array.__ne__):
+        with pytest.raises(TypeError, match=r"array\[\.\.\.\] == other"):
+            compare(other)
+    assert array == array
+    assert array != zarr.array([1, 2])
+    assert array not in [None, "x", zarr.array([1, 2])]
+    assert {array: 1}[array] == 1
