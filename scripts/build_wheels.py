@@ -78,7 +78,9 @@ def check(folder: Path) -> None:
             continue
         for file in folder.glob(f"{package.name.replace('-', '_')}-*.whl"):
             if not compiled_modules(file):
-                raise SystemExit(f"{file.name}: no compiled module; install a C compiler and Python.h")
+                raise SystemExit(
+                    f"{file.name}: no compiled module; install a C compiler and Python.h"
+                )
 
 
 def compiled_modules(wheel: Path) -> list[str]:
