@@ -42,7 +42,9 @@ class InterruptedDirectory(Interrupted, LocalStore):
 
 @pytest.fixture(params=["memory", "directory"])
 def store(request, tmp_path):
-    return InterruptedMemory() if request.param == "memory" else InterruptedDirectory(tmp_path / "d")
+    return (
+        InterruptedMemory() if request.param == "memory" else InterruptedDirectory(tmp_path / "d")
+    )
 
 
 @pytest.mark.parametrize("writer_cache", [None, "same", "another"])

@@ -168,11 +168,12 @@ class CachePool:
 
     def state(self, key: str) -> tuple[Changes, bool]:
         """Return the state of the key, and whether its value is being changed."""
-        with self._guard:
-            return self._changes(key), self._is_changing(key)
+        # Without the lock, as every read asks: a change that begins or ends now is seen later.
+        changes = self._all_changes, self._some_changes[hash(key) % _STRIPES]
+        return changes, bool(self._changing) and self._is_changing(key)
 
     def _is_changing(self, key: str) -> bool:
-        return bool(self._changing) and key.startswith(tuple(self._changing))
+        return key.startswith(tuple(self._changing))
 
     def begin_change(self, prefix: str) -> None:
         """Keep no chunk below a prefix until :meth:`end_change`."""
@@ -252,7 +253,13 @@ class CachePool:
         return frozen
 
     def _keep(
-        self, key: str, part: Hashable, value: Any, size: int, changes: Changes, is_chunk: bool = False
+        self,
+        key: str,
+        part: Hashable,
+        value: Any,
+        size: int,
+        changes: Changes,
+        is_chunk: bool = False,
     ) -> None:
         if not self.fits(size):
             return

@@ -112,7 +112,8 @@ def _read_shard(reader: Any, key: str, selection: AnySelection | None, out: Arra
     selection = reader.codecs.full_selection if selection is None else selection
     for _ in range(_ATTEMPTS):
         state = cache.state(key)
-        missing = _put_kept(reader, key, project(selection, reader.inner_axes, complete=False), out)
+        parts = [*project(selection, reader.inner_axes, complete=False)]
+        missing = _put_kept(reader, key, parts, out)
         if missing:
             if state[1]:  # the others may be replaced at any time
                 break
@@ -122,6 +123,8 @@ def _read_shard(reader: Any, key: str, selection: AnySelection | None, out: Arra
                     break
                 if missing and not _read_missing(reader, key, missing, out):
                     return False
+        elif len(parts) == 1:
+            return True
         if cache.state(key) == state:
             return True
     is_stored: bool = reader.uncached_part(reader, key, selection, out)
