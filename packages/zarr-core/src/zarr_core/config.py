@@ -174,7 +174,9 @@ class Config:
             restored = {}
             for name, value in change.before.items():
                 last = self._last.get(name)
-                later = [it for it in self._active if it.number > change.number and name in it.before]
+                later = [
+                    it for it in self._active if it.number > change.number and name in it.before
+                ]
                 if later:  # it ends after this one, and restores what was before both
                     min(later, key=lambda it: it.number).before[name] = value
                 elif last is None or last.thread == change.thread:

@@ -90,7 +90,7 @@ def begin_change(store: Store, prefix: str) -> list[Callable[[], None]]:
 def _caches_without(store: Store) -> Iterator[ChunkCache]:
     """All caches but that of the store itself, which sees the changes through the store."""
     own = store.chunk_cache()
-    for reference in caches.copy().values():  # a copy in one step: other threads add caches
+    for reference in list(caches.values()):  # in one step: other threads add caches
         cache = reference()
         if cache is not None and cache != own:
             yield cache
