@@ -41,5 +41,8 @@ def log(topic: Topic, message: str, *arguments: Any) -> None:
     logger = logging.getLogger(f"zarr_core.{topic}")
     if logger.isEnabledFor(level):
         # A record that a handler keeps must not keep a store open or an array in memory.
-        texts = [a if isinstance(a, (str, int, float)) else str(a) for a in arguments]
+        # A name with a line end must not look like another record.
+        from zarr_core.printable import escape_controls  # only if it is needed
+
+        texts = [a if isinstance(a, (int, float)) else escape_controls(str(a)) for a in arguments]
         logger.log(level, message, *texts)
