@@ -42,7 +42,9 @@ def log(topic: Topic, message: str, *arguments: Any) -> None:
     if logger.isEnabledFor(level):
         # A record that a handler keeps must not keep a store open or an array in memory.
         # A name with a line end must not look like another record.
-        from zarr_core.printable import escape_controls  # only if it is needed
-
-        texts = [a if isinstance(a, (int, float)) else escape_controls(str(a)) for a in arguments]
+        texts = [a if isinstance(a, (int, float)) else _escaped(str(a)) for a in arguments]
         logger.log(level, message, *texts)
+
+
+def _escaped(text: str) -> str:
+    return "".join(it if it.isprintable() else ascii(it)[1:-1] for it in text)
