@@ -1,12 +1,17 @@
 """Build of the compiled module.
 
+Without a compiler or Python.h, the package is installed without the module, and says why it does
+nothing.  A compiler that reports errors fails the installation.
+
 Libraries whose development files ``pkg-config`` finds are linked; all others are looked for at run
 time.  ``ZARR_NATIVE_LINK=""`` links none, ``ZARR_NATIVE_CFLAGS`` adds options of the compiler.
 """
 
 import os
 import shlex
+import shutil
 import subprocess
+import sysconfig
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -19,6 +24,17 @@ LIBRARIES = {
     "blosc": "HAVE_BLOSC",
     "libdeflate": "HAVE_LIBDEFLATE",
 }
+
+
+def missing_tool() -> str:
+    """Return why nothing can be compiled here; empty if it can."""
+    if os.name != "posix":
+        return "the module needs a POSIX system"
+    compiler = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")[0]
+    if shutil.which(compiler) is None:
+        return f"there is no C compiler {compiler!r}"
+    header = Path(sysconfig.get_path("include"), "Python.h")
+    return "" if header.is_file() else f"there is no {header}"
 
 
 def pkg_config(library: str) -> list[str] | None:
@@ -62,9 +78,12 @@ def extension() -> Extension:
         extra_link_args=["-pthread", *link_args],
         libraries=["dl"] if os.uname().sysname == "Linux" else [],
         py_limited_api=True,
-        # Without a compiler the package is installed, and says why it does nothing.
-        optional=True,
     )
 
 
-setup(ext_modules=[extension()], options={"bdist_wheel": {"py_limited_api": "cp311"}})
+if problem := missing_tool():
+    print(f"zarr-native is built without its compiled module: {problem}")
+setup(
+    ext_modules=[] if problem else [extension()],
+    options={"bdist_wheel": {"py_limited_api": "cp311"}},
+)

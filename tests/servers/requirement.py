@@ -1,4 +1,4 @@
-"""Skip or fail tests whose servers are missing."""
+"""Skip or fail tests whose servers or compiled modules are missing."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def required() -> bool:
     return asked.lower() not in ("", "0", "false", "no")
 
 
-def unavailable(reason: str) -> NoReturn:
-    """Skip or fail the test because a program is not installed."""
+def unavailable(reason: str, *, allow_module_level: bool = False) -> NoReturn:
+    """Skip or fail the test, or all of a module, because a program is not installed."""
     if required():
         pytest.fail(f"{reason}; {REQUIRED}=0 lets such tests be skipped", pytrace=False)
-    pytest.skip(reason)
+    pytest.skip(reason, allow_module_level=allow_module_level)
 
 
 def need(kind: type[Server]) -> None:

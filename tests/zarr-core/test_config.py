@@ -1,8 +1,14 @@
 """Settings of the process."""
 
+import sys
+import threading
+import time
+
 import pytest
 from zarr_core.config import _EXTENSION_POINTS, Config, Settings
 from zarr_core.registry.extension_points import EXTENSION_POINTS
+
+config_module = sys.modules[Config.__module__]
 
 
 @pytest.fixture
@@ -149,3 +155,63 @@ def test_the_limit_of_metadata_in_the_environment(monkeypatch):
         ValueError, match="MAX_METADATA_NBYTES: max_metadata_nbytes must be None or an integer"
     ):
         _ = Config().settings
+
+
+def in_thread(function):
+    thread = threading.Thread(target=function)
+    thread.start()
+    thread.join()
+
+
+def test_a_block_restores_only_what_it_changed(config):
+    with config.set(fallback="use"):
+        in_thread(lambda: config.set(missing_chunks="error"))
+        config.set(threads=2)
+    assert config.settings == Settings(missing_chunks="error", threads=2)
+
+
+def test_a_block_keeps_what_another_thread_has_set_since(config):
+    with config.set(native="off", fallback="use"):
+        in_thread(lambda: config.set(native="require"))
+    assert config.settings == Settings(native="require")
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_blocks_of_two_threads_that_overlap_restore_what_was_before_both(config, first):
+    config.set(remote_memory_nbytes=10)
+    blocks = [config.set(remote_memory_nbytes=20), None]
+    blocks[0].__enter__()
+
+    def enter_second():
+        blocks[1] = config.set(remote_memory_nbytes=30)
+        blocks[1].__enter__()
+
+    in_thread(enter_second)
+    blocks.pop(first).__exit__()
+    assert config.settings.remote_memory_nbytes == (20 if first else 30)
+    blocks.pop().__exit__()
+    assert config.settings.remote_memory_nbytes == 10
+
+
+def test_changes_of_several_threads_are_all_kept(config, monkeypatch):
+    changes = [
+        {"threads": 1}, {"fallback": "use"}, {"write_empty_chunks": True}, {"native": "off"},
+        {"missing_chunks": "error"}, {"reserved_names": "warn"}, {"max_metadata_nbytes": 9},
+    ]  # fmt: skip
+    checked, barrier = config_module._checked, threading.Barrier(len(changes))
+
+    def slow(settings):  # other threads run before the change is applied
+        time.sleep(0.01)
+        return checked(settings)
+
+    def change(values):
+        barrier.wait()
+        config.set(**values)
+
+    monkeypatch.setattr(config_module, "_checked", slow)
+    threads = [threading.Thread(target=change, args=(it,)) for it in changes]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert config.settings == Settings(**{name: it[name] for it in changes for name in it})

@@ -182,3 +182,29 @@ def test_requests_are_what_the_user_says():
     store = MappingStore({}, read_only=True, max_concurrency=9)
     assert store.max_concurrency == 9
     assert pickle.loads(pickle.dumps(store)).max_concurrency == 9
+
+
+class Listed(UserDict):
+    """A mapping that lists its keys in Python, so that other threads change it meanwhile."""
+
+    changes = 0
+
+    def __iter__(self):
+        for number, key in enumerate(self.data):
+            if number == 1 and self.changes:
+                self.changes -= 1
+                self.data[f"new/{self.changes}"] = b""
+            yield key
+
+
+def test_a_mapping_is_listed_while_others_change_it():
+    mapping = Listed({"a": b"1", "b": b"2"})
+    store = MappingStore(mapping)
+    mapping.changes = 3
+    assert sorted(store.list()) == ["a", "b", "new/0", "new/1", "new/2"]
+    mapping.changes = 10**6
+    with pytest.raises(StoreError, match=r"the mapping failed: RuntimeError: .* changed size"):
+        store.list()
+    mapping.changes = 0
+    store.set("c", b"3")
+    assert store.exists("c")

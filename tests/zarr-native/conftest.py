@@ -3,16 +3,24 @@
 import numpy as np
 import pytest
 import zarr_core as zarr
+from servers.requirement import unavailable
 
 try:
     import zarr_native._native as compiled
-except ImportError:  # there is no compiler
-    compiled = None
-    collect_ignore_glob = ["test_*.py"]
+except ImportError as error:
+    compiled, problem = None, error
 
 
-def pytest_report_header():
-    return None if compiled else "zarr-native was not compiled here; its tests are left out"
+class LeftOut(pytest.Module):
+    """A test file, which cannot be imported without the compiled module."""
+
+    def collect(self):
+        reason = f"{self.path.name} needs the compiled module of zarr-native: {problem}"
+        unavailable(reason, allow_module_level=True)
+
+
+def pytest_pycollect_makemodule(module_path, parent):
+    return LeftOut.from_parent(parent, path=module_path) if compiled is None else None
 
 
 @pytest.fixture(autouse=True)

@@ -118,8 +118,10 @@ class IcechunkStore(ZarrPythonStore):
             self._pending[key] = to_bytes(value)
         if self._pending and key.endswith(_DOCUMENT):
             node = key.removesuffix(_DOCUMENT)
-            for ahead in [name for name in self._pending if name.startswith(node)]:
-                self.set(ahead, self._pending.pop(ahead))
+            for ahead in [name for name in list(self._pending) if name.startswith(node)]:
+                early = self._pending.pop(ahead, None)
+                if early is not None:  # otherwise another thread stores it
+                    self.set(ahead, early)
 
     def erase(self, key: str) -> None:
         try:

@@ -45,7 +45,7 @@ class Settings:
             return getattr(zarr_core.config.settings, _CORE_NAMES[name])
         below = {
             key.removeprefix(f"{name}."): value
-            for key, value in self._values.items()
+            for key, value in list(self._values.items())
             if key.startswith(f"{name}.")
         }
         return self._values.get(name, below or default)

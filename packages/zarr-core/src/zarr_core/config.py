@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field, fields, replace
 from itertools import count
-from threading import Lock
+from threading import RLock, get_ident
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -94,11 +94,11 @@ class Settings:
 
 
 _counter = count()
-_counting = Lock()
+_guard = RLock()
 
 
 def _next_version() -> int:
-    with _counting:  # counters are not atomic in free-threaded interpreters
+    with _guard:  # counters are not atomic in free-threaded interpreters
         return next(_counter)
 
 
@@ -115,6 +115,8 @@ class Config:
 
     def __init__(self) -> None:
         self._settings: Settings | None = None
+        self._active: list[_Change] = []
+        self._last: dict[str, _Change] = {}  # the change that set a field, until it is undone
         self.version = _next_version()
         """Changes whenever a name can resolve to another class; part of the keys of caches."""
 
@@ -124,12 +126,19 @@ class Config:
     @property
     def settings(self) -> Settings:
         """The current settings; the environment is read at first use."""
-        if self._settings is None:
-            self._settings = _from_environment()
-        return self._settings
+        settings = self._settings
+        if settings is None:
+            with _guard:  # another thread may have read it, and changed it
+                settings = self._settings
+                if settings is None:
+                    settings = self._settings = _from_environment()
+        return settings
 
     def set(self, **changes: Any) -> _Change:
         """Change settings immediately; as a context manager, until the end of the block.
+
+        All threads of the process have the same settings.  The end of a block restores the settings
+        that were changed at its beginning, except those that another thread has changed since.
 
         Parameters
         ----------
@@ -143,18 +152,37 @@ class Config:
         ValueError
             If a value is invalid.
         """
-        before = self.settings
         known = {item.name for item in fields(Settings)}
         if unknown := sorted(changes.keys() - known):
             raise TypeError(
                 f"unknown setting: {', '.join(unknown)}; must be one of {', '.join(sorted(known))}"
             )
-        self._apply(_checked(replace(before, **changes)))
-        return _Change(self, before)
+        with _guard:
+            before = self.settings
+            self._apply(_checked(replace(before, **changes)))
+            change = _Change(self, {name: getattr(before, name) for name in changes})
+            self._last.update(dict.fromkeys(changes, change))
+        return change
 
     def _apply(self, settings: Settings) -> None:
         self._settings = settings
         self.invalidate_caches()
+
+    def _undo(self, change: _Change) -> None:
+        with _guard:
+            self._active.remove(change)
+            restored = {}
+            for name, value in change.before.items():
+                last = self._last.get(name)
+                later = [
+                    it for it in self._active if it.number > change.number and name in it.before
+                ]
+                if later:  # it ends after this one, and restores what was before both
+                    min(later, key=lambda it: it.number).before[name] = value
+                elif last is None or last.thread == change.thread:
+                    restored[name] = value
+                    self._last.pop(name, None)
+            self._apply(replace(self.settings, **restored))
 
     def invalidate_caches(self) -> None:
         """Change :attr:`version`."""
@@ -164,15 +192,18 @@ class Config:
 class _Change:
     """A change that can be undone."""
 
-    def __init__(self, config: Config, before: Settings) -> None:
+    def __init__(self, config: Config, before: dict[str, Any]) -> None:
         self._config = config
-        self._before = before
+        self.before = before
+        self.number = _next_version()
+        self.thread = get_ident()
 
     def __enter__(self) -> None:
-        return
+        with _guard:
+            self._config._active.append(self)  # noqa: SLF001 - part of Config.set
 
     def __exit__(self, *_: object) -> None:
-        self._config._apply(self._before)  # noqa: SLF001 - part of Config.set
+        self._config._undo(self)  # noqa: SLF001 - part of Config.set
 
 
 def _is_positive(value: object) -> bool:
@@ -273,3 +304,13 @@ def _from_environment() -> Settings:
 
 config = Config()
 """The settings of this process."""
+
+
+def _after_fork() -> None:
+    # A lock that another thread held during the fork would never be released.
+    global _guard
+    _guard = RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -41,5 +41,10 @@ def log(topic: Topic, message: str, *arguments: Any) -> None:
     logger = logging.getLogger(f"zarr_core.{topic}")
     if logger.isEnabledFor(level):
         # A record that a handler keeps must not keep a store open or an array in memory.
-        texts = [a if isinstance(a, (str, int, float)) else str(a) for a in arguments]
+        # A name with a line end must not look like another record.
+        texts = [a if isinstance(a, (int, float)) else _escaped(str(a)) for a in arguments]
         logger.log(level, message, *texts)
+
+
+def _escaped(text: str) -> str:
+    return "".join(it if it.isprintable() else ascii(it)[1:-1] for it in text)

@@ -1,8 +1,8 @@
 """Where the compression libraries come from.
 
-A library whose development files were present when this distribution was built is linked.
-Otherwise it is looked for in the modules that the Python codecs use, which are not imported, and
-used only if it passes a test.
+A library is looked for in the modules that the Python codecs use, which are not imported, and used
+only if it passes a test: both then write the same bytes.  Otherwise the linked one is used, if its
+development files were present when this distribution was built.
 """
 
 from __future__ import annotations
@@ -21,13 +21,12 @@ MODULES = {
 }
 """For a library, the package and module that contain it."""
 
-_NEWER_ZSTD = (
-    "zstandard",
-    "_cffi",
-)  # 1.5.7 compresses chunks of 32 KiB by a quarter faster than 1.5.6
+_SMALL_ZSTD = ("zstandard", "_cffi")
+"""The zstd for chunks of up to 128 KiB, as in zarr-codecs; see docs/decisions/0067."""
 
 _lock = threading.Lock()
 _problems: dict[str, str] = {}
+_origins: dict[str, str] = {}
 
 
 def problem(library: str) -> str:
@@ -43,28 +42,30 @@ def problem(library: str) -> str:
 
 def origins() -> dict[str, str]:
     """For every library, where it comes from, or why it is not available."""
-    linked = _native.LINKED.split()
-    found = {
-        name: problem(name)
-        or ("linked" if name in linked else f"found in {'.'.join(MODULES[name])}")
-        for name in MODULES
-    }
-    return {**found, "zlib": "linked" if "zlib" in linked else "not linked"}
+    found = {name: problem(name) or _origins[name] for name in MODULES}
+    linked = "zlib" in _native.LINKED.split()
+    return {**found, "zlib": "linked" if linked else "not linked"}
 
 
 def _load(library: str) -> str:
-    if library in _native.LINKED.split():
-        return _native.load_library(library, "") or ""
-    package, module = MODULES[library]
+    reason = _find(library, *MODULES[library])
+    if not reason:
+        _origins[library] = f"found in {'.'.join(MODULES[library])}"
+    elif library in _native.LINKED.split():
+        reason = _native.load_library(library, "") or ""
+        _origins[library] = "linked"
+    if library == "zstd" and not reason and not _find("small zstd", *_SMALL_ZSTD):
+        _origins[library] += f", for small chunks in {'.'.join(_SMALL_ZSTD)}"
+    return reason
+
+
+def _find(library: str, package: str, module: str) -> str:
+    """Load a library from a compiled module; return why that is not possible, or an empty text."""
     file = _module_file(package, module)
     if file is None:
         return f"{package} is not installed, or has no compiled module {module}"
     reason = _native.load_library(library, file)
-    if reason:
-        return f"{file} {reason}"
-    if library == "zstd" and (file := _module_file(*_NEWER_ZSTD)):
-        _native.load_library("newer zstd", file)  # the other one stays if there is a problem
-    return ""
+    return f"{file} {reason}" if reason else ""
 
 
 def _module_file(package: str, module: str) -> Path | None:

@@ -118,6 +118,8 @@ class CachePool:
         self._prefixes: WeakKeyDictionary[Store, str] = WeakKeyDictionary()
         self._numbers = count()
         self._all_changes = 0
+        # Prefixes below which values are being changed, one entry for each change.
+        self._changing: list[str] = []
         # Keys share counters: one counter per key would never be freed.
         self._some_changes = [0] * _STRIPES
         register_after_fork(self, CachePool._reinitialize)
@@ -127,6 +129,9 @@ class CachePool:
             self._guard.release()
         else:  # held by a thread of the parent, perhaps in the middle of a change
             self._guard = threading.Lock()
+            self.forget_all()
+        if self._changing:  # by threads of the parent
+            self._changing.clear()
             self.forget_all()
 
     def cache_info(self) -> CacheInfo:
@@ -160,6 +165,26 @@ class CachePool:
 
     def _changes(self, key: str) -> Changes:
         return self._all_changes, self._some_changes[hash(key) % _STRIPES]
+
+    def state(self, key: str) -> tuple[Changes, bool]:
+        """Return the state of the key, and whether its value is being changed."""
+        # Without the lock, as every read asks: a change that begins or ends now is seen later.
+        changes = self._all_changes, self._some_changes[hash(key) % _STRIPES]
+        return changes, bool(self._changing) and self._is_changing(key)
+
+    def _is_changing(self, key: str) -> bool:
+        return key.startswith(tuple(self._changing))
+
+    def begin_change(self, prefix: str) -> None:
+        """Keep no chunk below a prefix until :meth:`end_change`."""
+        with self._guard:
+            self._changing.append(prefix)
+
+    def end_change(self, prefix: str) -> None:
+        """End a change, after the values were forgotten."""
+        with self._guard:
+            if prefix in self._changing:  # not after a fork
+                self._changing.remove(prefix)
 
     def use(self, key: str) -> Buffer | None:
         """Return the whole value if it is cached; counts hits, but not misses."""
@@ -218,8 +243,8 @@ class CachePool:
     def keep_chunk(
         self, key: str, part: Hashable, chunk: np.ndarray[Any, Any], changes: Changes
     ) -> None:
-        """Cache a decoded chunk unless its value was invalidated since."""
-        self._keep(key, part, chunk, chunk.nbytes, changes)
+        """Cache a decoded chunk unless its value is being changed or was invalidated since."""
+        self._keep(key, part, chunk, chunk.nbytes, changes, is_chunk=True)
 
     def keep(self, key: str, part: Part, value: Buffer, changes: Changes) -> Buffer:
         """Cache a value unless it was invalidated since; return it read-only."""
@@ -227,11 +252,19 @@ class CachePool:
         self._keep(key, part, frozen, len(frozen), changes)
         return frozen
 
-    def _keep(self, key: str, part: Hashable, value: Any, size: int, changes: Changes) -> None:
+    def _keep(
+        self,
+        key: str,
+        part: Hashable,
+        value: Any,
+        size: int,
+        changes: Changes,
+        is_chunk: bool = False,
+    ) -> None:
         if not self.fits(size):
             return
         with self._guard:
-            if changes == self._changes(key):
+            if changes == self._changes(key) and not (is_chunk and self._is_changing(key)):
                 self._drop(key, part)
                 self._held[_name(key, part)] = value
                 self._parts.setdefault(key, set()).add(part)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_stores.cache_pool import CachePool, as_pool, validate_check
@@ -22,65 +23,69 @@ __all__ = ["CachingStore", "MemoryCachingStore"]
 class CachingStore(WrapperStore):
     """A wrapper that reports every change, even if the change fails halfway."""
 
+    def _begin(self, key: str) -> None:
+        """Note that a change of the value of a key begins."""
+
+    def _end(self, key: str) -> None:
+        """Note that it has ended, or failed halfway."""
+        self._invalidate(key)
+
     @abstractmethod
     def _invalidate(self, key: str) -> None:
-        """Invalidate the value of a key after a change."""
+        """Invalidate the value of a key."""
 
     @abstractmethod
     def _invalidate_below(self, *prefixes: str) -> AbstractContextManager[None]:
         """Invalidate all keys below some prefixes, before and after a change."""
+
+    @contextmanager
+    def _changing(self, *keys: str) -> Iterator[list[str]]:
+        """Note that the values of keys are changed; the list that is returned can grow."""
+        changed = [*keys]
+        for key in keys:
+            self._begin(key)
+        try:
+            yield changed
+        finally:
+            for key in changed:
+                self._end(key)
 
     def discard_cached(self, key: str) -> None:
         self._invalidate(key)
         self.inner.discard_cached(key)
 
     def set(self, key: str, value: Buffers) -> None:
-        try:
+        with self._changing(key):
             self.inner.set(key, value)
-        finally:
-            self._invalidate(key)
 
     def set_values(self, values: Iterable[tuple[str, Buffers]]) -> None:
-        changed = []
+        with self._changing() as changed:
 
-        def noted() -> Iterator[tuple[str, Buffers]]:
-            for key, value in values:
-                changed.append(key)
-                yield key, value
+            def noted() -> Iterator[tuple[str, Buffers]]:
+                for key, value in values:
+                    self._begin(key)
+                    changed.append(key)
+                    yield key, value
 
-        try:
             self.inner.set_values(noted())
-        finally:
-            for key in changed:
-                self._invalidate(key)
 
     def set_partial_values(self, key_start_values: Iterable[tuple[str, int, Buffer]]) -> None:
         requested = list(key_start_values)
-        try:
+        with self._changing(*{key for key, _, _ in requested}):
             self.inner.set_partial_values(requested)
-        finally:
-            for key in {key for key, _, _ in requested}:
-                self._invalidate(key)
 
     def update(self, key: str, change: Change) -> None:
-        try:
+        with self._changing(key):
             self.inner.update(key, change)
-        finally:
-            self._invalidate(key)
 
     def erase(self, key: str) -> None:
-        try:
+        with self._changing(key):
             self.inner.erase(key)
-        finally:
-            self._invalidate(key)
 
     def erase_values(self, keys: Iterable[str]) -> None:
         names = list(keys)
-        try:
+        with self._changing(*names):
             self.inner.erase_values(names)
-        finally:
-            for key in names:
-                self._invalidate(key)
 
     def erase_prefix(self, prefix: str) -> None:
         with self._invalidate_below(prefix):

@@ -12,7 +12,7 @@ from zarr_stores.cache_pool import CacheInfo, CachePool, OpenedValue
 from zarr_stores.caching_store import MemoryCachingStore
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator
+    from collections.abc import Callable, Hashable, Iterator
 
     import numpy as np
     from zarr_core.extension import Store
@@ -87,16 +87,27 @@ class ChunkCacheStore(MemoryCachingStore):
         """Remove all chunks of this store from the cache."""
         self._memory.forget_all(self._chunks.prefix)
 
+    def _begin(self, key: str) -> None:
+        self._memory.begin_change(self._chunks.prefix + key)
+
+    def _end(self, key: str) -> None:
+        self._invalidate(key)
+        self._memory.end_change(self._chunks.prefix + key)
+
     def _invalidate(self, key: str) -> None:
         self._memory.forget(self._chunks.prefix + key)
 
     @contextmanager
     def _invalidate_below(self, *prefixes: str) -> Iterator[None]:
+        names = [self._chunks.prefix + prefix for prefix in prefixes]
+        for name in names:
+            self._memory.begin_change(name)
         try:
             yield
         finally:
-            for prefix in prefixes:
-                self._memory.forget_all(self._chunks.prefix + prefix)
+            for name in names:
+                self._memory.forget_all(name)
+                self._memory.end_change(name)
 
 
 class _Chunks(ChunkCache):
@@ -109,8 +120,19 @@ class _Chunks(ChunkCache):
         self._memory = memory
         self._checks = check != "never"
         self._age = 0.0 if isinstance(check, str) else float(check)
+        # The generation of a file costs little: parts of two values are never combined.
+        self._has_files = store.file_layout() is not None
         self.prefix = f"chunk {memory.prefix_of(store)}"  # other than of encoded values
         super().__init__()
+
+    def __eq__(self, other: object) -> bool:
+        """Whether a cache has the same chunks, so that it sees the same changes."""
+        if not isinstance(other, _Chunks):
+            return NotImplemented
+        return self._memory is other._memory and self.prefix == other.prefix
+
+    def __hash__(self) -> int:
+        return hash(self.prefix)
 
     def fits(self, nbytes: int) -> bool:
         return self._memory.fits(nbytes)
@@ -137,9 +159,12 @@ class _Chunks(ChunkCache):
         memory.set_opened(name, known._replace(checked=now), change)
         return True
 
-    def missed(self, key: str) -> tuple[Changes, OpenedValue | None]:
+    def state(self, key: str) -> tuple[Changes, bool]:
+        return self._memory.state(self.prefix + key)
+
+    def missed(self, key: str, in_parts: bool = False) -> tuple[Changes, OpenedValue | None]:
         name = self.prefix + key
-        if not self._checks:
+        if not (self._checks or (in_parts and self._has_files)):
             return self._memory.missed(name), None
         # Before the value is read: the generation is never later than the value.
         value = OpenedValue(0, self._store.generation(key), None, 0, time.monotonic())
@@ -147,6 +172,23 @@ class _Chunks(ChunkCache):
         if known is not None and known.generation != value.generation:
             self._memory.forget(name)  # also what others are reading
         return self._memory.missed(name), value
+
+    def confirm(
+        self, key: str, state: Any, generation: str | None
+    ) -> tuple[Changes, OpenedValue | None] | None:
+        name = self.prefix + key
+        changes, value = state
+        if value is not None:
+            is_same = (generation or self._store.generation(key)) == value.generation
+        else:
+            known = self._memory.opened(name)
+            is_same = known is None or generation in (None, known.generation)
+            if generation is not None:
+                value = OpenedValue(0, generation, None, 0, time.monotonic())
+        if is_same:
+            return changes, value
+        self._memory.forget(name)
+        return None
 
     def keep(
         self,
@@ -161,6 +203,13 @@ class _Chunks(ChunkCache):
             self._memory.set_opened(name, value, changes)
         chunk.flags.writeable = False
         self._memory.keep_chunk(name, part, chunk, changes)
+
+    def begin_change(self, store: Store, prefix: str) -> Callable[[], None] | None:
+        if store != self._store:
+            return None
+        name = self.prefix + prefix
+        self._memory.begin_change(name)
+        return lambda: self._memory.end_change(name)
 
     def forget(self, store: Store, prefix: str) -> None:
         if store == self._store:

@@ -165,7 +165,7 @@ class MappedReader(ByteReader):
 
 
 def _open_readers() -> list[MappedReader]:
-    return [reader for it in tuple(_readers.values()) if (reader := it()) is not None]
+    return [reader for it in list(_readers.values()) if (reader := it()) is not None]
 
 
 def close_before_fork(store: Store) -> None:

@@ -81,11 +81,13 @@ class JSONReferences(References):
         return self._listed().list_dir(prefix)
 
     def urls(self) -> Iterable[str]:
-        return {entry[0] for entry in self._entries.values() if isinstance(entry, Target | list)}
+        return {
+            entry[0] for entry in list(self._entries.values()) if isinstance(entry, Target | list)
+        }
 
     def _listed(self) -> SortedKeys:
         if self._sorted is None:
-            self._sorted = SortedKeys(filter(_is_key, self._entries))
+            self._sorted = SortedKeys(filter(_is_key, list(self._entries)))
         return self._sorted
 
     # --- parsing ---

@@ -167,7 +167,8 @@ class ReadableZip(Store):
     def list_prefix(self, prefix: str) -> Iterator[str]:
         check_prefix(prefix)
         _, entries = self._archive()
-        return (key for key in tuple(entries) if key.startswith(prefix))
+        # list copies a dictionary in one step, tuple does not without the GIL.
+        return (key for key in list(entries) if key.startswith(prefix))
 
 
 class _StoredReader(ByteReader):

@@ -114,10 +114,11 @@ class Connection(BaseHTTPRequestHandler):
         except ZarrError as error:  # the store failed or contains invalid data
             response = http_error(error, self.server.site.store).response()
             if response.status == HTTPStatus.INTERNAL_SERVER_ERROR:
-                self.server.log(_printable(str(error)))
+                self._log(str(error))
             return response
         except Exception as error:  # a bug must affect only this response
-            self.server.log(traceback.format_exc().rstrip())
+            for line in traceback.format_exc().splitlines():
+                self._log(f"    {line}")  # a line of a message must not look like one of the log
             reason = f"{type(error).__name__}: {error}"
             return HttpError(
                 HTTPStatus.INTERNAL_SERVER_ERROR, without_location(reason, self.server.site.store)
@@ -138,7 +139,7 @@ class Connection(BaseHTTPRequestHandler):
             except ZarrError as error:
                 # The status is already sent, so closing early signals the error to the client.
                 self.close_connection = True
-                self.server.log(f"{self.path}: {error}")
+                self._log(f"{self.path}: {error}")
         finally:
             if response.close is not None:
                 response.close()
@@ -177,12 +178,11 @@ class Connection(BaseHTTPRequestHandler):
                 left -= len(data)
 
     def log_message(self, format: str, *args: Any) -> None:
-        self.server.log(format % args)
+        self._log(format % args)
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
-        # Requests must not send control characters to a terminal.
-        self.server.log(f"{int(code)} {_printable(self.requestline)}")
+        self._log(f"{int(code)} {self.requestline}")
 
-
-def _printable(text: str) -> str:
-    return "".join(letter if letter.isprintable() else "?" for letter in text)
+    def _log(self, text: str) -> None:
+        # Requests and names must not send control characters to a terminal, or forge lines.
+        self.server.log("".join(it if it.isprintable() else "?" for it in text))

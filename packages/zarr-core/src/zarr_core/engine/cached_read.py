@@ -18,15 +18,19 @@ from zarr_core.interfaces.selection import BasicIndexer
 from zarr_core.selection.projection import project, take
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from zarr_core.engine.prepared_chain import PreparedCodecChain
+    from zarr_core.interfaces.byte_reader import ByteReader
     from zarr_core.interfaces.chunk_cache import ChunkCache
     from zarr_core.interfaces.selection import AnySelection
     from zarr_core.interfaces.store import Store
     from zarr_core.selection.projection import ChunkProjection
 
     Array = np.ndarray[Any, Any]
+    _Box = tuple[list[int], list[int], Sequence[ChunkProjection]]
+
+_ATTEMPTS = 5  # to combine chunks of one stored shard
 
 
 class CachedChunkReader(ChunkReader):
@@ -103,28 +107,64 @@ def _read_chunk(reader: Any, key: str, selection: AnySelection | None, out: Arra
 
 
 def _read_shard(reader: Any, key: str, selection: AnySelection | None, out: Array) -> bool:
+    """Combine inner chunks from the cache with those that it lacks, all of one stored shard."""
+    cache = reader.cache
     selection = reader.codecs.full_selection if selection is None else selection
-    missing = _put_kept(reader, key, project(selection, reader.inner_axes, complete=False), out)
-    if not missing:
-        return True
-    with key_lock(reader.cache, key):
-        missing = _put_kept(reader, key, missing, out)
-        if not missing:
+    for _ in range(_ATTEMPTS):
+        state = cache.state(key)
+        parts = [*project(selection, reader.inner_axes, complete=False)]
+        missing = _put_kept(reader, key, parts, out)
+        if missing:
+            if state[1]:  # the others may be replaced at any time
+                break
+            with key_lock(cache, key):
+                missing = _put_kept(reader, key, missing, out)
+                if not cache.fits(len(missing) * reader.codecs.inner_codecs.decoded.nbytes):
+                    break
+                if missing and not _read_missing(reader, key, missing, out):
+                    return False
+        elif len(parts) == 1:
             return True
-        shape = reader.codecs.inner_codecs.decoded.shape
-        first = [min(axis) for axis in zip(*(it.chunk_coords for it in missing), strict=True)]
-        last = [max(axis) for axis in zip(*(it.chunk_coords for it in missing), strict=True)]
-        count = prod(stop - start + 1 for start, stop in zip(first, last, strict=True))
-        nbytes = reader.codecs.inner_codecs.decoded.nbytes
-        if not reader.cache.fits(len(missing) * nbytes):
-            is_stored: bool = reader.uncached_part(reader, key, selection, out)
-            return is_stored
-        state = reader.cache.missed(key)
-        if count <= 2 * len(missing):  # one read of all, and of a few others
-            boxes = [(first, last, missing)]
-        else:
-            boxes = [([*it.chunk_coords], [*it.chunk_coords], [it]) for it in missing]
-        return all(_read_box(reader, key, shape, box, state, out) for box in boxes)
+        if cache.state(key) == state:
+            return True
+    is_stored: bool = reader.uncached_part(reader, key, selection, out)
+    return is_stored
+
+
+def _read_missing(reader: Any, key: str, missing: list[ChunkProjection], out: Array) -> bool:
+    """Decode inner chunks, keep them, and copy their selected elements.
+
+    Nothing is copied if the chunks that are kept were from another value: the state then differs.
+    """
+    codecs, cache = reader.codecs, reader.cache
+    shape = codecs.inner_codecs.decoded.shape
+    first = [min(axis) for axis in zip(*(it.chunk_coords for it in missing), strict=True)]
+    last = [max(axis) for axis in zip(*(it.chunk_coords for it in missing), strict=True)]
+    count = prod(stop - start + 1 for start, stop in zip(first, last, strict=True))
+    boxes: list[_Box]
+    if count <= 2 * len(missing):  # one read of all, and of a few others
+        boxes = [(first, last, missing)]
+    else:
+        boxes = [([*it.chunk_coords], [*it.chunk_coords], [it]) for it in missing]
+    chunks: list[tuple[ChunkProjection, Array]] = []
+    generation: str | None = None
+
+    def decode(value: ByteReader) -> None:
+        nonlocal generation
+        chunks.clear()  # of a value that was replaced
+        for box in boxes:
+            chunks.extend(_decode_box(codecs, shape, box, value))
+        generation = value.generation
+
+    state = cache.missed(key, in_parts=True)
+    if not read_open(reader.store, key, codecs.prefetch, decode):
+        return False
+    state = cache.confirm(key, state, generation)
+    if state is not None:
+        for projection, chunk in chunks:
+            cache.keep(key, (codecs, projection.chunk_coords), chunk, state)
+            out[projection.out_selection] = take(chunk, projection.chunk_selection)
+    return True
 
 
 def _put_kept(reader: Any, key: str, projections: Any, out: Array) -> list[ChunkProjection]:
@@ -140,17 +180,11 @@ def _put_kept(reader: Any, key: str, projections: Any, out: Array) -> list[Chunk
     return missing
 
 
-def _read_box(
-    reader: Any,
-    key: str,
-    shape: tuple[int, ...],
-    box: tuple[list[int], list[int], Sequence[ChunkProjection]],
-    state: object,
-    out: Array,
-) -> bool:
-    """Decode a box of inner chunks, keep the missing ones, and copy their selected elements."""
+def _decode_box(
+    codecs: PreparedCodecChain, shape: tuple[int, ...], box: _Box, value: ByteReader
+) -> Iterator[tuple[ChunkProjection, Array]]:
+    """Decode a box of inner chunks; yield the missing ones."""
     first, last, missing = box
-    codecs, cache = reader.codecs, reader.cache
     starts = [number * length for number, length in zip(first, shape, strict=True)]
     stops = [
         min((number + 1) * length, size)
@@ -158,18 +192,11 @@ def _read_box(
     ]
     part = BasicIndexer(tuple(slice(*it, 1) for it in zip(starts, stops, strict=True)))
     elements = np.empty(part.shape, codecs.dtype)
-    if not read_open(
-        reader.store, key, codecs.prefetch,
-        lambda value: codecs.partial_decode(value, part, elements),
-    ):  # fmt: skip
-        return False
+    codecs.partial_decode(value, part, elements)
     for projection in missing:
         index = tuple(
             slice(number * length - start, (number + 1) * length - start)
             for number, length, start in zip(projection.chunk_coords, shape, starts, strict=True)
         )
         # A copy, which does not keep the memory of the others alive.
-        chunk = elements if len(missing) == 1 and first == last else elements[index].copy()
-        cache.keep(key, (codecs, projection.chunk_coords), chunk, state)
-        out[projection.out_selection] = take(chunk, projection.chunk_selection)
-    return True
+        yield projection, elements if first == last else elements[index].copy()

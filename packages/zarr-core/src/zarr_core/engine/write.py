@@ -11,7 +11,7 @@ from zarr_core.engine.chunk_reader import decode_again
 from zarr_core.engine.fill_value import fill_test
 from zarr_core.engine.scratch import scratch
 from zarr_core.errors import ChunkDecodeError, CodecError, StoreError
-from zarr_core.interfaces.chunk_cache import caches, forget_chunks
+from zarr_core.interfaces.chunk_cache import begin_change, caches, forget_chunks
 from zarr_core.interfaces.selection import BasicIndexer
 from zarr_core.selection.projection import project, put
 from zarr_core.threads import UnconfirmedKeys, parallel_for
@@ -109,11 +109,14 @@ def write(stored: StoredChunks, selection: AnySelection, value: Array) -> None:
     StoreError
         If the store fails; ``unconfirmed`` has the keys of all chunks that may not be stored.
     """
+    ends = begin_change(stored.chunk_store, stored.prefix) if caches else ()
     try:
         _write(stored, selection, value)
     finally:
         if caches:
             forget_chunks(stored.chunk_store, stored.prefix)
+        for end in ends:
+            end()
 
 
 def _write(stored: StoredChunks, selection: AnySelection, value: Array) -> None:
@@ -254,12 +257,15 @@ def write_fields(
         except StoreError as error:
             unconfirmed.fail([key], error)
 
+    ends = begin_change(stored.chunk_store, stored.prefix) if caches else ()
     try:
         parallel_for(project(selection, stored.axes), work, threads=stored.threads)
         unconfirmed.check()
     finally:
         if caches:
             forget_chunks(stored.chunk_store, stored.prefix)
+        for end in ends:
+            end()
 
 
 def _write_chunk(

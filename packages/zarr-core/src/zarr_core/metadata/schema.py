@@ -91,10 +91,11 @@ def package_schema(package: str, extension_point: str, name: str) -> Schema:
 
     ``package`` is the name of an imported package, such as ``"zarr_formats"``.
     """
-    folder = os.path.dirname(str(sys.modules[package].__file__))
+    module = sys.modules[package]
+    folder = os.path.dirname(str(module.__file__))
     path = os.path.join(folder, "schemas", extension_point, f"{name}.json")
-    with open(path, "rb") as file:
-        document: Any = strictjson.loads(file.read(), path)
+    loader: Any = module.__loader__  # also of a package in a zip archive
+    document: Any = strictjson.loads(loader.get_data(path), path)
     return Schema(document)
 
 

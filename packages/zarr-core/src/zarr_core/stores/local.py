@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["LocalStore"]
 
 _MISSING = -1
+_UNCHECKED = 2e-4  # seconds in which the directories of small chunks are not checked for each chunk
 _TICK = 20_000_000  # nanoseconds; the clock of most file systems advances every 1 to 10 ms
 _FOLLOW = "To follow links out of the store, open it with LocalStore(path, follow_links=True)"
 
@@ -96,7 +97,7 @@ class LocalStore(Store):
         self._root = root if root.endswith("/") else root + "/"
         self._boundary = local_read.Boundary(self._root, follow_links)
         # The fast paths for known directories do not check names.
-        self._known = set() if system_calls.IS_WINDOWS else self._boundary.known
+        self._is_known = _never if system_calls.IS_WINDOWS else self._boundary.is_known
         # For speed: access() with the final separator is True for directories only.
         if not os.access(self._root, os.F_OK) and os.path.lexists(self.path):
             with suppress(OSError):  # reported by the first operation
@@ -147,7 +148,7 @@ class LocalStore(Store):
 
     def get_into(self, key: str, buffer: memoryview) -> int | None:
         # The usual case; _get_into handles all others.
-        if key[: key.rfind("/") + 1] in self._known and "\\" not in key:
+        if "\\" not in key and self._is_known(key[: key.rfind("/") + 1], _UNCHECKED):
             try:
                 descriptor = os.open(self._root + key, local_read.OPEN_FLAGS)
             except (FileNotFoundError, NotADirectoryError):
@@ -214,7 +215,7 @@ class LocalStore(Store):
         )
 
     def exists(self, key: str) -> bool:
-        if key[: key.rfind("/") + 1] in self._known and "\\" not in key:
+        if "\\" not in key and self._is_known(key[: key.rfind("/") + 1]):
             try:
                 if stat.S_ISREG(os.lstat(self._root + key).st_mode):
                     return True
@@ -260,10 +261,10 @@ class LocalStore(Store):
     def _open(self, key: str) -> int:
         """Open the file of a key for reading; ``_MISSING`` if there is none.
 
-        Checked directories are cached, so only the last segment is unchecked.  If it is "", "." or
+        Its directories are checked, so only the last segment is unchecked.  If it is "", "." or
         "..", it names a directory, which cannot be read; then the key is rejected.
         """
-        if key[: key.rfind("/") + 1] not in self._known or "\\" in key:
+        if "\\" in key or not self._is_known(key[: key.rfind("/") + 1]):
             self._check(key)
         try:
             return os.open(self._root + key, local_read.OPEN_FLAGS)
@@ -294,7 +295,7 @@ class LocalStore(Store):
     # --- writeable ---
 
     def set(self, key: str, value: Buffers) -> None:
-        path = self._path_to_change(key)
+        path = self._path_to_change(key, _UNCHECKED)
         buffers = (value,) if isinstance(value, (bytes, bytearray, memoryview)) else value
         try:
             local_write.replace_file(path, buffers, sync=self._fsync)
@@ -341,7 +342,7 @@ class LocalStore(Store):
 
     def erase_prefix(self, prefix: str) -> None:
         check_prefix(prefix)
-        path = self._path_to_change(prefix[:-1]) if prefix else self.path
+        path = self._path_to_change(prefix[:-1]) if prefix else os.path.realpath(self.path)
         self._require_writable(prefix)
         try:
             if prefix and os.path.islink(path):
@@ -416,13 +417,13 @@ class LocalStore(Store):
 
     # --- checks ---
 
-    def _check(self, key: str) -> None:
+    def _check(self, key: str, seconds: float = 0.0) -> None:
         """Reject invalid keys, and those that a link leads out of the store."""
         check_key(key)
         if system_calls.IS_WINDOWS and (problem := system_calls.name_problem(key)):
             raise StoreKeyError(problem, store=self, key=key)
         directory = key[: key.rfind("/") + 1]
-        if directory not in self._known:
+        if not self._is_known(directory, seconds):
             self._check_inside(directory)
 
     def _check_inside(self, prefix: str) -> None:
@@ -442,10 +443,10 @@ class LocalStore(Store):
         check_prefix(prefix)
         self._check_inside(prefix)
 
-    def _path_to_change(self, key: str) -> str:
+    def _path_to_change(self, key: str, seconds: float = 0.0) -> str:
         if self.read_only:
             self._require_writable(key)
-        self._check(key)
+        self._check(key, seconds)
         if ".zarr-" in key and any(map(local_write.is_ours, key.split("/"))):
             raise StoreKeyError(
                 "names that begin with '.' and end in '.zarr-partial' or '.zarr-lock' belong to "
@@ -482,6 +483,10 @@ class LocalStore(Store):
             kept = "; the old value is kept" if path and os.path.isfile(path) else ""
             reason = f"cannot be changed: {error.strerror or error}{kept}"
         return StoreError(reason, self, key)
+
+
+def _never(prefix: str, seconds: float = 0.0) -> bool:
+    return False
 
 
 def _outside() -> OSError:

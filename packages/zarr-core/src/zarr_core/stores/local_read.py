@@ -8,6 +8,8 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from math import inf
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import system_calls
@@ -219,19 +221,23 @@ class Boundary:
     def __init__(self, root: str, follow_links: bool) -> None:
         self.root = root
         self.follow_links = follow_links
-        self.known = {""}
-        """Prefixes that are known to be inside."""
+        self.known: dict[str, float] = {"": inf}
+        """When prefixes were last seen to be inside, in seconds of ``time.monotonic``."""
         self._real: str | None = None
         self._folds_case: bool | None = None
+
+    def is_known(self, prefix: str, seconds: float = 0.0) -> bool:
+        """Whether a prefix was a directory inside the root within ``seconds``."""
+        checked = self.known.get(prefix)
+        return checked is not None and monotonic() < checked + seconds
 
     def contains(self, prefix: str) -> bool:
         """Whether a prefix is a directory inside the root, or missing."""
         known = self.known
+        now = monotonic()
         end = 0
         while (end := prefix.find("/", end) + 1) > 0:
             part = prefix[:end]
-            if part in known:
-                continue
             path = self.root + part[:-1]
             try:
                 is_link = stat.S_ISLNK(os.lstat(path).st_mode)
@@ -239,11 +245,12 @@ class Boundary:
                 return True
             if is_link and self.real_path(path) is None:
                 return False
-            self._check_case(path)
+            if part not in known:
+                self._check_case(path)
             if len(known) > _REMEMBERED:
                 known.clear()
-                known.add("")
-            known.add(part)
+                known[""] = inf
+            known[part] = inf if self.follow_links else now
         return True
 
     def _check_case(self, path: str) -> None:

@@ -8,7 +8,7 @@ import os
 import time
 import warnings
 import zlib
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ from zarr_core.interfaces.byte_reader import ValueReference
 from zarr_core.log import log
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from zarr_core.interfaces.byte_reader import Buffer
 
@@ -264,10 +264,12 @@ def _acquire(name: str) -> int:
     raise OSError(errno.EBUSY, "the lock cannot be acquired", name)
 
 
-def _is_at(descriptor: int, name: str) -> bool:
+def _is_at(descriptor: int, name: str, directory: int | None = None) -> bool:
     """Whether the locked file is still the one at its path."""
     try:
-        return os.path.samestat(os.fstat(descriptor), os.lstat(name))
+        return os.path.samestat(
+            os.fstat(descriptor), os.stat(name, dir_fd=directory, follow_symlinks=False)
+        )
     except FileNotFoundError:
         return False
 
@@ -296,18 +298,18 @@ def remove_leftover(path: str, older_than: float) -> bool:
     return True
 
 
-def _remove_unused_lock(path: str) -> bool:
+def _remove_unused_lock(path: str, directory: int | None = None) -> bool:
     if not HAVE_LOCKS:
         return False
     try:
-        descriptor = os.open(path, os.O_RDWR | _OPEN)
+        descriptor = os.open(path, os.O_RDWR | _OPEN, dir_fd=directory)
     except FileNotFoundError:
         return False
     try:
         flock(descriptor, LOCK_EX | LOCK_NB)
-        unused = _is_at(descriptor, path)
+        unused = _is_at(descriptor, path, directory)
         if unused:
-            os.unlink(path)
+            os.unlink(path, dir_fd=directory)
     except BlockingIOError:
         return False
     finally:
@@ -328,46 +330,74 @@ def _writer_lives(path: str) -> bool:
 def remove_tree(top: str, *, keep_top: bool) -> None:
     """Remove everything below a directory; links are removed, not followed.
 
-    Files that other processes create meanwhile may remain.
+    Files that other processes create meanwhile may remain.  A directory that is replaced by a link
+    meanwhile is not entered.
     """
-    stack = [(top, 0)]
+    try:
+        stack = [(top, os.lstat(top).st_ino, 0)]
+    except FileNotFoundError:
+        return
     while stack:
-        path, visits = stack.pop()
-        below = _remove_files(path)
+        path, inode, visits = stack.pop()
+        below = _remove_files(path, inode)
         if visits == 0:
-            stack.append((path, visits + 1))
-            stack += ((directory, 0) for directory in below)
+            stack.append((path, inode, visits + 1))
+            stack += ((*directory, 0) for directory in below)
         elif path != top or not keep_top:
             try:
                 os.rmdir(path)
-            except FileNotFoundError:
+            except (FileNotFoundError, NotADirectoryError):
                 continue
             except OSError as error:
                 if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                     raise
                 if visits < _VISITS:
-                    stack.append((path, visits + 1))
-                    stack += ((directory, 0) for directory in below)
+                    stack.append((path, inode, visits + 1))
+                    stack += ((*directory, 0) for directory in below)
 
 
-def _remove_files(path: str) -> list[str]:
-    """Remove the files of a directory; return its directories."""
-    below: list[str] = []
-    try:
-        with os.scandir(path) as entries:
+def _remove_files(path: str, inode: int) -> list[tuple[str, int]]:
+    """Remove the files of a directory; return its directories with their inodes."""
+    below: list[tuple[str, int]] = []
+    with _opened_directory(path, inode) as directory:
+        if directory is None:
+            return below
+        with os.scandir(path if directory < 0 else directory) as entries:
             found = list(entries)
-    except FileNotFoundError:
-        return below
-    for entry in found:
-        if entry.is_dir(follow_symlinks=False):
-            below.append(entry.path)
-            continue
-        with suppress(FileNotFoundError):
-            if entry.name.endswith(LOCK) and is_ours(entry.name):
-                remove_leftover(entry.path, 0.0)
-            else:
-                os.unlink(entry.path)
+        at = None if directory < 0 else directory
+        for entry in found:
+            name = entry.path if at is None else entry.name
+            if entry.is_dir(follow_symlinks=False):
+                below.append((f"{path.rstrip('/')}/{entry.name}", entry.inode()))
+                continue
+            with suppress(FileNotFoundError):
+                if entry.name.endswith(LOCK) and is_ours(entry.name):
+                    _remove_unused_lock(name, at)
+                else:
+                    os.unlink(name, dir_fd=at)
     return below
+
+
+@contextmanager
+def _opened_directory(path: str, inode: int) -> Iterator[int | None]:
+    """Open a directory; None if another one is there now, -1 where directories cannot be opened."""
+    if os.scandir not in os.supports_fd:
+        yield -1
+        return
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | _OPEN)
+    except (FileNotFoundError, NotADirectoryError):
+        yield None
+        return
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise
+        yield None  # a link
+        return
+    try:
+        yield descriptor if os.fstat(descriptor).st_ino == inode else None
+    finally:
+        os.close(descriptor)
 
 
 def remove_leftovers(top: str, older_than: float) -> int:

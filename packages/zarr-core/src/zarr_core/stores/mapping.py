@@ -139,10 +139,7 @@ class MappingStore(Store):
 
     def list_prefix(self, prefix: str) -> Iterator[str]:
         check_prefix(prefix)
-        try:
-            keys = tuple(self._mapping)
-        except Exception as error:
-            raise self._unreadable(prefix, error) from error
+        keys = self._keys(prefix)
         below = [key for key in keys if isinstance(key, str) and key.startswith(prefix)]
         return iter(only_keys(below))
 
@@ -182,6 +179,18 @@ class MappingStore(Store):
 
     # --- helpers ---
 
+    def _keys(self, prefix: str) -> list[Any]:
+        """Copy all keys; of a dictionary in one step, without the GIL too."""
+        for attempt in range(_ATTEMPTS):
+            try:
+                return list(self._mapping)
+            except RuntimeError as error:  # another thread changed another kind of mapping
+                if attempt == _ATTEMPTS - 1:
+                    raise self._unreadable(prefix, error) from error
+            except Exception as error:
+                raise self._unreadable(prefix, error) from error
+        raise AssertionError("the last attempt raises")
+
     def _as_bytes(self, key: str, value: Any) -> bytes:
         try:
             view = memoryview(value)
@@ -205,6 +214,7 @@ class MappingStore(Store):
         return StoreReadError(f"the mapping failed: {_describe(error)}", store=self, key=key)
 
 
+_ATTEMPTS = 100
 _BUFFERS = (bytes, bytearray, memoryview)
 # These compare all values, but equal values do not mean the same location.
 _BY_CONTENT: tuple[Any, ...] = (Mapping.__eq__, dict.__eq__)

@@ -326,7 +326,9 @@ class DraftFormat(Format):
     def documents(self, path: str) -> tuple[str, ...]:
         """Return the possible documents of a node, with the suffixes of the opened hierarchies."""
         return tuple(
-            self.layout.document(kind, path, suffix) for suffix in self._suffixes for kind in _KINDS
+            self.layout.document(kind, path, suffix)
+            for suffix in list(self._suffixes)
+            for kind in _KINDS
         )
 
     def prefixes(self, path: str) -> tuple[str, ...]:

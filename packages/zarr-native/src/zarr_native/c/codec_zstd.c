@@ -6,10 +6,11 @@
 
 #define LEVEL 100    /* ZSTD_c_compressionLevel */
 #define CHECKSUM 201 /* ZSTD_c_checksumFlag */
+#define SMALL (1 << 17) /* as in zarr_codecs/_zstandard.py; docs/decisions/0067 has the measurement */
 #define UNKNOWN (~0ULL - 1) /* ZSTD_CONTENTSIZE_ERROR; the next number is "unknown" */
 
 typedef struct {
-    void *decoder, *encoder;
+    void *decoder, *encoder, *small_encoder;
 } Contexts;
 
 /* Creating a decoder takes longer than decoding a small frame. */
@@ -20,10 +21,15 @@ void zstd_free_idle(void) {
     while ((decoder = idle_take(&decoders))) zstd_library->free_decoder(decoder);
 }
 
+static const Zstd *encoding_library(int64_t size) {
+    return small_zstd_library && size <= SMALL ? small_zstd_library : zstd_library;
+}
+
 static int64_t bound(const zarr_codec *codec, int64_t size) {
     (void)codec;
-    size_t found = zstd_library->compress_bound((size_t)size);
-    return zstd_library->is_error(found) || found > INT64_MAX ? -1 : (int64_t)found;
+    const Zstd *library = encoding_library(size);
+    size_t found = library->compress_bound((size_t)size);
+    return library->is_error(found) || found > INT64_MAX ? -1 : (int64_t)found;
 }
 
 static int64_t decode(const zarr_codec *codec, void *worker, const uint8_t *src, int64_t size,
@@ -43,18 +49,20 @@ static int64_t encode(const zarr_codec *codec, void *worker, const uint8_t *src,
                       uint8_t *dst, int64_t capacity) {
     const int64_t *p = parameters_of(codec);
     Contexts *contexts = worker;
-    if (!contexts->encoder) {
-        void *encoder = zstd_library->create_encoder();
-        if (!encoder) return -1;
-        if (zstd_library->is_error(zstd_library->set_parameter(encoder, LEVEL, (int)p[0])) ||
-            zstd_library->is_error(zstd_library->set_parameter(encoder, CHECKSUM, (int)p[1]))) {
-            zstd_library->free_encoder(encoder);
+    const Zstd *library = encoding_library(size);
+    void **encoder = library == zstd_library ? &contexts->encoder : &contexts->small_encoder;
+    if (!*encoder) {
+        void *created = library->create_encoder();
+        if (!created) return -1;
+        if (library->is_error(library->set_parameter(created, LEVEL, (int)p[0])) ||
+            library->is_error(library->set_parameter(created, CHECKSUM, (int)p[1]))) {
+            library->free_encoder(created);
             return -1;
         }
-        contexts->encoder = encoder;
+        *encoder = created;
     }
-    size_t found = zstd_library->encode(contexts->encoder, dst, (size_t)capacity, src, (size_t)size);
-    return zstd_library->is_error(found) ? -1 : (int64_t)found;
+    size_t found = library->encode(*encoder, dst, (size_t)capacity, src, (size_t)size);
+    return library->is_error(found) ? -1 : (int64_t)found;
 }
 
 static void *worker_new(const zarr_codec *codec) {
@@ -68,6 +76,7 @@ static void worker_free(const zarr_codec *codec, void *worker) {
     if (contexts->decoder && !idle_put(&decoders, contexts->decoder))
         zstd_library->free_decoder(contexts->decoder);
     if (contexts->encoder) zstd_library->free_encoder(contexts->encoder);
+    if (contexts->small_encoder) small_zstd_library->free_encoder(contexts->small_encoder);
     free(contexts);
 }
 

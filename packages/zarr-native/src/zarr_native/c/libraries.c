@@ -24,114 +24,111 @@
 #include <libdeflate.h>
 #endif
 
-const Zstd *zstd_library;
+const Zstd *zstd_library, *small_zstd_library;
 const Blosc *blosc_library;
 const Lz4 *lz4_library;
 const Deflate *deflate_library;
 
-static Zstd zstd;
-static Blosc blosc;
-static Lz4 lz4;
-static Deflate deflate_functions;
-
-/* Set a member to a function of the linked library, or of the one at run time. */
-#define LINKED(member, function) memcpy(&member, &(void *){(void *)function}, sizeof(void *))
-#define FOUND(member, function)                                      \
+/* Set a member to a function of the library at run time, or of the linked one if there is no handle. */
+#define SET(member, name, linked)                                    \
     do {                                                             \
-        void *address = dlsym(handle, #function);                    \
-        if (!address) return "does not export " #function;           \
+        void *address = handle ? dlsym(handle, name) : linked;       \
+        if (!address) return "does not export " name;                \
         memcpy(&member, &address, sizeof address);                   \
     } while (0)
-
-static const char *find_zstd(void *handle) {
-    zstd_free_idle();
 #ifdef HAVE_ZSTD
-    (void)handle;
-    LINKED(zstd.version, ZSTD_versionNumber);
-    LINKED(zstd.compress_bound, ZSTD_compressBound);
-    LINKED(zstd.is_error, ZSTD_isError);
-    LINKED(zstd.content_size, ZSTD_getFrameContentSize);
-    LINKED(zstd.create_decoder, ZSTD_createDCtx);
-    LINKED(zstd.free_decoder, ZSTD_freeDCtx);
-    LINKED(zstd.decode, ZSTD_decompressDCtx);
-    LINKED(zstd.create_encoder, ZSTD_createCCtx);
-    LINKED(zstd.free_encoder, ZSTD_freeCCtx);
-    LINKED(zstd.set_parameter, ZSTD_CCtx_setParameter);
-    LINKED(zstd.encode, ZSTD_compress2);
+#define SET_ZSTD(member, function) SET(found.member, #function, (void *)function)
 #else
-    FOUND(zstd.version, ZSTD_versionNumber);
-    FOUND(zstd.compress_bound, ZSTD_compressBound);
-    FOUND(zstd.is_error, ZSTD_isError);
-    FOUND(zstd.content_size, ZSTD_getFrameContentSize);
-    FOUND(zstd.create_decoder, ZSTD_createDCtx);
-    FOUND(zstd.free_decoder, ZSTD_freeDCtx);
-    FOUND(zstd.decode, ZSTD_decompressDCtx);
-    FOUND(zstd.create_encoder, ZSTD_createCCtx);
-    FOUND(zstd.free_encoder, ZSTD_freeCCtx);
-    FOUND(zstd.set_parameter, ZSTD_CCtx_setParameter);
-    FOUND(zstd.encode, ZSTD_compress2);
+#define SET_ZSTD(member, function) SET(found.member, #function, NULL)
 #endif
-    if (zstd.version() < 10400 || zstd.version() >= 20000) return "has an unknown version";
-    zstd_library = &zstd;
+#ifdef HAVE_BLOSC
+#define SET_BLOSC(member, function) SET(found.member, #function, (void *)function)
+#else
+#define SET_BLOSC(member, function) SET(found.member, #function, NULL)
+#endif
+#ifdef HAVE_LZ4
+#define SET_LZ4(member, function) SET(found.member, #function, (void *)function)
+#else
+#define SET_LZ4(member, function) SET(found.member, #function, NULL)
+#endif
+#ifdef HAVE_LIBDEFLATE
+#define SET_DEFLATE(member, function) SET(found.member, #function, (void *)function)
+#else
+#define SET_DEFLATE(member, function) SET(found.member, #function, NULL)
+#endif
+
+static const char *set_zstd(void *handle, Zstd *library) {
+    Zstd found;
+    SET_ZSTD(version, ZSTD_versionNumber);
+    SET_ZSTD(compress_bound, ZSTD_compressBound);
+    SET_ZSTD(is_error, ZSTD_isError);
+    SET_ZSTD(content_size, ZSTD_getFrameContentSize);
+    SET_ZSTD(create_decoder, ZSTD_createDCtx);
+    SET_ZSTD(free_decoder, ZSTD_freeDCtx);
+    SET_ZSTD(decode, ZSTD_decompressDCtx);
+    SET_ZSTD(create_encoder, ZSTD_createCCtx);
+    SET_ZSTD(free_encoder, ZSTD_freeCCtx);
+    SET_ZSTD(set_parameter, ZSTD_CCtx_setParameter);
+    SET_ZSTD(encode, ZSTD_compress2);
+    if (found.version() < 10400 || found.version() >= 20000) return "has an unknown version";
+    *library = found;
     return NULL;
 }
 
+static const char *find_zstd(void *handle) {
+    static Zstd zstd;
+    zstd_free_idle();
+    const char *problem = set_zstd(handle, &zstd);
+    if (!problem) zstd_library = &zstd;
+    return problem;
+}
+
+static const char *find_small_zstd(void *handle) {
+    static Zstd zstd;
+    if (!zstd_library) return "needs zstd";
+    const char *problem = set_zstd(handle, &zstd);
+    if (!problem) small_zstd_library = &zstd;
+    return problem;
+}
+
 static const char *find_blosc(void *handle) {
-#ifdef HAVE_BLOSC
-    (void)handle;
-    LINKED(blosc.version, blosc_get_version_string);
-    LINKED(blosc.decode, blosc_decompress_ctx);
-    LINKED(blosc.encode, blosc_compress_ctx);
-#else
-    FOUND(blosc.version, blosc_get_version_string);
-    FOUND(blosc.decode, blosc_decompress_ctx);
-    FOUND(blosc.encode, blosc_compress_ctx);
-#endif
-    if (strncmp(blosc.version(), "1.", 2)) return "has an unknown version";
+    static Blosc blosc;
+    Blosc found;
+    SET_BLOSC(version, blosc_get_version_string);
+    SET_BLOSC(decode, blosc_decompress_ctx);
+    SET_BLOSC(encode, blosc_compress_ctx);
+    if (strncmp(found.version(), "1.", 2)) return "has an unknown version";
+    blosc = found;
     blosc_library = &blosc;
     return NULL;
 }
 
 static const char *find_lz4(void *handle) {
-#ifdef HAVE_LZ4
-    (void)handle;
-    LINKED(lz4.version, LZ4_versionNumber);
-    LINKED(lz4.compress_bound, LZ4_compressBound);
-    LINKED(lz4.decode, LZ4_decompress_safe);
-    LINKED(lz4.encode, LZ4_compress_fast);
-#else
-    FOUND(lz4.version, LZ4_versionNumber);
-    FOUND(lz4.compress_bound, LZ4_compressBound);
-    FOUND(lz4.decode, LZ4_decompress_safe);
-    FOUND(lz4.encode, LZ4_compress_fast);
-#endif
-    if (lz4.version() < 10800 || lz4.version() >= 20000) return "has an unknown version";
+    static Lz4 lz4;
+    Lz4 found;
+    SET_LZ4(version, LZ4_versionNumber);
+    SET_LZ4(compress_bound, LZ4_compressBound);
+    SET_LZ4(decode, LZ4_decompress_safe);
+    SET_LZ4(encode, LZ4_compress_fast);
+    if (found.version() < 10800 || found.version() >= 20000) return "has an unknown version";
+    lz4 = found;
     lz4_library = &lz4;
     return NULL;
 }
 
 static const char *find_deflate(void *handle) {
-#ifdef HAVE_LIBDEFLATE
-    (void)handle;
-    LINKED(deflate_functions.create_decoder, libdeflate_alloc_decompressor);
-    LINKED(deflate_functions.free_decoder, libdeflate_free_decompressor);
-    LINKED(deflate_functions.decode_gzip, libdeflate_gzip_decompress_ex);
-    LINKED(deflate_functions.decode_zlib, libdeflate_zlib_decompress_ex);
-    LINKED(deflate_functions.create_encoder, libdeflate_alloc_compressor);
-    LINKED(deflate_functions.free_encoder, libdeflate_free_compressor);
-    LINKED(deflate_functions.encode_gzip, libdeflate_gzip_compress);
-    LINKED(deflate_functions.gzip_bound, libdeflate_gzip_compress_bound);
-#else
-    FOUND(deflate_functions.create_decoder, libdeflate_alloc_decompressor);
-    FOUND(deflate_functions.free_decoder, libdeflate_free_decompressor);
-    FOUND(deflate_functions.decode_gzip, libdeflate_gzip_decompress_ex);
-    FOUND(deflate_functions.decode_zlib, libdeflate_zlib_decompress_ex);
-    FOUND(deflate_functions.create_encoder, libdeflate_alloc_compressor);
-    FOUND(deflate_functions.free_encoder, libdeflate_free_compressor);
-    FOUND(deflate_functions.encode_gzip, libdeflate_gzip_compress);
-    FOUND(deflate_functions.gzip_bound, libdeflate_gzip_compress_bound);
-#endif
-    deflate_library = &deflate_functions;
+    static Deflate deflate;
+    Deflate found;
+    SET_DEFLATE(create_decoder, libdeflate_alloc_decompressor);
+    SET_DEFLATE(free_decoder, libdeflate_free_decompressor);
+    SET_DEFLATE(decode_gzip, libdeflate_gzip_decompress_ex);
+    SET_DEFLATE(decode_zlib, libdeflate_zlib_decompress_ex);
+    SET_DEFLATE(create_encoder, libdeflate_alloc_compressor);
+    SET_DEFLATE(free_encoder, libdeflate_free_compressor);
+    SET_DEFLATE(encode_gzip, libdeflate_gzip_compress);
+    SET_DEFLATE(gzip_bound, libdeflate_gzip_compress_bound);
+    deflate = found;
+    deflate_library = &deflate;
     return NULL;
 }
 
@@ -189,24 +186,6 @@ static int passes(const char *name, const int64_t *parameters, int count, const 
 static int test_zstd(void) {
     return passes("zstd", (int64_t[]){3, 1}, 2, zstd_frame, sizeof zstd_frame, CONTENT);
 }
-/* Replace the encoder of zstd by that of a newer version, which is faster.  Every version decodes all
- * frames. */
-static const char *find_newer_encoder(void *handle) {
-    Zstd older = zstd, newer = zstd;
-    if (!zstd_library) return "needs zstd";
-    FOUND(newer.version, ZSTD_versionNumber);
-    FOUND(newer.compress_bound, ZSTD_compressBound);
-    FOUND(newer.create_encoder, ZSTD_createCCtx);
-    FOUND(newer.free_encoder, ZSTD_freeCCtx);
-    FOUND(newer.set_parameter, ZSTD_CCtx_setParameter);
-    FOUND(newer.encode, ZSTD_compress2);
-    if (newer.version() <= older.version()) return "is not newer";
-    if (newer.version() >= 20000) return "has an unknown version";
-    zstd = newer;
-    if (test_zstd()) return NULL;
-    zstd = older;
-    return "does not pass the test";
-}
 static int test_blosc(void) {
     return passes("blosc", (int64_t[]){1, 9, 1, 4, 0}, 5, blosc_frame, sizeof blosc_frame,
                   BLOSC_CONTENT);
@@ -224,6 +203,7 @@ static void forget(const char *name) {
         zstd_free_idle();
         zstd_library = NULL;
     }
+    if (!strcmp(name, "small zstd")) small_zstd_library = NULL;
     if (!strcmp(name, "blosc")) blosc_library = NULL;
     if (!strcmp(name, "lz4")) lz4_library = NULL;
     if (!strcmp(name, "deflate")) deflate_library = NULL;
@@ -235,7 +215,7 @@ const char *load_library(const char *name, const char *path) {
         const char *(*find)(void *);
         int (*test)(void);
     } known[] = {{"zstd", find_zstd, test_zstd},
-                 {"newer zstd", find_newer_encoder, test_zstd},
+                 {"small zstd", find_small_zstd, test_zstd},
                  {"blosc", find_blosc, test_blosc},
                  {"lz4", find_lz4, test_lz4},
                  {"deflate", find_deflate, test_deflate}};

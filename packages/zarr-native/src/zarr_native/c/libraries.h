@@ -1,5 +1,5 @@
-/* Functions of compression libraries: linked when the module was built with the library's
- * development files, otherwise found at run time in a module that has it, and tested. */
+/* Functions of compression libraries: found at run time in a module that has it, and
+ * tested; otherwise linked, if the module was built with the library's development files. */
 #ifndef ZARR_NATIVE_LIBRARIES_H
 #define ZARR_NATIVE_LIBRARIES_H
 
@@ -49,6 +49,7 @@ typedef struct {
 
 /* Null until the library was loaded. */
 extern const Zstd *zstd_library;
+extern const Zstd *small_zstd_library; /* encodes small chunks; null if zstd_library does */
 extern const Blosc *blosc_library;
 extern const Lz4 *lz4_library;
 extern const Deflate *deflate_library;
