@@ -58,6 +58,8 @@ class ArrayMetadata:
         Alternatives to ``data_type`` (draft of December 2022).
     chunk_memory_layout : ExtensionDefinition, optional
         Order of the elements, if it is an extension (draft of December 2022).
+    nonstandard : tuple of str
+        What was not valid in the stored document; ``document`` has the valid form.
     """
 
     shape: tuple[int, ...]
@@ -74,6 +76,7 @@ class ArrayMetadata:
     fill_value_undefined: bool = False
     data_type_fallbacks: tuple[ExtensionDefinition, ...] = ()
     chunk_memory_layout: ExtensionDefinition | None = None
+    nonstandard: tuple[str, ...] = field(default=(), repr=False, compare=False)
     _extensions_key: tuple[bytes, bytes] | None = field(
         default=None, init=False, repr=False, compare=False
     )

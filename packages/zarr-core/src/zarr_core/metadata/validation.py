@@ -117,6 +117,22 @@ def refuse_node(document: JSON, location: Location | str) -> MetadataValidationE
     return MetadataValidationError(location, problems)
 
 
+_INTEGERS = frozenset(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
+_FLOATS = frozenset(f"float{bits}" for bits in (16, 32, 64))
+_NAMED_FLOATS = frozenset(["NaN", "Infinity", "-Infinity"])
+
+
+def is_fill_value(data_type: JSON, value: JSON) -> bool:
+    """Whether a fill value has a form of a data type of this package, if it is a number or bool."""
+    if data_type.__class__ is not str:
+        return True
+    if data_type in _INTEGERS:
+        return type(value) is int
+    if data_type in _FLOATS:
+        return type(value) is not str or value in _NAMED_FLOATS or value[:2] == "0x"
+    return data_type != "bool" or type(value) is bool
+
+
 def array_problems(document: dict[str, JSON]) -> list[ValidationProblem]:
     """Return the problems that JSON Schema cannot express; the document may have any form."""
     problems: list[ValidationProblem] = []

@@ -8,6 +8,7 @@ Without a schema, only the code of the extension checks its configuration.
 
 from __future__ import annotations
 
+import dataclasses
 import os.path  # not pathlib, which takes milliseconds to import
 from contextlib import suppress
 from functools import lru_cache
@@ -18,12 +19,15 @@ from zipimport import zipimporter
 from zarr_core import strictjson
 from zarr_core.errors import ZarrError
 from zarr_core.metadata.schema import InvalidSchemaError, Schema
+from zarr_core.metadata.validation_problem import json_pointer
 from zarr_core.registry import discovery
+from zarr_core.user_warning import warn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from zarr_core.definition import JSON, ExtensionDefinition
+    from zarr_core.location import Location
     from zarr_core.metadata.validation_problem import ValidationProblem
     from zarr_core.registry.provider import Provider
 
@@ -43,6 +47,28 @@ def problems(
         return schema.problems(dict(definition.configuration), f"{pointer}/configuration")
     except InvalidSchemaError as error:
         raise _broken(provider, str(error)) from error
+
+
+def standard_form(
+    provider: Provider, definition: ExtensionDefinition, location: Location, complete: bool
+) -> ExtensionDefinition | None:
+    """A valid form of a definition with an invalid configuration; None if there is none.
+
+    Integers can be written as ``5.0``.  Warns of members that are null instead of absent, and of
+    members that inner definitions do not have.
+    """
+    schema = schema_of(provider, complete)
+    assert schema is not None  # it found the problems
+    given = definition.configuration
+    present = {name: value for name, value in given.items() if value is not None}
+    configuration, ignored = schema.standard_form(present)
+    if schema.problems(configuration):
+        return None
+    ignored += [json_pointer(name) for name in given if name not in present]
+    if ignored:
+        pointers = ", ".join(f"/configuration{pointer}" for pointer in ignored)
+        warn(f"{location}: nonstandard metadata: {pointers} not valid and ignored")
+    return dataclasses.replace(definition, configuration=configuration)
 
 
 def schema_of(provider: Provider, complete: bool = True) -> Schema | None:
