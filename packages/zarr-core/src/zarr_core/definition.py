@@ -47,7 +47,7 @@ class ExtensionDefinition:
         configuration = value.get("configuration", {})
         return cls(
             str(value["name"]),
-            _with_integers(configuration) if isinstance(configuration, dict) else {},
+            configuration if isinstance(configuration, dict) else {},
             value.get("must_understand", True) is not False,
             spelling=value,
         )
@@ -67,13 +67,3 @@ class ExtensionDefinition:
         if not self.must_understand:
             document["must_understand"] = False
         return document
-
-
-def _with_integers(configuration: dict[str, JSON]) -> dict[str, JSON]:
-    """Replace numbers such as ``5.0`` in lists, such as a chunk shape, by integers."""
-    changed: dict[str, JSON] = {
-        name: [int(it) if isinstance(it, float) and it.is_integer() else it for it in value]
-        for name, value in configuration.items()
-        if type(value) is list and any(isinstance(it, float) for it in value)
-    }
-    return configuration | changed if changed else configuration

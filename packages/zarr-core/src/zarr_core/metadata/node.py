@@ -13,7 +13,7 @@ from zarr_core.errors import (
 )
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
-from zarr_core.metadata.validation import is_fill_value, refuse_node
+from zarr_core.metadata.validation import has_fractions, is_fill_value, refuse_node
 from zarr_core.printable import shorten
 from zarr_core.user_warning import warn
 
@@ -64,8 +64,9 @@ def node_from_json(
     refusal: MetadataValidationError | None = None
     try:
         metadata = valid_node(document, location, understood)
-        if isinstance(metadata, GroupMetadata) or is_fill_value(
-            metadata.data_type.spelling, metadata.fill_value
+        if isinstance(metadata, GroupMetadata) or (
+            is_fill_value(metadata.data_type.spelling, metadata.fill_value)
+            and not has_fractions(metadata.chunk_grid.configuration.get("chunk_shape"))
         ):
             return metadata
     except UnsupportedFieldError:

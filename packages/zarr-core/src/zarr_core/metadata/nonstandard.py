@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from zarr_core import strictjson
 from zarr_core.decimal_number import is_whole
 from zarr_core.metadata.schema import core_schema
-from zarr_core.metadata.validation import GROUP_MEMBERS, is_fill_value
+from zarr_core.metadata.validation import GROUP_MEMBERS, has_fractions, is_fill_value
 
 if TYPE_CHECKING:
     from zarr_core.definition import JSON
@@ -39,8 +39,7 @@ _NAMED = {
 def standard_form(document: JSON) -> tuple[dict[str, JSON], tuple[str, ...]] | None:
     """Return a document in valid form, and what is not valid in it; None if it is not a node.
 
-    Problems that have no valid form remain.  An integer written as ``5.0``, which is an integer of
-    JSON Schema, is not mentioned.
+    Problems that have no valid form remain.
     """
     if not isinstance(document, dict):
         return None
@@ -56,10 +55,20 @@ def standard_form(document: JSON) -> tuple[dict[str, JSON], tuple[str, ...]] | N
         if name in standard and (value := standard[name]) in values:
             del standard[name]
             notes.append(f"/{name} is {strictjson.encode(value).decode()} and read as absent")
-    standard, removed = core_schema(str(kind)).standard_form(standard)
-    if any(pointer.startswith("/data_type/") for pointer in removed):
+    standard, changes = core_schema(str(kind)).standard_form(standard)
+    if any(note.startswith("/data_type/") for note in changes):
         return None
-    notes += [f"{pointer} is not a member of an extension and ignored" for pointer in removed]
+    notes += changes
+    grid: Any = standard.get("chunk_grid")
+    configuration = grid.get("configuration") if isinstance(grid, dict) else None
+    if isinstance(configuration, dict) and has_fractions(configuration.get("chunk_shape")):
+        lengths = [int(it) for it in configuration["chunk_shape"]]
+        standard["chunk_grid"] = grid | {"configuration": configuration | {"chunk_shape": lengths}}
+        notes += [
+            f"/chunk_grid/configuration/chunk_shape/{axis} is {it} and read as {lengths[axis]}"
+            for axis, it in enumerate(configuration["chunk_shape"])
+            if type(it) is not int
+        ]
     data_type, value = standard.get("data_type"), standard.get("fill_value")
     if kind == "array" and not is_fill_value(data_type, value):
         found = standard_fill_value(str(data_type), value)

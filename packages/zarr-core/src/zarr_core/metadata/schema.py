@@ -58,31 +58,35 @@ class Schema:
             return []
         return [problem.below(pointer) for problem in self._explain(value)]
 
-    def standard_form(self, value: Any) -> tuple[Any, list[str]]:
+    def standard_form(self, value: Any, pointer: str = "") -> tuple[Any, list[str]]:
         """Return a value with integers instead of ``5.0``, and without members of extensions.
 
         In JSON Schema, any number with a fraction of zero is an integer.  Members that extension
-        definitions do not have are removed; the second result has their pointers.
+        definitions do not have are removed.  The second result says what was changed;
+        ``pointer`` is put before every JSON pointer.
         """
         if self.accepts(value):
             return value, []
-        standard, removed = _copy(value), list[str]()
+        standard = _copy(value)
+        notes: dict[str, None] = {}
         for error in _leaves(self._errors(value)):
             *parents, last = error.absolute_path or ("",)
             parent = standard
             for key in parents:
                 parent = parent[key]
+            place = pointer + json_pointer(*error.absolute_path)
             if error.validator == "type" and "integer" in error.validator_value:
                 if isinstance(error.instance, float) and is_whole(error.instance):
                     parent[last] = int(error.instance)
+                    notes[f"{place} is {error.instance} and read as {parent[last]}"] = None
             elif (
                 error.validator == "additionalProperties"
                 and {*error.schema.get("properties", ())} >= _MEMBERS
             ):
-                for name in error.instance.keys() - _MEMBERS - {"must_understand"}:
-                    if parent[last].pop(name, removed) is not removed:
-                        removed.append(json_pointer(*error.absolute_path, name))
-        return standard, sorted(removed)
+                for name in error.instance.keys() - error.schema["properties"].keys():
+                    parent[last].pop(name, None)
+                    notes[f"{place}{json_pointer(name)} is not valid there and ignored"] = None
+        return standard, sorted(notes)
 
     def _errors(self, value: JSON) -> list[Any]:
         """Return the errors of jsonschema."""

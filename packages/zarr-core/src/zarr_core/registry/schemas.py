@@ -19,7 +19,6 @@ from zipimport import zipimporter
 from zarr_core import strictjson
 from zarr_core.errors import ZarrError
 from zarr_core.metadata.schema import InvalidSchemaError, Schema
-from zarr_core.metadata.validation_problem import json_pointer
 from zarr_core.registry import discovery
 from zarr_core.user_warning import warn
 
@@ -54,20 +53,18 @@ def standard_form(
 ) -> ExtensionDefinition | None:
     """A valid form of a definition with an invalid configuration; None if there is none.
 
-    Integers can be written as ``5.0``.  Warns of members that are null instead of absent, and of
-    members that inner definitions do not have.
+    Warns of integers written as ``5.0``, and of members that inner definitions do not have.
     """
     schema = schema_of(provider, complete)
     assert schema is not None  # it found the problems
-    given = definition.configuration
-    present = {name: value for name, value in given.items() if value is not None}
-    configuration, ignored = schema.standard_form(present)
+    configuration, notes = schema.standard_form(
+        dict(definition.configuration), f"{location.pointer}/configuration"
+    )
     if schema.problems(configuration):
         return None
-    ignored += [json_pointer(name) for name in given if name not in present]
-    if ignored:
-        pointers = ", ".join(f"/configuration{pointer}" for pointer in ignored)
-        warn(f"{location}: nonstandard metadata: {pointers} not valid and ignored")
+    warn(
+        f"{location}: nonstandard metadata: {'; '.join(notes)}. Other readers may reject the array"
+    )
     return dataclasses.replace(definition, configuration=configuration)
 
 

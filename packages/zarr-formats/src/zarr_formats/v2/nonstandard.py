@@ -19,8 +19,7 @@ _NUMBER = re.compile(r"[<>|]?([iuf])[0-9]+", re.ASCII).fullmatch
 def standard_array(document: JSON) -> tuple[JSON, tuple[str, ...]]:
     """Return a ``.zarray`` in valid form, and what is not valid in it.
 
-    Problems that have no valid form remain.  An integer written as ``5.0``, which is an integer of
-    JSON Schema, is not mentioned.
+    Problems that have no valid form remain.
     """
     if not isinstance(document, dict):
         return document, ()
@@ -34,7 +33,9 @@ def standard_array(document: JSON) -> tuple[JSON, tuple[str, ...]]:
         if type(length := document.get(name)) is int:
             standard[name] = [length]
             notes.append(f"/{name} is {length} and read as [{length}]")
-    standard, _ = package_schema("zarr_formats", "format", "v2.array").standard_form(standard)
+    schema = package_schema("zarr_formats", "format", "v2.array")
+    standard, changes = schema.standard_form(standard)
+    notes += changes
     value, dtype = document.get("fill_value"), document.get("dtype")
     if isinstance(value, str) and isinstance(dtype, str) and (match := _NUMBER(dtype)):
         number = number_from_text(value, is_integer=match[1] != "f")
