@@ -238,8 +238,8 @@ def _from_path(text: str, read_only: bool, options: dict[str, Any]) -> Store:
         return LocalStore.from_url(text, read_only=read_only, **options)
     except StoreError:
         _check_metadata_key(text)
-        if read_only and _is_zip(text):
-            return _store_named("zip", text, read_only, options)
+        if _is_zip(text):  # read-only: documents of other programs are zip archives, too
+            return _store_named("zip", text, True, options)
         raise
 
 
