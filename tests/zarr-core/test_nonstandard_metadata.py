@@ -1,6 +1,7 @@
 """Metadata of version 3 that are not valid and have one meaning: the warning, and what is written."""
 
 import json
+import warnings
 
 import numpy as np
 import pytest
@@ -122,3 +123,17 @@ def test_partial_metadata_accept_names_and_whole_numbers():
     store = stored({}, fill_value=42)
     constraint = {"data_type": "uint16", "fill_value": 42.0}
     assert zarr.open_array(store, metadata=constraint).fill_value == 42
+
+
+@pytest.mark.filterwarnings("ignore:.*nonstandard metadata")
+def test_copies_are_valid():
+    source = stored({"fill_value": 1, "dimension_names": None}, dtype="bool")
+    target = zarr.MemoryStore()
+    with warnings.catch_warnings():
+        array = zarr.open_array(source)
+        warnings.simplefilter("error")
+        assert zarr.copy(array, target)[...].tolist() == [True] * 4
+        assert zarr.open_array(target)[...].tolist() == [True] * 4
+    document = json.loads(bytes(target.get("zarr.json")))
+    assert document["fill_value"] is True
+    assert "dimension_names" not in document

@@ -117,6 +117,8 @@ class ArrayMetadata:
 
     def replace(self, **changes: Any) -> ArrayMetadata:
         """Return a copy with other values of some fields."""
+        if "document" in changes:
+            changes.setdefault("nonstandard", ())
         new = dataclasses.replace(self, **changes)
         if changes.keys() <= _VARYING_FIELDS:
             object.__setattr__(new, "_extensions_key", self._extensions_key)

@@ -51,6 +51,8 @@ class GroupMetadata:
 
     def replace(self, **changes: Any) -> GroupMetadata:
         """Return a copy with other values of some fields."""
+        if "document" in changes:
+            changes.setdefault("nonstandard", ())
         new = dataclasses.replace(self, **changes)
         object.__setattr__(new, "_attribute_texts", self._attribute_texts)
         return new

@@ -70,7 +70,9 @@ class Schema:
         standard = _copy(value)
         notes: dict[str, None] = {}
         for error in _leaves(self._errors(value)):
-            *parents, last = error.absolute_path or ("",)
+            if not error.absolute_path:  # the value itself
+                continue
+            *parents, last = error.absolute_path
             parent = standard
             for key in parents:
                 parent = parent[key]

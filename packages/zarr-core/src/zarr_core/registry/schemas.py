@@ -53,7 +53,8 @@ def standard_form(
 ) -> ExtensionDefinition | None:
     """A valid form of a definition with an invalid configuration; None if there is none.
 
-    Warns of integers written as ``5.0``, and of members that inner definitions do not have.
+    In stored metadata, warns of integers written as ``5.0``, and of members that inner definitions
+    do not have.
     """
     schema = schema_of(provider, complete)
     assert schema is not None  # it found the problems
@@ -62,9 +63,9 @@ def standard_form(
     )
     if schema.problems(configuration):
         return None
-    warn(
-        f"{location}: nonstandard metadata: {'; '.join(notes)}. Other readers may reject the array"
-    )
+    if complete:  # not for arguments of a new node
+        text = "; ".join(notes)
+        warn(f"{location}: nonstandard metadata: {text}. Other readers may reject the array")
     return dataclasses.replace(definition, configuration=configuration)
 
 
