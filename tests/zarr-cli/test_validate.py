@@ -32,11 +32,13 @@ def change(file, **members):
 
 @pytest.mark.filterwarnings("ignore:.*nonstandard metadata")
 def test_nonstandard_metadata_are_warnings(here, command, query):
-    change("3.zarr/height/zarr.json", dimension_names=None, attributes=None)
-    change("2.zarr/height/.zarray", fill_value="0")
+    for zarr_format in (2, 3):
+        zarr.create_array(f"new{zarr_format}", shape=4, dtype="i2", zarr_format=zarr_format)
+    change("new3/zarr.json", dimension_names=None, attributes=None)
+    change("new2/.zarray", fill_value="0")
     for location, pointers in (
-        ("3.zarr", ["/attributes", "/dimension_names"]),
-        ("2.zarr", ["/fill_value"]),
+        ("new3", ["/attributes", "/dimension_names"]),
+        ("new2", ["/fill_value"]),
     ):
         found = query("check", "--meta-only", location)
         assert found["errors"] == 0
