@@ -30,6 +30,29 @@ def change(file, **members):
         json.dump(document, stream)
 
 
+@pytest.mark.filterwarnings("ignore:.*nonstandard metadata")
+def test_nonstandard_metadata_are_warnings(here, command, query):
+    for zarr_format in (2, 3):
+        zarr.create_array(f"new{zarr_format}", shape=4, dtype="i2", zarr_format=zarr_format)
+    change("new3/zarr.json", dimension_names=None, attributes=None)
+    change("new2/.zarray", fill_value="0")
+    for location, pointers in (
+        ("new3", ["/attributes", "/dimension_names"]),
+        ("new2", ["/fill_value"]),
+    ):
+        found = query("check", "--meta-only", location)
+        assert found["errors"] == 0
+        assert sorted(problem["pointer"] for problem in found["problems"]) == pointers
+        command("check", "--meta-only", location, "--strict", status=1)
+
+
+def test_one_option_follows_links(here, command):
+    Path("links.zarr").mkdir()
+    Path("links.zarr/zarr.json").write_text('{"zarr_format": 3, "node_type": "group"}')
+    Path("links.zarr/linked").symlink_to(Path("3.zarr/north").absolute())
+    assert "linked" in command("ls", "links.zarr", "-o", "follow_links=true")
+
+
 def test_every_problem_has_a_pointer(here, command, query):
     north = partial("3.zarr/north/{}/zarr.json".format)
     change("3.zarr/height/zarr.json", shape=[-1, 80], dimension_names=["y"], codecs=["bytez"])

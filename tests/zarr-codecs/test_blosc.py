@@ -276,3 +276,14 @@ def test_strides_above_255_are_read_but_not_created():
     array = zarr.open_array(store, mode="r+")
     array[0] = b"c"
     assert array[...].tolist() == [b"c", b"b" * 300, b""]
+
+
+@pytest.mark.parametrize("typesize", [2**31, 10**30])
+def test_a_typesize_that_c_blosc_cannot_represent_is_an_error_when_opening(typesize):
+    store = zarr.MemoryStore()
+    zarr.create_array(store, shape=4, dtype="u2", compressors="blosc")
+    document = json.loads(bytes(store.get("zarr.json")))
+    document["codecs"][1]["configuration"]["typesize"] = typesize
+    store.set("zarr.json", json.dumps(document).encode())
+    with pytest.raises(ExtensionConfigurationError, match="typesize"):
+        zarr.open_array(store)

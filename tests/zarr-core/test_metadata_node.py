@@ -11,7 +11,7 @@ import pytest
 from zarr_core.errors import MetadataDecodeError, MetadataValidationError, UnsupportedFieldError
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
-from zarr_core.metadata.node import parse_node
+from zarr_core.metadata.node import parse_node, valid_node
 
 EXAMPLES = Path(__file__).parents[2] / "schemas" / "examples"
 VALID = sorted(EXAMPLES.glob("valid/*.json"))
@@ -32,7 +32,7 @@ def test_valid_documents_are_read(file):
 def test_invalid_documents_are_rejected_with_every_place(file):
     example = json.loads(file.read_bytes())
     with pytest.raises((MetadataValidationError, UnsupportedFieldError)) as caught:
-        parse_node(json.dumps(example["document"]).encode(), "s3://bucket/a zarr.json")
+        valid_node(example["document"], "s3://bucket/a zarr.json")
     error = caught.value
     assert sorted(problem.pointer for problem in error.problems) == sorted(example["pointers"])
     assert str(error).startswith("s3://bucket/a zarr.json: ")
@@ -46,8 +46,30 @@ def test_invalid_documents_are_rejected_with_every_place(file):
 )
 def test_fields_of_extensions_are_read_as_data(file):
     example = json.loads(file.read_bytes())
-    metadata = parse_node(json.dumps(example["document"]).encode())
+    metadata = valid_node(example["document"])
     assert json.dumps(metadata.to_json()) == json.dumps(example["document"])
+
+
+# Invalid documents that have one meaning.
+READ = {
+    *("attributes-null", "codec-sibling-member", "consolidated-empty", "dimension-names-null"),
+    *("shape-whole-fraction", "storage-transformers-null", "storage-transformers-object"),
+    *("zarr-format-fraction", "fill-bool-number", "fill-float-nan-in-small-letters"),
+    *("fill-int-string", "fill-int-whole-fraction"),
+}
+
+
+@pytest.mark.parametrize("file", BY_STAGE["document"] + BY_STAGE["fill_value"])
+def test_invalid_documents_with_one_meaning_are_read_in_their_valid_form(file):
+    document = json.loads(file.read_bytes())["document"]
+    try:
+        metadata = parse_node(json.dumps(document).encode())
+    except (MetadataValidationError, UnsupportedFieldError):
+        assert file.stem not in READ
+        return
+    is_changed = json.dumps(metadata.to_json()) != json.dumps(document)
+    assert is_changed == (file.stem in READ)
+    assert valid_node(metadata.to_json()) == metadata
 
 
 @pytest.mark.parametrize(
@@ -79,7 +101,7 @@ def test_invalid_json_is_rejected(data):
 def test_opening_needs_neither_schema_library_nor_numpy():
     script = (
         "import sys\n"
-        "from zarr_core.metadata.node import parse_node\n"
+        "from zarr_core.metadata.node import parse_node, valid_node\n"
         "for name in sys.argv[1:]:\n"
         "    with open(name, 'rb') as file: parse_node(file.read()).to_bytes()\n"
         "print([name for name in ('jsonschema', 'referencing', 'numpy') if name in sys.modules])"

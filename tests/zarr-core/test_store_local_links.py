@@ -1,8 +1,11 @@
 """Symbolic links in the directory of a local store."""
 
 import os
+import warnings
 
+import numpy as np
 import pytest
+import zarr_core as zarr
 from zarr_core.errors import StoreReadError
 from zarr_core.stores.local import LocalStore
 
@@ -55,7 +58,7 @@ def test_links_that_leave_the_store_are_rejected(linked, key):
         lambda key: linked.erase_prefix("out/sub/"),
     ):
         for _ in range(2):  # also the second time
-            with pytest.raises(StoreReadError, match="follow_links=True"):
+            with pytest.raises(StoreReadError, match="'follow_links': True"):
                 call(key)
     assert os.listdir(os.path.join(linked.path, "out")) == ["k"]
 
@@ -67,6 +70,39 @@ def test_links_that_leave_the_store_are_followed_on_request(linked):
     assert "out/k" in store.list()
 
 
+@pytest.mark.parametrize(
+    "listing", [lambda store: store.list_dir(""), lambda store: [*store.list()]]
+)
+def test_a_warning_names_directories_that_a_listing_hides(linked, listing):
+    with pytest.warns(UserWarning, match=r"hidden: 'out'\. .*'follow_links': True"):
+        listing(linked)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        listing(linked)
+        listing(LocalStore(linked.path, follow_links=True))
+
+
+def test_one_option_follows_all_links(tmp_path):
+    elsewhere = zarr.create_group(tmp_path / "elsewhere")
+    elsewhere.create_array("member", data=np.arange(6, dtype="u2"), chunks=2)
+    group = zarr.create_group(tmp_path / "group.zarr")
+    array = group.create_array("array", data=np.arange(4.0), chunks=4)
+    os.symlink(tmp_path / "elsewhere" / "member", tmp_path / "group.zarr" / "linked")
+    chunk = tmp_path / "group.zarr" / "array" / "c" / "0"
+    chunk.rename(tmp_path / "annex")
+    os.symlink(tmp_path / "annex", chunk)
+    with pytest.warns(UserWarning, match="hidden: 'linked'"):
+        assert [*zarr.open_group(tmp_path / "group.zarr", mode="r").keys()] == ["array"]
+    with pytest.raises(StoreReadError, match="'follow_links': True"):
+        array[...]
+    for place in (tmp_path / "group.zarr", str(tmp_path / "group.zarr")):
+        found = zarr.open(place, mode="r", storage_options={"follow_links": True})
+        assert sorted(found.keys()) == ["array", "linked"]
+        assert found["linked"][...].tolist() == [0, 1, 2, 3, 4, 5]
+        assert found["array"][...].tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.filterwarnings("ignore:.*symbolic links to directories")
 def test_circles_of_links_end(linked):
     os.symlink(".", os.path.join(linked.path, "self"))
     os.makedirs(os.path.join(linked.path, "b"))

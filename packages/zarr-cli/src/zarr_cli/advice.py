@@ -58,7 +58,6 @@ PHRASES: dict[str, str | Callable[[re.Match[str]], str]] = {
     ),
     r"(?<![-\w])((?:connect_|retry_)?timeout)=(?=\w)": r"-o \1=",
     r"password_variable='NAME'": "-o password_variable=NAME",
-    r"open it with LocalStore\(path, follow_links=True\)": "use its file:// URL with -o follow_links=true",
     r"pass them in the URL or as fo=": "pass them in the URL or with -o fo=...",
     r"pass the URL as target=": "pass the URL with -o target=...",
     r"is not allowed by allow=": "is not allowed by -o allow=",

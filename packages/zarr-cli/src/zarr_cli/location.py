@@ -121,6 +121,7 @@ def without_credentials(url: str) -> dict[str, Any]:
     return {} if scheme in _WITHOUT_CREDENTIALS else {"skip_signature": True}
 
 
+_OF_DIRECTORIES = frozenset({"follow_links", "fsync"})
 # These schemes never use credentials.
 _WITHOUT_CREDENTIALS = ("http", "https", "file", "memory")
 _FSSPEC_OPTIONS: dict[str, dict[str, Any]] = {
@@ -148,8 +149,8 @@ def location_arguments(
 
     Notes
     -----
-    ``-o`` applies to every location that is a URL.  If there are several,
-    ``--<name>-option`` applies to one of them.
+    ``-o`` applies to every location that is a URL, and the options of directories also to paths.
+    If there are several locations, ``--<name>-option`` applies to one of them.
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -163,8 +164,11 @@ def location_arguments(
                 if arguments[name] is None:
                     continue
                 url = arguments[name].url
-                public = without_credentials(url) if anonymous else {}
-                options = {**public, **common, **own} if "://" in url else own
+                public = without_credentials(url) if anonymous and "://" in url else {}
+                shared = common
+                if "://" not in url:
+                    shared = {key: common[key] for key in _OF_DIRECTORIES & common.keys()}
+                options = {**public, **shared, **own}
                 arguments[name] = replace(
                     arguments[name], storage_options=options, zarr_format=wanted
                 )

@@ -70,6 +70,13 @@ def round_to_odd(number: float) -> float:
     return nextafter(nearest, inf if exact > nearest else -inf)
 
 
+def is_whole(number: float) -> bool:
+    """Whether a number from JSON is exactly an integer; not for ``-0.0``."""
+    if not float(number).is_integer() or str(number) == "-0.0":
+        return False
+    return type(number) is not DecimalNumber or decimal_of(number) == int(number)
+
+
 def decimal_of(number: float) -> Decimal:
     """Return the exact decimal number of a float from JSON."""
     from decimal import Decimal

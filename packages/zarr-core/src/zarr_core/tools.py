@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.store import NewValue
     from zarr_core.log import log
     from zarr_core.metadata.consolidated import ConsolidatedMetadata
+    from zarr_core.metadata.nonstandard import number_from_text
     from zarr_core.metadata.schema import Schema, package_schema
     from zarr_core.metadata.validation_problem import json_pointer
     from zarr_core.names import (
@@ -177,6 +178,7 @@ _MODULE_OF = {
     "log": "zarr_core.log",
     "make_room": "zarr_core.hierarchy.create_node",
     "normalise_path": "zarr_core.names",
+    "number_from_text": "zarr_core.metadata.nonstandard",
     "occupied": "zarr_core.hierarchy.create_node",
     "only_keys": "zarr_core.interfaces.keys",
     "opened_store": "zarr_core.hierarchy.store_path",
@@ -276,6 +278,7 @@ __all__ = [
     "log",
     "make_room",
     "normalise_path",
+    "number_from_text",
     "occupied",
     "only_keys",
     "opened_store",

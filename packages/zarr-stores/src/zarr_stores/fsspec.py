@@ -75,6 +75,8 @@ class FsspecStore(Store):
         Time in seconds during which calls are repeated that an HTTP server rejects with status
         429 or 503; it waits as ``Retry-After`` says.  s3fs, gcsfs and adlfs repeat requests
         themselves.
+    denied_is_missing : bool
+        Whether a key that may not be read, such as with status 403, is missing.
 
     Notes
     -----
@@ -98,6 +100,7 @@ class FsspecStore(Store):
         gap_bytes: int = GAP_BYTES,
         timeout: float = TIMEOUT,
         retry_timeout: float = TIMEOUT,
+        denied_is_missing: bool = False,
     ) -> None:
         self._location = location = fs if isinstance(fs, Location) else Location(fs, path)
         self.realm = location.realm
@@ -105,7 +108,7 @@ class FsspecStore(Store):
         # In the notation of the file system: some paths begin with a slash.
         self._base: str = location.path("x")[:-1]
         self._limits = timeout, retry_timeout
-        self.calls = Calls(location, traits, location, *self._limits)
+        self.calls = Calls(location, traits, location, *self._limits, denied_is_missing)
         """All calls of the file system."""
         self.read_only = read_only or bool(traits.read_only)
         self.supports_listing = not traits.http
@@ -124,8 +127,8 @@ class FsspecStore(Store):
         read_only : bool
             If True, changes raise an error.
         **options
-            ``max_concurrency`` and ``gap_bytes`` of the class, and ``timeout`` and
-            ``retry_timeout`` if the file system is asynchronous; all others are passed to fsspec.  In a chain, the options of one file system are under its name: ``{"s3": {"anon": True}}``.
+            ``max_concurrency``, ``gap_bytes`` and ``denied_is_missing`` of the class, and
+            ``timeout`` and ``retry_timeout`` if the file system is asynchronous; all others are passed to fsspec.  In a chain, the options of one file system are under its name: ``{"s3": {"anon": True}}``.
 
         Raises
         ------
@@ -141,7 +144,9 @@ class FsspecStore(Store):
                 store=without_secrets(url),
             )
         settings: dict[str, Any] = {
-            name: options.pop(name) for name in ("max_concurrency", "gap_bytes") if name in options
+            name: options.pop(name)
+            for name in ("max_concurrency", "gap_bytes", "denied_is_missing")
+            if name in options
         }
         limits = [name for name in ("timeout", "retry_timeout") if name in options]
         if limits and is_asynchronous(url):
@@ -376,7 +381,10 @@ class FsspecStore(Store):
                 "files that the library for the service reads",
                 store=self,
             )
-        settings = self.read_only, self.max_concurrency, self.gap_bytes, *self._limits
+        settings = (
+            self.read_only, self.max_concurrency, self.gap_bytes, *self._limits,
+            self.calls.denied_is_missing,
+        )  # fmt: skip
         return _unpickled, (type(self), self._location.pickle_state(), settings)
 
     # --- helpers ---
@@ -419,5 +427,7 @@ def _unpickled(
 ) -> FsspecStore:
     first, second = pickle_state
     location = Location.at(first, second) if isinstance(first, str) else Location(first, second)
-    names = ("read_only", "max_concurrency", "gap_bytes", "timeout", "retry_timeout")
+    names = (
+        "read_only", "max_concurrency", "gap_bytes", "timeout", "retry_timeout", "denied_is_missing"
+    )  # fmt: skip
     return kind(location, **dict(zip(names, settings, strict=True)))

@@ -39,6 +39,8 @@ class Calls:
         Time limit of a call of an asynchronous file system, in seconds.
     retry_timeout : float
         Time during which its calls are repeated if the server is overloaded, in seconds.
+    denied_is_missing : bool
+        Whether a file that may not be read is missing.
     """
 
     def __init__(
@@ -48,8 +50,10 @@ class Calls:
         store: object,
         timeout: float,
         retry_timeout: float,
+        denied_is_missing: bool = False,
     ) -> None:
         self._limits = timeout, retry_timeout
+        self.denied_is_missing = denied_is_missing
         self._location = location
         self._traits = traits
         self._store = str(store)
@@ -97,6 +101,8 @@ class Calls:
         except Exception as error:
             if kind is StoreReadError and isinstance(error, MISSING) and not _is_bucket(error):
                 raise
+            if kind is StoreReadError and self.denied_is_missing and _is_denied(error):
+                raise FileNotFoundError(key) from None
             text = _reason(error)
             masked = self._location.mask_secrets(text)
             cause = error if masked == text else None  # the original text contains a secret
@@ -108,6 +114,11 @@ def _reason(error: BaseException) -> str:
         return str(error.strerror)
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _is_denied(error: BaseException) -> bool:
+    """Return whether the file may not be read; the status is that of an HTTP server."""
+    return isinstance(error, PermissionError) or getattr(error, "status", None) == 403
 
 
 def _is_bucket(error: BaseException) -> bool:

@@ -73,6 +73,9 @@ class ObjectStore(Store):
         server does not support them, :meth:`update` raises an error unless this is False.
     listing : bool
         Whether the service can list keys; plain HTTP servers cannot.
+    denied_is_missing : bool
+        Whether a key that may not be read, with status 403, is missing.  S3 answers so for missing
+        keys if the credentials do not permit listing.
     root : str
         Prefix of all keys, in addition to the prefix of ``store``.
 
@@ -93,6 +96,7 @@ class ObjectStore(Store):
         conditional: bool = True,
         listing: bool = True,
         root: str = "",
+        denied_is_missing: bool = False,
     ) -> None:
         http = type(store).__name__ == "HTTPStore"
         if max_concurrency is None:
@@ -108,7 +112,7 @@ class ObjectStore(Store):
         """Gap between two parts of a value, in bytes, up to which they are read together."""
         self.supports_listing = listing
         self._root = check_prefix(f"{root.strip('/')}/" if root.strip("/") else "")
-        self._client = Client(store, self._root, max_concurrency, listing)
+        self._client = Client(store, self._root, max_concurrency, listing, denied_is_missing)
         self._openings = Openings()
         self._location = self._client.location
         self._updates = (WebDavUpdates if http else Updates)(self._client)
@@ -127,8 +131,8 @@ class ObjectStore(Store):
         read_only : bool
             If True, changes raise an error.
         **options
-            ``max_concurrency``, ``gap_bytes`` and ``conditional`` of the class; ``config``,
-            ``client_options``, ``retry_config`` and ``credential_provider`` of obstore; single
+            ``max_concurrency``, ``gap_bytes``, ``conditional`` and ``denied_is_missing`` of the
+            class; ``config``, ``client_options``, ``retry_config`` and ``credential_provider`` of obstore; single
             settings of ``config`` by name, such as ``region``.  For HTTP, ``webdav``: whether the
             server supports WebDAV, and with it listing and writing.
 
@@ -139,7 +143,7 @@ class ObjectStore(Store):
         """
         own = {
             name: options.pop(name)
-            for name in ("max_concurrency", "gap_bytes", "conditional")
+            for name in ("max_concurrency", "gap_bytes", "conditional", "denied_is_missing")
             if name in options
         }
         store, root, plain = store_from_url(url, options)
@@ -384,7 +388,7 @@ class ObjectStore(Store):
         self._location.check_to_pickle(self.store)
         return type(self), (
             self.store, self.read_only, self.max_concurrency, self.gap_bytes, self._conditional,
-            self.supports_listing, self._root,
+            self.supports_listing, self._root, self._client.denied_is_missing,
         )  # fmt: skip
 
     # --- checks ---

@@ -60,8 +60,16 @@ class Client:
         Location of the store, for messages.
     """
 
-    def __init__(self, store: Any, root: str, max_concurrency: int, listing: bool) -> None:
+    def __init__(
+        self,
+        store: Any,
+        root: str,
+        max_concurrency: int,
+        listing: bool,
+        denied_is_missing: bool = False,
+    ) -> None:
         self.store = store
+        self.denied_is_missing = denied_is_missing
         self.root = root
         self.location = location_of(store, root)
         self._named = str(self.location)
@@ -134,7 +142,7 @@ class Client:
                 options = {} if wanted is None or self._whole else {"range": wanted}
                 result = self._send(lambda store: store.get(self.root + key, options=options))
         except Exception as error:
-            if self._is_missing(error):
+            if self._is_missing(error) or (self.denied_is_missing and errors.is_denied(error)):
                 return None
             if wanted is not None and errors.is_about_range(error):
                 return self._without_range(key, wanted, error)
@@ -260,7 +268,8 @@ class Client:
                 meta = self._send(lambda store: store.head(self.root + key))
         except Exception as error:
             if not self._is_missing(error):
-                if self._is_collection(key):
+                is_missing = self.denied_is_missing and errors.is_denied(error)
+                if is_missing or self._is_collection(key):
                     return None
                 raise self._failure(StoreReadError, "read", error, key) from None
             if not self._seen and self.get(key) is not None:

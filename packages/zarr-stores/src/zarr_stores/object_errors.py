@@ -84,6 +84,11 @@ def is_missing(error: BaseException) -> bool:
     return isinstance(error, FileNotFoundError) or type(error).__name__ == "NotFoundError"
 
 
+def is_denied(error: BaseException) -> bool:
+    """Return whether the service answered with status 403."""
+    return type(error).__name__ == "PermissionDeniedError"
+
+
 def bucket_is_missing(error: BaseException) -> bool:
     """Return whether an error means that the bucket is missing; HEAD does not report it."""
     return bool(_MISSING_BUCKET.search(str(error)))

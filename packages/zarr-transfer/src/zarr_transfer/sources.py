@@ -103,6 +103,8 @@ def copied_nodes(
 def _of_copy(
     spec: CopySpec, path: str, metadata: NodeMetadata, options: CopyOptions
 ) -> NodeMetadata:
+    if metadata.nonstandard:
+        metadata = metadata.replace(nonstandard=())
     if options.without_attrs:
         metadata = metadata.replace(attributes={})
     if not isinstance(metadata, GroupMetadata):

@@ -124,7 +124,14 @@ def _walk(
             found = format_.read(store, at)
         except (MetadataError, ExtensionError) as error:
             return error, _validate_damaged(store, at, format_, error)
-        return None if found is None else (found, _validate_node(store, at, format_, found))
+        if found is None:
+            return None
+        notes = [note.partition(" ") for note in found.nonstandard]
+        nonstandard = [
+            NodeProblem(f"/{at}", pointer, message, severity="warning")
+            for pointer, _, message in notes
+        ]
+        return found, nonstandard + _validate_node(store, at, format_, found)
 
     level = [path]
     copies: dict[str, ConsolidatedMetadata] = {}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from base64 import b64decode, b64encode
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -12,6 +14,7 @@ from zarr_core.errors import (
     CodecChainError,
     ExtensionError,
     MetadataError,
+    MetadataValidationError,
     NodeNameError,
     NodeTypeError,
 )
@@ -22,6 +25,7 @@ from zarr_core.extension import (
     ExtensionDefinition,
     NodeNotFoundError,
     StoreKeyError,
+    ValidationProblem,
 )
 from zarr_core.tools import create_extension
 
@@ -135,7 +139,18 @@ def _text(value: Any) -> str | None:
 
 
 def _open(request: Mapping[str, Any], mode: Any) -> Any:
-    return zarr_core.open(request["store"], mode, path=request["path"] or None)
+    """Open a node; metadata that are read with a warning, although they are not valid, are an error."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", ".*: nonstandard metadata: ")
+        try:
+            return zarr_core.open(request["store"], mode, path=request["path"] or None)
+        except UserWarning as warning:
+            notes = _NOTE.findall(str(warning))
+            problems = [ValidationProblem(pointer, message) for pointer, message in notes]
+            raise MetadataValidationError(request["store"], problems) from warning
+
+
+_NOTE = re.compile(r"(?:: nonstandard metadata: |; )(/\S*) ([^;]*)")
 
 
 def _create_array(request: Mapping[str, Any]) -> Any:

@@ -88,6 +88,8 @@ def stored_array(
     """Create a stored array from its metadata; warn if its values may be wrong."""
     write_empty_chunks, missing_is_error, result_order, fixed = settings
     resolved = resolve_cached(metadata, store, path, write_empty_chunks)
+    if metadata.nonstandard:
+        _warn_of_nonstandard(metadata, store, path)
     if resolved.may_be_misread:
         _warn_of_wrong_values(metadata, resolved, store, path)
     return StoredArray(
@@ -116,6 +118,8 @@ def stored_node(
             store, path, format_, metadata, settings._replace(fixed=True) if fixed else settings,
             read_only=read_only, consolidated=consolidated,
         )  # fmt: skip
+    if metadata.nonstandard:
+        _warn_of_nonstandard(metadata, store, path)
     if consolidated is None and (metadata.consolidated is not None or use_consolidated):
         from zarr_core.engine.consolidated_view import consolidated_view
 
@@ -127,6 +131,14 @@ def stored_node(
         )
     return StoredGroup(
         store, path, format_, metadata, read_only=read_only, consolidated=consolidated
+    )
+
+
+def _warn_of_nonstandard(metadata: NodeMetadata, store: Store, path: str) -> None:
+    """Warn that the stored metadata of a node are not valid."""
+    warn(
+        f"{Location(store, path)}: nonstandard metadata: {'; '.join(metadata.nonstandard)}. Other "
+        "readers may reject the node; changing its metadata stores the valid form"
     )
 
 

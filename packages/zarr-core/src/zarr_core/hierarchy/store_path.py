@@ -52,7 +52,7 @@ def resolve_store_path(
     read_only : bool
         Open the store for reading; has no effect on a store object.
     storage_options : mapping, optional
-        Further arguments for the store of a URL.
+        Further arguments for the store of a URL or path, such as ``follow_links`` for a directory.
     synchronizer : object, optional
         Its method ``wrap(store)`` returns a store that holds locks while values change.
 
@@ -98,7 +98,7 @@ def _resolve(
                 return resolved[0], join(resolved[1], below)
         return _from_path(place, read_only, dict(storage_options or {})), below
     if storage_options and not isinstance(place, os.PathLike):
-        raise StoreError("storage_options requires a URL", store=repr(place))
+        raise StoreError("storage_options requires a URL or path", store=repr(place))
     if isinstance(place, Node):
         return place.store, "/".join(part for part in (place.path, below) if part)
     if isinstance(place, Store):
@@ -234,13 +234,23 @@ def _from_path(text: str, read_only: bool, options: dict[str, Any]) -> Store:
             text
         ):
             return _store_named(name, text, read_only, options)
-    if options:
-        raise StoreError("storage_options requires a URL, not a path", store=text)
     try:
-        return LocalStore(text, read_only=read_only)
+        return LocalStore.from_url(text, read_only=read_only, **options)
     except StoreError:
         _check_metadata_key(text)
+        if _is_zip(text):  # read-only: documents of other programs are zip archives, too
+            return _store_named("zip", text, True, options)
         raise
+
+
+def _is_zip(text: str) -> bool:
+    """Whether a path is that of a zip archive, whatever its suffix, and a store can open it."""
+    from zarr_core.registry.extension_names import is_provided  # slow to import
+
+    if not os.path.isfile(text) or not is_provided("store", "zip"):
+        return False
+    with open(text, "rb", buffering=0) as file:
+        return file.read(4) in (b"PK\3\4", b"PK\5\6")
 
 
 def _check_metadata_key(text: str) -> None:

@@ -58,6 +58,8 @@ class ArrayMetadata:
         Alternatives to ``data_type`` (draft of December 2022).
     chunk_memory_layout : ExtensionDefinition, optional
         Order of the elements, if it is an extension (draft of December 2022).
+    nonstandard : tuple of str
+        What was not valid in the stored document; ``document`` has the valid form.
     """
 
     shape: tuple[int, ...]
@@ -74,6 +76,7 @@ class ArrayMetadata:
     fill_value_undefined: bool = False
     data_type_fallbacks: tuple[ExtensionDefinition, ...] = ()
     chunk_memory_layout: ExtensionDefinition | None = None
+    nonstandard: tuple[str, ...] = field(default=(), repr=False, compare=False)
     _extensions_key: tuple[bytes, bytes] | None = field(
         default=None, init=False, repr=False, compare=False
     )
@@ -114,6 +117,8 @@ class ArrayMetadata:
 
     def replace(self, **changes: Any) -> ArrayMetadata:
         """Return a copy with other values of some fields."""
+        if "document" in changes:
+            changes.setdefault("nonstandard", ())
         new = dataclasses.replace(self, **changes)
         if changes.keys() <= _VARYING_FIELDS:
             object.__setattr__(new, "_extensions_key", self._extensions_key)

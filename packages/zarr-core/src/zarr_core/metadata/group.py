@@ -33,12 +33,15 @@ class GroupMetadata:
     document : dict, optional
         The document from which this was read, in its own format.  It determines the order of
         the members and which optional members are written.
+    nonstandard : tuple of str
+        What was not valid in the stored document; ``document`` has the valid form.
     """
 
     attributes: dict[str, JSON] = field(default_factory=dict)
     consolidated: ConsolidatedMetadata | None = None
     additional_fields: dict[str, JSON] = field(default_factory=dict)
     document: dict[str, JSON] | None = field(default=None, repr=False, compare=False)
+    nonstandard: tuple[str, ...] = field(default=(), repr=False, compare=False)
     _attribute_texts: EncodedMembers | None = field(
         default=None, init=False, repr=False, compare=False
     )
@@ -48,6 +51,8 @@ class GroupMetadata:
 
     def replace(self, **changes: Any) -> GroupMetadata:
         """Return a copy with other values of some fields."""
+        if "document" in changes:
+            changes.setdefault("nonstandard", ())
         new = dataclasses.replace(self, **changes)
         object.__setattr__(new, "_attribute_texts", self._attribute_texts)
         return new

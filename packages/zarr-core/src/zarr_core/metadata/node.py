@@ -6,10 +6,14 @@ import re
 from typing import TYPE_CHECKING
 
 from zarr_core import strictjson
-from zarr_core.errors import MetadataDecodeError
+from zarr_core.errors import (
+    MetadataDecodeError,
+    MetadataValidationError,
+    UnsupportedFieldError,
+)
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
-from zarr_core.metadata.validation import refuse_node
+from zarr_core.metadata.validation import has_fractions, is_fill_value, refuse_node
 from zarr_core.printable import shorten
 from zarr_core.user_warning import warn
 
@@ -47,7 +51,8 @@ def node_from_json(
     """Create metadata from the document of a node.
 
     ``location`` is the store and key, for errors; ``understood`` has the additional fields that an
-    extension understands.
+    extension understands.  A document that is not valid, but has one meaning, is read in its valid
+    form; ``nonstandard`` of the result says what is not valid.
 
     Raises
     ------
@@ -56,12 +61,43 @@ def node_from_json(
     UnsupportedFieldError
         If it has unknown fields that must be understood.
     """
-    if isinstance(document, dict):
-        node_type = document.get("node_type")
-        if node_type == "array":
-            return ArrayMetadata.from_json(document, location, understood)
-        if node_type == "group":
-            return GroupMetadata.from_json(document, location, understood)
+    refusal: MetadataValidationError | None = None
+    try:
+        metadata = valid_node(document, location, understood)
+        if isinstance(metadata, GroupMetadata) or (
+            is_fill_value(metadata.data_type.spelling, metadata.fill_value)
+            and not has_fractions(metadata.chunk_grid.configuration.get("chunk_shape"))
+        ):
+            return metadata
+    except UnsupportedFieldError:
+        raise
+    except MetadataValidationError as error:
+        metadata, refusal = None, error
+    from zarr_core.metadata.nonstandard import standard_form  # seldom needed
+
+    if (standard := standard_form(document)) is not None:
+        try:
+            repaired = valid_node(standard[0], location, understood)
+            return repaired.replace(nonstandard=standard[1])
+        except UnsupportedFieldError:
+            raise
+        except MetadataValidationError:
+            pass  # the problems of the stored document are reported
+    if refusal is not None:
+        raise refusal
+    assert metadata is not None
+    return metadata
+
+
+def valid_node(
+    document: JSON, location: Location | str = "zarr.json", understood: Collection[str] = ()
+) -> ArrayMetadata | GroupMetadata:
+    """Create metadata from a valid document; arguments and errors of :func:`node_from_json`."""
+    node_type = document.get("node_type") if isinstance(document, dict) else None
+    if node_type == "array":
+        return ArrayMetadata.from_json(document, location, understood)
+    if node_type == "group":
+        return GroupMetadata.from_json(document, location, understood)
     raise refuse_node(document, location)
 
 

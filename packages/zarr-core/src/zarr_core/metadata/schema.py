@@ -12,6 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import strictjson
+from zarr_core.decimal_number import is_whole
 from zarr_core.metadata.fast_validator import compile_schema, local_reference
 from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer
 
@@ -57,13 +58,49 @@ class Schema:
             return []
         return [problem.below(pointer) for problem in self._explain(value)]
 
-    def _explain(self, value: JSON) -> list[ValidationProblem]:
+    def standard_form(self, value: Any, pointer: str = "") -> tuple[Any, list[str]]:
+        """Return a value with integers instead of ``5.0``, and without members of extensions.
+
+        In JSON Schema, any number with a fraction of zero is an integer.  Members that extension
+        definitions do not have are removed.  The second result says what was changed;
+        ``pointer`` is put before every JSON pointer.
+        """
+        if self.accepts(value):
+            return value, []
+        standard = _copy(value)
+        notes: dict[str, None] = {}
+        for error in _leaves(self._errors(value)):
+            if not error.absolute_path:  # the value itself
+                continue
+            *parents, last = error.absolute_path
+            parent = standard
+            for key in parents:
+                parent = parent[key]
+            place = pointer + json_pointer(*error.absolute_path)
+            if error.validator == "type" and "integer" in error.validator_value:
+                if isinstance(error.instance, float) and is_whole(error.instance):
+                    parent[last] = int(error.instance)
+                    notes[f"{place} is {error.instance} and read as {parent[last]}"] = None
+            elif (
+                error.validator == "additionalProperties"
+                and {*error.schema.get("properties", ())} >= _MEMBERS
+            ):
+                for name in error.instance.keys() - error.schema["properties"].keys():
+                    parent[last].pop(name, None)
+                    notes[f"{place}{json_pointer(name)} is not valid there and ignored"] = None
+        return standard, sorted(notes)
+
+    def _errors(self, value: JSON) -> list[Any]:
+        """Return the errors of jsonschema."""
         if self._validator is None:
             self._validator = _validator(self.document)
         try:
-            errors = sorted(self._validator.iter_errors(value), key=_place)
+            return sorted(self._validator.iter_errors(value), key=_place)
         except Exception as error:  # an invalid reference or pattern
             raise InvalidSchemaError(f"the schema cannot be applied: {error}") from error
+
+    def _explain(self, value: JSON) -> list[ValidationProblem]:
+        errors = self._errors(value)
         # Omit wrong types where the required value is reported.
         reported = {error.json_path for error in errors if error.validator in ("const", "enum")}
         found = (
@@ -117,6 +154,25 @@ def _validator(schema: Mapping[str, Any] | bool) -> Any:
         raise InvalidSchemaError(f"not a JSON Schema: {where} {error.message}") from error
     # An empty registry prevents references outside the schema, and downloads.
     return strict(schema, registry=Registry())
+
+
+_MEMBERS = frozenset(["name", "configuration"])  # of the definition of an extension
+
+
+def _copy(value: Any) -> Any:
+    """Copy objects and arrays; numbers keep their text."""
+    if isinstance(value, dict):
+        return {name: _copy(item) for name, item in value.items()}
+    return [_copy(item) for item in value] if isinstance(value, list) else value
+
+
+def _leaves(errors: list[Any]) -> Iterator[Any]:
+    """Iterate over errors, and over those of each form instead of those of all forms."""
+    for error in errors:
+        if error.context:
+            yield from _leaves(error.context)
+        else:
+            yield error
 
 
 def _place(error: Any) -> tuple[str, str]:

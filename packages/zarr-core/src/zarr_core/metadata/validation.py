@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from zarr_core.decimal_number import is_whole
 from zarr_core.errors import MetadataValidationError, UnsupportedFieldError
 from zarr_core.metadata.schema import core_schema
 from zarr_core.metadata.validation_problem import ValidationProblem, first_token, json_pointer
@@ -115,6 +116,29 @@ def refuse_node(document: JSON, location: Location | str) -> MetadataValidationE
         if problem.pointer == "/zarr_format"
     ]
     return MetadataValidationError(location, problems)
+
+
+_INTEGERS = frozenset(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
+_FLOATS = frozenset(f"float{bits}" for bits in (16, 32, 64))
+_NAMED_FLOATS = frozenset(["NaN", "Infinity", "-Infinity"])
+
+
+def is_fill_value(data_type: JSON, value: JSON) -> bool:
+    """Whether a fill value has a form of a data type of this package, if it is a number or bool."""
+    if data_type.__class__ is not str:
+        return True
+    if data_type in _INTEGERS:
+        return type(value) is int
+    if data_type in _FLOATS:
+        return type(value) is not str or value in _NAMED_FLOATS or value[:2] == "0x"
+    return data_type != "bool" or type(value) is bool
+
+
+def has_fractions(lengths: JSON) -> bool:
+    """Whether a chunk shape has integers written as ``5.0``, and no other fractions."""
+    if type(lengths) is not list or {*map(type, lengths)} <= {int}:
+        return False
+    return all(isinstance(it, int | float) and is_whole(it) for it in lengths)
 
 
 def array_problems(document: dict[str, JSON]) -> list[ValidationProblem]:

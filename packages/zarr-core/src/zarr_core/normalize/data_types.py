@@ -54,7 +54,7 @@ def parse_data_type(dtype: Any) -> tuple[DataType, Literal["little", "big"] | No
         # Names of extensions take precedence.  The error for an unknown name is expensive.
         if lookup("data_type", definition) or not _is_numpy(dtype):
             return _create(definition), None
-    numpy_dtype = np.dtype(dtype)
+    numpy_dtype = _without_padding(np.dtype(dtype))
     data_type = data_type_for(numpy_dtype)
     # One-byte dtypes that other packages register have a byte order, which is meaningless.
     return data_type, _byte_order(numpy_dtype) if data_type.has_byte_order else None
@@ -88,6 +88,29 @@ def data_type_for(dtype: np.dtype[Any]) -> DataType:
             if data_type is not None:
                 return data_type
     raise UnknownExtensionError("data_type", str(dtype), hint=_hint(dtype, broken))
+
+
+def _without_padding(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """A structured dtype without bytes between the fields, as of ``align=True``; zarr-python does so.
+
+    Fields that overlap, or are not in the order of their bytes, are not changed.
+    """
+    if dtype.subdtype is not None:
+        base, shape = dtype.subdtype
+        packed = _without_padding(base)
+        return dtype if packed is base else np.dtype((packed, shape))
+    if not dtype.names or dtype.fields is None:
+        return dtype
+    end, fields, is_packed = 0, [], True
+    for name in dtype.names:
+        part, offset, *title = dtype.fields[name]
+        if title or offset < end:
+            return dtype
+        inner = _without_padding(part)
+        is_packed &= offset == end and inner is part
+        end = offset + part.itemsize
+        fields.append((name, inner))
+    return dtype if is_packed and end == dtype.itemsize else np.dtype(fields)
 
 
 def _is_numpy(name: str) -> bool:

@@ -15,8 +15,14 @@ from zarr_core.engine.resolved_metadata import resolve_cached
 from zarr_core.errors import MetadataValidationError, UnsupportedFieldError
 from zarr_core.formats.lookup import format_named
 from zarr_core.metadata.array import ArrayMetadata
+from zarr_core.metadata.nonstandard import standard_fill_value
 from zarr_core.metadata.schema import Schema, core_schema
-from zarr_core.metadata.validation import ARRAY_MEMBERS, array_problems, unknown_members
+from zarr_core.metadata.validation import (
+    ARRAY_MEMBERS,
+    array_problems,
+    is_fill_value,
+    unknown_members,
+)
 from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer
 from zarr_core.normalize.codec_stages import KINDS, inner_codecs, stages
 from zarr_core.normalize.codecs import configuration_to_json
@@ -58,7 +64,7 @@ class PartialArrayMetadata:
     shape : tuple of (int or None), optional
         Length of each dimension; None for any length.
     data_type, chunk_grid, chunk_key_encoding : ExtensionDefinition, optional
-        As in the document.  The configuration can be partial.
+        As in the document, also a name or an object of JSON.  The configuration can be partial.
     fill_value : JSON, optional
         In its JSON form; ``...`` if it is not given, None if it is undefined (version 2).
     codecs : tuple of ExtensionDefinition, optional
@@ -94,6 +100,14 @@ class PartialArrayMetadata:
     attributes: dict[str, JSON] = field(default_factory=dict)
     additional_fields: dict[str, JSON] = field(default_factory=dict)
     _extensions_key: bytes | None = field(default=None, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for name in ("data_type", "chunk_grid", "chunk_key_encoding"):
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, _definition(value))
+        for name in ("codecs", "storage_transformers"):
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, tuple(map(_definition, value)))
 
     @property
     def extensions_key(self) -> bytes:
@@ -275,8 +289,16 @@ def _schema() -> Schema:
     return Schema({"type": "object", "properties": properties, "$defs": document["$defs"]})
 
 
+def _definition(value: Any) -> ExtensionDefinition:
+    return value if isinstance(value, ExtensionDefinition) else ExtensionDefinition.from_json(value)
+
+
 def _parse(document: Mapping[str, Any], location: Location | str) -> PartialArrayMetadata:
     members: Any = strictjson.plain(configuration_to_json(dict(document)), location)
+    value, data_type = members.get("fill_value"), members.get("data_type")
+    if type(value) is float and not is_fill_value(data_type, value):
+        found = standard_fill_value(data_type, value)  # such as 42.0 for 42
+        members["fill_value"] = value if found is None else found
     problems = _schema().problems(members) or array_problems(
         {**members, "shape": [length or 0 for length in members.get("shape", ())]}
         if "shape" in members

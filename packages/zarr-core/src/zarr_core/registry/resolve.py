@@ -142,7 +142,10 @@ def create_extension(
     provider, extension = found
     pointer = location.pointer
     if problems := schemas.problems(provider, definition, pointer, complete):
-        raise ExtensionConfigurationError(extension_point, definition.name, location, problems)
+        standard = schemas.standard_form(provider, definition, location, complete)
+        if standard is None:
+            raise ExtensionConfigurationError(extension_point, definition.name, location, problems)
+        definition = standard
     token = _enclosing.set((location, complete))
     try:
         made = extension.from_definition(definition)

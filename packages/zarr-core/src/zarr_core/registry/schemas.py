@@ -8,6 +8,7 @@ Without a schema, only the code of the extension checks its configuration.
 
 from __future__ import annotations
 
+import dataclasses
 import os.path  # not pathlib, which takes milliseconds to import
 from contextlib import suppress
 from functools import lru_cache
@@ -19,11 +20,13 @@ from zarr_core import strictjson
 from zarr_core.errors import ZarrError
 from zarr_core.metadata.schema import InvalidSchemaError, Schema
 from zarr_core.registry import discovery
+from zarr_core.user_warning import warn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from zarr_core.definition import JSON, ExtensionDefinition
+    from zarr_core.location import Location
     from zarr_core.metadata.validation_problem import ValidationProblem
     from zarr_core.registry.provider import Provider
 
@@ -43,6 +46,27 @@ def problems(
         return schema.problems(dict(definition.configuration), f"{pointer}/configuration")
     except InvalidSchemaError as error:
         raise _broken(provider, str(error)) from error
+
+
+def standard_form(
+    provider: Provider, definition: ExtensionDefinition, location: Location, complete: bool
+) -> ExtensionDefinition | None:
+    """A valid form of a definition with an invalid configuration; None if there is none.
+
+    In stored metadata, warns of integers written as ``5.0``, and of members that inner definitions
+    do not have.
+    """
+    schema = schema_of(provider, complete)
+    assert schema is not None  # it found the problems
+    configuration, notes = schema.standard_form(
+        dict(definition.configuration), f"{location.pointer}/configuration"
+    )
+    if schema.problems(configuration):
+        return None
+    if complete:  # not for arguments of a new node
+        text = "; ".join(notes)
+        warn(f"{location}: nonstandard metadata: {text}. Other readers may reject the array")
+    return dataclasses.replace(definition, configuration=configuration)
 
 
 def schema_of(provider: Provider, complete: bool = True) -> Schema | None:

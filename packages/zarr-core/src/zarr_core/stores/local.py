@@ -22,7 +22,9 @@ from zarr_core.interfaces.byte_reader import ByteReader
 from zarr_core.interfaces.keylock import key_lock
 from zarr_core.interfaces.keys import check_key, check_prefix
 from zarr_core.interfaces.store import FileLayout, Store
+from zarr_core.printable import quoted
 from zarr_core.stores import local_read, local_write
+from zarr_core.user_warning import warn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +37,8 @@ __all__ = ["LocalStore"]
 _MISSING = -1
 _UNCHECKED = 2e-4  # seconds in which the directories of small chunks are not checked for each chunk
 _TICK = 20_000_000  # nanoseconds; the clock of most file systems advances every 1 to 10 ms
-_FOLLOW = "To follow links out of the store, open it with LocalStore(path, follow_links=True)"
+_FOLLOW = "To follow links out of the store, pass storage_options={'follow_links': True}"
+_SHOWN = 5  # links in a warning
 
 
 class LocalStore(Store):
@@ -58,7 +61,7 @@ class LocalStore(Store):
         failures.
     follow_links : bool
         Follow symbolic links that lead out of the directory.  Links within the directory
-        are always followed.
+        are always followed.  If a path is opened, ``storage_options={"follow_links": True}``.
 
     Raises
     ------
@@ -391,13 +394,28 @@ class LocalStore(Store):
             yield from self._boundary.walk(prefix)
         except OSError as error:
             raise self._list_error(prefix, error) from error
+        self._warn_of_hidden_links()
 
     def list_dir(self, prefix: str) -> Listing:
         self._check_listing(prefix)
         try:
-            return self._boundary.scan(prefix)
+            listing = self._boundary.scan(prefix)
         except OSError as error:
             raise self._list_error(prefix, error) from error
+        self._warn_of_hidden_links()
+        return listing
+
+    def _warn_of_hidden_links(self) -> None:
+        """Warn once of links to directories, whose contents a listing does not have."""
+        if not (hidden := self._boundary.hidden) or all(hidden.values()):
+            return
+        new = [key for key, is_named in hidden.items() if not is_named]
+        hidden.update(dict.fromkeys(new, True))
+        more = f" and {len(new) - _SHOWN} more" if len(new) > _SHOWN else ""
+        warn(
+            f"{self}: the contents of symbolic links to directories outside of the store are "
+            f"hidden: {', '.join(map(quoted, new[:_SHOWN]))}{more}. {_FOLLOW}"
+        )
 
     # --- the object ---
 

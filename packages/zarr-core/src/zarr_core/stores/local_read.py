@@ -216,13 +216,15 @@ class Boundary:
     it.
     """
 
-    __slots__ = ("_folds_case", "_real", "follow_links", "known", "root")
+    __slots__ = ("_folds_case", "_real", "follow_links", "hidden", "known", "root")
 
     def __init__(self, root: str, follow_links: bool) -> None:
         self.root = root
         self.follow_links = follow_links
         self.known: dict[str, float] = {"": inf}
         """When prefixes were last seen to be inside, in seconds of ``time.monotonic``."""
+        self.hidden: dict[str, bool] = {}
+        """Links to directories outside that listings met, and whether a warning named them."""
         self._real: str | None = None
         self._folds_case: bool | None = None
 
@@ -298,6 +300,8 @@ class Boundary:
                         prefixes.append(f"{prefix}{name}/")
                     elif not entry.is_symlink() or not self._is_directory_inside(entry.path):
                         keys.append(prefix + name)
+                        if entry.is_dir() and len(self.hidden) < _REMEMBERED:
+                            self.hidden.setdefault(prefix + name, False)
                     elif not self._leads_back(prefix + name):
                         prefixes.append(f"{prefix}{name}/")
         except (FileNotFoundError, NotADirectoryError):

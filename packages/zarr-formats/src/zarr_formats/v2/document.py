@@ -24,6 +24,7 @@ from zarr_formats.metadata_error import metadata_error
 from zarr_formats.revision import Part, revise
 from zarr_formats.typestr import read_dtype
 from zarr_formats.v2.consolidated import read_consolidated, write_consolidated
+from zarr_formats.v2.nonstandard import standard_array
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,7 +42,7 @@ def read_array(
     location: Location,
     separator: str = ".",
 ) -> ArrayMetadata:
-    """Read a ``.zarray``.
+    """Read a ``.zarray``; one that is not valid, but has one meaning, in its valid form.
 
     Parameters
     ----------
@@ -59,6 +60,20 @@ def read_array(
     MetadataValidationError
         If one of them is invalid; contains all its problems.
     """
+    try:
+        return _read_array(document, attributes, location, separator)
+    except MetadataValidationError as error:
+        standard, notes = standard_array(document)
+        try:
+            return _read_array(standard, attributes, location, separator).replace(nonstandard=notes)
+        except MetadataValidationError:
+            raise error from None
+
+
+def _read_array(
+    document: JSON, attributes: JSON | None, location: Location, separator: str
+) -> ArrayMetadata:
+    """Read a valid ``.zarray``; parameters and errors as for :func:`read_array`."""
     problems: list[ValidationProblem] = []
     schema = package_schema("zarr_formats", "format", "v2.array")
     if not schema.accepts(document):
@@ -107,6 +122,9 @@ def read_group(
     MetadataValidationError
         If one of them is invalid; contains all its problems.
     """
+    notes: tuple[str, ...] = ()
+    if document == {}:
+        document, notes = {"zarr_format": 2}, ("/zarr_format is missing and read as 2",)
     problems = package_schema("zarr_formats", "format", "v2.group").problems(document)
     if problems:
         raise MetadataValidationError(location.document(GROUP), problems)
@@ -123,6 +141,7 @@ def read_group(
         attributes=_read_attributes(attributes, location.document(ATTRIBUTES)),
         consolidated=copies,
         document=stored,
+        nonstandard=notes,
     )
 
 

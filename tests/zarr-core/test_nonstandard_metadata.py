@@ -1,0 +1,139 @@
+"""Metadata of version 3 that are not valid and have one meaning: the warning, and what is written."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from zarr_core.errors import MetadataError, MetadataValidationError
+
+
+def stored(changes, **options):
+    """A store with an array whose document is changed."""
+    store = zarr.MemoryStore()
+    zarr.create_array(store, **{"shape": 4, "chunks": 2, "dtype": "u2"} | options)
+    document = json.loads(bytes(store.get("zarr.json"))) | changes
+    store.set("zarr.json", json.dumps(document).encode())
+    return store
+
+
+GZIP = {"name": "gzip", "configuration": {"level": 5.0}}
+BYTES = {"name": "bytes", "configuration": {"endian": "little"}}
+FORMS = [
+    ({"dimension_names": None}, {}, "dimension_names", ...),
+    ({"attributes": None}, {}, "attributes", ...),
+    ({"storage_transformers": None}, {}, "storage_transformers", ...),
+    ({"fill_value": 1}, {"dtype": "bool"}, "fill_value", True),
+    ({"fill_value": 0.0}, {"dtype": "bool"}, "fill_value", False),
+    ({"fill_value": 42.0}, {}, "fill_value", 42),
+    ({"fill_value": "-12"}, {"dtype": "int8"}, "fill_value", -12),
+    ({"fill_value": "0.5"}, {"dtype": "float32"}, "fill_value", 0.5),
+    ({"fill_value": "inf"}, {"dtype": "float16"}, "fill_value", "Infinity"),
+    ({"shape": [4.0]}, {}, "shape", [4]),
+    (
+        {"chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2e0]}, "id": 1}},
+        {},
+        "chunk_grid",
+        {"name": "regular", "configuration": {"chunk_shape": [2]}},
+    ),
+    ({"codecs": [{**BYTES, "id": "bytes", "config": {}}]}, {}, "codecs", [BYTES]),
+]
+
+
+@pytest.mark.parametrize(("changes", "options", "member", "valid"), FORMS)
+def test_it_is_read_with_a_warning_and_written_in_its_valid_form(changes, options, member, valid):
+    store = stored(changes, **options)
+    for _ in range(2):
+        with pytest.warns(UserWarning, match=f"nonstandard metadata: .*/{member}"):
+            array = zarr.open_array(store, mode="r+")
+    assert array[...].tolist() == [array.fill_value] * 4
+    array.attrs["changed"] = True
+    document = json.loads(bytes(store.get("zarr.json")))
+    if member != "attributes":
+        assert repr(document.get(member, ...)) == repr(valid)
+    array.resize(6)
+    array[:2] = 1
+    assert zarr.open_array(store)[:2].tolist() == [1, 1]  # no warning
+
+
+def test_integers_and_members_within_codecs():
+    inner = [BYTES, {**GZIP, "id": "gzip"}]
+    shards = {
+        "name": "sharding_indexed",
+        "configuration": {"chunk_shape": [1.0], "codecs": inner, "index_codecs": [BYTES]},
+    }
+    for codecs in ([BYTES, GZIP], [shards]):
+        store = stored({"codecs": codecs})
+        with pytest.warns(UserWarning, match="nonstandard metadata: "):
+            array = zarr.open_array(store, mode="r+")
+        array[...] = [1, 2, 3, 4]
+        assert array[1:3].tolist() == [2, 3]
+
+
+def test_a_group_without_node_type_and_with_members():
+    store = stored({"dimension_names": None})
+    store.set("a/zarr.json", store.get("zarr.json"))
+    store.set("zarr.json", b'{"zarr_format": 3, "attributes": {"x": 1}}')
+    with pytest.warns(UserWarning, match="/node_type is missing"):
+        group = zarr.open_group(store, mode="r+")
+    with pytest.warns(UserWarning, match="/dimension_names is null"):
+        assert [name for name, _ in group.members()] == ["a"]
+    group.attrs["y"] = 2
+    assert json.loads(bytes(store.get("zarr.json"))) == {
+        "zarr_format": 3,
+        "node_type": "group",
+        "attributes": {"x": 1, "y": 2},
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "options"),
+    [
+        ({"fill_value": "false"}, {"dtype": "bool"}),
+        ({"fill_value": 2}, {"dtype": "bool"}),
+        ({"fill_value": 0.5}, {}),
+        ({"fill_value": True}, {}),
+        ({"fill_value": "1e3"}, {}),
+        ({"fill_value": "1_0"}, {"dtype": "float64"}),
+        ({"shape": [4.5]}, {}),
+        ({"codecs": [{"name": "bytes", "configuration": None}]}, {"dtype": "int8"}),
+        ({"data_type": {"name": "uint16", "id": 1}}, {}),
+        ({"codecs": None}, {}),
+    ],
+)
+def test_other_forms_are_rejected(changes, options):
+    with pytest.raises(MetadataError):
+        zarr.open_array(stored(changes, **options))
+
+
+def test_metadata_that_are_given_must_be_valid():
+    for member in ({"dimension_names": None}, {"attributes": None}):
+        with pytest.raises(MetadataValidationError):
+            zarr.create_array(metadata={"shape": [4], "data_type": "int8", **member})
+
+
+def test_partial_metadata_accept_names_and_whole_numbers():
+    given = zarr.PartialArrayMetadata(
+        shape=(3,), data_type="int8", codecs=("bytes",), chunk_key_encoding="default"
+    )
+    array = zarr.create_array(metadata=given)
+    assert array.dtype == np.int8
+    assert not given.problems(array.metadata)
+    store = stored({}, fill_value=42)
+    constraint = {"data_type": "uint16", "fill_value": 42.0}
+    assert zarr.open_array(store, metadata=constraint).fill_value == 42
+
+
+@pytest.mark.filterwarnings("ignore:.*nonstandard metadata")
+def test_copies_are_valid():
+    source = stored({"fill_value": 1, "dimension_names": None}, dtype="bool")
+    target = zarr.MemoryStore()
+    with warnings.catch_warnings():
+        array = zarr.open_array(source)
+        warnings.simplefilter("error")
+        assert zarr.copy(array, target)[...].tolist() == [True] * 4
+        assert zarr.open_array(target)[...].tolist() == [True] * 4
+    document = json.loads(bytes(target.get("zarr.json")))
+    assert document["fill_value"] is True
+    assert "dimension_names" not in document
