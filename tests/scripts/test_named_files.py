@@ -24,7 +24,9 @@ def named(text):
 
 
 def test_names_of_files_are_recognized():
-    text = "make pytest PYTEST='tests/zarr-core/test_a.py' (\"zarr-core/test_b.py\", \"x/scripts/c.py\")"
+    text = (
+        'make pytest PYTEST=\'tests/zarr-core/test_a.py\' ("zarr-core/test_b.py", "x/scripts/c.py")'
+    )
     assert [name for name, _ in named(text)] == ["tests/zarr-core/test_a.py", "zarr-core/test_b.py"]
 
 
