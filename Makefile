@@ -77,7 +77,7 @@ lowest:
 	@mkdir -p build
 	@$(PYTHON) scripts/constraints.py lowest >build/lowest.txt
 	@$(MAKE) --no-print-directory pytest VENV=.venv-lowest CONSTRAINTS=build/lowest.txt \
-	    PYTEST="$(PYTEST) tests/zarr-core"
+	    PYTEST="$(PYTEST) $(if $(TESTS),,tests/zarr-core)"
 
 lint: $(VENV)/.dev
 	@$(BIN)/ruff check
