@@ -7,6 +7,8 @@ VENV ?= .venv
 # More than the usual number of processors, because tests with servers wait.
 JOBS ?= 3
 PYTEST ?= -n $(JOBS) --dist worksteal
+# Versions of what pip installs; empty for the newest.
+CONSTRAINTS ?= constraints.txt
 
 BIN := $(VENV)/bin
 # The only package that needs a compiler; it is optional.
@@ -17,6 +19,7 @@ TYPED := benchmarks demo scripts
 # The tests that cover the core.  Coverage doubles their time, so the others run without it.
 COVERING := tests/registry_rules/ tests/zarr-core/
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
+INSTALL := $(PIP) install --quiet $(addprefix --constraint ,$(CONSTRAINTS))
 
 # The tests of zarr-core need few packages; `make pytest` installs only these if PYTEST names no others.
 CORE := $(addprefix packages/zarr-,core codecs conformance display dtypes formats grids sharding stores transfer)
@@ -24,17 +27,19 @@ TESTS := $(strip $(foreach word,$(PYTEST),$(if $(findstring /,$(word)),$(word)))
 OTHER_TESTS := $(filter-out tests/zarr-core tests/zarr-core/%,$(TESTS))
 ONLY_CORE := $(and $(TESTS),$(if $(OTHER_TESTS),,yes))
 
-.PHONY: help demo test test-long pytest lint types format bench docs schemas packages wheels \
-    sanitize fuzz corpus conformance old-writers release-check servers downstream clean
+.PHONY: help demo test test-long pytest lowest lint types format bench docs schemas packages wheels \
+    sanitize fuzz corpus conformance old-writers constraints release-check servers downstream clean
 
 help:
 	@echo "make demo         write real data with this library, read it with others, draw it"
 	@echo "make test         style, types, imports, tests with coverage"
 	@echo "make test-long    make test, the slow tests, and make downstream"
 	@echo "make pytest       tests only; PYTEST='tests/zarr-core -x' for some of them"
+	@echo "make lowest       the tests of zarr-core with the lowest versions that the packages declare"
 	@echo "make servers      install the servers and the browser that tests use: with pip and npm in"
 	@echo "                  .servers, the rest with apt if this runs as root"
-	@echo "make old-writers  install the libraries that wrote older formats (part of make test)"
+	@echo "make old-writers  install the libraries that wrote older formats; those for Python 3.6 are"
+	@echo "                  compiled, which takes many minutes"
 	@echo "make downstream   run the tests of packages that use zarr-python with both libraries;"
 	@echo "                  DOWNSTREAM=small for those that continuous integration runs"
 	@echo "make lint         style and imports only"
@@ -46,6 +51,7 @@ help:
 	@echo "make fuzz         coverage-guided fuzzer of zarr-native; needs clang; FUZZ_SECONDS=3600"
 	@echo "make corpus       build the archive of the conformance corpus in dist"
 	@echo "make conformance  test all implementations, in pinned versions, and write docs/conformance.md"
+	@echo "make constraints  write the newest versions of all dependencies to constraints.txt"
 	@echo "make release-check  check everything that a release needs, slow tests of packages included"
 	@echo "make docs         build the documentation in build/docs"
 	@echo "make schemas      publish the packages' JSON Schemas in schemas/"
@@ -57,15 +63,21 @@ help:
 demo: $(VENV)/.demo
 	@$(BIN)/python -m demo
 
-test: lint types $(VENV)/.old-writers
+test: lint types $(VENV)/.zarr-2
 	@$(BIN)/python -m pytest $(PYTEST) $(COVERING) --cov --cov-report=term --cov-fail-under=95
 	@$(BIN)/python -m pytest $(PYTEST) $(filter-out $(COVERING),$(wildcard tests/*/))
 
 test-long: export ZARR_CORE_SLOW_TESTS = 1
 test-long: test downstream
 
-pytest: $(if $(ONLY_CORE),$(VENV)/.core,$(VENV)/.test $(VENV)/.old-writers)
+pytest: $(if $(ONLY_CORE),$(VENV)/.core,$(VENV)/.test $(VENV)/.zarr-2)
 	@$(BIN)/python -m pytest $(PYTEST)
+
+lowest:
+	@mkdir -p build
+	@$(PYTHON) scripts/constraints.py lowest >build/lowest.txt
+	@$(MAKE) --no-print-directory pytest VENV=.venv-lowest CONSTRAINTS=build/lowest.txt \
+	    PYTEST="$(PYTEST) $(if $(TESTS),,tests/zarr-core)"
 
 lint: $(VENV)/.dev
 	@$(BIN)/ruff check
@@ -87,7 +99,7 @@ schemas: $(VENV)/.dev
 	@$(BIN)/python scripts/publish_schemas.py
 
 docs: $(VENV)/.docs
-	@$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
+	@$(BIN)/python -m sphinx -W --keep-going -q -j auto -b html docs build/docs
 	@echo "build/docs/index.html"
 
 wheels: $(VENV)/.wheels
@@ -120,14 +132,18 @@ conformance: $(VENV)/.packages
 
 release-check: export ZARR_CORE_SLOW_TESTS = 1
 release-check: $(VENV)/.dev
-	@$(BIN)/python scripts/check_release.py $(TAG)
+	-@$(BIN)/python scripts/check_release.py $(TAG)
 	@$(MAKE) --no-print-directory wheels docs
 	@$(BIN)/python -m pytest -n $(JOBS) tests/packaging tests/docs tests/interop/test_fixtures.py \
 	    tests/interop/test_golden_stores.py
+	@$(BIN)/python scripts/check_release.py $(TAG)
 
-# Unlike the stamp below, this retries failed installations.
 old-writers: $(VENV)/.python
 	@$(BIN)/python scripts/old_writers.py
+
+constraints: $(VENV)/.python
+	@$(PIP) install --quiet uv
+	@$(BIN)/python scripts/constraints.py tested
 
 servers: $(VENV)/.python
 	@$(BIN)/python scripts/install_servers.py
@@ -151,14 +167,14 @@ $(VENV)/.python:
 	@$(PIP) install --quiet --upgrade "pip>=25.1"
 	@touch $@
 
-$(VENV)/.build: $(VENV)/.python
-	@$(PIP) install --quiet --group build
+$(VENV)/.build: $(VENV)/.python $(CONSTRAINTS)
+	@$(INSTALL) --group build
 	@touch $@
 
 # Installing a package registers its entry points, so a changed pyproject.toml reinstalls it.
 $(VENV)/.packages: $(VENV)/.build $(PROJECTS)
 	@echo "installing $(notdir $(PACKAGES))"
-	@$(PIP) install --quiet --no-build-isolation $(foreach package,$(PACKAGES),--editable $(package))
+	@$(INSTALL) --no-build-isolation $(foreach package,$(PACKAGES),--editable $(package))
 	@touch $@
 
 # Without a C compiler or the headers of Python, everything works without this package.
@@ -173,36 +189,36 @@ $(VENV)/.native: $(VENV)/.packages $(wildcard $(NATIVE)/*.* $(NATIVE)/src/zarr_n
 
 $(VENV)/.core: $(VENV)/.build $(PROJECTS) pyproject.toml
 	@echo "installing $(notdir $(CORE)) and the dependencies of their tests"
-	@$(PIP) install --quiet --no-build-isolation --group test-core \
+	@$(INSTALL) --no-build-isolation --group test-core \
 	    $(foreach package,$(CORE),--editable $(package))
 	@touch $@
 
 $(VENV)/.wheels: $(VENV)/.build pyproject.toml
 	@echo "installing the tools that build and check packages"
-	@$(PIP) install --quiet --group wheels
+	@$(INSTALL) --group wheels
 	@touch $@
 
 $(VENV)/.demo: $(VENV)/.native pyproject.toml
 	@echo "installing the dependencies of the demonstration"
-	@$(PIP) install --quiet --group demo
+	@$(INSTALL) --group demo
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.native pyproject.toml
 	@echo "installing the tools for the documentation"
-	@$(PIP) install --quiet --group docs
+	@$(INSTALL) --group docs
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.native pyproject.toml
 	@echo "installing the dependencies of the tests"
-	@$(PIP) install --quiet --group test
+	@$(INSTALL) --group test
 	@touch $@ $(VENV)/.core $(VENV)/.demo $(VENV)/.docs
 
 $(VENV)/.dev: $(VENV)/.native pyproject.toml
 	@echo "installing the tools for development"
-	@$(PIP) install --quiet --group dev
+	@$(INSTALL) --group dev
 	@touch $@ $(VENV)/.test $(VENV)/.core $(VENV)/.demo $(VENV)/.docs
 
-# Libraries that wrote older formats, in .venv-zarr2, .venv-zarr1, .venv-zarr1.0, whatever $(VENV).
-$(VENV)/.old-writers: $(VENV)/.python scripts/old_writers.py
-	@$(BIN)/python scripts/old_writers.py --optional
+# zarr-python 2 in .venv-zarr2, whatever $(VENV); nothing is compiled.
+$(VENV)/.zarr-2: $(VENV)/.python scripts/old_writers.py
+	@$(BIN)/python scripts/old_writers.py --optional .venv-zarr2
 	@touch $@

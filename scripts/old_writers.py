@@ -56,7 +56,7 @@ ENVIRONMENTS = {
         (
             # The last numcodecs that unpickles, and a zfpy whose version it can read;
             # zarr-python needs pytest to decode shards.
-            "zarr==2.18.7 numcodecs==0.15.1 numpy<2.5 msgpack==1.1.2 crc32c==2.8 zfpy==1.0.1 lmdb==3.0.0 "
+            "--only-binary=:all: --no-binary=asciitree zarr==2.18.7 numcodecs==0.15.1 numpy<2.5 msgpack==1.1.2 crc32c==2.8 zfpy==1.0.1 lmdb==3.0.0 "
             "redis==8.1.0 pymongo==4.20.0"
             " pcodec==1.1.0 h5py==3.16.0 fsspec==2025.9.0 pytest==8.4.2",
         ),

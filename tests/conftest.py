@@ -8,6 +8,10 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+# Tests set the variables of the terminal that they need.
+for name in ("TERM", "COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR"):
+    os.environ.pop(name, None)
+
 # pytest's importlib mode does not extend sys.path.
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -24,7 +28,6 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("untimed")
 
 SLOW_TESTS = "ZARR_CORE_SLOW_TESTS"
-NO_SERVERS = "ZARR_CORE_NO_SERVERS"
 SHARE = "ZARR_CORE_SHARE"
 SERVERS = ("_server", "s3_durable")  # suffixes of the names of their fixtures
 # Tests with other libraries, whose releases depend on the version of Python.
@@ -40,15 +43,11 @@ def is_slow(item):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Skip slow tests unless an environment variable enables them, and tests with servers if one disables them.
+    """Skip slow tests unless an environment variable enables them.
 
     A share of n, for a second run with another version of Python, selects one in n of the tests
     that are not slow and use no server and no other library.
     """
-    if os.environ.get(NO_SERVERS):
-        reason = f"takes a server; left out by {NO_SERVERS}=1"
-        for item in filter(takes_server, items):
-            item.add_marker(pytest.mark.skip(reason=reason))
     if not os.environ.get(SLOW_TESTS):
         reason = f"slow; runs if {SLOW_TESTS}=1"
         for item in filter(is_slow, items):

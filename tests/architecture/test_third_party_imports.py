@@ -4,9 +4,14 @@ The import linter checks the imports between packages and between the layers of 
 """
 
 import ast
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = sorted((ROOT / "packages").glob("*/src/*"))
@@ -17,6 +22,8 @@ PLUGINS = [
     if package.name
     not in ("zarr_compat", "zarr_transfer", "zarr_core", "zarr_dask", "zarr_import", "zarr_xarray")
 ]
+
+PROVIDERS = packages_distributions()
 
 IMPORTED_BY = {
     "jsonschema": {"zarr_core.metadata.schema"},
@@ -51,6 +58,16 @@ LATE = (
     "zarr_codecs.libdeflate",
     "zarr_stores.sftp_link",
 )
+
+
+# Used if the program has them, so not required by the distribution.
+NOT_DECLARED = {
+    "zarr_bridge": {"icechunk"},
+    "zarr_compat": {"fsspec", "numcodecs"},
+    "zarr_core": {"dask", "rich"},
+    "zarr_display": {"rich"},
+    "zarr_stores": {"botocore"},
+}
 
 
 def module_name(file, package):
@@ -107,6 +124,26 @@ def test_a_door_opens_when_it_is_needed(library):
     ]
     # The module of an alternative is imported when it is selected, and imports its library.
     assert not [module for module in eager if not module.startswith(LATE)]
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.name)
+def test_a_distribution_declares_what_it_imports(package):
+    project = tomllib.loads((package.parents[1] / "pyproject.toml").read_text())["project"]
+    extras = project.get("optional-dependencies", {}).values()
+    lines = [*project["dependencies"], *(line for extra in extras for line in extra)]
+    declared = {canonicalize_name(Requirement(line).name) for line in lines}
+    own = {each.name for each in PACKAGES}
+    imported = {
+        name.partition(".")[0]
+        for module, name, _, typing in IMPORTS
+        if module.partition(".")[0] == package.name and not typing
+    }
+    undeclared = {
+        library
+        for library in imported - own - sys.stdlib_module_names
+        if declared.isdisjoint(map(canonicalize_name, PROVIDERS.get(library, [library])))
+    }
+    assert undeclared == NOT_DECLARED.get(package.name, set())
 
 
 # Distributions that use arrays through the public interface.

@@ -1,12 +1,26 @@
 """The documentation is built without warnings, with every page."""
 
+import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
+
+
+ENTRY = re.compile(r"^   ([A-Za-z_]\w*)$", re.M)
+MODULE = re.compile(r"currentmodule:: ([\w.]+)")
+
+
+@pytest.mark.parametrize("page", sorted((DOCS / "reference").glob("*.md")), ids=lambda it: it.stem)
+def test_the_reference_lists_existing_names(page):
+    _, *parts = MODULE.split(page.read_text())
+    for module, text in zip(parts[::2], parts[1::2], strict=True):
+        found = import_module(module)
+        assert not [name for name in ENTRY.findall(text) if not hasattr(found, name)], module
 
 
 @pytest.mark.slow

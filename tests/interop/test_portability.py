@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from importlib.metadata import version
 from pathlib import Path
@@ -12,6 +13,7 @@ from zarr_conformance.adapters.implementations import BUNDLED_ADAPTERS
 from zarr_conformance.portability.support import Support
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
+CONSTRAINTS = SCRIPTS.parent / "constraints.txt"
 # Codecs that need packages which the environments of the table do not have.
 MORE_PACKAGES = ("pcodec", "zfpy")
 
@@ -27,18 +29,38 @@ def scripts():
     return measure_portability, portability_probes
 
 
-@pytest.mark.parametrize(
+LIBRARIES = pytest.mark.parametrize(
     ("package", "adapter"), [("zarr", "zarr-python"), ("tensorstore", "tensorstore")]
 )
+
+
+def rows(package, adapter, installed):
+    """The libraries of the table that are a version of a package."""
+    libraries = Support.load().libraries
+    return [
+        name
+        for name, row in libraries.items()
+        if name.startswith(adapter) and row["version"] == installed
+    ]
+
+
+@LIBRARIES
+def test_the_table_has_the_versions_that_make_installs(package, adapter):
+    """Otherwise the next tests are skipped everywhere: run ``scripts/measure_portability.py``."""
+    pins = re.findall(rf"^{package}==(\S+)", CONSTRAINTS.read_text(), re.M)
+    assert pins
+    assert all(rows(package, adapter, pin) for pin in pins), pins
+
+
+@LIBRARIES
 def test_installed_libraries_read_what_the_table_says(scripts, package, adapter):
     measuring, probes = scripts
     support = Support.load()
-    rows = [name for name in support.libraries if name.startswith(adapter)]
-    rows = [it for it in rows if support.libraries[it]["version"] == version(package)]
-    if not rows:
+    if not (names := rows(package, adapter, version(package))):
         pytest.skip(f"{package} {version(package)} is not in the table")
+    (name, *_) = names
     command = BUNDLED_ADAPTERS[adapter].command()
-    library = measuring.Library(rows[0], command, {"PYTHONPATH": os.environ.get("PYTHONPATH", "")})
+    library = measuring.Library(name, command, {"PYTHONPATH": os.environ.get("PYTHONPATH", "")})
     given = [
         it
         for it in probes.hierarchies(40, 2)
@@ -46,20 +68,21 @@ def test_installed_libraries_read_what_the_table_says(scripts, package, adapter)
     ]  # fmt: skip
     assert len(given) >= 30
     counts = measuring.compare(measuring.measure([library], given), given, support)
-    assert counts[rows[0], False] == 0
-    assert counts[rows[0], True] == len(given)
+    assert counts[name, False] == 0
+    assert counts[name, True] == len(given)
 
 
 def test_installed_libraries_read_what_was_converted_for_them(scripts):
     measuring, probes = scripts
-    names = {"zarr-python-3.1": ("zarr", "zarr-python"), "tensorstore": ("tensorstore",) * 2}
-    rows = Support.load().libraries
-    if any(rows[name]["version"] != version(package) for name, (package, _) in names.items()):
-        pytest.skip("the installed versions are not in the table")
+    names = {}
+    for package, adapter in (("zarr", "zarr-python"), ("tensorstore", "tensorstore")):
+        if not (of_version := rows(package, adapter, version(package))):
+            pytest.skip(f"{package} {version(package)} is not in the table")
+        names[of_version[0]] = adapter
     environment = {"PYTHONPATH": os.environ.get("PYTHONPATH", "")}
     libraries = [
         measuring.Library(name, BUNDLED_ADAPTERS[adapter].command(), environment)
-        for name, (_, adapter) in names.items()
+        for name, adapter in names.items()
     ]
     results = list(measuring.converted(probes.hierarchies(24, 6), list(names)))
     assert len(results) >= 12

@@ -2,6 +2,7 @@
 
 import os
 import re
+import runpy
 import subprocess
 from pathlib import Path
 
@@ -37,8 +38,32 @@ def test_only_one_target_installs_servers(target):
 
 
 @pytest.mark.parametrize("target", ["test", "test-long", "pytest"])
-def test_the_tests_have_the_libraries_that_wrote_older_formats(target):
-    assert OLD_WRITERS in commands(target)
+def test_the_tests_install_only_old_libraries_with_wheels(target):
+    (line,) = [line for line in commands(target).splitlines() if OLD_WRITERS in line]
+    assert line.endswith(f"{OLD_WRITERS} --optional .venv-zarr2")
+    old_writers = runpy.run_path(str(ROOT / OLD_WRITERS))["ENVIRONMENTS"]
+    assert all("--only-binary" in step for step in old_writers[".venv-zarr2"].steps)
+    assert commands("old-writers").endswith(f"{OLD_WRITERS}\n")
+
+
+@pytest.mark.parametrize("given", ["constraints.txt", ""])
+def test_versions_are_constrained_unless_the_newest_are_asked_for(given):
+    printed = commands("test", f"CONSTRAINTS={given}")
+    installing = [
+        line for line in printed.splitlines() if "--group" in line and "build" not in line
+    ]
+    assert len(installing) >= 1
+    assert all((f"--constraint {given} " in line) == bool(given) for line in installing)
+
+
+def test_a_check_that_fails_before_a_release_hides_no_other():
+    lines = commands("release-check").splitlines()
+    checks = [number for number, line in enumerate(lines) if "check_release.py" in line]
+    assert len(checks) == 2
+    between = "\n".join(lines[checks[0] : checks[1]])
+    assert all(step in between for step in ("build_wheels.py", "sphinx", "tests/packaging"))
+    text = (ROOT / "Makefile").read_text()
+    assert text.count("\t-@") == 1, "the first one is ignored"
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ def test_an_interpreter_of_another_version_is_not_taken(machine, tmp_path):
     assert find() is None
 
 
-def test_missing_browser_lists_searched_locations(machine, tmp_path, capsys):
+def test_missing_interpreter_lists_searched_locations(machine, tmp_path, capsys):
     script = runpy.run_path(str(SCRIPT))
     script["make"].__globals__["ROOT"] = tmp_path
     assert script["main"]([".venv-zarr1"]) == 0

@@ -8,17 +8,26 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 INSTALL = "make servers"
-# Debian installs daemons in directories that only root has in PATH.
-DAEMONS = ("/usr/sbin", "/usr/local/sbin", "/sbin")
+NO_SERVERS = "ZARR_CORE_NO_SERVERS"
+"""Variable with which no server is found, as on a computer without servers."""
+# Debian installs daemons in directories that only root has in PATH, and PostgreSQL in one by version.
+DAEMONS = (
+    "/usr/sbin", "/usr/local/sbin", "/sbin",
+    *map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)),
+)  # fmt: skip
 
 
 def servers() -> Path:
     """Return the directory into which ``scripts/install_servers.py`` installs."""
+    if os.environ.get(NO_SERVERS):
+        return Path(os.devnull)
     return Path(os.environ.get("ZARR_CORE_SERVERS") or ROOT / ".servers")
 
 
 def system(*names: str) -> Path | None:
     """Return the path of the first of some programs that the system provides."""
+    if os.environ.get(NO_SERVERS):
+        return None
     path = os.pathsep.join([os.environ.get("PATH", os.defpath), *DAEMONS])
     found = (shutil.which(name, path=path) for name in names)
     return next((Path(place) for place in found if place), None)

@@ -6,12 +6,13 @@ import os
 import pwd
 import signal
 import subprocess
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from servers import places
 from servers.process import Server, ServerFailed
 
-DEBIAN = "usr/lib/postgresql/*/bin"
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class PostgresServer(Server):
@@ -21,15 +22,9 @@ class PostgresServer(Server):
     durable = True
     stop_signal = signal.SIGINT  # ends open sessions; SIGTERM waits for them
 
-    @staticmethod
-    def _program(name: str) -> Path | None:
-        debian = sorted(Path("/").glob(DEBIAN), key=lambda place: int(place.parent.name))
-        newest = debian[-1] / name if debian else None
-        return newest if newest and newest.exists() else places.system(name)
-
     @classmethod
     def missing(cls) -> str | None:
-        if cls._program("initdb") and cls._program("postgres") and cls._program("pg_isready"):
+        if all(map(places.system, ("initdb", "postgres", "pg_isready"))):
             return None
         return places.how_to_get("PostgreSQL", "apt-get install postgresql")
 
@@ -53,7 +48,7 @@ class PostgresServer(Server):
         if user:
             account = pwd.getpwnam(user)
             os.chown(self.data, account.pw_uid, account.pw_gid)
-        program = self._program("initdb")
+        program = places.system("initdb")
         assert program
         cluster = str(self.data / "cluster")
         options = ["-D", cluster, "-U", self.role, "-A", "trust", "--no-sync"]
@@ -74,7 +69,7 @@ class PostgresServer(Server):
             raise ServerFailed(f"initdb ended with {done.returncode}:\n{self.tail()}")
 
     def command(self) -> list[str | Path]:
-        program = self._program("postgres")
+        program = places.system("postgres")
         assert program
         settings = {
             "listen_addresses": self.host,
@@ -86,7 +81,7 @@ class PostgresServer(Server):
         return [program, "-D", self.data / "cluster", "-p", str(self.port), *flags]
 
     def ready(self) -> bool:
-        program = self._program("pg_isready")
+        program = places.system("pg_isready")
         assert program
         question = [str(program), "-q", "-h", self.host, "-p", str(self.port)]
         return subprocess.run(question, check=False).returncode == 0

@@ -120,8 +120,8 @@ def test_a_frozen_server_answers_later(own_server, monkeypatch):
 def test_servers_die_with_the_tests(by, tmp_path):
     program = (
         f"import sys, time; sys.path.insert(0, {str(TESTS)!r})\n"
-        "from servers.redis_server import RedisServer\n"
-        "print(RedisServer().start().pid, flush=True); time.sleep(3600)"
+        "from servers.http_server import PlainHttpServer\n"
+        "print(PlainHttpServer().start().pid, flush=True); time.sleep(3600)"
     )
     environment = os.environ | {"TMPDIR": str(tmp_path)}
     with subprocess.Popen(

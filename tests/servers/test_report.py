@@ -4,7 +4,7 @@ import re
 import runpy
 
 import pytest
-from servers import browser, places, postgres_server, report, requirement
+from servers import browser, places, report, requirement
 
 SCRIPT = places.ROOT / "scripts" / "install_servers.py"
 NAMES = re.compile(r"(pip|apt-get|npm) install ([^,)]+)")
@@ -13,10 +13,10 @@ NAMES = re.compile(r"(pip|apt-get|npm) install ([^,)]+)")
 @pytest.fixture
 def nothing(tmp_path, monkeypatch):
     """A machine without servers."""
+    monkeypatch.delenv(places.NO_SERVERS, raising=False)
     monkeypatch.setenv("ZARR_CORE_SERVERS", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(places, "DAEMONS", ())
-    monkeypatch.setattr(postgres_server, "DEBIAN", "nowhere/*")
 
 
 def test_the_report_contains_commands_for_missing_servers(nothing, capsys):
@@ -44,7 +44,15 @@ def test_the_script_installs_the_reported_servers(nothing, capsys, monkeypatch):
     assert {tool for tool, _ in said} == set(known)
 
 
+def test_a_variable_hides_all_servers(monkeypatch):
+    monkeypatch.setenv(places.NO_SERVERS, "1")
+    assert [kind.name for kind in report.KINDS if kind.missing() is None] == ["http"]
+    with pytest.raises((pytest.skip.Exception, pytest.fail.Exception), match="Chromium"):
+        browser.need_browser()
+
+
 def test_directories_of_daemons_are_searched(tmp_path, monkeypatch):
+    monkeypatch.delenv(places.NO_SERVERS, raising=False)
     program = tmp_path / "some-daemon"
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)

@@ -57,6 +57,8 @@ for change in {changes!r}:
     eval(change)
 
 import zarr_core as zarr
+# numcodecs, which other codecs may use, needs some of the features.
+zarr.config.set(default_compressors="gzip")
 values = np.arange(600.0).reshape(20, 30)
 store = zarr.LocalStore(sys.argv[1])
 group = zarr.create_group(store, attributes={{"a": 1}})

@@ -64,7 +64,7 @@ def test_exceptions_have_a_reason():
 def test_disabled_plugin_is_reported():
     with config.set(disabled_plugins={"zarr-codecs"}):
         assert "which the setting disabled_plugins disables" in install_hint("codec", "gzip")
-        assert "do not disable it" in install_hint("codec", "pcodec")
+        assert "do not disable it" in install_hint("codec", "squeeze")
     with config.set(disabled_plugins={"*"}):
         assert "do not disable it" in install_hint("codec", "gzip")
 

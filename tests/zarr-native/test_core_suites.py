@@ -13,7 +13,7 @@ SUITES = {
     ("zarr-core/test_array_selections.py", "memory"): (2000, 80),
     ("zarr-core/test_engine_read.py", "memory"): (40, 40),
     ("zarr-core/test_engine_write.py", "memory"): (5000, 0),
-    ("zarr-core/test_nesting.py", "memory"): (0, 8),
+    ("zarr-transfer/test_same_location.py", "memory"): (0, 8),
     ("zarr-core/test_resize.py", "memory"): (1000, 500),
     ("zarr-sharding/test_codec.py", "memory"): (8, 0),
     ("zarr-sharding/test_writer.py", "memory"): (8, 1),

@@ -23,7 +23,9 @@ def steps(start, stop):
     )
 
 
-OPTIONS = {"chunk": 4, "coordinate_chunk": 100, "lock_seconds": 0.05, "flush_seconds": 1e9}
+OPTIONS = {"chunk": 4, "coordinate_chunk": 100, "lock_seconds": 1e6, "flush_seconds": 1e9}
+"""The lock is never renewed, which would be a change of the store.  That of an appender that was
+killed is taken over at once, as no object of the process has it."""
 
 
 class Killed(BaseException):

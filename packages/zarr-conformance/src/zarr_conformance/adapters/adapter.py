@@ -123,6 +123,7 @@ class Adapter(ABC):
         """Respond to requests until the input ends; the output of libraries goes to standard error."""
         replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
         os.dup2(2, 1)
+        sys.stdout = sys.stderr  # not buffered, so that nothing is lost if this is killed
         for line in sys.stdin:
             request = json.loads(line)
             response = self.respond(request)
