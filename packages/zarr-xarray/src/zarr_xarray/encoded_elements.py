@@ -27,15 +27,8 @@ RESOLUTIONS = {"seconds": "s", "milliseconds": "ms", "microseconds": "us", "nano
 _FLOAT_PRECISION = np.timedelta64(20, "us")
 """Rounding of times that are stored as double precision days since the year 1."""
 
-_CHANGING = (
-    "scale_factor",
-    "add_offset",
-    "_FillValue",
-    "missing_value",
-    "units",
-    "_Unsigned",
-    "dtype",
-)
+_CODING = ("scale_factor", "add_offset", "_FillValue", "missing_value", "_Unsigned")
+"""Attributes that xarray decodes numbers with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +102,12 @@ def encode_existing(variable: Variable, form: StoredForm) -> Variable:
         As for :func:`encode`; for chunks of Dask when they are computed, apart from their data
         type.
     """
-    if "units" in form.encoding and "units" in variable.attrs and variable.dtype.kind in "iuf":
-        # The data was read without decoding times, perhaps from a store with other units.
-        variable = conventions.decode_cf_variable(form.name, variable)
+    coded = {*_CODING, *(["units"] if "units" in form.encoding else [])}
+    if variable.dtype.kind in "biuf" and coded & variable.attrs.keys():
+        # The data was read without decoding, perhaps from a store with another encoding.
+        variable = conventions.decode_cf_variable(
+            form.name, variable, decode_times="units" in coded, decode_timedelta="units" in coded
+        )
     if variable.chunks is not None:
         encode(np.empty((0,) * variable.ndim, variable.dtype), form)
         data = _xarray.map_chunks(partial(_encode_chunk, form=form), variable.data, form.dtype)
@@ -132,11 +128,13 @@ def check_new(variable: Variable, encoded: Variable, name: Hashable, location: s
     ValueError
         If an element would be read differently; for chunks of Dask when they are computed.
     """
+    # What the attributes of the variable say about its elements is true already.
+    added = {key: encoded.attrs[key] for key in encoded.attrs.keys() - variable.attrs.keys()}
     form = StoredForm(
-        location, str(name), variable.dims, encoded.dtype, dict(encoded.attrs),
-        {**variable.encoding, "units": encoded.attrs.get("units")}, variable.dtype, is_new=True,
+        location, str(name), variable.dims, encoded.dtype, added,
+        {**variable.encoding, "units": added.get("units")}, variable.dtype, is_new=True,
     )  # fmt: skip
-    is_time = variable.dtype == object and encoded.dtype.kind in "iuf" and "units" in encoded.attrs
+    is_time = variable.dtype == object and encoded.dtype.kind in "iuf" and "units" in added
     if form.changes_nothing or not (variable.dtype.kind in "mMbiufc" or is_time):
         return encoded  # xarray stores text as it is, and missing text as ""
     check = partial(_check_chunk, form=form)
@@ -176,7 +174,9 @@ def encode(values: NDArray, form: StoredForm) -> NDArray:
         return data
     variable = Variable(form.dims, _in_stored_resolution(values, form))
     try:
-        _xarray.check_append_dtype(form.name, Variable((), np.empty((), form.decoded_dtype)), variable)
+        _xarray.check_append_dtype(
+            form.name, Variable((), np.empty((), form.decoded_dtype)), variable
+        )
         variable.encoding = dict(form.encoding)
         data = np.asarray(_xarray.encode_variable(variable, name=form.name).data)
     except (TypeError, ValueError, OverflowError) as error:
@@ -256,7 +256,8 @@ def _decoder_like(given: NDArray, form: StoredForm) -> Any:
         return CFDatetimeCoder(use_cftime=True)
     unit = np.datetime_data(given.dtype)[0] if given.dtype.kind == "M" else ""
     if unit in RESOLUTIONS.values() and time_decoder(form.attributes) is True:
-        return CFDatetimeCoder(time_unit=unit)  # the default, nanoseconds, excludes the year 3000
+        decoder: Any = CFDatetimeCoder  # the default, nanoseconds, excludes the year 3000
+        return decoder(time_unit=unit)
     return None
 
 
@@ -284,17 +285,17 @@ def _in_stored_resolution(values: NDArray, form: StoredForm) -> NDArray:
 
 def _differs(given: NDArray, decoded: NDArray, encoded: NDArray, form: StoredForm) -> NDArray:
     """Return where elements differ by more than the precision of the stored ones."""
-    missing = is_missing(given)
-    different: Any = missing != is_missing(decoded)
     stored = form.dtype.kind
     scaled = "scale_factor" in form.encoding or "add_offset" in form.encoding
+    missing = is_missing(given)
     if form.is_new and not scaled and given.dtype.kind in "biuf":
-        different &= given != encoded  # the user chose this value for missing elements
+        # The user chose this value for missing elements.
+        missing = missing | (is_missing(decoded) & (given == encoded))
+    different: Any = missing != is_missing(decoded)
     if given.dtype.kind not in "fc":
         if decoded.dtype.kind == "f" and given.dtype.kind in "biu":
-            decoded = np.where(different | missing | np.isnan(decoded), 0, decoded)
-            wide = decoded.astype(np.float64)
-            return np.asarray(different | ~(np.isnan(wide) | (given == wide)), bool)
+            exact = np.where(missing, 0, decoded).astype(given.dtype)
+            return np.asarray(different | (~missing & (given != exact)), bool)
         unequal = given != decoded
         if stored == "f" and form.dtype.itemsize == 8 and given.dtype.kind in "mM":
             # Units such as days since the year 1 round to some microseconds.
@@ -325,7 +326,7 @@ def _error_message(form: StoredForm, reason: str) -> str:
     coding = form.encoding
     details = ", ".join(
         f"{key} {coding[key]!r}"
-        for key in _CHANGING
+        for key in (*_CODING, "units", "dtype")
         if coding.get(key) is not None and not (key == "dtype" and coding[key] == form.dtype)
     )
     example = ""

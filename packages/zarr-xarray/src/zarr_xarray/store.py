@@ -312,9 +312,7 @@ class DatasetStore(_xarray.ZarrStore):
         encoded, encoded_attributes = self.encode(new, attributes)
         raw = {name: variable_of(existing[_xarray.encode_name(name)]) for name in old}
         timedeltas = {str(name): True for name in old if variables[name].dtype.kind == "m"}
-        there, _, _ = conventions.decode_cf_variables(
-            raw, {}, decode_timedelta=timedeltas
-        )
+        there, _, _ = conventions.decode_cf_variables(raw, {}, decode_timedelta=timedeltas)
         for name in old:
             fitted = _xarray.fit_dimensions(
                 name, variables[name], there[name], self._write_region, self._append_dim
