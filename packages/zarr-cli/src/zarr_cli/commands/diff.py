@@ -57,9 +57,9 @@ def command(
     If a fill value of version 2 and an attribute _FillValue of version 3 mask different elements for
     xarray, this is a difference, although the stored elements may be equal.
 
-    The JSON document of --json has equal, values_equal (null with --meta-only), nodes (a number),
-    differences: a list of {path, what, where, a, b, message}, where what is node, metadata or
-    values, and where is a JSON pointer or the index of the first element that differs.
+    The JSON document of --json has equal, nodes (a number), differences: a list of {path, what,
+    where, a, b, message}, where what is node, metadata or values, and where is a JSON pointer
+    or the index of the first element that differs.
     """
     from zarr_cli.compare import compare
     from zarr_cli.compare.compare_values import Tolerance

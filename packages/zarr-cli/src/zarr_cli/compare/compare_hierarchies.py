@@ -41,7 +41,6 @@ class Comparison:
         """Return the result as JSON."""
         return {
             "equal": not self.differences,
-            "values_equal": self.values_equal,
             "nodes": self.nodes,
             "differences": [difference.to_json() for difference in self.differences],
         }
