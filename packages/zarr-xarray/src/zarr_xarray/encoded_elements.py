@@ -109,7 +109,8 @@ def encode_existing(variable: Variable, form: StoredForm) -> Variable:
             form.name, variable, decode_times="units" in coded, decode_timedelta="units" in coded
         )
     if variable.chunks is not None:
-        encode(np.empty((0,) * variable.ndim, variable.dtype), form)
+        if variable.dtype != object:  # whose elements tell what they are
+            encode(np.empty((0,) * variable.ndim, variable.dtype), form)
         data = _xarray.map_chunks(partial(_encode_chunk, form=form), variable.data, form.dtype)
         return Variable(form.dims, data)
     if variable.dtype == form.dtype and form.changes_nothing:
