@@ -86,7 +86,7 @@ def _name_dimensions(array: Array, document: dict[str, Any]) -> None:
         document.pop("dimension_names", None)
     elif names is not None and array.metadata.dimension_names is None:
         document["dimension_names"] = list(names)
-    if names is not None:
+    if names is not None and array.attrs.get(DIMENSIONS) == list(names):
         document["attributes"] = {
             name: value for name, value in document["attributes"].items() if name != DIMENSIONS
         }
