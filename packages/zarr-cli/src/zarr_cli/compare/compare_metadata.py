@@ -53,7 +53,7 @@ def compare_metadata(
     ]
     # Missing attributes are the same as empty attributes.
     for document in documents:
-        document.setdefault("attributes", {})
+        document["attributes"] = {**document.get("attributes", {})}
         if document.get("storage_transformers") == []:
             del document["storage_transformers"]
     if isinstance(a, Array) and isinstance(b, Array):
@@ -87,9 +87,7 @@ def _name_dimensions(array: Array, document: dict[str, Any]) -> None:
     elif names is not None and array.metadata.dimension_names is None:
         document["dimension_names"] = list(names)
     if names is not None and array.attrs.get(DIMENSIONS) == list(names):
-        document["attributes"] = {
-            name: value for name, value in document["attributes"].items() if name != DIMENSIONS
-        }
+        del document["attributes"][DIMENSIONS]
 
 
 def _compare_masks(a: Array, b: Array, path: str) -> Iterator[Difference]:
