@@ -109,7 +109,7 @@ def encode_existing(variable: Variable, form: StoredForm) -> Variable:
             form.name, variable, decode_times="units" in coded, decode_timedelta="units" in coded
         )
     if variable.chunks is not None:
-        if variable.dtype != object:  # whose elements tell what they are
+        if variable.dtype != object and "units" not in form.encoding:  # xarray needs elements
             encode(np.empty((0,) * variable.ndim, variable.dtype), form)
         data = _xarray.map_chunks(partial(_encode_chunk, form=form), variable.data, form.dtype)
         return Variable(form.dims, data)
