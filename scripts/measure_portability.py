@@ -237,7 +237,8 @@ def learn(observations: Sequence[Observation]) -> list[tuple[frozenset[str], str
         good = {it for features in read for it in combinations(features, size)}
         good |= {it for features in empty for it in combinations(features, size) if EMPTY & {*it}}
         candidates = [
-            [it for it in combinations(features, size) if it not in good] for features, _, _ in left
+            _data_types_first([it for it in combinations(features, size) if it not in good])
+            for features, _, _ in left
         ]
         while left:
             counts = Counter(it for them in candidates for it in them)
@@ -250,14 +251,14 @@ def learn(observations: Sequence[Observation]) -> list[tuple[frozenset[str], str
                 it[1] for it, is_covered in zip(left, covered, strict=True) if is_covered
             )
             outcome = outcomes.most_common(1)[0][0]
-            # The message of the simplest array.
+            # The message of the simplest array, with known extensions if possible.
             simplest = min(
                 (
                     it
                     for it, is_covered in zip(left, covered, strict=True)
                     if is_covered and it[1] == outcome
                 ),
-                key=lambda it: len(it[0]),
+                key=lambda it: (sum(UNKNOWN in one for one in it[0] - wanted), len(it[0])),
             )
             lazy = any(wanted <= features for features in empty)
             causes.append((wanted, outcome, simplest[2], lazy))
@@ -265,6 +266,14 @@ def learn(observations: Sequence[Observation]) -> list[tuple[frozenset[str], str
             left = list(itertools.compress(left, keep))
             candidates = list(itertools.compress(candidates, keep))
     return causes
+
+
+def _data_types_first(candidates: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Return candidates without fill values if the data type, which has this form, is one."""
+    kinds = [{it.split("/")[1] for it in cause if "/" in it} for cause in candidates]
+    if not any(kind <= {"data_type", "dtype"} for kind in kinds if kind):
+        return candidates
+    return [it for it, kind in zip(candidates, kinds, strict=True) if kind != {"fill_value"}]
 
 
 _ORDER = ("", "data_type", "dtype", "codec", "compressor", "filter", "chunk_grid")

@@ -134,3 +134,37 @@ def test_large_arrays_are_compared_in_blocks():
     [difference] = result.differences
     assert difference.where == "[7999, 7998]"
     assert reports[-1].done == 8000**2
+
+
+def xarray_store(path, zarr_format, masks):
+    """Arrays as xarray stores them, with a mask each."""
+    root = zarr.create_group(path, zarr_format=zarr_format)
+    for name, mask in masks.items():
+        options = {"dimension_names": ["x"]}
+        if zarr_format == 2:
+            options = {"attributes": {"_ARRAY_DIMENSIONS": ["x"]}, "fill_value": mask}
+        elif mask is not None:
+            options |= {"attributes": {"_FillValue": mask}}
+        root.create_array(name, data=np.array([0, 1, 7], "u2"), chunks=2, **options)
+
+
+def test_masks_of_xarray_in_two_versions(here, command, query):
+    xarray_store("v2.zarr", 2, {"a": 7, "b": None, "c": 0})
+    xarray_store("v3.zarr", 3, {"a": 7, "b": None, "c": 0})
+    command("diff", "v2.zarr", "v3.zarr", "--ignore-storage")
+    printed = command("diff", "v2.zarr", "v3.zarr", status=1)
+    assert "dimension" not in printed.lower()
+    assert "storage_transformers" not in printed
+    assert printed.endswith("; the stored values are equal\n")
+    assert "values" not in command("diff", "v2.zarr", "v3.zarr", "--meta-only", status=1)
+    xarray_store("other.zarr", 3, {"a": None, "b": 0, "c": 1})
+    found = query("diff", "v2.zarr", "other.zarr", "--ignore-storage", status=1)["differences"]
+    assert [(each["path"], each["where"], each["a"], each["b"]) for each in found] == [
+        ("/a", "/attributes/_FillValue", "7", ""),
+        ("/b", "/attributes/_FillValue", "", "0"),
+        ("/c", "/attributes/_FillValue", "0", "1"),
+    ]
+    assert "xarray masks 7 in A, nothing in B" in found[0]["message"]
+    zarr.open_array("other.zarr", path="a", mode="r+")[0] = 5
+    printed = command("diff", "v2.zarr", "other.zarr", "--ignore-storage", status=1)
+    assert "values are equal" not in printed

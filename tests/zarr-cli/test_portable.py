@@ -3,6 +3,7 @@
 import json
 import sys
 
+import numpy as np
 import pytest
 import zarr_core as zarr
 
@@ -71,3 +72,36 @@ def test_nodes_that_cannot_be_opened_are_included(here, command):
     (here / "a.zarr/zarr.json").write_text(json.dumps(document))
     (reason,) = reasons(command("portable", "a.zarr", "--json"), "zarr-python")
     assert reason["pointer"] == "/codecs/2"
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("fill", [float("nan"), float("inf")])
+def test_consolidated_metadata_does_not_make_the_answer_unknown(here, command, zarr_format, fill):
+    root = zarr.create_group("a.zarr", zarr_format=zarr_format)
+    root.create_array("x/y", data=[1.0, 2.0], fill_value=fill, compressors="gzip")
+    library = "zarr-python-2" if zarr_format == 2 else "tensorstore"
+    before = command("portable", "a.zarr", "--for", library)
+    zarr.consolidate_metadata("a.zarr")
+    assert command("portable", "a.zarr", "--for", library) == before
+
+
+@pytest.mark.parametrize(
+    ("values", "name", "library"),
+    [
+        (["Oslo", ""], "string", "z5py"),
+        (["Oslo", ""], "string", "tensorstore"),
+        ([b"ab", b""], "null_terminated_bytes", "gdal"),
+        ([1j, 2], "complex128", "zarrita.js"),
+    ],
+)
+@pytest.mark.parametrize("is_set", [False, True])
+def test_the_data_type_is_the_reason_not_its_fill_value(
+    here, command, values, name, library, is_set
+):
+    dtype = str if name == "string" else None
+    fill = {"fill_value": values[0]} if is_set else {}
+    zarr.create_array("a.zarr", data=np.array(values), dtype=dtype, **fill)
+    printed = command("portable", "a.zarr", "--json", "--for", library, status=1)
+    assert {it["pointer"].split("/")[1] for it in reasons(printed, library)} == {"data_type"}
+    assert all(name in it["message"] for it in reasons(printed, library))
+    assert "acme" not in printed

@@ -235,7 +235,7 @@ def test_elements_that_the_stored_data_type_cannot_represent():
         data = xr.Dataset({"n": ("t", [2]), "f": ("t", [0.1])})
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            with pytest.raises(ValueError, match=f"cannot append these elements of '{name}'"):
+            with pytest.raises(ValueError, match=f"cannot write these elements of '{name}'"):
                 append(data.assign({name: ("t", wrong)}), store, "t")
     with pytest.warns(xr.SerializationWarning, match="floating point"):
         append(xr.Dataset({"n": ("t", [2.0]), "f": ("t", [0.1])}), store, "t")  # to float32

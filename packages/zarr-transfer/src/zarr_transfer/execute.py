@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from itertools import product
 from typing import TYPE_CHECKING
 
 from zarr_core.errors import NodeExistsError
@@ -145,8 +146,27 @@ def _copy_array(
         copy_pairs(plan.source.store, plan.dest.store, pairs, reporter, executor=options.executor)
     else:
         reporter.begin(step.path, 1, "documents")
+    if step.fills:
+        _store_missing_chunks(plan, step)
     reporter.end()
     return None
+
+
+def _store_missing_chunks(plan: CopyPlan, step: CopyStep) -> None:
+    """Store the chunks that the source does not have, with its fill value."""
+    before, after = array_keys(plan.spec, step)
+    old = plan.source.open_array(step.path, step.source_metadata, read_only=True)
+    new = plan.dest.open_array(step.path, step.metadata)
+    source, store = plan.source.store, plan.dest.store
+    stored = {
+        chunk for chunk, key in before.stored() if source.supports_listing or source.exists(key)
+    }
+    missing = [chunk for chunk in product(*map(range, after.counts)) if chunk not in stored]
+
+    def write(chunk: tuple[int, ...]) -> None:
+        new.set_block_selection(chunk, old.fill_value)
+
+    parallel_for(missing, write, store.max_concurrency is not None, store.max_concurrency)
 
 
 def _levels(groups: list[CopyStep]) -> list[list[CopyStep]]:

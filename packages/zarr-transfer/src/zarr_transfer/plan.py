@@ -60,6 +60,9 @@ class CopyStep:
         Metadata of the result; None if there are problems.
     action : {"copy", "replace", "merge", "keep", "skip"}
         See :data:`Action`.
+    fills : bool
+        Whether missing chunks are stored, with the fill value of the source: that of the
+        destination is another one, or undefined.
     """
 
     path: str
@@ -72,6 +75,7 @@ class CopyStep:
     source_metadata: NodeMetadata | None = field(default=None, repr=False)
     metadata: NodeMetadata | None = field(default=None, repr=False)
     action: Action = "copy"
+    fills: bool = False
 
     @property
     def is_array(self) -> bool:

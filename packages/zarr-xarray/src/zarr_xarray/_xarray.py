@@ -14,6 +14,7 @@ from functools import partial
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import xarray
 import xarray.backends.zarr as _zarr
 from xarray.backends import api as _api
@@ -25,6 +26,7 @@ from xarray.backends.zarr import ZarrStore
 from xarray.coding import strings as _strings
 from xarray.core import indexing as _indexing
 from xarray.core.datatree import DataTree
+from xarray.namedarray.parallelcompat import get_chunked_array_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,6 +91,14 @@ def lazy_data(variable: Any) -> Any:
     return data if isinstance(data, ExplicitlyIndexed) else None
 
 
+def map_chunks(function: Any, data: Any, dtype: Any, *others: Any) -> Any:
+    """Return a chunked array of the results of a function of each chunk."""
+    manager = get_chunked_array_type(data)
+    return manager.map_blocks(
+        function, data, *others, dtype=dtype, meta=np.empty((0,) * data.ndim, dtype)
+    )
+
+
 __all__ = [
     "DIMENSION_KEY",
     "ENGINES",
@@ -116,6 +126,7 @@ __all__ = [
     "extract_encoding",
     "fit_dimensions",
     "lazy_data",
+    "map_chunks",
     "rechunk_to_grid",
     "register_dataarray",
     "register_dataset",

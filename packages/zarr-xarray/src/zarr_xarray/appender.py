@@ -18,7 +18,7 @@ from zarr_xarray.committed_lengths import (
     read_committed,
     was_creation_interrupted,
 )
-from zarr_xarray.encoded_steps import decode_steps, encode_steps
+from zarr_xarray.encoded_elements import decode, encode
 from zarr_xarray.given_steps import (
     are_equal,
     dataset_of,
@@ -430,7 +430,7 @@ class Appender:
         index = self._index()
         if index is None:
             return np.empty(0)
-        return as_labels(decode_steps(np.asarray(index.array[...]), index))
+        return as_labels(decode(np.asarray(index.array[...]), index.form))
 
     def _error(self, reason: str) -> ValueError:
         return ValueError(f"cannot append to {self._where}: {reason}")
@@ -658,7 +658,7 @@ def _encoded(steps: Steps, which: NDArray, committed: Committed) -> Steps:
     encoded: Steps = {}
     for name, item in committed.growing.items() if len(which) else ():
         values = steps[name] if len(which) == len(steps[name]) else steps[name][which]
-        encoded[name] = encode_steps(name, np.moveaxis(values, 0, item.axis), item)
+        encoded[name] = encode(np.moveaxis(values, 0, item.axis), item.form)
     return encoded
 
 

@@ -16,7 +16,7 @@ from zarr_core.extension import ArrayMetadata, Format, GroupMetadata, Location, 
 from zarr_core.tools import concurrent_map, join, read_metadata_from, strictjson
 
 from zarr_xarray.dimensions import dimension_names_of
-from zarr_xarray.encoded_steps import time_decoder
+from zarr_xarray.encoded_elements import StoredForm, time_decoder
 from zarr_xarray.metadata_documents import array_at
 from zarr_xarray.variables import variable_of
 
@@ -63,6 +63,11 @@ class Growing:
     def __post_init__(self) -> None:
         shape = self.array.shape
         self.step_shape = shape[: self.axis] + shape[self.axis + 1 :]
+
+    @property
+    def form(self) -> StoredForm:
+        """How its elements are stored."""
+        return StoredForm.of(self.array, self.raw, self.decoded)
 
     def region(self, start: int, stop: int) -> tuple[slice, ...]:
         """The selection of some steps."""

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import base64
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from zarr_xarray import _xarray
+
 if TYPE_CHECKING:
-    import numpy as np
+    from collections.abc import Hashable
+
+    from xarray import Variable
     from zarr_core import Array
 
 _SHARDING = "sharding_indexed"
@@ -67,12 +75,77 @@ def _regular_length(lengths: tuple[int, ...]) -> Any:
     return lengths
 
 
-def decode_fill_value(value: Any, dtype: np.dtype[Any], decode: Any) -> Any:
+def decode_fill_value(value: Any, dtype: np.dtype[Any]) -> Any:
     """Decode the attribute ``_FillValue`` of version 3, which is encoded by data type.
 
     A plain number, which other writers store, is returned unchanged.
     """
     try:
-        return decode(value, dtype)
+        if dtype.kind == "S":
+            return base64.standard_b64decode(value)
+        if dtype.kind in "mM":
+            return np.asarray(value, np.int64).astype(dtype)[()]
+        return _xarray.FillValueCoder.decode(value, dtype)
     except (TypeError, ValueError):
-        return value
+        return value.encode() if dtype.kind == "S" and isinstance(value, str) else value
+
+
+def encode_fill_value(value: Any, dtype: np.dtype[Any]) -> Any:
+    """Encode the attribute ``_FillValue`` of version 3; text of every data type is a string."""
+    if dtype.kind in "OTU" and isinstance(value, str):
+        return str(value)
+    return _xarray.FillValueCoder.encode(value, dtype)
+
+
+def without_native_fill_value(variable: Variable) -> Variable:
+    """Return times without fill values that are times: those of data types that CF does not have.
+
+    Times are stored as numbers, where NaT has a value of its own.
+    """
+    if variable.dtype.kind not in "mM":
+        return variable
+    variable = variable.copy(deep=False)
+    for coding in (variable.encoding, variable.attrs):
+        for key in ("_FillValue", "missing_value", "fill_value"):
+            if isinstance(coding.get(key), np.datetime64 | np.timedelta64):
+                del coding[key]
+    return variable
+
+
+def normalize_lengths(name: Hashable, key: str, variable: Variable, *, explicit: bool) -> Any:
+    """Return the lengths of chunks or shards in the encoding of a variable; None if automatic.
+
+    As for Dask, -1 is the whole dimension.  Lengths for another number of dimensions are ignored
+    if they come from the data.
+
+    Raises
+    ------
+    ValueError
+        If a length is zero or less than -1, or the number of lengths is wrong.
+    TypeError
+        If a length is not an integer.
+    """
+    given = variable.encoding.get(key)
+    if given is None or isinstance(given, str | Mapping):
+        return None if isinstance(given, str) and given == "auto" and key == "chunks" else given
+    lengths = [given] * variable.ndim if np.ndim(given) == 0 else list(given)
+    where = f"encoding[{key!r}]={given!r} of the variable {name!r}"
+    if len(lengths) != variable.ndim:
+        if not explicit:
+            return None
+        raise ValueError(
+            f"{where} has {len(lengths)} lengths for the dimensions {variable.dims}; pass one for each"
+        )
+    for axis, (dim, size) in enumerate(variable.sizes.items()):
+        length = lengths[axis]
+        if isinstance(length, list | tuple):
+            continue  # xarray raises an error
+        if isinstance(length, bool) or not isinstance(length, int | np.integer):
+            raise TypeError(f"{where}: {length!r} is not an integer")
+        if length < -1 or length == 0:
+            raise ValueError(
+                f"{where}: {length} is not a length of chunks along {dim!r}; it must be at least "
+                "1, or -1 for the whole dimension"
+            )
+        lengths[axis] = max(1, size) if length == -1 else int(length)
+    return tuple(lengths)

@@ -9,7 +9,7 @@ from xarray.indexes import PandasMultiIndex
 
 from zarr_xarray import _xarray
 from zarr_xarray.consolidated_metadata import ConsolidatedCopies
-from zarr_xarray.encoded_steps import RESOLUTIONS
+from zarr_xarray.encoded_elements import RESOLUTIONS
 from zarr_xarray.store import DatasetStore
 from zarr_xarray.target import Target
 

@@ -12,6 +12,7 @@ from zarr_core.extension import ArrayMetadata, Format, MetadataValidationError
 from zarr_core.tools import check_reserved_names, strictjson
 
 from zarr_xarray import _xarray
+from zarr_xarray.encodings import encode_fill_value, normalize_lengths
 from zarr_xarray.variables import is_fill_value_mask
 
 if TYPE_CHECKING:
@@ -120,7 +121,10 @@ def plan(
         raise ValueError(
             f"the encoding of {name!r} contains _FillValue, which should be an attribute by now"
         )
-    attributes, fill_value = _attributes_and_fill_value(variable, rules.format)
+    attributes, fill_value = _attributes_and_fill_value(variable, rules.format, explicit)
+    for key in ("chunks", "shards"):
+        lengths = normalize_lengths(name, key, variable, explicit=explicit)
+        variable.encoding[key] = lengths
     encoding = _xarray.extract_encoding(
         variable, raise_on_invalid=explicit, name=name, zarr_format=rules.format.zarr_format
     )
@@ -148,7 +152,9 @@ def plan(
     return Plan(text, variable, region, existing, shape, metadata, write_empty_chunks)
 
 
-def _attributes_and_fill_value(variable: Variable, format_: Format) -> tuple[dict[str, Any], Any]:
+def _attributes_and_fill_value(
+    variable: Variable, format_: Format, explicit: bool
+) -> tuple[dict[str, Any], Any]:
     """Return the attributes to store, and the fill value of the array or None."""
     attributes = {
         name: value
@@ -159,12 +165,25 @@ def _attributes_and_fill_value(variable: Variable, format_: Format) -> tuple[dic
     if is_fill_value_mask(format_.zarr_format, None):
         return attributes, attributes.pop("_FillValue", None)
     fill_value = variable.encoding.pop("fill_value", None)
+    if not explicit and not _is_number_of(variable.dtype, fill_value):
+        fill_value = None  # of another data type, which the array was read from
     if fill_value is None and variable.dtype.kind == "f":
         fill_value = np.nan  # missing elements are NaN; Zarr's own default is zero
     missing = attributes.pop("_FillValue", None)
     if missing is not None:
-        attributes["_FillValue"] = _xarray.FillValueCoder.encode(missing, variable.dtype)
+        attributes["_FillValue"] = encode_fill_value(missing, variable.dtype)
     return attributes, fill_value
+
+
+def _is_number_of(dtype: np.dtype[Any], value: Any) -> bool:
+    """Whether a value is a number of the data type; true for data types without numbers."""
+    if dtype.kind not in "iufc" or value is None:
+        return True
+    value = np.asarray(value)
+    with np.errstate(all="ignore"):
+        return value.dtype.kind in "biufc" and (
+            dtype.kind in "fc" or bool(value.astype(dtype) == value)
+        )
 
 
 def _is_nan(value: Any) -> bool:

@@ -13,6 +13,8 @@ from zarr_core.tools import Rollback, allow_reserved_names, concurrent_map
 from zarr_xarray import _xarray
 from zarr_xarray.commit import commit, load_overwritten
 from zarr_xarray.dimensions import dimension_names_of, user_attributes
+from zarr_xarray.encoded_elements import StoredForm, check_new, encode_existing
+from zarr_xarray.encodings import without_native_fill_value
 from zarr_xarray.metadata_documents import StaleError
 from zarr_xarray.plans import Plan, Rules, plan
 from zarr_xarray.variables import variable_of
@@ -142,15 +144,32 @@ class DatasetStore(_xarray.ZarrStore):
         """
         return self._validate_and_autodetect_region(dataset)
 
-    def check_encoding(self, encoding: Collection[str]) -> None:
-        """Raise ValueError if the user passed an encoding for an existing variable."""
+    def check_encoding(self, encoding: Collection[str], variables: Mapping[Any, Any]) -> None:
+        """Raise ValueError if the user passed an encoding for no variable or an existing one."""
+        if unknown := [name for name in encoding if name not in variables]:
+            raise ValueError(
+                f"encoding for {', '.join(map(repr, unknown))}, which is not a variable of "
+                f"{self.target.store} {'/' + self.target.path!r}; variables: "
+                f"{', '.join(map(str, variables))}"
+            )
         if encoding and self._mode in ("a", "a-", "r+"):
             for name in self.target.stored_arrays(map(_xarray.encode_name, encoding)):
                 raise ValueError(f"variable {name!r} already exists, but encoding was provided")
 
     def encode_variable(self, variable: Variable, name: Hashable | None = None) -> Variable:
+        variable = without_native_fill_value(variable)
         encoded: Variable = _xarray.encode_variable(variable, name=name)
-        return encoded
+        path = self.target.path_of(_xarray.encode_name(name))
+        return check_new(variable, encoded, name, f"{self.target.store} {'/' + path!r}")
+
+    def encode(
+        self, variables: Mapping[Hashable, Variable], attributes: Mapping[str, Any]
+    ) -> tuple[dict[Hashable, Variable], dict[str, Any]]:
+        """Encode variables and the attributes of the group."""
+        return (
+            {name: self.encode_variable(item, name) for name, item in variables.items()},
+            {key: self.encode_attribute(value) for key, value in attributes.items()},
+        )
 
     def encode_attribute(self, a: Any) -> Any:
         return _xarray.encode_attribute(a)
@@ -290,21 +309,17 @@ class DatasetStore(_xarray.ZarrStore):
             )
         self._check_append_dim(existing)
         self._check_appended(variables, existing)
-        untyped: Any = self
-        encoded, encoded_attributes = untyped.encode(new, attributes)
-        there, _, _ = conventions.decode_cf_variables(
-            {name: variable_of(existing[_xarray.encode_name(name)]) for name in old}, {}
-        )
-        alike = {}
+        encoded, encoded_attributes = self.encode(new, attributes)
+        raw = {name: variable_of(existing[_xarray.encode_name(name)]) for name in old}
+        timedeltas = {str(name): True for name in old if variables[name].dtype.kind == "m"}
+        there, _, _ = conventions.decode_cf_variables(raw, {}, decode_timedelta=timedeltas)
         for name in old:
-            _xarray.check_append_dtype(name, there[name], variables[name])
-            alike[name] = variables[name].copy(deep=False)
-            alike[name].encoding = there[name].encoding
-        alike, _ = untyped.encode(alike, {})
-        for name, variable in alike.items():
-            encoded[name] = _xarray.fit_dimensions(
-                name, variable, there[name], self._write_region, self._append_dim
+            fitted = _xarray.fit_dimensions(
+                name, variables[name], there[name], self._write_region, self._append_dim
             )
+            form = StoredForm.of(existing[_xarray.encode_name(name)], raw[name], there[name])
+            encoded[name] = encode_existing(fitted, form)
+            encoded[name].encoding = raw[name].encoding
         if self._mode == "a-" and self._append_dim is not None:
             encoded = {
                 name: item

@@ -35,9 +35,7 @@ def variable_of(array: Array, fill_value_is_mask: bool | None = None) -> Variabl
         if array.fill_value is not None and is_explicit:
             attributes["_FillValue"] = array.fill_value
     elif "_FillValue" in attributes:
-        attributes["_FillValue"] = decode_fill_value(
-            attributes["_FillValue"], array.dtype, _xarray.FillValueCoder.decode
-        )
+        attributes["_FillValue"] = decode_fill_value(attributes["_FillValue"], array.dtype)
     encoding = encoding_of(array, dimensions, keep_fill_value=not masks)
     data = _xarray.LazilyIndexedArray(LazyZarrArray(array))
     variable = Variable(dimensions, data, attributes, encoding)

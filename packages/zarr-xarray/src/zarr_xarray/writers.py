@@ -144,7 +144,7 @@ def to_zarr(
                 node = root if not path else root.get_child_store(path)
                 own = _accept_v2_names(given.get(key) if tree else given)
                 dataset = node.in_region(dataset)
-                node.check_encoding(own)
+                node.check_encoding(own, dataset.variables)
                 _xarray.dump_to_store(dataset, node, writer, encoding=own)
             root.store_deferred()
             rollback.add_cleanup(target.consolidated.remove_rolled_back)

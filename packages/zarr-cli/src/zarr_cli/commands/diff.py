@@ -54,6 +54,9 @@ def command(
 
     Exit status: 0 if they are equal, 1 if they differ, 2 for a usage error.
 
+    If a fill value of version 2 and an attribute _FillValue of version 3 mask different elements for
+    xarray, this is a difference, although the stored elements may be equal.
+
     The JSON document of --json has equal, nodes (a number), differences: a list of {path, what,
     where, a, b, message}, where what is node, metadata or values, and where is a JSON pointer
     or the index of the first element that differs.
@@ -89,4 +92,5 @@ def _print(result: Comparison) -> None:
         print_styled([("equal", "bold green"), (f": {nodes} compared", "")])
         return
     count = pluralize(len(result.differences), "difference")
-    print_styled([(count, "bold red"), (f" in {nodes}", "")])
+    values = "; the stored values are equal" if result.values_equal else ""
+    print_styled([(count, "bold red"), (f" in {nodes}{values}", "")])

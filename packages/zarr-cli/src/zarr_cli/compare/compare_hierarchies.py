@@ -29,10 +29,13 @@ class Comparison:
         The number of nodes that were compared.
     differences : list of Difference
         The differences, sorted by path.
+    values_equal : bool or None
+        Whether all elements are equal; None if they were not compared.
     """
 
     nodes: int = 0
     differences: list[Difference] = field(default_factory=list)
+    values_equal: bool | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as JSON."""
@@ -87,6 +90,10 @@ def compare(
         for path, mine, its in arrays if values else ():
             found = compare_values(mine, its, path, tolerance or Tolerance(), reporter)
             result.differences += [] if found is None else [found]
+    if values:
+        result.values_equal = not any(
+            it.what != "metadata" or it.where.startswith("/shape") for it in result.differences
+        )
     result.differences.sort(key=lambda difference: difference.path)
     return result
 

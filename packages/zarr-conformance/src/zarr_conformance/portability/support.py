@@ -12,6 +12,9 @@ from zarr_conformance.portability.features import IF_KNOWN, UNKNOWN
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+CONSOLIDATED = "/consolidated: "
+"""Separates the version and the feature of a node in consolidated metadata."""
+
 EMPTY = frozenset({"v2/length 0", "v3/length 0"})
 """The features of arrays without chunks."""
 
@@ -96,8 +99,14 @@ class Support:
         return [it for it in found if not any(other.features < it.features for other in found)]
 
     def is_known(self, feature: str) -> bool:
-        """Whether a feature was measured; extensions that no table contains are unknown ones."""
-        return self.known(feature) in self.features
+        """Whether a feature was measured; extensions that no table contains are unknown ones.
+
+        Consolidated metadata has the same documents as the nodes, so a feature is known there if
+        it was measured in the document of a node.
+        """
+        version, _, inside = feature.partition(CONSOLIDATED)
+        known = self.known(feature) in self.features
+        return known or (bool(inside) and self.is_known(version) and self.is_known(inside))
 
     def known(self, feature: str) -> str:
         """Return a feature with ``?`` instead of an extension that the table does not contain."""

@@ -15,11 +15,17 @@ ATTRIBUTE = "_ARRAY_DIMENSIONS"
 
 def dimension_names(metadata: ArrayMetadata) -> tuple[str | None, ...]:
     """Return the dimension names of an array, from its metadata or the attribute."""
+    names = stored_names(metadata)
+    return (None,) * metadata.ndim if names is None else names
+
+
+def stored_names(metadata: ArrayMetadata) -> tuple[str | None, ...] | None:
+    """Return the dimension names of an array; None if it has neither the field nor the attribute."""
     names = metadata.dimension_names
     attribute = metadata.attributes.get(ATTRIBUTE)
     if names is None and isinstance(attribute, list) and len(attribute) == metadata.ndim:
         names = tuple(name if isinstance(name, str) else None for name in attribute)
-    return (None,) * metadata.ndim if names is None else tuple(names)
+    return None if names is None else tuple(names)
 
 
 def name_candidates(metadata: ArrayMetadata) -> Iterator[tuple[ArrayMetadata, str]]:

@@ -153,7 +153,9 @@ def convert(
     removed at the end, so that chunks are not decoded several times.
 
     If the format does not support dimension names, they become the attribute
-    ``_ARRAY_DIMENSIONS`` of xarray, and the reverse.
+    ``_ARRAY_DIMENSIONS`` of xarray, and the reverse.  Between versions 2 and 3, arrays with such
+    names keep what xarray masks: the fill value, or the attribute ``_FillValue``.  Missing chunks
+    are stored if the fill value becomes another one.
     """
     options = CopyOptions(
         only=only, overwrite=overwrite, remove_source=remove_source, max_memory=max_memory, verify=verify,

@@ -34,9 +34,16 @@ def estimate(spec: CopySpec, path: str, metadata: ArrayMetadata, choice: Choice)
                 problems = choice.unreadable
                 return CopyStep(path, "array", "nothing", 0, 0, problems, choice.notes, metadata)
             chunks, nbytes = _amount(old, new, cost, choice)
+            notes, fills = choice.notes, choice.fills and cost != "recode"
+            if fills:
+                missing = _missing(old)
+                fills = missing != 0
+                chunks = None if missing is None or chunks is None else chunks + missing
+                count = "" if missing is None else f" ({missing})"
+                notes += (f"chunks that are not stored are written{count}",) * fills
             return CopyStep(
-                path, "array", cost, chunks, nbytes, (), choice.notes,
-                source_metadata=choice.model, metadata=choice.metadata,
+                path, "array", cost, chunks, nbytes, (), notes,
+                source_metadata=choice.model, metadata=choice.metadata, fills=fills,
             )  # fmt: skip
         except (ZarrError, ValueError) as error:
             problems = problems_of(error)
@@ -52,6 +59,13 @@ def _cost(old: ChunkKeys, new: ChunkKeys, choice: Choice) -> Cost:
     if old.verbatim and not same_keys(old.encoding, new.encoding, len(old.counts)):
         return "recode"  # only the transformers know the keys
     return "copy"
+
+
+def _missing(keys: ChunkKeys) -> int | None:
+    """Return the number of chunks that are not stored; None if it is unknown."""
+    if not keys.side.store.supports_listing or keys.most > _COUNTED:
+        return None
+    return keys.most - sum(1 for _ in keys.stored())
 
 
 def _amount(

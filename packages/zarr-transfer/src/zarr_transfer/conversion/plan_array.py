@@ -13,6 +13,7 @@ from zarr_core.extension import MetadataValidationError, ValidationProblem, Zarr
 from zarr_core.tools import CodecChain, create_extension
 
 from zarr_transfer.conversion.equivalence import same_bytes
+from zarr_transfer.conversion.missing_values import by_convention, fill_value_changes
 from zarr_transfer.conversion.probe import decodes
 from zarr_transfer.conversion.requested_layout import is_keep
 from zarr_transfer.conversion.substitutions import storable
@@ -47,6 +48,8 @@ class Choice:
         What is lost or changed.
     unreadable : tuple of ValidationProblem
         Why the chunks cannot be decoded.
+    fills : bool
+        Whether missing chunks are stored, since the new fill value is another one.
     """
 
     model: ArrayMetadata
@@ -55,6 +58,7 @@ class Choice:
     problems: tuple[ValidationProblem, ...] = ()
     notes: tuple[str, ...] = ()
     unreadable: tuple[ValidationProblem, ...] = ()
+    fills: bool = False
 
 
 def plan_array(
@@ -76,6 +80,7 @@ def plan_array(
     failure: MetadataValidationError | None = None
     if not requested.layout():
         for model, candidate in _unchanged(base, dest, requested):
+            candidate, note = by_convention(candidate, metadata, source.format_, dest.format_)
             try:
                 found, more = array_to_format(dest, path, candidate, rename=not alike)
             except MetadataValidationError as error:
@@ -84,14 +89,17 @@ def plan_array(
             if not same_bytes(model, found) and not decodes(model, found):
                 # The chunks must change: choose a layout that suits the format.
                 break
-            return _checked(spec, path, Choice(model, found, False, (), (*notes, *more)))
+            fills = fill_value_changes(model, candidate)
+            notes += [note] * bool(note)
+            choice = Choice(model, found, False, (), (*notes, *more), fills=fills)
+            return _checked(spec, path, choice)
     refused = [] if failure is None else [p for p in failure.problems if not _is_solvable(p)]
     if refused:
         return Choice(metadata, problems=tuple(refused), notes=tuple(notes))
     model = with_codecs(base) or base
     try:
         array = source.open_array(path, model, read_only=True)
-        relaxed = plan_layout(array, dest, path, requested, rename=not alike)
+        relaxed = plan_layout(array, source.format_, dest, path, requested, rename=not alike)
     except (ZarrError, ValueError, TypeError) as error:
         return Choice(metadata, problems=problems_of(error), notes=tuple(notes))
     recode = not same_bytes(model, relaxed.metadata) or relaxed.fill_changed
@@ -182,7 +190,11 @@ def _checked(
             problems.append(
                 ValidationProblem("/data_type", f"{old.dtype} would become {new.dtype}")
             )
-        elif not choice.recode and not missing_chunks_agree(old, new, undefined=True):
+        elif (
+            not choice.recode
+            and not choice.fills
+            and not missing_chunks_agree(old, new, undefined=True)
+        ):
             message = f"{old.fill_value!r} would become {new.fill_value!r}"
             problems.append(ValidationProblem("/fill_value", message))
     if problems:

@@ -20,6 +20,7 @@ from zarr_core.tools import (
 from zarr_transfer.chunk_keys import may_collide
 from zarr_transfer.conversion.conventions import dimension_names
 from zarr_transfer.conversion.estimate import estimate
+from zarr_transfer.conversion.missing_values import follows_convention
 from zarr_transfer.conversion.note_unmanaged import note_unmanaged
 from zarr_transfer.conversion.plan_array import plan_array
 from zarr_transfer.conversion.portable import portable_step, requirement
@@ -122,7 +123,11 @@ def plan_nodes(spec: CopySpec, root: NodeMetadata, options: CopyOptions) -> Copy
     roots = _other_roots(spec.dest)
     required = requirement(options.portable)
     steps = []
-    for below, found in nodes(spec.source, root):
+    everything = [*nodes(spec.source, root)]
+    named = {_parent(below) for below, found in everything if _follows_convention(found)}
+    for below, found in everything:
+        if not spec.same_format and _parent(below) in named:
+            found = _scalar_by_convention(found)
         chosen = options.only is None or options.only(below)
         wanted = requested if chosen else kept
         if required is None:
@@ -147,6 +152,21 @@ def plan_nodes(spec: CopySpec, root: NodeMetadata, options: CopyOptions) -> Copy
         remove_source=options.remove_source,
         is_conversion=True,
     )
+
+
+def _parent(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _follows_convention(found: NodeMetadata | ZarrError) -> bool:
+    return isinstance(found, ArrayMetadata) and follows_convention(found)
+
+
+def _scalar_by_convention(found: NodeMetadata | ZarrError) -> NodeMetadata | ZarrError:
+    """Return the metadata of a scalar beside arrays with dimension names, of which it has none."""
+    if isinstance(found, ArrayMetadata) and not found.ndim and found.dimension_names is None:
+        return found.replace(dimension_names=())
+    return found
 
 
 def _source(

@@ -25,6 +25,7 @@ from zarr_core.extension import (
 from zarr_core.tools import create_extension
 
 from zarr_transfer.conversion.equivalence import is_definition, same_codecs
+from zarr_transfer.conversion.missing_values import by_convention, fill_value_changes
 from zarr_transfer.conversion.requested_layout import is_keep
 from zarr_transfer.conversion.to_format import array_to_format, problems_of
 from zarr_transfer.elements import as_dtype, can_become, same_fill_value
@@ -63,7 +64,13 @@ class TargetLayout:
 
 
 def plan_layout(
-    array: Array, dest: NodeLocation, path: str, requested: RequestedLayout, *, rename: bool
+    array: Array,
+    source: Format,
+    dest: NodeLocation,
+    path: str,
+    requested: RequestedLayout,
+    *,
+    rename: bool,
 ) -> TargetLayout:
     """Return the requested layout; other parts change as little as the format requires.
 
@@ -72,17 +79,20 @@ def plan_layout(
     free = [name for name in _RELAXED if name not in requested.layout()]
     failure: Exception | None = None
     fitted = {} if is_keep(requested.dtype) else _for_dtype(array, requested.dtype)
-    for relaxed, kept in product(_subsets(free), _layouts(array)):
-        if "shards" in relaxed and kept["shards"] is None:
+    for relaxed, given in product(_subsets(free), _layouts(array)):
+        if "shards" in relaxed and given["shards"] is None:
             continue  # the array has no shards
         chosen = {name: _RELAXED[name] for name in relaxed}
         if "serializer" in relaxed and "codecs" in array.serializer.to_configuration():
             # The compressors within the serializer are removed with it.
             chosen.setdefault("compressors", _RELAXED["compressors"])
-        layout = kept | fitted | chosen | requested.layout()
+        layout = given | fitted | chosen | requested.layout()
         try:
             made = _created(array, dest.format_, layout, requested, rename)
-            candidate = _with_the_rest(array, made, layout)
+            kept = _with_the_rest(array, made, layout)
+            candidate, note = kept, ""
+            if is_keep(requested.fill_value):
+                candidate, note = by_convention(kept, array.metadata, source, dest.format_)
             metadata, notes = array_to_format(dest, path, candidate, rename=rename)
         except ZarrError as error:
             failure = failure or error
@@ -90,6 +100,8 @@ def plan_layout(
                 break
             continue
         changed = not missing_chunks_agree(array, made, undefined=layout["fill_value"] is None)
+        changed = changed or fill_value_changes(kept, candidate)
+        notes += [note] * bool(note)
         notes += _notes(array, candidate, {*relaxed}, {*requested.layout()}, changed)
         return TargetLayout(metadata, changed, tuple(notes))
     assert failure is not None

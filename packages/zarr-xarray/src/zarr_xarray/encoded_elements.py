@@ -1,0 +1,346 @@
+"""Encode elements as they are stored; elements that would be read differently are errors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from xarray import Variable, conventions
+from xarray.coders import CFDatetimeCoder
+
+from zarr_xarray import _xarray
+from zarr_xarray.step_labels import is_missing
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping
+
+    from zarr_core import Array
+
+    NDArray = np.ndarray[Any, Any]
+
+_USUAL_CALENDARS = ("standard", "gregorian", "proleptic_gregorian")
+RESOLUTIONS = {"seconds": "s", "milliseconds": "ms", "microseconds": "us", "nanoseconds": "ns"}
+"""NumPy's resolution of units of times."""
+
+_FLOAT_PRECISION = np.timedelta64(20, "us")
+"""Rounding of times that are stored as double precision days since the year 1."""
+
+_CODING = ("scale_factor", "add_offset", "_FillValue", "missing_value", "_Unsigned")
+"""Attributes that xarray decodes numbers with."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredForm:
+    """How the elements of a variable are stored.
+
+    Parameters
+    ----------
+    location : str
+        The store and the path, for messages.
+    name : str
+        The variable.
+    dims : tuple of str
+        The stored dimensions.
+    dtype : dtype
+        The data type of the stored elements.
+    attributes : mapping
+        The attributes that xarray decodes the stored elements with.
+    encoding : mapping
+        The encoding of the decoded variable.
+    decoded_dtype : dtype
+        The data type that xarray decodes the elements to.
+    is_new : bool
+        Whether the encoding is that of the variable itself.  It can then round to integers, and
+        mark elements as missing.
+    """
+
+    location: str
+    name: str
+    dims: tuple[Hashable, ...]
+    dtype: np.dtype[Any]
+    attributes: Mapping[str, Any]
+    encoding: Mapping[str, Any]
+    decoded_dtype: np.dtype[Any]
+    is_new: bool = False
+
+    @classmethod
+    def of(cls, array: Array, raw: Variable, decoded: Variable) -> StoredForm:
+        """Return the form of a stored array, of which ``raw`` and ``decoded`` are the variables."""
+        coding = decoded.encoding
+        # Bounds of times have the units of the times.
+        shared = {key: coding[key] for key in ("units", "calendar") if key in coding}
+        return cls(
+            f"{array.store} {array.name!r}", array.path.rpartition("/")[2], raw.dims, array.dtype,
+            {**shared, **raw.attrs}, coding, decoded.dtype,
+        )  # fmt: skip
+
+    @property
+    def changes_nothing(self) -> bool:
+        """Whether numbers of the stored data type are stored as they are given."""
+        if self.dtype.kind not in "biufc" or self.decoded_dtype != self.dtype:
+            return False
+        coding = {**self.attributes, **self.encoding}
+        if any(key in coding for key in ("scale_factor", "add_offset", "_Unsigned")):
+            return False
+        if self.is_new:
+            return True
+        fill = coding.get("_FillValue")
+        is_nan = self.dtype.kind == "f" and fill is not None and bool(np.isnan(fill))
+        return "missing_value" not in coding and (fill is None or is_nan)
+
+
+def encode_existing(variable: Variable, form: StoredForm) -> Variable:
+    """Return a variable in the form of the stored array; chunks of Dask are encoded later.
+
+    The dimensions of the variable are in the stored order.
+
+    Raises
+    ------
+    ValueError
+        As for :func:`encode`; for chunks of Dask when they are computed, apart from their data
+        type.
+    """
+    coded = {*_CODING, *(["units"] if "units" in form.encoding else [])}
+    if variable.dtype.kind in "biuf" and coded & variable.attrs.keys():
+        # The data was read without decoding, perhaps from a store with another encoding.
+        variable = conventions.decode_cf_variable(
+            form.name, variable, decode_times="units" in coded, decode_timedelta="units" in coded
+        )
+    if variable.chunks is not None:
+        if variable.dtype != object and "units" not in form.encoding:  # xarray needs elements
+            encode(np.empty((0,) * variable.ndim, variable.dtype), form)
+        data = _xarray.map_chunks(partial(_encode_chunk, form=form), variable.data, form.dtype)
+        return Variable(form.dims, data)
+    if variable.dtype == form.dtype and form.changes_nothing:
+        return Variable(form.dims, variable)
+    return Variable(form.dims, encode(variable.values, form))
+
+
+def check_new(variable: Variable, encoded: Variable, name: Hashable, location: str) -> Variable:
+    """Return an encoded variable if xarray decodes its elements to those of the given variable.
+
+    Apart from :func:`encode`, elements can be rounded to integers, and can be equal to the fill
+    value that the user chose.
+
+    Raises
+    ------
+    ValueError
+        If an element would be read differently; for chunks of Dask when they are computed.
+    """
+    # What the attributes of the variable say about its elements is true already.
+    added = {key: encoded.attrs[key] for key in encoded.attrs.keys() - variable.attrs.keys()}
+    form = StoredForm(
+        location, str(name), variable.dims, encoded.dtype, added,
+        {**variable.encoding, "units": added.get("units")}, variable.dtype, is_new=True,
+    )  # fmt: skip
+    is_time = variable.dtype == object and encoded.dtype.kind in "iuf" and "units" in added
+    if form.changes_nothing or not (variable.dtype.kind in "mMbiufc" or is_time):
+        return encoded  # xarray stores text as it is, and missing text as ""
+    if encoded.chunks is None:
+        _check(variable.values, np.asarray(encoded.data), form)
+    else:
+        check = partial(_check_chunk, form=form)
+        encoded.data = _xarray.map_chunks(check, variable.data, encoded.dtype, encoded.data)
+    return encoded
+
+
+def encode(values: NDArray, form: StoredForm) -> NDArray:
+    """Encode elements in the form of a stored array.
+
+    Parameters
+    ----------
+    values : ndarray
+        The elements, as xarray decodes them, in the order of the stored dimensions.
+    form : StoredForm
+        How the elements are stored.
+
+    Raises
+    ------
+    ValueError
+        If the elements cannot be encoded, or if decoding the encoded elements does not return the
+        given ones, apart from rounding to the precision of the stored data type or the scale
+        factor.
+    """
+    if values.dtype == form.dtype and form.changes_nothing:
+        return values
+    if form.dtype.kind in "mM":  # data types of NumPy that CF does not have
+        if values.dtype.kind != form.dtype.kind:
+            raise ValueError(_error_message(form, f"their data type is {values.dtype}"))
+        data = values.astype(form.dtype)
+        if not (is_missing(values) | (data.astype(values.dtype) == values)).all():
+            raise ValueError(_error_message(form, _would_be(values, data, data != values)))
+        _check(values, data, form)
+        return data
+    variable = Variable(form.dims, _in_stored_resolution(values, form))
+    try:
+        _xarray.check_append_dtype(
+            form.name, Variable((), np.empty((), form.decoded_dtype)), variable
+        )
+        variable.encoding = dict(form.encoding)
+        data = np.asarray(_xarray.encode_variable(variable, name=form.name).data)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(_error_message(form, f"they cannot be encoded ({error})")) from error
+    try:
+        stored = data.astype(form.dtype, casting="same_kind", copy=False)
+    except TypeError:
+        raise ValueError(_error_message(form, f"their data type is {data.dtype}")) from None
+    _check(variable.values, stored, form)
+    return stored
+
+
+def decode(values: NDArray, form: StoredForm, decode_times: Any = None) -> NDArray:
+    """Decode stored elements, as xarray does."""
+    raw = Variable(form.dims, values, dict(form.attributes))
+    decoded: NDArray = conventions.decode_cf_variable(
+        form.name,
+        raw,
+        stack_char_dim=False,
+        decode_times=decode_times or time_decoder(form.attributes),
+        decode_timedelta=True if form.decoded_dtype.kind == "m" else None,
+    ).values
+    return decoded
+
+
+def time_decoder(attributes: Mapping[Any, Any]) -> Any:
+    """Return ``decode_times`` for attributes; xarray cannot guess it for arrays without elements.
+
+    The times of calendars other than the usual one are never those of NumPy.
+    """
+    calendar = str(attributes.get("calendar", "standard")).lower()
+    return calendar in _USUAL_CALENDARS or CFDatetimeCoder(use_cftime=True)
+
+
+def _encode_chunk(values: NDArray, form: StoredForm) -> NDArray:
+    """Encode a chunk of Dask."""
+    try:
+        return encode(np.asarray(values), form)
+    except ValueError as error:
+        error.add_note(_PARTLY_STORED)
+        raise
+
+
+def _check_chunk(values: NDArray, encoded: NDArray, form: StoredForm) -> NDArray:
+    """Return encoded elements if they are decoded to the given ones."""
+    encoded = np.asarray(encoded).astype(form.dtype)  # xarray's chunks of times may be wider
+    try:
+        _check(np.asarray(values), encoded, form)
+    except ValueError as error:
+        error.add_note(_PARTLY_STORED)
+        raise
+    return encoded
+
+
+_PARTLY_STORED = (
+    "chunks of Dask are encoded when they are computed; others may have been stored before"
+)
+
+
+def _check(given: NDArray, encoded: NDArray, form: StoredForm) -> None:
+    """Raise ValueError if encoded elements are not decoded to the given ones."""
+    try:
+        decoded = decode(encoded, form, _decoder_like(given, form))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(_error_message(form, f"they cannot be decoded ({error})")) from error
+    if _time_kind(given) != _time_kind(decoded):
+        reason = f"their data type is {given.dtype}, and they would be read as {decoded.dtype}"
+        raise ValueError(_error_message(form, reason))
+    wrong = _differs(given, decoded, encoded, form)
+    if wrong.any():
+        raise ValueError(_error_message(form, _would_be(given, decoded, wrong)))
+
+
+def _time_kind(values: NDArray) -> str:
+    """Return the kind of a data type for times of NumPy; otherwise an empty string."""
+    return values.dtype.kind if values.dtype.kind in "mM" else ""
+
+
+def _decoder_like(given: NDArray, form: StoredForm) -> Any:
+    """Return ``decode_times`` for which times have the data type of the given ones; or None."""
+    if given.dtype == object and given.size and hasattr(given.flat[0], "calendar"):
+        return CFDatetimeCoder(use_cftime=True)
+    unit = np.datetime_data(given.dtype)[0] if given.dtype.kind == "M" else ""
+    if unit in RESOLUTIONS.values() and time_decoder(form.attributes) is True:
+        decoder: Any = CFDatetimeCoder  # the default, nanoseconds, excludes the year 3000
+        return decoder(time_unit=unit)
+    return None
+
+
+def _would_be(given: NDArray, decoded: NDArray, wrong: Any) -> str:
+    """Return the first element that would be read differently, as text."""
+    one, other = given[wrong][0], decoded[wrong][0]
+    if str(one) == str(other):  # of different types
+        one, other = repr(one), repr(other)
+    return f"{one} would be read as {other}"
+
+
+def _in_stored_resolution(values: NDArray, form: StoredForm) -> NDArray:
+    """Return times in a resolution that is not coarser than the stored units.
+
+    xarray encodes coarser ones as NaT.
+    """
+    unit = RESOLUTIONS.get(str(form.encoding.get("units")).partition(" ")[0])
+    if values.dtype.kind not in "mM" or unit is None:
+        return values
+    finer = values.astype(np.result_type(values, np.dtype(f"{values.dtype.kind}8[{unit}]")))
+    # NumPy does not report that times are out of range.
+    is_equal = is_missing(values) | (finer.astype(values.dtype) == values)
+    return finer if is_equal.all() else values
+
+
+def _differs(given: NDArray, decoded: NDArray, encoded: NDArray, form: StoredForm) -> NDArray:
+    """Return where elements differ by more than the precision of the stored ones."""
+    stored = form.dtype.kind
+    scaled = "scale_factor" in form.encoding or "add_offset" in form.encoding
+    missing = is_missing(given)
+    if form.is_new and not scaled and given.dtype.kind in "biuf":
+        # The user chose this value for missing elements.
+        missing = missing | (is_missing(decoded) & (given == encoded))
+    different: Any = missing != is_missing(decoded)
+    if given.dtype.kind not in "fc":
+        if decoded.dtype.kind == "f" and given.dtype.kind in "biu":
+            with np.errstate(all="ignore"):
+                exact = np.where(missing, 0, decoded).astype(given.dtype)
+            return np.asarray(different | (~missing & (given != exact)), bool)
+        unequal = given != decoded
+        if stored == "f" and form.dtype.itemsize == 8 and given.dtype.kind in "mM":
+            # Units such as days since the year 1 round to some microseconds.
+            unequal &= np.abs(given - decoded) > _FLOAT_PRECISION
+        return np.asarray(different | (~missing & unequal), bool)
+    if stored == "f" and not scaled:
+        tolerance = np.abs(given) * float(np.finfo(form.dtype).eps)
+        tolerance = tolerance + float(np.finfo(form.dtype).smallest_subnormal)
+    elif stored in "iu" and (scaled or form.is_new):
+        scale = abs(float(form.encoding.get("scale_factor", 1)))
+        eps = float(np.finfo(decoded.dtype).eps) if decoded.dtype.kind == "f" else 0.0
+        tolerance = 0.501 * scale + 4 * eps * np.abs(given)
+    elif stored == "f":
+        tolerance = (
+            4
+            * float(np.finfo(form.dtype).eps)
+            * (np.abs(given) + abs(float(form.encoding.get("add_offset", 0))))
+        )
+    else:
+        tolerance = np.zeros(())
+    with np.errstate(invalid="ignore"):
+        near = np.isfinite(given) & (np.abs(given - decoded) <= tolerance)
+        same = (given == decoded) | near
+    return np.asarray(different | (~missing & ~same), bool)
+
+
+def _error_message(form: StoredForm, reason: str) -> str:
+    coding = form.encoding
+    details = ", ".join(
+        f"{key} {coding[key]!r}"
+        for key in (*_CODING, "units", "dtype")
+        if coding.get(key) is not None and not (key == "dtype" and coding[key] == form.dtype)
+    )
+    example = ""
+    if coding.get("units") is not None or form.decoded_dtype.kind in "mM":
+        example = ", such as {'units': 'microseconds since 1970-01-01'}"
+    return (
+        f"cannot write these elements of {form.name!r} to {form.location}: "
+        f"{reason}; it is stored as {form.dtype}{' with ' if details else ''}{details}. "
+        f"Create the array with an encoding that can represent them{example}"
+    )
