@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import StoreError
 
+from zarr_stores._database import path_exists
 from zarr_stores.fsspec_secrets import names_of_secrets, without_secrets
 from zarr_stores.fsspec_traits import default_options, new_instance, without_listings_cache
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Self
 
 _FORCED = "fsspec+"
+_LOCAL = ("file://", "local://")
 # Arguments that do not change the location.
 _IGNORED_OPTIONS = frozenset({
     "asynchronous", "batch_size", "cache_regions", "config_kwargs", "listings_expiry_time", "loop",
@@ -84,6 +86,9 @@ class Location:
             suffix = next(it for it in SUFFIXES if address.lower().endswith(it))
             address = f"{suffix[1:]}://::file://{os.path.abspath(address)}"
         try:
+            for part in address.split("::"):
+                if part.startswith(_LOCAL):
+                    path_exists(part.partition("://")[2])  # opening a pipe would wait
             import fsspec  # type: ignore[import-untyped]  # has no types
 
             told = dict(options)
