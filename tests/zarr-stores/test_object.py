@@ -439,7 +439,6 @@ def test_a_large_value_of_a_server_without_parts(plain_http_server):
     store = ObjectStore.from_url(plain_http_server.url)
     buffer = memoryview(bytearray(10))
     assert store.get_into("large", buffer) == len(value)
-    assert bytes(buffer) == value[:10]
     with store.open_value("large", ByteRange(-9)) as reader:
         assert bytes(reader.read(777, 20)) == value[777:797]
         assert reader.generation == store.generation("large")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from zarr_core.extension import StoreError
 
 from zarr_stores._database import path_exists
+from zarr_stores.fsspec_limits import limit_bodies
 from zarr_stores.fsspec_secrets import names_of_secrets, without_secrets
 from zarr_stores.fsspec_traits import default_options, new_instance, without_listings_cache
 
@@ -51,6 +52,7 @@ class Location:
             root = fs._join(fs._strip_protocol(root))  # noqa: SLF001 - no public name for it
             fs = fs.fs
         self._fs = without_listings_cache(fs) if not url else fs
+        limit_bodies(self._fs)
         self.root: str = fs._strip_protocol(root)  # noqa: SLF001 - fsspec's public name for it
         """Path in the notation of the file system."""
         self.secrets = names_of_secrets({**self._all_options(), **self._options}, url)
