@@ -76,7 +76,7 @@ class Settings:
     encoded_slack_nbytes : int, optional
         Bytes that a stored chunk, and each step of decoding it, may take in addition to 1.5 times
         its decoded size (by default 16 MiB); of chunks of text and other elements of variable
-        length, 16 times as much and 64 KiB for each element.  Larger ones are damaged or hostile,
+        length, 16 times as much and 1 MiB for each element.  Larger ones are damaged or hostile,
         and are not read.  Applies to arrays that are opened from now on.  None: no limit.
         Environment: ``ZARR_CORE_ENCODED_SLACK_NBYTES``.
     remote_memory_nbytes : int
@@ -337,4 +337,4 @@ def max_encoded_nbytes(nbytes: int | None, count: int = 0) -> int:
     slack = config.settings.encoded_slack_nbytes
     if slack is None:
         return sys.maxsize
-    return 16 * slack + (count << 16) if nbytes is None else nbytes + nbytes // 2 + slack
+    return 16 * slack + (count << 20) if nbytes is None else nbytes + nbytes // 2 + slack

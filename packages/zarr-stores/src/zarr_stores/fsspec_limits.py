@@ -17,6 +17,10 @@ class BodyTooLargeError(Exception):
     """A response is longer than the limit."""
 
 
+class RedirectError(Exception):
+    """A redirect is not to be followed."""
+
+
 class _Left:
     """How many bytes the responses to one call may still have."""
 
@@ -52,6 +56,7 @@ def limit_bodies(fs: Any) -> None:
         fs = getattr(fs, "fs", None)
 
 
+_REDIRECTS = (301, 302, 303, 307, 308)
 _HTTP = "fsspec.implementations.http"
 
 
@@ -80,6 +85,14 @@ def _response_class() -> Any:
                 raise
             self._body = b"".join(pieces)
             return self._body
+
+        def raise_for_status(self) -> None:
+            super().raise_for_status()
+            if self.status in _REDIRECTS:  # it was not followed
+                raise RedirectError(
+                    f"the server redirects to {self.headers.get('Location', '')[:200]!r}, which is "
+                    "not followed; use that URL, and allow its server"
+                )
 
     return LimitedResponse
 
