@@ -71,7 +71,7 @@ def _response_class() -> Any:
             left = _left.get()
             if left is None or self._body is not None:
                 return await super().read()
-            pieces = []
+            body = bytearray()
             try:
                 if (self.content_length or 0) > left.nbytes:
                     raise BodyTooLargeError
@@ -79,11 +79,11 @@ def _response_class() -> Any:
                     left.nbytes -= len(piece)
                     if left.nbytes < 0:
                         raise BodyTooLargeError
-                    pieces.append(piece)
+                    body += piece
             except BaseException:
                 self.close()
                 raise
-            self._body = b"".join(pieces)
+            self._body = bytes(body)
             return self._body
 
         def raise_for_status(self) -> None:
