@@ -49,6 +49,9 @@ def server(tmp_path):
         running.shutdown()
 
 
+# The block cache of fsspec does not close its files.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
 @pytest.mark.parametrize("kind", ["simplecache", "filecache", "blockcache", "cached"])
 @pytest.mark.parametrize("lists", [True, False])
 def test_only_the_target_says_that_a_value_is_missing(server, tmp_path, kind, lists):
