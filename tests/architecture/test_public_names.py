@@ -48,7 +48,7 @@ NAMES = {
         printable_message project project_dimension providers_of put quoted read_metadata
         read_metadata_from read_node refuse_misspelt reporting require_erasing require_extension
         scratch store_new stored_node strictjson system_calls take thread_count walk without_chunks write_fields
-        read_open remote_memory
+        max_encoded_nbytes read_open remote_memory
     """,
     "zarr_transfer": """
         Budget Checkpoint ChunkEdges Chunking ConversionError CopyExecutor CopyPlan CopyResult CopyStep

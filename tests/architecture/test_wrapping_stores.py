@@ -47,7 +47,7 @@ EXCEPTIONS = {
 OTHERS = {
     ShardedStore: {
         # Keys of chunks are not those of stored values.
-        "get_limited", "open_again", "set_values", "move_prefix", "list", "list_sizes",
+        "open_again", "set_values", "move_prefix", "list", "list_sizes",
         "file_layout", "chunk_cache",
     },
 }  # fmt: skip

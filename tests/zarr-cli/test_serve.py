@@ -525,3 +525,12 @@ def test_errors_do_not_contain_the_store_location(tmp_path):
     assert any(
         "secret%20location" in line for line in log
     )  # the log of the server has the full message
+
+
+def test_hidden_files_are_not_sent(memory_server):
+    """As in listings; names that a format has are sent."""
+    store = memory_server.site.store
+    for key in (".env", ".git/config", "a/.ssh/id", "a/.zattrs", ".zmetadata", ".manifest.jsonl"):
+        store.set(key, b"{}")
+        known = key.endswith((".zattrs", ".zmetadata", ".jsonl"))
+        assert ask(memory_server, f"/{key}")[0] == (200 if known else 404)

@@ -212,3 +212,13 @@ def test_a_missing_database_raises(redis_server):
         ):
             with pytest.raises(StoreError, match="'k': .*index is out of range"):
                 call()
+
+
+def test_a_prefix_within_another_one(redis_server, client):
+    """Its keys would also be those of the shorter prefix, which lists and removes them."""
+    name = unique()
+    client.set(f"{name}:inner:k", b"1")
+    with pytest.raises(StoreError, match="contains a colon"):
+        RedisStore(redis_server.url, prefix=f"{name}:inner")
+    with RedisStore(redis_server.url, prefix=f"{name}:inner", read_only=True) as store:
+        assert store.get("k") == b"1"

@@ -3,6 +3,8 @@
 import json
 import os
 import pickle
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import fsspec
 import h5py
@@ -461,3 +463,67 @@ def test_the_store_is_read_only(tmp_path):
         zarr_core.open("reference::https://host/refs.json", mode="r")
     made = zarr_core.create_group(tmp_path / "new.json")  # a name like any other
     assert type(made.store).__name__ == "LocalStore"
+
+
+@pytest.fixture
+def two_servers():
+    """The ports of a server that redirects to a second one, and what both received."""
+    received = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+        def do_HEAD(self):
+            self.do_GET()
+
+        def do_GET(self):
+            received.append((self.server.server_port, self.headers.get("X-Key")))
+            away = self.path == "/away"
+            self.send_response(307 if away else 200)
+            if away:
+                self.send_header("Location", f"http://127.0.0.1:{servers[1].server_port}/secret")
+            self.send_header("Content-Length", "0" if away else "6")
+            self.end_headers()
+            if not away and self.command == "GET":
+                self.wfile.write(b"secret")
+
+    servers = [ThreadingHTTPServer(("127.0.0.1", 0), Handler) for _ in range(2)]
+    for server in servers:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield *(server.server_port for server in servers), received
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.mark.parametrize("part", [(), (1, 3)])
+def test_redirects_to_servers_that_are_not_allowed(two_servers, part):
+    pytest.importorskip("aiohttp")
+    first, second, received = two_servers
+    url = f"http://127.0.0.1:{first}"
+    store = ReferenceStore({"a": [f"{url}/away", *part], "b": [f"{url}/here", *part]}, allow=[url])
+    with pytest.raises(StoreReadError, match="redirects to"):
+        store.get("a")
+    assert bytes(store.get("b")) == (b"ecr" if part else b"secret")
+    assert second not in {port for port, _ in received}
+
+
+def test_headers_for_servers_that_are_not_allowed(two_servers):
+    pytest.importorskip("aiohttp")
+    first, second, received = two_servers
+    here, there = f"http://127.0.0.1:{first}", f"http://127.0.0.1:{second}"
+    references = {"a": [f"{here}/x"], "b": [f"{there}/x"]}
+    options = {"client_options": {"default_headers": {"X-Key": "k"}, "allow_http": True}}
+    store = ReferenceStore(references, remote_options=options)
+    for key in references:
+        with pytest.raises(
+            StoreReadError, match="pass the servers that may receive them in allow="
+        ):
+            store.get(key)
+    assert not received
+    store = ReferenceStore(references, remote_options=options, allow=[here])
+    assert bytes(store.get("a")) == b"secret"
+    with pytest.raises(StoreReadError, match="not allowed by allow="):
+        store.get("b")
+    assert {*received} == {(first, "k")}

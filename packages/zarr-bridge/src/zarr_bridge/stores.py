@@ -13,6 +13,7 @@ from zarr.abc.store import RangeByteRequest
 from zarr.abc.store import Store as TheirStore
 from zarr.core.common import concurrent_map
 from zarr.core.sync import sync
+from zarr.storage import FsspecStore as TheirFsspecStore
 from zarr.storage import LocalStore as TheirLocalStore
 from zarr.storage import MemoryStore as TheirMemoryStore
 from zarr_core.extension import (
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
 __all__ = ["ZarrPythonStore"]
 
 REQUESTS = 32
+# Their ranges can extend beyond the end of a value.
+_WITH_RANGES = (TheirFsspecStore, TheirLocalStore)
 _SMALL_VALUE = 1 << 18  # bytes; smaller values are read as a whole
 
 
@@ -127,6 +130,15 @@ class ZarrPythonStore(Store):
         name = self._name(key)
         buffer = self._call(key, lambda: self.store.get(name, PROTOTYPE))
         return None if buffer is None else bytes_of(buffer).toreadonly()
+
+    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
+        if type(self.store) not in _WITH_RANGES:
+            return super().get_limited(key, limit)
+        name, part = self._name(key), RangeByteRequest(0, limit + 1)
+        buffer = self._call(key, lambda: self.store.get(name, PROTOTYPE, part))
+        if buffer is None or len(buffer) <= limit:
+            return None if buffer is None else bytes_of(buffer).toreadonly()
+        return max(limit + 1, self.getsize(key) or 0)
 
     def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
         asked = list(key_ranges)

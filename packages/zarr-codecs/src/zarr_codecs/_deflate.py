@@ -115,6 +115,10 @@ class DeflateCodec(BytesToBytesCodec):
                 return whole
         return _streams.gather(self.iter_decoded(data), decoded_size, name)
 
+    def decode_limited(self, data: Buffer, limit: int) -> Buffer | int:
+        """Decompress all streams, up to a limit."""
+        return _streams.gather_limited(self.iter_decoded(data), limit)
+
     def decode_into(self, data: Buffer, out: memoryview) -> None:
         """Decompress all streams into memory of exactly the decoded size."""
         whole = self.decode_single_stream(data, len(out)) if len(out) else None

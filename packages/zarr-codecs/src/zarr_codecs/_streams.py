@@ -47,7 +47,17 @@ def gather(blocks: Iterator[bytes], decoded_size: int | None, name: str) -> Buff
     """Join blocks, and check their total size if it is known."""
     if decoded_size is None:
         return b"".join(blocks)
-    out: Any = b""  # grows, so a wrong decoded_size does not allocate memory
+    whole = gather_limited(blocks, decoded_size)
+    if isinstance(whole, int):
+        raise ChunkDecodeError(f"decodes to more than {decoded_size} bytes", name)
+    if len(whole) != decoded_size:
+        raise ChunkDecodeError(f"decodes to {len(whole)} bytes instead of {decoded_size}", name)
+    return whole
+
+
+def gather_limited(blocks: Iterator[bytes], limit: int) -> Buffer | int:
+    """Join blocks; if they have more bytes than the limit, return how many were decoded."""
+    out: Any = b""  # grows, so a limit that is too large does not allocate memory
     for block in blocks:
         if not out:
             out = block  # usually the only one
@@ -55,10 +65,8 @@ def gather(blocks: Iterator[bytes], decoded_size: int | None, name: str) -> Buff
             out = bytearray(out) + block
         else:
             out += block
-        if len(out) > decoded_size:
-            raise ChunkDecodeError(f"decodes to more than {decoded_size} bytes", name)
-    if len(out) != decoded_size:
-        raise ChunkDecodeError(f"decodes to {len(out)} bytes instead of {decoded_size}", name)
+        if len(out) > limit:
+            return len(out)
     whole: Buffer = out
     return whole
 

@@ -114,6 +114,11 @@ class BloscCodec(BytesToBytesCodec):
             raise _size_error(size, decoded_size)
         return _decompress(data) if size else b""
 
+    def decode_limited(self, data: Buffer, limit: int) -> Buffer | int:
+        """Decompress a frame, up to a limit."""
+        size = _blosc_header.content_size(data)
+        return size if size > limit else self.decode(data, size)
+
     def decode_into(self, data: Buffer, out: memoryview) -> None:
         """Decompress a frame into memory of exactly the decoded size."""
         size = _blosc_header.content_size(data)

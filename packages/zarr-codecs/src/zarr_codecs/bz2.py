@@ -55,6 +55,10 @@ class Bz2Codec(BytesToBytesCodec):
         """Decompress all streams."""
         return _streams.gather(_content(data), decoded_size, _NAME)
 
+    def decode_limited(self, data: Buffer, limit: int) -> Buffer | int:
+        """Decompress all streams, up to a limit."""
+        return _streams.gather_limited(_content(data), limit)
+
     def decode_into(self, data: Buffer, out: memoryview) -> None:
         """Decompress all streams into memory of exactly the decoded size."""
         _streams.fill(out, _content(data), _NAME)

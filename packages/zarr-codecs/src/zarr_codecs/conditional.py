@@ -22,7 +22,7 @@ from zarr_core.extension import (
     ExtensionDefinition,
     Location,
 )
-from zarr_core.tools import CodecChain, create_extension
+from zarr_core.tools import CodecChain, create_extension, max_encoded_nbytes
 
 if TYPE_CHECKING:
     from typing import Self
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from zarr_core.extension import JSON, ArrayRepresentation, Buffer
 
     Codecs = tuple[BytesToBytesCodec | None, ...]
+    Steps = list[tuple[BytesToBytesCodec, int | None]]
 
 CodecLike: TypeAlias = "Codec | ExtensionDefinition | str | Mapping[str, JSON]"
 Decision: TypeAlias = "Callable[[int, BytesToBytesCodec, Buffer, Buffer | None], bool]"
@@ -201,19 +202,27 @@ class ConditionalCodec(BytesToBytesCodec):
     def decode(self, data: Buffer, decoded_size: int | None) -> Buffer:
         """Decode with the applied codecs, the last one first."""
         content, applied = self._applied(data, decoded_size)
-        for codec, size in reversed(applied):
-            content = codec.decode(content, size)
+        content = self._decode_steps(content, applied, decoded_size)
         if decoded_size is not None and len(content) != decoded_size:
             raise ChunkDecodeError(
                 f"decodes to {len(content)} bytes instead of {decoded_size}", _NAME
             )
         return content
 
+    def decode_limited(self, data: Buffer, limit: int) -> Buffer | int:
+        """Decode with the applied codecs, each up to a limit."""
+        content, applied = self._applied(data, None)
+        for codec, _ in reversed(applied):
+            decoded = codec.decode_limited(content, limit)
+            if isinstance(decoded, int) or len(decoded) > limit:
+                return decoded
+            content = decoded
+        return content
+
     def decode_into(self, data: Buffer, out: memoryview) -> None:
         """Decode with the applied codecs, the last step directly into ``out``."""
         content, applied = self._applied(data, len(out))
-        for codec, size in reversed(applied[1:]):
-            content = codec.decode(content, size)
+        content = self._decode_steps(content, applied[1:], len(out))
         if applied:
             applied[0][0].decode_into(content, out)
         elif len(content) != len(out):
@@ -221,9 +230,20 @@ class ConditionalCodec(BytesToBytesCodec):
         else:
             out[:] = content
 
-    def _applied(
-        self, data: Buffer, size: int | None
-    ) -> tuple[Buffer, list[tuple[BytesToBytesCodec, int | None]]]:
+    def _decode_steps(self, content: Buffer, applied: Steps, decoded_size: int | None) -> Buffer:
+        """Decode with some of the codecs, the last one first; limits sizes that are unknown."""
+        for codec, size in reversed(applied):
+            if size is None and decoded_size is not None:
+                limit = max_encoded_nbytes(decoded_size)
+                decoded = codec.decode_limited(content, limit)
+                if isinstance(decoded, int):
+                    raise ChunkDecodeError(f"decodes to more than {limit} bytes", _NAME)
+                content = decoded
+            else:
+                content = codec.decode(content, size)
+        return content
+
+    def _applied(self, data: Buffer, size: int | None) -> tuple[Buffer, Steps]:
         """Return the bytes after the header, and the applied codecs with their decoded sizes."""
         if len(data) < self._header:
             raise ChunkDecodeError(

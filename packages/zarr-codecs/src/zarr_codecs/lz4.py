@@ -58,6 +58,11 @@ class Lz4Codec(BytesToBytesCodec):
         """Decompress a block."""
         return _decompress(data, decoded_size) if _content_size(data, decoded_size) else b""
 
+    def decode_limited(self, data: Buffer, limit: int) -> Buffer | int:
+        """Decompress a block, up to a limit."""
+        size = _content_size(data, None)
+        return size if size > limit else self.decode(data, size)
+
     def decode_into(self, data: Buffer, out: memoryview) -> None:
         """Decompress a block into memory of exactly the decoded size."""
         if _content_size(data, len(out)):

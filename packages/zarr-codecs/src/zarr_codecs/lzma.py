@@ -92,6 +92,10 @@ class LzmaCodec(BytesToBytesCodec):
         """Decompress all streams."""
         return _streams.gather(self._content(data), decoded_size, _NAME)
 
+    def decode_limited(self, data: Buffer, limit: int) -> Buffer | int:
+        """Decompress all streams, up to a limit."""
+        return _streams.gather_limited(self._content(data), limit)
+
     def decode_into(self, data: Buffer, out: memoryview) -> None:
         """Decompress all streams into memory of exactly the decoded size."""
         _streams.fill(out, self._content(data), _NAME)

@@ -95,6 +95,10 @@ class NumcodecsBloscCodec(BytesToBytesCodec):
         """Decompress a frame."""
         return self._blosc.decode(data, decoded_size)
 
+    def decode_limited(self, data: Buffer, limit: int) -> Buffer | int:
+        """Decompress a frame, up to a limit."""
+        return self._blosc.decode_limited(data, limit)
+
     def decode_into(self, data: Buffer, out: memoryview) -> None:
         """Decompress a frame into memory of exactly the decoded size."""
         self._blosc.decode_into(data, out)

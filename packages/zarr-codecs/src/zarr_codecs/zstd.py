@@ -10,9 +10,11 @@ Compatible:     zarr-python, TensorStore, zarrs
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 from zarr_core.extension import BytesToBytesCodec, ChecksumError, ChunkDecodeError
 
 from zarr_codecs import _numcodecs, _zstandard, _zstd_frame
@@ -76,6 +78,15 @@ class ZstdCodec(BytesToBytesCodec):
         whole = _zstandard.decompress_frame(data) if declared <= _zstandard.SMALL else None
         return _decompress(data) if whole is None else whole
 
+    def decode_limited(self, data: Buffer, limit: int) -> Buffer | int:
+        """Decompress all frames, up to a limit."""
+        declared, max_size = _zstd_frame.content_size(data)
+        if declared is not None:
+            return declared if declared > limit else self.decode(data, declared)
+        if max_size <= limit:
+            return self.decode(data, None)
+        return _decompress_limited(data, limit)
+
     def decode_into(self, data: Buffer, out: memoryview) -> None:
         """Decompress all frames into memory of exactly the decoded size."""
         whole = _one_frame(data, len(out))
@@ -83,6 +94,19 @@ class ZstdCodec(BytesToBytesCodec):
             out[:] = whole
         elif _declared(data, len(out)) != 0:
             _decompress(data, out)
+
+
+def _decompress_limited(data: Buffer, limit: int) -> Buffer | int:
+    """Decompress frames that do not declare their size, up to a limit."""
+    out = np.empty(limit, np.uint8).data  # only what is written to takes memory
+    try:
+        return _numcodecs.zstd_decompress(data, out)
+    except (RuntimeError, ValueError) as error:
+        if shorter := re.search(r"expected to decompress \d+, got (\d+)", str(error)):
+            return bytes(out[: int(shorter[1])])
+        if "too small" in str(error):
+            return limit + 1
+    return _decompress(data, out)  # raises the error
 
 
 def _one_frame(data: Buffer, size: int) -> Buffer | None:

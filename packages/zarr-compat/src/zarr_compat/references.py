@@ -52,6 +52,9 @@ class WritableReferences(zarr_core.Store):
     def get(self, key: str) -> Buffer | None:
         return self.reader.get(key)
 
+    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
+        return self.reader.get_limited(key, limit)
+
     def get_partial_values(
         self, key_ranges: Iterable[tuple[str, ByteRange]]
     ) -> list[Buffer | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass, field, fields, replace
 from itertools import count
 from threading import RLock, get_ident
@@ -72,6 +73,12 @@ class Settings:
         Maximum size of a metadata document in bytes (by default 256 MiB), including consolidated
         metadata and references.  Reading may need several times as much memory.  None: no limit.
         Environment: ``ZARR_CORE_MAX_METADATA_NBYTES``.
+    encoded_slack_nbytes : int, optional
+        Bytes that a stored chunk, and each step of decoding it, may take in addition to 1.5 times
+        its decoded size (by default 16 MiB); of chunks of text and other elements of variable
+        length, 16 times as much and 1 MiB for each element.  Larger ones are damaged or hostile,
+        and are not read.  Applies to arrays that are opened from now on.  None: no limit.
+        Environment: ``ZARR_CORE_ENCODED_SLACK_NBYTES``.
     remote_memory_nbytes : int
         Memory in bytes, in addition to results, for large chunks of remote stores that are received
         and decoded at the same time (by default 24 MiB).  More memory is faster if one connection
@@ -90,6 +97,7 @@ class Settings:
     native: Literal["auto", "off", "require"] = "auto"
     chunk_cache: Any = None
     max_metadata_nbytes: int | None = 1 << 28
+    encoded_slack_nbytes: int | None = 1 << 24
     remote_memory_nbytes: int = 3 << 23
 
 
@@ -219,11 +227,10 @@ def _checked(settings: Settings) -> Settings:
         raise ValueError(
             f"threads must be None or an integer of at least 0, not {settings.threads!r}"
         )
-    if settings.max_metadata_nbytes is not None and not _is_positive(settings.max_metadata_nbytes):
-        raise ValueError(
-            "max_metadata_nbytes must be None or an integer of at least 1, not "
-            f"{settings.max_metadata_nbytes!r}"
-        )
+    for name in ("max_metadata_nbytes", "encoded_slack_nbytes"):
+        value = getattr(settings, name)
+        if value is not None and not _is_positive(value):
+            raise ValueError(f"{name} must be None or an integer of at least 1, not {value!r}")
     if not _is_positive(settings.remote_memory_nbytes):
         raise ValueError(
             "remote_memory_nbytes must be an integer of at least 1, not "
@@ -287,6 +294,7 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], Any]]] = {
     "ZARR_CORE_NATIVE": ("native", str),
     "ZARR_CORE_DISABLE_PLUGINS": ("disabled_plugins", _names),
     "ZARR_CORE_MAX_METADATA_NBYTES": ("max_metadata_nbytes", _integer),
+    "ZARR_CORE_ENCODED_SLACK_NBYTES": ("encoded_slack_nbytes", _integer),
     "ZARR_CORE_REMOTE_MEMORY_NBYTES": ("remote_memory_nbytes", _integer),
 }
 
@@ -314,3 +322,19 @@ def _after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
+
+
+def max_encoded_nbytes(nbytes: int | None, count: int = 0) -> int:
+    """Return the largest size that encoded bytes may have, in bytes, by the settings.
+
+    Parameters
+    ----------
+    nbytes : int or None
+        The size that they decode to; None if it depends on the values.
+    count : int
+        The number of elements.
+    """
+    slack = config.settings.encoded_slack_nbytes
+    if slack is None:
+        return sys.maxsize
+    return 16 * slack + (count << 20) if nbytes is None else nbytes + nbytes // 2 + slack

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from zarr_core.cache import Cache
     from zarr_core.chunk_grids import RegularAxis
+    from zarr_core.config import max_encoded_nbytes
     from zarr_core.engine.chain import CodecChain, codec_definition
     from zarr_core.engine.chunk_reader import read_open
     from zarr_core.engine.fill_value import fill_test as fill_value_test
@@ -197,6 +198,7 @@ _MODULE_OF = {
     "read_metadata": "zarr_core.interfaces.metadata_document",
     "read_metadata_from": "zarr_core.interfaces.metadata_document",
     "read_node": "zarr_core.formats.detect",
+    "max_encoded_nbytes": "zarr_core.config",
     "read_open": "zarr_core.engine.chunk_reader",
     "refuse_misspelt": "zarr_core.hierarchy.store_path",
     "reporting": "zarr_core.interfaces.progress",
@@ -277,6 +279,7 @@ __all__ = [
     "listed",
     "log",
     "make_room",
+    "max_encoded_nbytes",
     "normalise_path",
     "number_from_text",
     "occupied",

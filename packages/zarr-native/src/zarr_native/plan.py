@@ -21,6 +21,7 @@ from zarr_core.extension import (
     CoordinateIndexer,
     NativePlan,
     OrthogonalIndexer,
+    Store,
     check_prefix,
 )
 from zarr_core.tools import (
@@ -38,7 +39,7 @@ from zarr_native.codecs import class_name, native_form
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from zarr_core.extension import Buffer, ByteReader, Store
+    from zarr_core.extension import Buffer, ByteReader
     from zarr_core.tools import ChunkProjection, PreparedCodecChain, StoredArray
 
     Array = np.ndarray[Any, Any]
@@ -159,7 +160,7 @@ class Plan(NativePlan):
             return set(self._read_remote(array, selection, out)) if kind is BasicIndexer else None
         if self._view is not None:
             out = out.view(self._view)
-        values = array.chunk_store.get if where is Where.MEMORY else None
+        values = _getter(array) if where is Where.MEMORY else None
         if kind is BasicIndexer or kind is OrthogonalIndexer:
             index = selection.index
             left = _native.read_box(self._plan, index, out, available_threads, values)
@@ -189,7 +190,7 @@ class Plan(NativePlan):
         """
         left: list[tuple[int, ...]] = []
         viewed = out if self._view is None else out.view(self._view)
-        store, codecs, key = array.chunk_store, array.codecs, array.chunk_key
+        store, codecs, key, get = array.chunk_store, array.codecs, array.chunk_key, _getter(array)
         decoded = codecs.decoded.nbytes or 0
 
         def decode(projection: ChunkProjection, value: Buffer | None) -> None:
@@ -222,7 +223,7 @@ class Plan(NativePlan):
         def work(projection: ChunkProjection) -> None:
             name = key(projection.chunk_coords)
             if not self._is_large:
-                decode(projection, store.get(name))
+                decode(projection, get(name))
             elif not read_open(
                 store, name, ByteRange(0), lambda value: decode_large(projection, value)
             ):
@@ -230,6 +231,20 @@ class Plan(NativePlan):
 
         parallel_for(project(selection, array.axes, complete=False), work, True, array.threads)
         return left
+
+
+def _getter(array: StoredArray) -> Callable[[str], Buffer | None]:
+    """A function that gets a value; one that is too large, which Python refuses, as empty."""
+    store, limit = array.chunk_store, array.codecs.max_encoded_size
+    if type(store).get_limited is Store.get_limited:  # it would get it as a whole
+        return store.get
+    get_limited = store.get_limited
+
+    def get(key: str) -> Buffer | None:
+        value = get_limited(key, limit)
+        return b"" if isinstance(value, int) else value
+
+    return get
 
 
 def _setter(store: Store) -> Callable[[str, bytes | None], None]:

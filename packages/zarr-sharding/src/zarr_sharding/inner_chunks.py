@@ -185,6 +185,12 @@ def for_each_batch(
     )
 
 
+def check_size(shard: Shard, batch: Batch) -> None:
+    """Raise a ChunkDecodeError if a batch is an inner chunk that is too large."""
+    if batch.nbytes > BATCH_BYTES:
+        shard.inner.check_size(batch.items[0][2])
+
+
 def read_inner_chunks(
     shard: Shard,
     reader: ByteReader,
@@ -195,8 +201,9 @@ def read_inner_chunks(
     """Read inner chunks in batches, and call ``place`` with position and bytes of each."""
 
     def work(batch: Batch) -> None:
-        position = 0
+        position = batch.items[0][3]
         try:
+            check_size(shard, batch)
             for data, position in iter_inner_chunks(reader, batch):
                 place(position, data)
         except INNER_ERRORS as error:

@@ -17,6 +17,7 @@ from zarr_sharding.inner_chunks import (
     GAP_BYTES,
     INNER_ERRORS,
     Batch,
+    check_size,
     decode,
     for_each_batch,
     iter_inner_chunks,
@@ -85,6 +86,7 @@ def _read_one(shard: Shard, reader: ByteReader, projection: ChunkProjection, out
         elif not is_whole and _prefers_partial_decode(shard, nbytes):
             shard.inner.partial_decode(subrange(reader, offset, nbytes), chunk_selection, out)
         else:
+            shard.inner.check_size(nbytes)
             with scratch(nbytes) as memory:
                 reader.read_into([(offset, memory)])
                 decode(shard, memory, selection, out)
@@ -277,8 +279,9 @@ def _read_small(
         with scratch(count * nbytes) as memory:
             rows = np.frombuffer(memory, dtype).reshape(count, *shard.inner_shape)
             places: list[int] = []
-            position = 0
+            position = batch.items[0][3]
             try:
+                check_size(shard, batch)
                 for data, position in iter_inner_chunks(reader, batch):
                     row = len(places)
                     if decode_bytes_into is None:

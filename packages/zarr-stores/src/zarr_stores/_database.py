@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from urllib.parse import quote, unquote
@@ -225,11 +227,14 @@ def path_exists(path: str) -> bool:
     ------
     OSError
         If the path cannot be inspected; a permission error does not mean that it is missing.
+        If it is a pipe, a socket or a device: opening it would wait for another program.
     """
     try:
-        os.stat(path)
+        mode = os.stat(path).st_mode
     except (FileNotFoundError, NotADirectoryError):
         return False
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise OSError(errno.EINVAL, "the path is a pipe, a socket or a device, not a file", path)
     return True
 
 

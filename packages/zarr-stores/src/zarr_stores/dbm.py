@@ -25,7 +25,7 @@ from zarr_core.extension import (
 from zarr_core.tools import only_keys, system_calls
 
 from zarr_stores._after_fork import register_after_fork
-from zarr_stores._database import INVALID_NAMES, DatabaseStore, encode_key, to_bytes
+from zarr_stores._database import INVALID_NAMES, DatabaseStore, encode_key, path_exists, to_bytes
 from zarr_stores.dbm_sqlite import SQLiteTable, is_sqlite_file
 
 try:
@@ -302,6 +302,8 @@ class DBMStore(DatabaseStore):
     def _open(self, create: bool) -> tuple[Any, bool]:
         """Open the database; return it and whether to close it after each use."""
         flag = "c" if create else "r"
+        for suffix in _SUFFIXES:
+            path_exists(f"{self.path}{suffix}")  # refuses what is not a file
         if create:
             os.makedirs(os.path.dirname(self.path), exist_ok=True)
         if callable(self._backend):

@@ -11,6 +11,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from zarr_stores.sqlite_connections import is_plain_table
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -53,12 +55,14 @@ class SQLiteTable:
         )
         self._cursor = connection.cursor()
         try:
+            connection.execute("PRAGMA trusted_schema=OFF")
             with suppress(sqlite3.OperationalError):
                 self._cursor.execute("PRAGMA journal_mode = wal").fetchone()
             if flag == "c":
                 self._cursor.execute(
                     "CREATE TABLE IF NOT EXISTS Dict(key BLOB UNIQUE NOT NULL, value BLOB NOT NULL)"
                 )
+            is_plain_table(connection, "Dict")
         except BaseException:
             connection.close()
             raise

@@ -6,7 +6,8 @@ URL:            URLs of fsspec; ``fsspec+s3://`` for schemes of other stores; ch
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr_core.extension import (
     Store,
@@ -29,13 +30,14 @@ from zarr_stores.fsspec_files import (
     remove_file,
     write_file,
 )
+from zarr_stores.fsspec_limits import BodyTooLargeError, limited_bodies, read_limited
 from zarr_stores.fsspec_location import SUFFIXES, Location, is_asynchronous, location_of
 from zarr_stores.fsspec_reader import open_file_reader, open_range_reader
 from zarr_stores.fsspec_secrets import without_secrets
 from zarr_stores.fsspec_traits import Traits, generation_of, path_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Self
 
     from zarr_core.extension import Buffer, Buffers, ByteRange, ByteReader, Change
@@ -49,6 +51,12 @@ __all__ = ["FsspecStore"]
 REQUESTS = 64
 GAP_BYTES = 1 << 17
 TIMEOUT = 60.0
+_MOST_UNREQUESTED = 1 << 28  # bytes that a server without ranges sends in addition
+_NO_RANGES = (
+    "the server does not support range requests, and the value has {} bytes; copy the store to a "
+    "local directory, or use a server that supports them, such as zarr-core serve"
+)
+T = TypeVar("T")
 
 
 class FsspecStore(Store):
@@ -90,6 +98,9 @@ class FsspecStore(Store):
     After parts of large values are read, the generation of the file is compared.
     """
 
+    query = ""
+    """Query of the URLs of all values, such as a signature."""
+
     def __init__(
         self,
         fs: Any,
@@ -111,7 +122,7 @@ class FsspecStore(Store):
         self.calls = Calls(location, traits, location, *self._limits, denied_is_missing)
         """All calls of the file system."""
         self.read_only = read_only or bool(traits.read_only)
-        self.supports_listing = not traits.http
+        self.supports_listing = not traits.target_http
         self.max_concurrency = max_concurrency or (REQUESTS if traits.waits else None)
         self.gap_bytes = gap_bytes
 
@@ -181,13 +192,28 @@ class FsspecStore(Store):
     # --- readable ---
 
     def get(self, key: str) -> bytes | None:
-        path = self._path(key)
-        try:
-            with self.calls.reading(key, path) as fs:
-                data: bytes = fs.cat_file(path, **self._traits.whole)
-                return data
-        except MISSING:
-            return None
+        path, whole = self._path(key), self._traits.whole
+
+        def work(fs: Any) -> bytes:
+            data: bytes = fs.cat_file(path, **whole)
+            return data
+
+        return self._read(key, path, work)
+
+    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
+        if self._traits.memory:
+            return super().get_limited(key, limit)
+        path, http = self._path(key), self._traits.http
+        return self._read(key, path, lambda fs: read_limited(fs, path, limit, http))
+
+    def _read(self, key: str, path: str, work: Callable[[Any], T]) -> T | None:
+        """Return what a function reads; None only if the file system behind caches has no file."""
+        with suppress(*MISSING), self.calls.reading(key, path) as fs:
+            return work(fs)
+        if self._traits.cached:
+            with suppress(*MISSING), self.calls.reading_target(key) as target:
+                return work(target)
+        return None
 
     def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
         requested = list(key_ranges)
@@ -224,16 +250,26 @@ class FsspecStore(Store):
         paths = [self._path(key) for key, *_ in ranges]
         starts, stops = ([one[index] for one in ranges] for index in (1, 2))
         values: Values = []
-        with self.calls.reading(ranges[0][0], paths[0]) as fs:
-            got = fs.cat_ranges(paths, starts, stops, on_error="return")
-        for (key, start, stop, size), value in zip(ranges, got, strict=True):
-            try:
-                with self.calls.wrap_errors(key):
-                    if isinstance(value, BaseException):
-                        raise value
-            except MISSING:
+        total = sum(stop - start for _, start, stop, _ in ranges)
+
+        def work(fs: Any) -> list[Any]:
+            with limited_bodies(total + _MOST_UNREQUESTED):
+                return list(fs.cat_ranges(paths, starts, stops, on_error="return"))
+
+        got = self._read(ranges[0][0], paths[0], work) or [None] * len(ranges)
+        for number, (key, start, stop, size) in enumerate(ranges):
+            value = got[number]
+            if self._traits.cached and isinstance(value, MISSING):
+                with suppress(*MISSING), self.calls.reading_target(key) as target:
+                    value = target.cat_file(paths[number], start=start, end=stop)
+            if value is None or isinstance(value, MISSING):
                 values.append(None)
                 continue
+            if isinstance(value, BodyTooLargeError):
+                raise StoreReadError(_NO_RANGES.format(size), self, key)
+            with self.calls.wrap_errors(key):
+                if isinstance(value, BaseException):
+                    raise value
             # A server without support for ranges sends the whole value.
             part = memoryview(value)[start:stop] if len(value) == size else value
             if len(part) != stop - start:
@@ -254,8 +290,10 @@ class FsspecStore(Store):
     def info(self, key: str) -> Mapping[str, Any] | None:
         """Return the information of the file system about a file; None if it does not exist."""
         path = self._path(key)
+        # A cache may answer by a listing, which many servers do not have.
+        reading = self.calls.reading_target if self._traits.cached else self.calls.reading
         try:
-            with self.calls.reading(key) as fs:
+            with reading(key) as fs:
                 fs.invalidate_cache()
                 info: Mapping[str, Any] = fs.info(path)
         except MISSING:
@@ -392,7 +430,7 @@ class FsspecStore(Store):
     def _path(self, key: str) -> str:
         check_key(key)
         path = path_in(self._location.fs(), self._traits, self._base, key)
-        return self._followed(path, key)
+        return self._followed(path, key) + self.query
 
     def _directory(self, prefix: str) -> str:
         check_prefix(prefix)

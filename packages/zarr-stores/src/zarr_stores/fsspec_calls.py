@@ -12,6 +12,7 @@ from zarr_core.tools import key_lock
 
 from zarr_stores.fsspec_files import drop_cached
 from zarr_stores.fsspec_timeout import TimedFileSystem
+from zarr_stores.fsspec_traits import target_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,6 +75,14 @@ class Calls:
                 except Exception:
                     drop_cached(fs, path)
                     raise
+
+    @contextmanager
+    def reading_target(self, key: str) -> Iterator[Any]:
+        """Provide the file system behind a cache, which reports failures as missing files."""
+        with self.wrap_errors(key):
+            target = target_of(self._location.fs())
+            timed = getattr(target, "async_impl", False)
+            yield TimedFileSystem(target, self._store, *self._limits) if timed else target
 
     @contextmanager
     def writing(self, key: str) -> Iterator[Any]:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import StoreError
 
+from zarr_stores._database import path_exists
+from zarr_stores.fsspec_limits import limit_bodies
 from zarr_stores.fsspec_secrets import names_of_secrets, without_secrets
 from zarr_stores.fsspec_traits import default_options, new_instance, without_listings_cache
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Self
 
 _FORCED = "fsspec+"
+_LOCAL = ("file://", "local://")
 # Arguments that do not change the location.
 _IGNORED_OPTIONS = frozenset({
     "asynchronous", "batch_size", "cache_regions", "config_kwargs", "listings_expiry_time", "loop",
@@ -49,6 +52,7 @@ class Location:
             root = fs._join(fs._strip_protocol(root))  # noqa: SLF001 - no public name for it
             fs = fs.fs
         self._fs = without_listings_cache(fs) if not url else fs
+        limit_bodies(self._fs)
         self.root: str = fs._strip_protocol(root)  # noqa: SLF001 - fsspec's public name for it
         """Path in the notation of the file system."""
         self.secrets = names_of_secrets({**self._all_options(), **self._options}, url)
@@ -84,6 +88,9 @@ class Location:
             suffix = next(it for it in SUFFIXES if address.lower().endswith(it))
             address = f"{suffix[1:]}://::file://{os.path.abspath(address)}"
         try:
+            for part in address.split("::"):
+                if part.startswith(_LOCAL):
+                    path_exists(part.partition("://")[2])  # opening a pipe would wait
             import fsspec  # type: ignore[import-untyped]  # has no types
 
             told = dict(options)

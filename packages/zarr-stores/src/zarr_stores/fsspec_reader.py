@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from zarr_core.extension import BufferByteReader, ByteReader, StoreReadError, ValueReplacedError
 
 from zarr_stores.fsspec_calls import MISSING
+from zarr_stores.fsspec_limits import limited_bodies
 from zarr_stores.fsspec_traits import change_markers, generation_of
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _WHOLE = 1 << 18  # bytes: smaller values are read as a whole
 _REPLACED = "the value was replaced while it was read"
+_MOST_UNKNOWN = 1 << 28  # bytes of a value of unknown length
 _SMALL = 1 << 16  # bytes that are requested before the length is known
 
 
@@ -36,7 +38,11 @@ def open_range_reader(
         return None
     size = info.get("size")
     if size is None or size <= _WHOLE:
-        value = store.get(key)
+        limit = _MOST_UNKNOWN if size is None else _WHOLE
+        value = store.get_limited(key, limit)
+        if isinstance(value, int):
+            reason = f"the value has more than {limit} bytes, but the server declares {size}"
+            raise StoreReadError(reason, store, key)
         return None if value is None else BufferByteReader(value)
     return RangeReader(store, key, info)
 
@@ -44,7 +50,7 @@ def open_range_reader(
 def _head(store: FsspecStore, key: str, path: str) -> bytes | None:
     """Read a small value with one request; None if it is large or the request fails."""
     try:
-        with store.calls.reading(key, path) as fs:
+        with store.calls.reading(key, path) as fs, limited_bodies(_SMALL):
             data: bytes = fs.cat_file(path, start=0, end=_SMALL)
     except Exception:  # empty values have no range; other errors recur in the next request
         return None

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from zarr_core.tools import log
 
+from zarr_stores.fsspec_limits import RedirectError
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -113,7 +115,9 @@ class TimedFileSystem:
 
 def _is_other_failure(cause: BaseException | None) -> TypeGuard[Exception]:
     """Return whether an HTTP request failed for another reason than a missing file."""
-    of_http = type(cause).__module__.startswith("aiohttp.") or isinstance(cause, TimeoutError)
+    of_http = type(cause).__module__.startswith("aiohttp.") or isinstance(
+        cause, TimeoutError | RedirectError
+    )
     return of_http and getattr(cause, "status", None) not in _MISSING
 
 

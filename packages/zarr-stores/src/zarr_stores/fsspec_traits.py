@@ -62,6 +62,12 @@ class Traits:
         self.http = _is_any(kinds, (f"{_HERE}http",))
         self.caching = any(kind.__name__ == _CACHE for kind in type(fs).__mro__)
         """Whether it caches whole files: only one thread at a time can fetch a file."""
+        target = target_of(fs)
+        self.cached = target is not fs
+        """Whether it is a cache of another file system."""
+        target_kinds = [kind.__module__ for kind in type(target).__mro__]
+        self.target_http = _is_any(target_kinds, (f"{_HERE}http",))
+        """Whether the file system behind caches is HTTP."""
         # A cache reports the ``async_impl`` of the file system behind it.
         self.concurrent = bool(fs.async_impl) and not _is_any(kinds, (f"{_HERE}cached",))
         """Whether it sends concurrent requests in its own event loop."""
@@ -83,6 +89,13 @@ class Traits:
         self.whole: dict[str, Any] = {"max_concurrency": 1} if _is_any(kinds, ("s3fs",)) else {}
         """Arguments for reading a value with one request."""
         self.s3 = _is_any(kinds, ("s3fs",))
+
+
+def target_of(fs: Any) -> Any:
+    """Return the file system behind caches of fsspec; the file system itself if it is none."""
+    while _is_any([kind.__module__ for kind in type(fs).__mro__], (f"{_HERE}cached",)):
+        fs = fs.fs
+    return fs
 
 
 def _is_any(kinds: list[str], modules: tuple[str, ...]) -> bool:

@@ -8,7 +8,7 @@ Library:        lmdb
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr_core.extension import (
     BufferByteReader,
@@ -31,12 +31,14 @@ from zarr_stores.lmdb_environment import (
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Self
 
     from zarr_core.extension import Buffer, Buffers, ByteRange, Change
 
 __all__ = ["LMDBStore"]
+
+T = TypeVar("T")
 
 _KEY_LIMIT = 511
 
@@ -112,6 +114,12 @@ class LMDBStore(DatabaseStore):
 
     _get = get
 
+    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
+        def work(value: memoryview) -> Buffer | int:
+            return len(value) if len(value) > limit else bytes(value)
+
+        return self._look(key, work)
+
     def get_into(self, key: str, buffer: memoryview) -> int | None:
         check_key(key)
         environment = self._environment or self._open(create=False)
@@ -127,8 +135,6 @@ class LMDBStore(DatabaseStore):
                 size = len(value)
                 if size <= len(buffer):
                     buffer[:size] = value
-                else:
-                    buffer[:] = value[: len(buffer)]
                 return size
             finally:
                 transaction.abort()
@@ -192,6 +198,10 @@ class LMDBStore(DatabaseStore):
         return self.getsize(key) is not None
 
     def getsize(self, key: str) -> int | None:
+        return self._look(key, len)
+
+    def _look(self, key: str, work: Callable[[memoryview], T]) -> T | None:
+        """Return the result of a function of a value in the memory map; None if it is missing."""
         check_key(key)
         environment = self._environment or self._open(create=False)
         if environment is None:
@@ -201,7 +211,7 @@ class LMDBStore(DatabaseStore):
             transaction = environment.begin(buffers=True)
             try:
                 value = transaction.get(key.encode())
-                return None if value is None else len(value)
+                return None if value is None else work(value)
             finally:
                 transaction.abort()
         except _failures() as error:

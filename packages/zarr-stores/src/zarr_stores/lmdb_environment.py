@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary, ref
 from zarr_core.extension import ByteReader, StoreReadError
 
 from zarr_stores._database import path_exists
+from zarr_stores.lmdb_file import check_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,7 +69,9 @@ def _open(path: str, create: bool, subdir: bool | None, map_size: int, fsync: bo
     elif subdir is None:
         subdir = not path.endswith(_FILE_SUFFIX)
     data = os.path.join(path, _DATA) if subdir else path
-    if not create and not path_exists(data):
+    if path_exists(data):
+        check_file(data)
+    elif not create:
         return None
     if create:
         os.makedirs(path if subdir else os.path.dirname(path), exist_ok=True)

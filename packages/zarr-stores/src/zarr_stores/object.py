@@ -218,7 +218,8 @@ class ObjectStore(Store):
         start, stop = result.range
         if start or stop < min(size, len(buffer)):
             raise StoreReadError(f"received only bytes {start} to {stop} of {size}", self, key)
-        self._client.body_into(key, result, buffer)  # a server may send more than requested
+        if stop <= len(buffer):  # a server without ranges sends more than requested
+            self._client.body_into(key, result, buffer)
         return size
 
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
@@ -251,7 +252,7 @@ class ObjectStore(Store):
             if not isinstance(reader, ObjectReader):
                 return reader
             start, stop = first.within(reader.size)
-            if stop - start in (0, reader.size):
+            if stop - start in (0, reader.size) or not self._client.has_ranges:
                 return reader
             with reader:
                 known = Opening(reader.meta, start, reader.read(start, stop - start))

@@ -9,6 +9,7 @@ from itertools import accumulate
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
 from zarr_core.extension import StoreError, StoreReadError, ValueReplacedError
 from zarr_core.tools import log, remote_memory
 
@@ -30,6 +31,8 @@ T = TypeVar("T")
 _MULTIPART = 1 << 25  # bytes; larger values go in several requests
 _PART = 1 << 23
 _STREAMED = 1 << 17  # bytes; larger bodies are streamed into the buffer
+# Memory of larger bodies is not allocated by the library, which would abort the process.
+_ALLOCATED = 1 << 26
 _PIECE = 1 << 16
 _BODY_NBYTES = 1 << 21  # memory of a body that is streamed, beside its buffer
 _BUFFERS = (bytes, bytearray, memoryview)
@@ -84,7 +87,8 @@ class Client:
         for _ in range(max(1, remote_memory.limit // _BODY_NBYTES)):
             self._bodies.put(None)
         self._seen = False  # whether the bucket is known to exist
-        self._whole = False  # whether the server is known not to support ranges
+        self.has_ranges = True
+        """Whether the server may support ranges."""
         self._moving = threading.Lock()
 
     def _send(self, request: Callable[[Any], T]) -> T:
@@ -139,7 +143,7 @@ class Client:
         check_not_forked(self._named)
         try:
             with self._flight():
-                options = {} if wanted is None or self._whole else {"range": wanted}
+                options = {} if wanted is None or not self.has_ranges else {"range": wanted}
                 result = self._send(lambda store: store.get(self.root + key, options=options))
         except Exception as error:
             if self._is_missing(error) or (self.denied_is_missing and errors.is_denied(error)):
@@ -174,9 +178,9 @@ class Client:
         start = wanted.get("offset", 0) if isinstance(wanted, dict) else wanted[0]
         if start >= meta["size"]:
             return Nothing(meta)
-        if not errors.is_unsupported(error):
+        if not errors.is_without_range(error):
             raise self._failure(StoreReadError, "read", error, key) from None
-        self._whole = True
+        self.has_ranges = False
         return self.get(key)
 
     def fetch(self, key: str, meta: Any, start: int, stop: int) -> memoryview:
@@ -195,9 +199,10 @@ class Client:
             If the object was replaced or removed.
         """
         result = self._range(key, meta, start, start + len(buffer))
-        came = self.body_into(key, result, buffer)
-        if came != len(buffer) or result.range[1] - result.range[0] != came:
+        came = result.range[1] - result.range[0]
+        if came != len(buffer):
             raise self._short(key, came, len(buffer))
+        self.body_into(key, result, buffer)
 
     def _range(self, key: str, meta: Any, start: int, stop: int) -> Any:
         """Return the response to a request for a range, before its body is received."""
@@ -230,6 +235,8 @@ class Client:
     def body(self, key: str, result: Any) -> memoryview:
         """Return the body of a response; its length must match the header."""
         start, stop = result.range
+        if stop - start > _ALLOCATED:
+            return self._large_body(key, result, stop - start)
         try:
             data = memoryview(result.bytes())
         except Exception as error:
@@ -238,11 +245,22 @@ class Client:
             raise self._short(key, len(data), stop - start)
         return data
 
+    def _large_body(self, key: str, result: Any, size: int) -> memoryview:
+        """Return a body of a size that the server claims; only what arrives takes memory."""
+        try:
+            buffer = np.empty(size, np.uint8).data
+        except (MemoryError, ValueError):  # NumPy has a limit of its own
+            raise StoreReadError(
+                f"there is not enough memory for a value of {size} bytes", self._named, key
+            ) from None
+        self.body_into(key, result, buffer)
+        return buffer.toreadonly()
+
     def body_into(self, key: str, result: Any, buffer: memoryview) -> int:
-        """Copy the start of a body into a buffer; return the number of bytes."""
+        """Copy a body into a buffer that is large enough; return the number of bytes."""
         start, stop = result.range
-        if len(buffer) < _STREAMED or stop - start > len(buffer):
-            data = self.body(key, result)[: len(buffer)]
+        if len(buffer) < _STREAMED:
+            data = self.body(key, result)
             buffer[: len(data)] = data
             return len(data)
         came = 0

@@ -146,16 +146,19 @@ def is_unsupported(error: BaseException) -> bool:
     return isinstance(error, NotImplementedError) or type(error).__name__ == "NotSupportedError"
 
 
+def is_without_range(error: BaseException) -> bool:
+    """Return whether the service ignored a range and sends the whole value."""
+    text = str(error).partition("Debug source")[0]
+    return type(error).__name__ == "NotSupportedError" or "non-partial response" in text
+
+
 def is_about_range(error: BaseException) -> bool:
     """Return whether the service rejected a range, or returned another one."""
-    if type(error).__name__ == "NotSupportedError":
+    if is_without_range(error):
         return True
     text = str(error).partition("Debug source")[0]
     return type(error).__name__ == "GenericError" and (
-        "416 " in text
-        or "non-partial response" in text
-        or "CONTENT_RANGE" in text
-        or "Wanted range starting" in text
+        "416 " in text or "CONTENT_RANGE" in text or "Wanted range starting" in text
     )
 
 

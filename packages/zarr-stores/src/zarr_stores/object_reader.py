@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _NOTHING = memoryview(b"")
 _MAX_OPENINGS_NBYTES = 1 << 23  # of a store
 _OPENING_NBYTES = 1 << 10  # of an opening beside its body
+_MOST_UNREQUESTED = 1 << 28  # bytes that a server without ranges sends for a part
 
 
 class Opening:
@@ -151,10 +152,23 @@ class ObjectReader(ByteReader):
             if first >= last:
                 return start, _NOTHING
             if self._result is not None:
+                if self._stop - self._start > max(_MOST_UNREQUESTED, 2 * (stop - start)):
+                    self._refuse_whole()
                 result = self._forget()
                 self._held = self._client.body(self._key, result)
                 self._start, self._stop = result.range
             return first, self._held[first - self._start : last - self._start]
+
+    def _refuse_whole(self) -> None:
+        """Raise an error if a server without ranges would have to send a large value."""
+        if not self._client.has_ranges:
+            raise StoreReadError(
+                f"the server does not support range requests, and the value has {self._size} bytes; "
+                "copy the store to a local directory, or use a server that supports them, such as "
+                "zarr-core serve",
+                self._client.location,
+                self._key,
+            )
 
     def _forget(self) -> Any:
         """Return and release the first response; its range is requested again if it fails."""

@@ -91,7 +91,15 @@ class RedisStore(ServerStore):
             self._location["db"] = number.removeprefix("0")
         else:
             self._location["db"], self._path = "", f"/{self._database}"
-        self._head = f"{self._location['prefix']}:"
+        prefix = self._location["prefix"]
+        if ":" in prefix and not read_only:
+            raise StoreError(
+                f"the prefix {prefix!r} contains a colon, so its keys would also be those of the "
+                f"prefix {prefix.partition(':')[0]!r}, which could remove them; choose another, or "
+                "open the store for reading",
+                self,
+            )
+        self._head = f"{prefix}:"
 
     # --- connections ---
 

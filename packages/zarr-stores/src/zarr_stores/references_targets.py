@@ -14,6 +14,7 @@ from zarr_core.tools import LocalStore
 
 from zarr_stores._after_fork import register_after_fork
 from zarr_stores.fsspec import FsspecStore
+from zarr_stores.fsspec_secrets import names_of_secrets
 from zarr_stores.object import ObjectStore
 
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ class Targets:
         """
         whole = self._complete(url)
         self._check(whole)
+        self._check_secrets(whole)
         root, key = _split(whole)
         with self._guard:
             store = self._stores.get(root)
@@ -99,7 +101,10 @@ class Targets:
                 return store, key
         options = {} if local_path(root) is not None else self._options
         fsspec = bool(self._protocol) and bool(self._options)
-        store = _store(root, options, through_fsspec=fsspec)
+        if self._allow is not None and root.partition("://")[0] in _WEB:
+            store = _without_redirects(root, options, of_fsspec=fsspec)
+        else:
+            store = _store(root, options, through_fsspec=fsspec)
         with self._guard:
             self._stores[root] = store
             while len(self._stores) > _MOST_STORES:
@@ -139,6 +144,19 @@ class Targets:
             raise StoreReadError(
                 "is a local file and is not read, because the references are remote; if you trust "
                 "the references, pass its directory in allow="
+            )
+
+    def _check_secrets(self, url: str) -> None:
+        """Raise an error if options with credentials would be sent to a server of any name."""
+        scheme = url.partition("://")[0]
+        if scheme in (*LOCAL, *(_OBJECTS - {*_WEB})) or self._allow is not None:
+            return
+        known = (self._base, self._default or "")
+        names = names_of_secrets(self._options) or _headers(self._options)
+        if names and _server(url) not in map(_server, known):
+            raise StoreReadError(
+                "is on a server that could receive the credentials or headers in remote_options; "
+                "pass the servers that may receive them in allow="
             )
 
 
@@ -202,6 +220,30 @@ def _split(url: str) -> tuple[str, str]:
     if not key or not root.partition("://")[2]:
         raise StoreReadError("is not the URL of a file")
     return root, key
+
+
+def _server(url: str) -> str:
+    scheme, separator, rest = url.partition("://")
+    return f"{scheme}://{rest.partition('/')[0]}".lower() if separator else ""
+
+
+def _headers(options: Mapping[str, Any]) -> dict[str, str]:
+    """The header fields in options of obstore or of fsspec."""
+    client = options.get("client_options") or {}
+    return {**(client.get("default_headers") or {}), **(options.get("headers") or {})}
+
+
+def _without_redirects(root: str, options: Mapping[str, Any], *, of_fsspec: bool) -> Store:
+    """A store of a web server that does not follow redirects, which obstore always does."""
+    if not of_fsspec:
+        kept = {name: options[name] for name in ("max_concurrency", "gap_bytes") if name in options}
+        options = {**kept, "headers": _headers(options)}
+    address, _, query = root.partition("?")
+    store = FsspecStore.from_url(
+        f"fsspec+{address}", read_only=True, **options, allow_redirects=False
+    )
+    store.query = f"?{query}" if query else ""
+    return store
 
 
 def _store(root: str, options: Mapping[str, Any], *, through_fsspec: bool) -> Store:

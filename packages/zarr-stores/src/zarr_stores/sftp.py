@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from zarr_core.extension import (
     BufferByteReader,
+    ByteRange,
     ByteReader,
     StoreError,
     StoreKeyError,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator
 
     from asyncssh import SFTPClient
-    from zarr_core.extension import Buffer, Buffers, ByteRange, Change
+    from zarr_core.extension import Buffer, Buffers, Change
 
     from zarr_stores.sftp_directory import Directory
 
@@ -186,6 +187,13 @@ class SFTPStore(ServerStore):
 
     def _get(self, key: str) -> bytes | None:
         return self._do(key, StoreReadError, "read", lambda it, client: it.read(client, key))
+
+    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
+        reader = self.open_value(key, ByteRange(0, limit))
+        if reader is None:
+            return None
+        with reader:
+            return reader.size if reader.size > limit else reader.read(0, reader.size)
 
     def get_partial_values(
         self, key_ranges: Iterable[tuple[str, ByteRange]]

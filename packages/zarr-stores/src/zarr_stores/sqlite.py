@@ -40,6 +40,10 @@ _MOST = 1 << 30  # bytes; exceeds the size of every value
 
 _FAILURES = (sqlite3.Error, OverflowError, MemoryError, OSError, UnicodeEncodeError)
 _GET = "SELECT v FROM zarr WHERE k = ?"
+# The length of a blob is in the header of its row.
+_GET_LIMITED = """
+    SELECT CASE WHEN typeof(v) = 'blob' THEN CASE WHEN length(v) > ? THEN length(v) ELSE v END END
+    FROM zarr WHERE k = ?"""
 _SET = "INSERT INTO zarr(k, v) VALUES(?, ?) ON CONFLICT(k) DO UPDATE SET v = excluded.v"
 _ERASE = "DELETE FROM zarr WHERE k = ?"
 _BELOW = "FROM zarr WHERE k >= ? AND k < ?"
@@ -105,6 +109,13 @@ class SQLiteStore(DatabaseStore):
         return None if row is None else self._bytes(key, row[0])
 
     _get = get
+
+    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
+        check_key(key)
+        row = self._row(_GET_LIMITED, key, (limit, key))
+        if row is None or isinstance(row[0], int):
+            return None if row is None else int(row[0])
+        return self._bytes(key, row[0])
 
     def get_partial_values(
         self, key_ranges: Iterable[tuple[str, ByteRange]]

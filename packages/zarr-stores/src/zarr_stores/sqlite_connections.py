@@ -154,20 +154,46 @@ class Connections:
         return None
 
     def _prepare(self, connection: sqlite3.Connection, create: bool) -> bool:
+        connection.execute("PRAGMA trusted_schema=OFF")
         connection.execute(f"PRAGMA synchronous={'FULL' if self._fsync else 'NORMAL'}")
         if create:
             _write_ahead(connection)
             connection.execute("CREATE TABLE IF NOT EXISTS zarr(k TEXT PRIMARY KEY, v BLOB)")
-            return True
-        return bool(
-            connection.execute(
-                "SELECT 1 FROM sqlite_master WHERE name = 'zarr' AND type = 'table'"
-            ).fetchone()
-        )
+        return is_plain_table(connection, "zarr")
 
     def _cannot_change(self) -> bool:
         directory = os.path.dirname(self._path)
         return not os.access(directory, os.W_OK) and not os.path.exists(f"{self._path}-wal")
+
+
+def is_plain_table(connection: sqlite3.Connection, name: str) -> bool:
+    """Return whether a table exists.
+
+    Raises
+    ------
+    sqlite3.DatabaseError
+        If the file contains code that reading or writing the table would execute.
+    """
+    found = connection.execute(
+        "SELECT type, sql FROM sqlite_master WHERE name = ? AND type IN ('table', 'view')", (name,)
+    ).fetchone()
+    if found is None:
+        return False
+    kind, statement = found
+    code = (
+        connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'trigger'").fetchone()
+        or connection.execute(f"SELECT 1 FROM pragma_table_xinfo('{name}') WHERE hidden").fetchone()
+        or connection.execute(f"SELECT 1 FROM pragma_index_list('{name}') AS indexes, "
+            "pragma_index_xinfo(indexes.name) AS columns WHERE columns.cid = -2 OR indexes.partial"
+        ).fetchone()
+    )  # fmt: skip
+    if code or kind != "table" or not str(statement).upper().startswith("CREATE TABLE"):
+        raise sqlite3.DatabaseError(
+            f"the table {name!r} is a view or a virtual table, or has triggers, generated columns or "
+            "indexes of expressions, which can execute code and use any amount of memory; if you "
+            "trust the file, copy the columns to a plain table"
+        )
+    return True
 
 
 def _is_open(cursor: sqlite3.Cursor) -> bool:

@@ -84,19 +84,19 @@ class VerifiedStore(ReadOnlyStore):
         self.supports_listing = True
         self.in_memory = True
 
-    def _verified(self, key: str, value: Buffer | None) -> Buffer | None:
+    def _verified(self, key: str, value: Buffer | int | None) -> Buffer | None:
         """Return a value if it is in the manifest; read it again if it differs."""
         name = self._described(key)
         if name is None:
-            return value
+            return None if isinstance(value, int) else value
         expected = self._manifest.record(name)
         problem = _problem(value, expected)
-        if not problem:
+        if not problem and not isinstance(value, int):
             return value
         if self.max_concurrency is not None:
             self.inner.discard_cached(key)
-            value = self.inner.get(key)
-            if not (problem := _problem(value, expected)):
+            value = self._get(key)
+            if not isinstance(value, int) and not (problem := _problem(value, expected)):
                 return value
             problem += ", also when it was read again"
         raise StoreReadError(f"the value is not verified: {problem}", self, key)
@@ -104,7 +104,15 @@ class VerifiedStore(ReadOnlyStore):
     # --- readable ---
 
     def get(self, key: str) -> Buffer | None:
-        return self._verified(key, self.inner.get(key))
+        return self._verified(key, self._get(key))
+
+    def _get(self, key: str) -> Buffer | int | None:
+        """Return a value; its length if it is longer than in the manifest."""
+        name = self._described(key)
+        if name is None:
+            return self.inner.get(key)
+        expected = self._manifest[name].size if name in self._manifest else 0
+        return self.inner.get_limited(key, expected)
 
     def get_limited(self, key: str, limit: int) -> Buffer | int | None:
         return Store.get_limited(self, key, limit)
@@ -187,15 +195,16 @@ class VerifiedStore(ReadOnlyStore):
         return self.inner, self._manifest, self.path
 
 
-def _problem(value: Buffer | None, expected: bytes | None) -> str:
+def _problem(value: Buffer | int | None, expected: bytes | None) -> str:
     """Return how a value differs from its record; empty if it does not."""
     if value is None:
         return "" if expected is None else "it is in the manifest, but not in the store"
     if expected is None:
         return "it is in the store, but not in the manifest"
-    if record_of(value) == expected:
-        return ""
     size = int.from_bytes(expected[:8], "big")
-    if size != len(value):
-        return f"it has {len(value)} bytes instead of {size}"
+    length = value if isinstance(value, int) else len(value)
+    if size != length:
+        return f"it has {length} bytes instead of {size}"
+    if not isinstance(value, int) and record_of(value) == expected:
+        return ""
     return "its content is not that of the manifest"

@@ -41,6 +41,7 @@ _ENCRYPTED = 0x1
 EXTRA = 128  # bytes to read for the extra fields of a header; they usually have 0 to 36
 TAIL = (1 << 16) + 22  # bytes that contain the end of the central directory
 _ZIP64_LIMIT = 1 << 31
+_MOST_OVERHEAD = 1 << 16  # bytes of compressed data in addition to twice the size
 _CHECKSUM = "damaged archive: the checksum of the entry does not match"
 _DAMAGE = (
     "the file is not a zip archive, is truncated, is being written, or its writer was killed "
@@ -87,9 +88,13 @@ def open_file(path: str) -> Descriptor:
     OSError
         If the file cannot be opened.
     """
-    file = Descriptor(os.open(path, os.O_RDONLY | system_calls.CLOSE_ON_EXEC | system_calls.BINARY))
-    if stat.S_ISDIR(os.fstat(file.number).st_mode):
+    flags = os.O_RDONLY | system_calls.CLOSE_ON_EXEC | system_calls.BINARY | system_calls.NO_WAIT
+    file = Descriptor(os.open(path, flags))
+    mode = os.fstat(file.number).st_mode
+    if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, "the path is a directory, not a zip archive", path)
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EINVAL, "the path is a pipe or a device, not a zip archive", path)
     return file
 
 
@@ -170,6 +175,10 @@ def data_start(source: Source, entry: Entry) -> int:
         raise StoreReadError("damaged archive: an entry extends beyond the end of the file")
     if entry.method == ZIP_STORED and entry.size != entry.compressed_size:
         raise StoreReadError("damaged archive: an uncompressed entry with two sizes")
+    if entry.compressed_size > 2 * entry.size + _MOST_OVERHEAD:
+        raise StoreReadError(
+            f"damaged archive: {entry.compressed_size} compressed bytes for {entry.size} bytes"
+        )
     most = max_decompressed_size(entry.method, entry.compressed_size)
     if most is not None and entry.size > most:
         raise StoreReadError(

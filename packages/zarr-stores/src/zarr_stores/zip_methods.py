@@ -16,7 +16,7 @@ from zarr_core.extension import StoreError, StoreReadError
 if TYPE_CHECKING:
     from zarr_core.extension import Buffer
 
-__all__ = ["METHODS", "check_method", "decompress", "max_decompressed_size"]
+__all__ = ["FAILURES", "METHODS", "check_method", "decompress", "max_decompressed_size"]
 
 METHODS = {ZIP_STORED: "", ZIP_DEFLATED: "zlib", ZIP_BZIP2: "bz2", ZIP_LZMA: "lzma"}
 """Supported methods, each with its Python module."""
@@ -24,7 +24,8 @@ METHODS = {ZIP_STORED: "", ZIP_DEFLATED: "zlib", ZIP_BZIP2: "bz2", ZIP_LZMA: "lz
 # Two bits of deflated data expand to at most 258 bytes: a ratio of 1032.
 _DEFLATE_LIMIT = 1032
 _LEAST_DICTIONARY = 1 << 12
-_FAILURES = (zlib.error, OSError, EOFError, ValueError, struct.error)
+FAILURES = (zlib.error, OSError, EOFError, ValueError, struct.error)
+"""Errors of the modules for damaged data."""
 
 
 def check_method(method: int, location: object) -> None:
@@ -85,7 +86,7 @@ def decompress(method: int, data: Buffer, length: int, size: int) -> bytes:
             made = module.BZ2Decompressor().decompress(data, length)
         else:
             made = _decompress_lzma(module, memoryview(data), length, size)
-    except (*_FAILURES, getattr(module, "LZMAError", zlib.error)) as error:
+    except (*FAILURES, getattr(module, "LZMAError", zlib.error)) as error:
         raise StoreReadError(f"damaged archive: {error}") from error
     if len(made) != length:
         raise StoreReadError("damaged archive: the entry is shorter than its size")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from abc import abstractmethod
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
-from zipfile import ZIP_STORED
+from typing import TYPE_CHECKING, Any, TypeVar
+from zipfile import ZIP_STORED, BadZipFile, ZipExtFile, ZipInfo
 
 from zarr_core.extension import (
     BufferByteReader,
@@ -28,6 +29,8 @@ from zarr_stores.zip_archive import (
     read_start,
     read_whole,
 )
+from zarr_stores.zip_methods import FAILURES
+from zarr_stores.zip_source import SourceFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -45,6 +48,7 @@ T = TypeVar("T")
 
 _NAME_LIMIT = 0xFFFF
 _ATTEMPTS = 5
+_MAX_DECOMPRESSED = 1 << 26  # bytes of a compressed value that a reader holds
 
 
 class ReadableZip(Store):
@@ -73,9 +77,10 @@ class ReadableZip(Store):
 
     def get_into(self, key: str, buffer: memoryview) -> int | None:
         def work(source: Source, entry: Entry) -> int:
-            near = source.near([entry_range(key, entry)])
-            start = data_start(near, entry)
-            read_start(near, start, entry, buffer[: entry.size])
+            if entry.size <= len(buffer):
+                near = source.near([entry_range(key, entry)])
+                start = data_start(near, entry)
+                read_start(near, start, entry, buffer[: entry.size])
             return entry.size
 
         return self._with(key, work)
@@ -125,6 +130,8 @@ class ReadableZip(Store):
         def work(source: Source, entry: Entry) -> ByteReader:
             if entry.method == ZIP_STORED:
                 return _StoredReader(source, entry, self, key, first)
+            if entry.size > _MAX_DECOMPRESSED:
+                return _CompressedReader(source, entry, self, key)
             return BufferByteReader(self.get(key) or b"")
 
         return self._with(key, work)
@@ -203,16 +210,53 @@ class _StoredReader(ByteReader):
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
         with _wrap_errors(self._store, self._key):
             for start, buffer in parts:
-                if start < 0 or start + len(buffer) > self._size:
-                    raise StoreReadError(
-                        f"bytes {start} to {start + len(buffer)} are outside the value of "
-                        f"{self._size} bytes"
-                    )
+                _check_part(start, len(buffer), self._size)
             try:
                 self._source.fill_all([(self._start + start, buffer) for start, buffer in parts])
             except ValueReplacedError:
                 self._store._forget()  # noqa: SLF001 - the store created this reader
                 raise
+
+
+class _CompressedReader(ByteReader):
+    """Reader of a large compressed entry, which is decompressed up to the parts that are read."""
+
+    def __init__(self, source: Source, entry: Entry, store: ReadableZip, key: str) -> None:
+        file: Any = SourceFile(source)
+        file.seek(data_start(source, entry))
+        info = ZipInfo(key)
+        info.compress_type, info.CRC = entry.method, entry.checksum
+        info.compress_size, info.file_size = entry.compressed_size, entry.size
+        self._file: Any = ZipExtFile(file, "r", info)
+        self._guard = threading.Lock()
+        self._size = entry.size
+        self._store = store
+        self._key = key
+        self.generation = entry.generation
+
+    @property
+    def size(self) -> int:
+        return self._size
+
+    def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
+        with _wrap_errors(self._store, self._key), self._guard:
+            for start, buffer in sorted(parts, key=lambda part: part[0]):
+                _check_part(start, len(buffer), self._size)
+                try:
+                    self._file.seek(start)
+                    data = self._file.read(len(buffer))
+                except (BadZipFile, *FAILURES) as error:
+                    raise StoreReadError(f"damaged archive: {error}") from error
+                if len(data) != len(buffer):
+                    raise StoreReadError("damaged archive: the entry is shorter than its size")
+                buffer[:] = data
+
+
+def _check_part(start: int, length: int, size: int) -> None:
+    if start < 0 or start + length > size:
+        raise StoreReadError(
+            f"bytes {start} to {start + length} are outside the value of {size} bytes"
+        )
 
 
 def check_name(key: str) -> None:

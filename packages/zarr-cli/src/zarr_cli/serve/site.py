@@ -11,7 +11,7 @@ from zarr_cli.serve.endpoints import ENDPOINTS, call_endpoint
 from zarr_cli.serve.page_files import page_file
 from zarr_cli.serve.responses import HttpError, Response
 from zarr_cli.serve.store_errors import MAX_TARGET
-from zarr_cli.serve.stored_values import value_response
+from zarr_cli.serve.stored_values import is_hidden, value_response
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -83,6 +83,8 @@ class Site:
         if not key:
             return page_file("index.html")
         if not key.startswith(OWN):
+            if is_hidden(key):  # as in listings
+                raise HttpError(HTTPStatus.NOT_FOUND, f"key {key!r} is hidden")
             full_key = f"{self.path}/{key}" if self.path else key
             return value_response(self.store, full_key, headers, head=method == "HEAD")
         name = key.removeprefix(OWN)

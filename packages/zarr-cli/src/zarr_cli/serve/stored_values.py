@@ -6,6 +6,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from zarr_core.extension import ByteRange, StoreKeyError, check_key
+from zarr_core.tools import MANIFEST_NAMES
 
 from zarr_cli.serve.conditional import (
     entity_tag,
@@ -31,6 +32,12 @@ _DOCUMENTS = frozenset(
         "attributes.json", "meta", "attrs",
     }
 )  # fmt: skip
+
+
+def is_hidden(key: str) -> bool:
+    """Return whether a key has a hidden name that no format has, such as ``.env``."""
+    known = (*_DOCUMENTS, *MANIFEST_NAMES)
+    return any(part[:1] == "." and part not in known for part in key.split("/"))
 
 
 def content_type(key: str) -> str:

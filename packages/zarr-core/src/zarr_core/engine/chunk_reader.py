@@ -26,6 +26,7 @@ from zarr_core.engine.scratch import remote_memory, scratch
 from zarr_core.errors import ChunkDecodeError, ValueReplacedError
 from zarr_core.interfaces.byte_reader import ByteRange
 from zarr_core.interfaces.selection import MaskIndexer
+from zarr_core.interfaces.store import Store
 from zarr_core.log import log
 
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from zarr_core.engine.prepared_chain import PreparedCodecChain
     from zarr_core.interfaces.byte_reader import Buffer, ByteReader
     from zarr_core.interfaces.selection import AnySelection
-    from zarr_core.interfaces.store import Store
 
     Array = np.ndarray[Any, Any]
 
@@ -81,18 +81,21 @@ class ChunkReader:
         return whether the chunk is stored.
     in_batches : bool
         Whether chunks are so small that several are read per task.
+    get : callable
+        Returns a value, unless it is larger than the codecs permit.
     read_kept : callable or None
         The same for a chunk that a cache keeps in memory; returns whether it does.  None without
         a cache, or if asking it may send a request.
     """
 
     __slots__ = (
-        "codecs", "in_batches", "read_decoded", "read_kept", "read_part", "read_whole", "store",
+        "codecs", "get", "in_batches", "read_decoded", "read_kept", "read_part", "read_whole", "store",
     )  # fmt: skip
 
     def __init__(self, store: Store, codecs: PreparedCodecChain) -> None:
         self.store = store
         self.codecs = codecs
+        self.get = _limited(store, codecs)
         self.read_kept: Callable[[Any, str, AnySelection | None, Array], bool] | None = None
         if store.in_memory or codecs.decoded.nbytes is None:
             self.read_decoded = _read_value
@@ -145,7 +148,7 @@ def _read_partial(
 
 def _read_value(reader: ChunkReader, key: str, selection: AnySelection | None, out: Array) -> bool:
     """Decode the value that the store returns."""
-    data = reader.store.get(key)
+    data = reader.get(key)
     if data is None:
         return False
     reader.codecs.decode_into(data, out, selection)
@@ -212,5 +215,21 @@ def read_open(
 def read_oversized(reader: ChunkReader, key: str, size: int) -> Buffer:
     """Return a value that is larger than the buffer for it."""
     reader.codecs.check_size(size)
-    data = reader.store.get(key)
+    data = reader.get(key)
     return b"" if data is None else data
+
+
+def _limited(store: Store, codecs: PreparedCodecChain) -> Callable[[str], Buffer | None]:
+    """Return a function that gets values that are not larger than the codecs permit."""
+    if type(store).get_limited is Store.get_limited:  # it would get larger ones as well
+        return store.get
+    get_limited, limit = store.get_limited, codecs.max_encoded_size
+
+    def get(key: str) -> Buffer | None:
+        value = get_limited(key, limit)
+        if isinstance(value, int):
+            codecs.check_size(value)
+            raise ChunkDecodeError(f"{value} bytes")  # unreachable: the limit is not above that
+        return value
+
+    return get

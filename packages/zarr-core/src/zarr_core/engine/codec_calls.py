@@ -175,18 +175,33 @@ def _of_codec(name: str, error: MemoryError) -> str:
 # --- decoding ---
 
 
-def decode_bytes(name: str, codec: BytesToBytesCodec, data: Buffer, size: int | None) -> Buffer:
-    """Decode with a bytes -> bytes codec.
+def too_large(nbytes: int, limit: int) -> str:
+    """The reason why encoded bytes are refused."""
+    return (
+        f"{nbytes} bytes, but at most {limit} are expected for such a chunk; if it is not damaged, "
+        "increase the setting encoded_slack_nbytes"
+    )
+
+
+def decode_bytes(
+    name: str, codec: BytesToBytesCodec, data: Buffer, size: int | None, limit: int
+) -> Buffer:
+    """Decode with a bytes -> bytes codec; to at most ``limit`` bytes if the size is unknown.
 
     Raises
     ------
     ChunkDecodeError
-        If it fails, or its result is not of the declared size.
+        If it fails, or its result is not of the declared size, or larger than the limit.
     """
+    result: Buffer | int
     try:
-        result = codec.decode(data, size)
+        result = codec.decode_limited(data, limit) if size is None else codec.decode(data, size)
     except BaseException as error:
         raise _not_decoded(name, error) from error
+    if size is None:
+        nbytes = len(result) if isinstance(result, BUFFERS) else result
+        if isinstance(nbytes, int) and nbytes > limit:
+            raise ChunkDecodeError(f"decodes to {too_large(nbytes, limit)}", name)
     if not isinstance(result, BUFFERS):
         raise ChunkDecodeError(f"decodes to {_described(result)} instead of bytes", name)
     if size is not None and len(result) != size:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from zarr_core.config import max_encoded_nbytes
 from zarr_core.engine import codec_calls
 from zarr_core.engine.fill_value import fill_test
 from zarr_core.engine.scratch import scratch
@@ -63,6 +64,8 @@ class PreparedCodecChain:
         The decoded chunk.
     encoded_size : int or None
         Bytes of an encoded chunk; None if the size depends on the content.
+    max_encoded_size : int
+        Largest size of an encoded chunk that is read, in bytes.
     memory_dtype : dtype or None
         The dtype of the output of the array -> bytes codec, if that is an array in memory.
     is_raw : bool
@@ -112,14 +115,18 @@ class PreparedCodecChain:
         name, serializer = array_to_bytes
         self.memory_dtype = codec_calls.query(name, _DTYPE, serializer.memory_dtype, last)
         size = codec_calls.query(name, _SIZE, serializer.encoded_size, last)
+        # Text takes several times as much as numbers.
+        known = 8 * last.nbytes if size is None and last.nbytes is not None else size
         encoders, decoders = [], []
         for name, codec in bytes_to_bytes:
-            decoders.append((name, codec, size))
+            decoders.append((name, codec, size, max_encoded_nbytes(known, last.size)))
             decoded_size = size
             if size is not None:
                 size = codec_calls.query(name, _SIZE, codec.encoded_size, size)
+                known = known if size is None else size
             encoders.append((name, codec, decoded_size, size))
         self.encoded_size = size
+        self.max_encoded_size = max_encoded_nbytes(known, last.size) if size is None else size
         self._bytes_encoders = tuple(encoders)
         self._bytes_decoders = tuple(reversed(decoders))
         self._is_fill = fill_test(decoded.fill_value)
@@ -212,6 +219,8 @@ class PreparedCodecChain:
         """Raise a ChunkDecodeError if an encoded chunk of this size is damaged."""
         if self.encoded_size is not None and size != self.encoded_size:
             raise ChunkDecodeError(f"{size} bytes instead of {self.encoded_size}")
+        if size > self.max_encoded_size:
+            raise ChunkDecodeError(codec_calls.too_large(size, self.max_encoded_size))
 
     def decode(self, data: Buffer) -> Array:
         """Decode the bytes of a chunk; the result may be a view of them.
@@ -225,8 +234,8 @@ class PreparedCodecChain:
 
     def decode_bytes(self, data: Buffer) -> Buffer:
         """Decode with the bytes -> bytes codecs alone."""
-        for name, codec, size in self._bytes_decoders:
-            data = codec_calls.decode_bytes(name, codec, data, size)
+        for name, codec, size, limit in self._bytes_decoders:
+            data = codec_calls.decode_bytes(name, codec, data, size, limit)
         return data
 
     def decode_bytes_into(self, data: Buffer, out: memoryview) -> None:
@@ -235,9 +244,9 @@ class PreparedCodecChain:
         Only if :attr:`decodes_bytes_into`.
         """
         decoders = self._bytes_decoders
-        for name, codec, size in decoders[:-1]:
-            data = codec_calls.decode_bytes(name, codec, data, size)
-        name, codec, _ = decoders[-1]
+        for name, codec, size, limit in decoders[:-1]:
+            data = codec_calls.decode_bytes(name, codec, data, size, limit)
+        name, codec, *_ = decoders[-1]
         codec_calls.decode_bytes_into(name, codec, data, out)
 
     def decode_into(self, data: Buffer, out: Array, selection: AnySelection | None = None) -> None:
@@ -289,6 +298,7 @@ class PreparedCodecChain:
             self.check_size(reader.size)
         encoded_part = self._encoded_part(selection, out)
         if encoded_part is None:
+            self.check_size(reader.size)
             self.decode_into(reader.read(0, reader.size), out, selection)
             return
         name = self._array_to_bytes[0]

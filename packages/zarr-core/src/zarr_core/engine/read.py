@@ -145,7 +145,7 @@ def _read_batch(
 ) -> None:
     """Read small chunks of one shape, with as few steps per chunk as possible."""
     codecs, store = reader.codecs, reader.store
-    in_memory, get, get_into = store.in_memory, store.get, store.get_into
+    in_memory, get, get_into = store.in_memory, reader.get, store.get_into
     decode_bytes_into = codecs.decode_bytes_into if codecs.decodes_bytes_into else None
     shape, dtype = codecs.decoded.shape, codecs.memory_dtype
     nbytes = codecs.decoded.nbytes or 0

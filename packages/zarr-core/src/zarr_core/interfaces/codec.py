@@ -395,6 +395,31 @@ class BytesToBytesCodec(Codec):
             If ``data`` is not a result of :meth:`encode`.
         """
 
+    def decode_limited(self, data: Buffer, limit: int) -> Buffer | int:
+        """Decode bytes whose decoded size depends on the values.
+
+        A codec whose result can be much larger than ``data``, such as a compressor, should replace
+        this method, so that a longer result uses no memory.
+
+        Parameters
+        ----------
+        data : Buffer
+            Encoded bytes.
+        limit : int
+            Largest size of the result in bytes.
+
+        Returns
+        -------
+        Buffer or int
+            The result; its size, or any number above ``limit``, if it is longer.
+
+        Raises
+        ------
+        ChunkDecodeError
+            If ``data`` is not a result of :meth:`encode`.
+        """
+        return self.decode(data, None)
+
     def decode_into(self, data: Buffer, out: memoryview) -> None:
         """Decode into memory of exactly the decoded size.
 

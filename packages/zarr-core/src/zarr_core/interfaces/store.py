@@ -256,17 +256,14 @@ class Store(ABC):
         Returns
         -------
         int or None
-            The length of the value; if it is more than ``len(buffer)``, the buffer contains its
-            beginning.  None for a missing key.
+            The length of the value; if it is more than ``len(buffer)``, the content of the buffer
+            is undefined.  None for a missing key.
         """
-        value = self.get(key)
-        if value is None:
-            return None
+        value = self.get_limited(key, len(buffer))
+        if value is None or isinstance(value, int):
+            return value
         size = len(value)
-        if size <= len(buffer):
-            buffer[:size] = value
-        else:
-            buffer[:] = memoryview(value)[: len(buffer)]
+        buffer[:size] = value
         return size
 
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:

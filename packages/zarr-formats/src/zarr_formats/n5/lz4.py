@@ -84,9 +84,19 @@ class N5Lz4Codec(BytesToBytesCodec):
     def decode(self, data: Buffer, decoded_size: int | None) -> Buffer:
         """Decompress what either writer gives."""
         if bytes(data[:8]) == _MAGIC:
-            return self._decode_pieces(memoryview(data), decoded_size)
+            whole = self._decode_pieces(memoryview(data), decoded_size)
+            if isinstance(whole, int):
+                raise _damage(f"decodes to more than {decoded_size} bytes")
+            return whole
         decoded: Buffer = self._blocks.decode(data, decoded_size)
         return decoded
+
+    def decode_limited(self, data: Buffer, limit: int) -> Buffer | int:
+        """Decompress what either writer gives, up to a limit."""
+        if bytes(data[:8]) != _MAGIC:
+            decoded: Buffer | int = self._blocks.decode_limited(data, limit)
+            return decoded
+        return self._decode_pieces(memoryview(data), limit)
 
     @cached_property
     def _blocks(self) -> Any:
@@ -108,9 +118,10 @@ class N5Lz4Codec(BytesToBytesCodec):
             yield content
         yield _PIECE.pack(_MAGIC, _STORED | level, 0, 0, 0)
 
-    def _decode_pieces(self, data: memoryview, decoded_size: int | None) -> Buffer:
+    def _decode_pieces(self, data: memoryview, limit: int | None) -> Buffer | int:
         pieces: list[Buffer] = []
-        start = size = 0
+        start = 0
+        size: int = 0
         while True:
             if len(data) - start < _PIECE.size:
                 raise _damage(f"cut short after {len(data)} bytes")
@@ -128,8 +139,8 @@ class N5Lz4Codec(BytesToBytesCodec):
                 raise _damage(f"cut short after {len(data)} bytes")
             if length > 1 << _LEVEL_BASE + level or (method == _STORED and stored != length):
                 raise _damage(f"a piece of {stored} bytes declares {length} decoded ones")
-            if decoded_size is not None and size > decoded_size:
-                raise _damage(f"decodes to more than {decoded_size} bytes")
+            if limit is not None and size > limit:
+                return size
             pieces.append(self._piece(method, content, length, hashed))
         if stored or hashed or start != len(data):
             raise _damage(f"bytes that are not LZ4 data follow byte {start}")

@@ -88,6 +88,17 @@ class ShardedStore(Store):
         with reader:
             return reader.read(0, reader.size)
 
+    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
+        """Return a value, or its length if that exceeds ``limit`` bytes."""
+        place = self.layout.locate(key)
+        if place is None:
+            return self.store.get_limited(key, limit)
+        reader = self._open(place)
+        if reader is None:
+            return None
+        with reader:
+            return reader.size if reader.size > limit else reader.read(0, reader.size)
+
     def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
         """Return byte ranges of values; reads all indices first, then all chunks."""
         return get_partial_values(self.store, self.layout, list(key_ranges))
