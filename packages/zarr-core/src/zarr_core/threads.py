@@ -12,7 +12,7 @@ from time import monotonic, perf_counter, sleep
 from typing import TYPE_CHECKING, TypeVar
 
 from zarr_core.config import config
-from zarr_core.errors import ZarrError, unconfirmed_note
+from zarr_core.errors import unconfirmed_note
 from zarr_core.thread_pool import MAX_THREADS, Job, left_behind, submit
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ R = TypeVar("R")
 
 _TRIALS = 4  # timed tasks
 MAX_UNCONFIRMED = 1_000_000  # keys that are collected; a call may write more than fit into memory
+MAX_INTERRUPTED = 100_000  # keys after an interrupt, which must not take long
 _ROUNDS = 16  # of max_concurrency tasks, after which concurrent_map returns results
 
 
@@ -176,7 +177,7 @@ class UnconfirmedKeys:
         self.keys.append(key)
 
     @contextmanager
-    def name_on_interrupt(
+    def follow(
         self, tasks: Iterable[T], work: Callable[[T], None], key: Callable[[T], str]
     ) -> Iterator[tuple[Iterator[T], Callable[[T], None]]]:
         """Add the keys of the tasks that may not be stored to an interrupt of the block.
@@ -197,15 +198,10 @@ class UnconfirmedKeys:
         left = begin()
         try:
             yield left, work_on
-        except ZarrError:
-            raise
-        except BaseException as interrupt:
-            for _ in islice(left, MAX_UNCONFIRMED):
+        except INTERRUPTS as interrupt:
+            for _ in islice(left, MAX_INTERRUPTED):
                 pass  # adds the keys of all other tasks
-            keys = tuple(dict.fromkeys([*self.keys, *pending]))
-            if keys:
-                interrupt.unconfirmed = keys  # type: ignore[attr-defined]  # as errors have
-                interrupt.add_note(unconfirmed_note(keys))
+            name_unconfirmed(interrupt, [*self.keys, *pending])
             raise
 
     def check(self) -> None:
@@ -213,6 +209,19 @@ class UnconfirmedKeys:
         if self._error is not None:
             self._error.unconfirmed = tuple(dict.fromkeys(self.keys))
             raise self._error
+
+
+INTERRUPTS = (KeyboardInterrupt, SystemExit)
+"""Exceptions that signals raise."""
+
+
+def name_unconfirmed(interrupt: BaseException, keys: Iterable[str]) -> None:
+    """Add the keys of values that may not be stored to an interrupt, unless it has some."""
+    if not hasattr(interrupt, "unconfirmed"):
+        names = tuple(dict.fromkeys(islice(keys, MAX_INTERRUPTED)))
+        interrupt.unconfirmed = names  # type: ignore[attr-defined]  # as errors have
+        if names:
+            interrupt.add_note(unconfirmed_note(names))
 
 
 def _is_slow(tasks: Iterator[T], work: Callable[[T], None], seconds: float) -> bool:

@@ -28,20 +28,9 @@ def reach_s3(fs: Any) -> None:
     url = fs.endpoint_url or options.get("endpoint_url")
     if not url or url in reached or getproxies():
         return
-    parts = urlsplit(url)
-    kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
-    settings = {"timeout": CONNECT_SECONDS}
-    if kind is HTTPSConnection and (given := options.get("verify")) is not None:
-        import ssl  # slow to import
-
-        settings["context"] = context = ssl.create_default_context(
-            cafile=given if isinstance(given, str) else None
-        )
-        context.check_hostname &= bool(given)
-        context.verify_mode = ssl.CERT_REQUIRED if given else ssl.CERT_NONE
     began, pause = time.monotonic(), _PAUSE
     while True:
-        connection = kind(parts.hostname or "", parts.port, **settings)
+        connection = _connection(url, options.get("verify"))
         try:
             connection.connect()
             try:
@@ -64,6 +53,21 @@ def reach_s3(fs: Any) -> None:
         time.sleep(pause)
         pause *= 2
     reached.add(url)
+
+
+def _connection(url: str, verify: Any) -> HTTPConnection:
+    """Return a connection; ``verify`` as for botocore: whether, or with which authorities."""
+    parts = urlsplit(url)
+    host, port = parts.hostname or "", parts.port
+    if parts.scheme != "https":
+        return HTTPConnection(host, port, timeout=CONNECT_SECONDS)
+    import ssl  # slow to import
+
+    context = ssl.create_default_context(cafile=verify if isinstance(verify, str) else None)
+    if verify is False:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return HTTPSConnection(host, port, timeout=CONNECT_SECONDS, context=context)
 
 
 def http_options(address: str, options: dict[str, Any]) -> dict[str, Any]:

@@ -281,7 +281,7 @@ class Client:
             buffer[: len(data)] = data
             return len(data)
         came = 0
-        taken = []
+        taken: list[None] = []
         try:
             with waiting():  # this response arrives while other bodies are received
                 taken.append(self._bodies.get())
