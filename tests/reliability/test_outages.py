@@ -454,7 +454,7 @@ def test_a_server_that_hangs_costs_one_limit(own_server, name):
         pytest.importorskip("s3fs")
     server = own_server(kind)
     url, options = change(*url_and_options(server))
-    options |= {"timeout": LIMIT}
+    options |= {"timeout": LIMIT, "retry_timeout": LIMIT}
     data = np.full((6, 4), 2.5)
     array = zarr.create_array(url, path="a", data=data, chunks=3, storage_options=options)
     calls = [
