@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
+from zarr_core.tools import WaitNotices
 
 from zarr_cli import errors
 from zarr_cli.table import ENTRIES, SECTIONS
@@ -62,10 +64,14 @@ class LazyGroup(click.Group):
         ]
 
     def invoke(self, ctx: click.Context) -> Any:
-        with errors.report_errors(ctx):
+        with errors.report_errors(ctx), closing(WaitNotices(_write_error)):
             result = super().invoke(ctx)
             sys.stdout.flush()  # a closed pipe is found here and not at the end of the process
             return result
+
+
+def _write_error(line: str) -> None:
+    click.echo(line, err=True, nl=False)
 
 
 def _keep_examples(command: click.Command) -> None:

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.keylock import key_lock
     from zarr_core.interfaces.keys import only_keys
     from zarr_core.interfaces.metadata_document import read_metadata, read_metadata_from
-    from zarr_core.interfaces.progress import Progress, reporting
+    from zarr_core.interfaces.progress import Progress, WaitNotices, reporting
     from zarr_core.interfaces.progress import Reporter as ProgressReporter
     from zarr_core.interfaces.selection import MaskIndexer
     from zarr_core.interfaces.store import NewValue
@@ -103,7 +103,6 @@ if TYPE_CHECKING:
         call_interruptibly,
         concurrent_map,
         in_one_thread,
-        longest_wait,
         parallel_for,
         thread_count,
         waiting,
@@ -140,6 +139,7 @@ _MODULE_OF = {
     "StoredGroup": "zarr_core.engine.stored_node",
     "UnconfirmedKeys": "zarr_core.threads",
     "SubrangeReader": "zarr_core.interfaces.byte_reader",
+    "WaitNotices": "zarr_core.interfaces.progress",
     "WrapperReader": "zarr_core.interfaces.byte_reader",
     "allow_conflicting_formats": "zarr_core.hierarchy.create_node",
     "allow_reserved_names": "zarr_core.formats.reserved_names",
@@ -179,7 +179,6 @@ _MODULE_OF = {
     "key_order": "zarr_core.formats.key_order",
     "listed": "zarr_core.printable",
     "log": "zarr_core.log",
-    "longest_wait": "zarr_core.threads",
     "make_room": "zarr_core.hierarchy.create_node",
     "normalise_path": "zarr_core.names",
     "occupied": "zarr_core.hierarchy.create_node",
@@ -242,6 +241,7 @@ __all__ = [
     "StoredGroup",
     "SubrangeReader",
     "UnconfirmedKeys",
+    "WaitNotices",
     "WrapperReader",
     "allow_conflicting_formats",
     "allow_reserved_names",
@@ -281,7 +281,6 @@ __all__ = [
     "key_order",
     "listed",
     "log",
-    "longest_wait",
     "make_room",
     "normalise_path",
     "occupied",
