@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
 import time
 from concurrent.futures import wait
@@ -107,6 +106,8 @@ class TimedFileSystem:
 
     def _read_whole(self, path: str, **kwargs: Any) -> Any:
         """Read a value of unknown length."""
+        import asyncio  # slow to import; fsspec has imported it
+
         half = self._timeout / 2
         coroutine = self._fs._cat_file(path, **kwargs)  # noqa: SLF001 - of ``cat_file``
         reading = asyncio.run_coroutine_threadsafe(coroutine, self._fs.loop)
