@@ -109,7 +109,8 @@ class Client:
 
     def _send_first(self, request: Callable[[Any], T]) -> T:
         """Send a request to a server that has never answered, with less patience."""
-        brief, seconds = first_store(self.store)
+        used = self.store
+        brief, seconds = first_store(used)
         began, pause = monotonic(), _PAUSE
         while True:
             try:
@@ -118,7 +119,7 @@ class Client:
             except Exception as error:
                 if errors.is_answered(error):
                     reached.add(self._server)
-                    if errors.is_overloaded(error) or self._is_moved(self.store, error):
+                    if errors.is_overloaded(error) or self._is_moved(used, error):
                         return request(self.store)
                     raise
                 passed = monotonic() - began

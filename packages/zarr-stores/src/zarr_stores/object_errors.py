@@ -47,7 +47,9 @@ _FINAL: Final = re.compile(
     rf"{FINAL.pattern}|UnexpectedMessage|hyper::Error\(\s*Parse|: builder error|kind: Timeout"
 )
 _SENT: Final = re.compile(r"\bError performing (?:PUT|POST)\b")
-_LOST: Final = re.compile(r"error sending request|source: TimedOut|\bkind: (?:Connect|Timeout)\b")
+_LOST: Final = re.compile(
+    r"error sending request|: builder error|source: TimedOut|\bkind: (?:Connect|Timeout)\b"
+)
 _DIRECTORY: Final = re.compile(r"\bError performing MKCOL\b")
 _UNCONNECTED: Final = re.compile(r"\bkind: Connect\b|: builder error")
 _REFUSALS: Final = re.compile(r"<Code>(?:SlowDown|ServerBusy|ServiceUnavailable)</Code>")
@@ -150,9 +152,8 @@ def may_be_elsewhere(error: BaseException) -> bool:
 
 def is_answered(error: BaseException) -> bool:
     """Return whether the service itself answered the request."""
-    if _TOKEN.search(str(error)):
-        return False
-    return type(error).__name__ != "GenericError" or bool(_STATUS.search(str(error)))
+    text = str(error)
+    return not (_TOKEN.search(text) or _LOST.search(text))
 
 
 def is_overloaded(error: BaseException) -> bool:
@@ -238,7 +239,7 @@ def failure(
         scheme = str(store).partition("://")[0]
         advice = f"remove it, or open the store as fsspec+{scheme}://..., which ignores it"
     found = kind(f"cannot be {done}: {message}" + (f"; {advice}" if advice else ""), store, key)
-    found.unanswered = not is_answered(error) and bool(_LOST.search(str(error)))
+    found.unanswered = not is_answered(error)
     return found
 
 
