@@ -10,7 +10,6 @@ from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
-from zarr_core.tools import WaitNotices
 
 from zarr_cli import errors
 from zarr_cli.table import ENTRIES, SECTIONS
@@ -64,6 +63,8 @@ class LazyGroup(click.Group):
         ]
 
     def invoke(self, ctx: click.Context) -> Any:
+        from zarr_core.tools import WaitNotices  # slow to import; not for --help
+
         with errors.report_errors(ctx), closing(WaitNotices(_write_error)):
             result = super().invoke(ctx)
             sys.stdout.flush()  # a closed pipe is found here and not at the end of the process
