@@ -34,9 +34,9 @@ NAMES = {
     """,
     "zarr_core.tools": """
         CHECKPOINT_NAME CHUNK_BYTES SHARD_BYTES divisor_below parse_lengths Cache ChunkProjection CodecChain ConsolidatedMetadata KeyOrder MANIFEST_NAMES
-        MaskIndexer Node PreparedCodecChain Progress ProgressReporter RegularAxis Rollback Schema
+        MaskIndexer Node PreparedCodecChain Progress ProgressReporter RegularAxis Rollback Schema WaitNotices
         StoredArray StoredGroup SubrangeReader UnconfirmedKeys WrapperReader
-        allow_conflicting_formats allow_reserved_names available_threads
+        allow_conflicting_formats allow_reserved_names available_threads call_interruptibly
         check_attributes check_reserved_names chunk_count codec_definition MemoryLimiter
         NewValue StoreSnapshot
         concurrent_map conflicting_format create_ancestors data_type_for erase_documents
@@ -47,8 +47,8 @@ NAMES = {
         normalise_path number_from_text occupied only_keys optional_function opened_store overwrite_unmanaged_keys package_schema parallel_for path_from_url
         printable_message project project_dimension providers_of put quoted read_metadata
         read_metadata_from read_node refuse_misspelt reporting require_erasing require_extension
-        scratch store_new stored_node strictjson system_calls take thread_count walk without_chunks write_fields
-        max_encoded_nbytes read_open remote_memory
+         scratch store_new stored_node strictjson system_calls take thread_count walk without_chunks write_fields waiting
+         max_encoded_nbytes read_open remote_memory
     """,
     "zarr_transfer": """
         Budget Checkpoint ChunkEdges Chunking ConversionError CopyExecutor CopyPlan CopyResult CopyStep

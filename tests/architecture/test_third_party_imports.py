@@ -39,6 +39,7 @@ IMPORTED_BY = {
     "asyncio": {
         "zarr_bridge.zarr_python_codecs",
         "zarr_compat.sync",
+        "zarr_stores.fsspec_timeout",
         "zarr_stores.sftp_link",
         "zarr_xarray.lazy",
     },

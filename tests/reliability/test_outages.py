@@ -1,9 +1,14 @@
 """Servers that are killed and restarted while an array is written, and servers that hang."""
 
+import json
+import signal
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from pathlib import Path
+from subprocess import PIPE, Popen
 from uuid import uuid4
 
 import numpy as np
@@ -384,3 +389,88 @@ def test_a_hung_server_is_reported_by_fsspec(own_server):
         for call in (lambda: store.exists("k"), lambda: store.get("k")):
             with pytest.raises(StoreError, match=r"timeout=0\.2"):
                 call()
+
+
+def over_fsspec(url, options):
+    """The same location through fsspec."""
+    if url.startswith("s3:"):
+        names = {"endpoint_url": "endpoint", "key": "access_key_id", "secret": "secret_access_key"}
+        options = {name: options[other] for name, other in names.items()}
+    return f"fsspec+{url}", options
+
+
+CALLS_ON = {
+    **{kind.name: (kind, lambda *place: place) for kind in DURABLE},
+    "fsspec-s3": (SeaweedServer, over_fsspec),
+}
+
+
+@pytest.mark.parametrize("name", CALLS_ON)
+def test_an_interrupt_ends_each_call_on_a_server_that_hangs(own_server, name):
+    """The limits are 60 s."""
+    kind, change = CALLS_ON[name]
+    if name.startswith("fsspec"):
+        pytest.importorskip("s3fs")
+    server = own_server(kind)
+    url, options = url_and_options(server)
+    array = zarr.create_array(
+        url, path="a", data=np.full((8, 6), 5, "uint16"), chunks=(2, 3), compressors=None,
+        storage_options=options,
+    )  # fmt: skip
+    program = Path(__file__).with_name("interrupted_calls.py")
+    url, options = change(url, options)
+    command = [sys.executable, str(program), url, json.dumps(options)]
+    lines = []
+    with Popen(command, stdin=PIPE, stdout=PIPE, text=True) as process:
+        try:
+            assert process.stdout.readline() == "ready 5\n"
+            with server.frozen():
+                process.stdin.write("\n")
+                process.stdin.flush()
+                for line in process.stdout:
+                    lines.append(line.split())
+                    if lines[-1][0] == "begin":
+                        time.sleep(0.5)
+                        process.send_signal(signal.SIGINT)
+                    if lines[-1][0] == "end":
+                        break
+                process.wait(20)
+        finally:
+            process.kill()
+    ended = {" ".join(words[1:-2]): words[-2:] for words in lines if words[0] == "interrupted"}
+    assert len(ended) == 8, lines
+    assert max(float(seconds) for seconds, _ in ended.values()) < 20, ended
+    assert int(ended["write"][1]) == 8, ended
+    assert np.isin(array[...], (5, 7)).all()  # not what the caller stored in the memory later
+
+
+LIMIT = 5  # seconds
+
+
+# The others also wait for a new connection.
+@pytest.mark.parametrize("name", [name for name in CALLS_ON if name not in ("mongo", "sftp")])
+def test_a_server_that_hangs_costs_one_limit(own_server, name):
+    kind, change = CALLS_ON[name]
+    if name.startswith("fsspec"):
+        pytest.importorskip("s3fs")
+    server = own_server(kind)
+    url, options = change(*url_and_options(server))
+    options |= {"timeout": LIMIT, "retry_timeout": LIMIT}
+    data = np.full((6, 4), 2.5)
+    array = zarr.create_array(url, path="a", data=data, chunks=3, storage_options=options)
+    calls = [
+        lambda: zarr.open(url, path="a", storage_options=options),
+        lambda: array[...],
+        lambda: array.__setitem__(..., data),
+        lambda: zarr.create_array(url, path="b", data=data, storage_options=options),
+        lambda: zarr.create_group(url, path="a", overwrite=True, storage_options=options),
+    ]
+
+    def seconds(call):
+        began = time.monotonic()
+        with pytest.raises(StoreError, match=r"timeout"):
+            call()
+        return time.monotonic() - began
+
+    with server.frozen(), ThreadPoolExecutor(len(calls)) as pool:
+        assert max([*pool.map(seconds, calls)]) < 2 * LIMIT

@@ -13,7 +13,8 @@ def test_repeated_request_of_a_server_store(caplog):
         pass
 
     class Client:
-        _retry_timeout, _responded = 60.0, True
+        _retry_timeout, _server = 60.0, "host"
+        _request = ServerStore._request
         calls = 0
 
         def exceptions(self):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
@@ -62,10 +63,16 @@ class LazyGroup(click.Group):
         ]
 
     def invoke(self, ctx: click.Context) -> Any:
-        with errors.report_errors(ctx):
+        from zarr_core.tools import WaitNotices  # slow to import; not for --help
+
+        with errors.report_errors(ctx), closing(WaitNotices(_write_error)):
             result = super().invoke(ctx)
             sys.stdout.flush()  # a closed pipe is found here and not at the end of the process
             return result
+
+
+def _write_error(line: str) -> None:
+    click.echo(line, err=True, nl=False)
 
 
 def _keep_examples(command: click.Command) -> None:

@@ -313,8 +313,12 @@ class StoreError(ZarrError):
     unconfirmed: tuple[str, ...] = ()
     """Keys of all values that a failed write of an array, or copy, does not confirm as stored.
 
-    Old and new values are complete.  At most one million keys; empty for other calls.
+    Old and new values are complete.  At most one million keys; empty for other calls.  An
+    exception that interrupts a write, such as ``KeyboardInterrupt``, has the same attribute.
     """
+
+    unanswered: bool = False
+    """Whether the server did not answer within the limits: another request would take as long."""
 
     def __init__(self, reason: str, store: Any = "", key: str = "") -> None:
         self.reason, self.store, self.key = reason, str(store), key
@@ -325,13 +329,19 @@ class StoreError(ZarrError):
             part for part in (self.store, quoted(self.key, 500) if self.key else "") if part
         )
         text = f"{place}: {self.reason}" if place else self.reason
-        count = len(self.unconfirmed)
-        if count < 2:
+        if len(self.unconfirmed) < 2:
             return text
-        return (
-            f"{text}. {count:,} values of the same write are not confirmed as stored: "
-            f"{listed(self.unconfirmed)}. Repeat the call."
-        )
+        return f"{text}. {unconfirmed_note(self.unconfirmed)}"
+
+
+def unconfirmed_note(keys: tuple[str, ...]) -> str:
+    """Return a sentence about values that a failed or interrupted write may not have stored."""
+    values = "1 value" if len(keys) == 1 else f"{len(keys):,} values"
+    verb = "is" if len(keys) == 1 else "are"
+    return (
+        f"{values} of the same write {verb} not confirmed as stored: {listed(keys)}. "
+        "Repeat the call."
+    )
 
 
 class StoreKeyError(StoreError, ValueError):

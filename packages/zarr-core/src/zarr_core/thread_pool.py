@@ -25,6 +25,9 @@ MAX_THREADS = 256
 
 _SHUTDOWN_SECONDS = 0.5
 
+left_behind: set[int] = set()
+"""Threads whose request still runs, although the call was interrupted; others replace them."""
+
 
 class Job:
     """A function that is called at most once, and must not raise."""
@@ -55,8 +58,18 @@ class Job:
         """
         if self._owner.setdefault("owner", "caller") == "caller":
             return
+        self.wait()
+
+    def cancel(self) -> None:
+        """Cancel the job if it has not started."""
+        self._owner.setdefault("owner", "caller")
+
+    def wait(self, seconds: float = -1) -> bool:
+        """Wait until the job is finished, or for a time; return whether it is finished."""
         while not self._finished:
-            self._running.acquire()
+            if not self._running.acquire(timeout=seconds):
+                return False
+        return True
 
 
 class _ThreadPool:
@@ -78,7 +91,7 @@ class _ThreadPool:
         try:
             self.idle.pop()
         except IndexError:
-            if self.started < MAX_THREADS:
+            if self.started - len(left_behind) < MAX_THREADS:
                 start_new_thread(self._run_jobs, ())
                 self.started += 1
 
@@ -124,6 +137,7 @@ atexit.register(_at_exit)
 def _after_fork() -> None:
     global _pool
     _pool = _ThreadPool()
+    left_behind.clear()
 
 
 if hasattr(os, "register_at_fork"):

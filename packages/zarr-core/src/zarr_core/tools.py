@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.keylock import key_lock
     from zarr_core.interfaces.keys import only_keys
     from zarr_core.interfaces.metadata_document import read_metadata, read_metadata_from
-    from zarr_core.interfaces.progress import Progress, reporting
+    from zarr_core.interfaces.progress import Progress, WaitNotices, reporting
     from zarr_core.interfaces.progress import Reporter as ProgressReporter
     from zarr_core.interfaces.selection import MaskIndexer
     from zarr_core.interfaces.store import NewValue
@@ -102,10 +102,12 @@ if TYPE_CHECKING:
     from zarr_core.threads import (
         UnconfirmedKeys,
         available_threads,
+        call_interruptibly,
         concurrent_map,
         in_one_thread,
         parallel_for,
         thread_count,
+        waiting,
     )
 
 # The module of each name, and the name there if it is another one.
@@ -139,10 +141,12 @@ _MODULE_OF = {
     "StoredGroup": "zarr_core.engine.stored_node",
     "UnconfirmedKeys": "zarr_core.threads",
     "SubrangeReader": "zarr_core.interfaces.byte_reader",
+    "WaitNotices": "zarr_core.interfaces.progress",
     "WrapperReader": "zarr_core.interfaces.byte_reader",
     "allow_conflicting_formats": "zarr_core.hierarchy.create_node",
     "allow_reserved_names": "zarr_core.formats.reserved_names",
     "available_threads": "zarr_core.threads",
+    "call_interruptibly": "zarr_core.threads",
     "check_attributes": "zarr_core.normalize.attributes",
     "check_reserved_names": "zarr_core.formats.reserved_names",
     "chunk_count": "zarr_core.selection.projection",
@@ -210,6 +214,7 @@ _MODULE_OF = {
     "stored_node": "zarr_core.hierarchy.from_metadata",
     "take": "zarr_core.selection.projection",
     "thread_count": "zarr_core.threads",
+    "waiting": "zarr_core.threads",
     "walk": "zarr_core.formats.walk",
     "without_chunks": "zarr_core.formats.unmanaged_keys",
     "write_fields": "zarr_core.engine.write",
@@ -240,10 +245,12 @@ __all__ = [
     "StoredGroup",
     "SubrangeReader",
     "UnconfirmedKeys",
+    "WaitNotices",
     "WrapperReader",
     "allow_conflicting_formats",
     "allow_reserved_names",
     "available_threads",
+    "call_interruptibly",
     "check_attributes",
     "check_reserved_names",
     "chunk_count",
@@ -313,6 +320,7 @@ __all__ = [
     "system_calls",
     "take",
     "thread_count",
+    "waiting",
     "walk",
     "without_chunks",
     "write_fields",

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from zarr_core.extension import StoreError
-from zarr_core.tools import log
+from zarr_core.tools import log, waiting
 
 from zarr_stores._database import KeyValueStore
+from zarr_stores._first_contact import CONNECT_SECONDS, FINAL, RETRY_SECONDS, reached
 from zarr_stores.unknown_options import check_options
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ T = TypeVar("T")
 _HOST = re.compile(r"(?:\[[^\]]*\]|[^:]*)(?::\d*)?")
 _PAUSE = 0.05  # seconds before the second attempt; each further pause is twice as long
 _LONGEST_PAUSE = 2.0
-_UNKNOWN_SERVER = 2.0  # seconds of retries if the server has never responded
 _COMMON_OPTIONS = frozenset(
     {"connect_timeout", "password_variable", "max_concurrency", "retry_timeout", "timeout"}
 )
@@ -56,7 +56,7 @@ class ServerStore(KeyValueStore):
         established, in seconds.
     retry_timeout : float
         Time in seconds during which a request is repeated after lost connections, if it can be
-        repeated.  If the server has never responded to this object, at most 2 s, because the
+        repeated.  If the server has never responded to this process, at most 2.5 s, because the
         address is probably wrong.
     max_concurrency : int, optional
         Maximum number of concurrent requests.  Each uses its own connection, except for SFTP.
@@ -98,7 +98,7 @@ class ServerStore(KeyValueStore):
         *,
         password_variable: str | None = None,
         timeout: float = 60.0,
-        connect_timeout: float = 10.0,
+        connect_timeout: float = CONNECT_SECONDS,
         retry_timeout: float = 60.0,
         max_concurrency: int | None = None,
         **options: Any,
@@ -138,7 +138,7 @@ class ServerStore(KeyValueStore):
         if library_only:  # only these require importing the client library
             check_options(library_only, self._known_options(library_only), self)
         self._options = given
-        self._responded = False
+        self._server = type(self), self._hosts
         self._resources: Any = None
         self._closing: weakref.finalize[..., Any] | None = None
         self._process = 0
@@ -310,26 +310,34 @@ class ServerStore(KeyValueStore):
             Whether the request may be repeated if the connection is lost while the server
             may already have processed it.
         """
+        with waiting(self):
+            return self._request(key, kind, done, work, again)
+
+    def _request(
+        self, key: str, kind: type[StoreError], done: str, work: Callable[[], T], again: bool
+    ) -> T:
         retries, began, pause = 0, time.monotonic(), _PAUSE
         while True:
             try:
                 result = work()
-                self._responded = True
+                reached.add(self._server)
                 return result
             except StoreError:
                 raise  # exceptions() imports the library, which may not be installed
             except self.exceptions() as error:
                 lost = self.is_lost(error)
-                self._responded = self._responded or not lost
                 limit = self._retry_timeout
-                if not self._responded:
-                    limit = min(limit, _UNKNOWN_SERVER)
+                if not lost:
+                    reached.add(self._server)
+                elif self._server not in reached:
+                    limit = 0 if FINAL.search(str(error)) else min(limit, RETRY_SECONDS)
                 wait = pause * random.uniform(0.5, 1)
                 passed = time.monotonic() - began
                 if not (again and lost) or passed + wait > limit:
                     failure = self._failure(error, key, kind, done, lost and not again)
                     if lost:
                         failure = self._with_limits(failure, retries, passed)
+                        failure.unanswered = True
                     raise failure from error
                 log("retries", "%s %r cannot be %s (%s); repeating the request",
                     self, key, done, self._reason(error),
@@ -340,9 +348,9 @@ class ServerStore(KeyValueStore):
     def _with_limits(self, failure: StoreError, retries: int, seconds: float) -> StoreError:
         """Add the number of retries and the options that limit them to an error."""
         reason = failure.reason
-        if retries:
-            plural = "y" if retries == 1 else "ies"
-            reason += f", after {retries} retr{plural} in {seconds:.0f} s"
+        plural = "y" if retries == 1 else "ies"
+        reason += f", after {retries} retr{plural} in" if retries else ", after"
+        reason += f" {seconds:.0f} s"
         reason += (
             "; check the server and repeat the call; the limits in seconds are "
             f"timeout={self._timeout:g}, connect_timeout={self._connect_timeout:g} and "

@@ -8,9 +8,10 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import StoreError, StoreReadError, ZarrError
-from zarr_core.tools import key_lock
+from zarr_core.tools import key_lock, waiting
 
 from zarr_stores.fsspec_files import drop_cached
+from zarr_stores.fsspec_server import reach_s3
 from zarr_stores.fsspec_timeout import TimedFileSystem
 from zarr_stores.fsspec_traits import target_of
 
@@ -64,7 +65,7 @@ class Calls:
     @contextmanager
     def reading(self, key: str, path: str = "") -> Iterator[Any]:
         """Provide the file system for reading; exceptions of :data:`MISSING` are passed on."""
-        with self.wrap_errors(key):
+        with waiting(self._store), self.wrap_errors(key):
             fs = self._fs()
             if not (path and self._traits.caching):
                 yield fs
@@ -87,11 +88,13 @@ class Calls:
     @contextmanager
     def writing(self, key: str) -> Iterator[Any]:
         """Provide the file system for changes."""
-        with self.wrap_errors(key, StoreError, "changed"):
+        with waiting(self._store), self.wrap_errors(key, StoreError, "changed"):
             yield self._fs()
 
     def _fs(self) -> Any:
         fs = self._location.fs()
+        if self._traits.s3:
+            reach_s3(fs)
         return TimedFileSystem(fs, self._store, *self._limits) if self._traits.concurrent else fs
 
     @contextmanager
@@ -115,7 +118,9 @@ class Calls:
             text = _reason(error)
             masked = self._location.mask_secrets(text)
             cause = error if masked == text else None  # the original text contains a secret
-            raise kind(f"cannot be {done}: {masked}", self._store, key) from cause
+            failure = kind(f"cannot be {done}: {masked}", self._store, key)
+            failure.unanswered = isinstance(error, TimeoutError | ConnectionError)
+            raise failure from cause
 
 
 def _reason(error: BaseException) -> str:

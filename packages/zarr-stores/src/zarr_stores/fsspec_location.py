@@ -10,6 +10,7 @@ from zarr_core.extension import StoreError
 from zarr_stores._database import path_exists
 from zarr_stores.fsspec_limits import limit_bodies
 from zarr_stores.fsspec_secrets import names_of_secrets, without_secrets
+from zarr_stores.fsspec_server import http_options
 from zarr_stores.fsspec_traits import default_options, new_instance, without_listings_cache
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ class Location:
                 told |= default_options(
                     fsspec.get_filesystem_class(address.partition("://")[0]), told
                 )
-            fs, root = fsspec.url_to_fs(address, **told)
+            fs, root = fsspec.url_to_fs(address, **http_options(address, told))
         except ImportError as error:
             # The message names fsspec or the library that it requires.
             raise StoreError(
@@ -161,6 +162,10 @@ class Location:
             for name, value in self._all_options().items()
             if name not in _IGNORED_OPTIONS and name not in self.secrets
         }
+        if "client_kwargs" in options:  # without the limits of http_options
+            given = {**(options["client_kwargs"] or {})}
+            given.pop("timeout", None)
+            options["client_kwargs"] = given
         kind = type(self._fs)
         told = sorted((name, repr(value)) for name, value in options.items())
         if kind.__module__.endswith(".memory"):  # there may be several

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+from concurrent.futures import wait
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from inspect import iscoroutinefunction
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _SLOWEST = 1 << 15  # bytes in a second
-_UNKNOWN = 10  # multiple of the limit for a value of unknown length
 _BUSY = (429, 503)  # statuses of a server that asks to repeat the request later
 _MISSING = (404, 410)
 _PAUSE = 0.1  # seconds before the second attempt; each further pause is twice as long
@@ -28,7 +28,8 @@ class TimedFileSystem:
     """An asynchronous file system whose calls raise :class:`TimeoutError` after a time.
 
     fsspec does not report the progress of a call.  Therefore the limit of a call that transfers
-    data is extended by 1 s for each 32 KiB, and is ten times as long if the length is unknown.
+    data is extended by 1 s for each 32 KiB.  If the length of a value is unknown, it is requested
+    after half of the limit: if the server answers, it does not hang.
 
     Calls that an HTTP server rejects with status 429 or 503 are repeated when the header field
     ``Retry-After`` allows it.
@@ -60,12 +61,15 @@ class TimedFileSystem:
 
     def _limited(self, method: Callable[..., Any], name: str) -> Callable[..., Any]:
         def call(*args: Any, **kwargs: Any) -> Any:
-            limit = self._limit(name, args, kwargs)
+            limit, began = self._limit(name, args, kwargs), time.monotonic()
             try:
+                if limit is None:
+                    return self._read_whole(*args, **kwargs)
                 return method(*args, **kwargs, timeout=limit)
             except TimeoutError as error:
                 raise TimeoutError(
-                    f"no response within {limit:.0f} s (timeout={self._timeout:g})"
+                    f"no response within {time.monotonic() - began:.0f} s; the option "
+                    f"timeout={self._timeout:g} sets the limit"
                 ) from error
             except FileNotFoundError as error:
                 # The HTTP file system raises it for all failures of ``info``.
@@ -102,14 +106,30 @@ class TimedFileSystem:
 
         return repeated
 
-    def _limit(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> float:
+    def _read_whole(self, path: str, **kwargs: Any) -> Any:
+        """Read a value of unknown length."""
+        import asyncio  # slow to import; fsspec has imported it
+
+        half = self._timeout / 2
+        coroutine = self._fs._cat_file(path, **kwargs)  # noqa: SLF001 - of ``cat_file``
+        reading = asyncio.run_coroutine_threadsafe(coroutine, self._fs.loop)
+        try:
+            if not wait([reading], half).done:
+                size = self._fs.info(path, timeout=half).get("size") or 0
+                wait([reading], half + size / _SLOWEST)
+            return reading.result(0)
+        finally:
+            reading.cancel()
+
+    def _limit(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> float | None:
+        """Return the limit of a call in seconds; None for a value of unknown length."""
         if name == "pipe_file":
             return self._timeout + float(len(args[1])) / _SLOWEST
         if name == "cat_ranges":
             length: int = sum(stop - start for start, stop in zip(*args[1:3], strict=True))
             return self._timeout + length / _SLOWEST
         if name == "cat_file" and "end" not in kwargs:
-            return self._timeout * _UNKNOWN
+            return None
         return self._timeout
 
 

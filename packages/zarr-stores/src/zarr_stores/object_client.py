@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import copy
-from itertools import accumulate
+from itertools import accumulate, islice
 from queue import SimpleQueue
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
 
 import numpy as np
 from zarr_core.extension import StoreError, StoreReadError, ValueReplacedError
-from zarr_core.tools import log, remote_memory
+from zarr_core.tools import call_interruptibly, log, remote_memory, waiting
 
 from zarr_stores import object_errors as errors
 from zarr_stores._database import is_key
+from zarr_stores._first_contact import reached
 from zarr_stores.object_generation import generation_of
-from zarr_stores.object_location import check_not_forked, location_of
+from zarr_stores.object_location import check_not_forked, first_store, location_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -34,8 +37,10 @@ _STREAMED = 1 << 17  # bytes; larger bodies are streamed into the buffer
 # Memory of larger bodies is not allocated by the library, which would abort the process.
 _ALLOCATED = 1 << 26
 _PIECE = 1 << 16
+_PIECES = 8  # that are received at a time
 _BODY_NBYTES = 1 << 21  # memory of a body that is streamed, beside its buffer
 _BUFFERS = (bytes, bytearray, memoryview)
+_PAUSE = 0.1  # seconds before the second attempt to reach a server
 _DIRECTORIES = 100_000  # of a WebDAV server that are known to exist
 _FIRST_SECONDS = 2.0  # for the first file of a directory
 _WRITES = 8  # attempts on a WebDAV server, which must create directories first
@@ -76,6 +81,7 @@ class Client:
         self.root = root
         self.location = location_of(store, root)
         self._named = str(self.location)
+        self._server = (*urlsplit(self.location.url)[:2], self.location.server)
         self._files = self.location.kind == "HTTPStore"
         self._collections = self._files and listing
         self._directories: dict[str, threading.Event | None] = {}
@@ -91,15 +97,51 @@ class Client:
         """Whether the server may support ranges."""
         self._moving = threading.Lock()
 
-    def _send(self, request: Callable[[Any], T]) -> T:
-        """Send a request with the store; again if the bucket is in another region."""
+    def _send(self, request: Callable[[Any], T], *, changes: bool = False) -> T:
+        """Send a request with the store; again if the bucket is in another region.
+
+        It can be interrupted, and ends soon if the server has never answered.
+        """
+        return call_interruptibly(lambda: self._send_now(request, changes), self._named)
+
+    def _send_now(self, request: Callable[[Any], T], changes: bool) -> T:
+        with self._flight():
+            if self._server not in reached:
+                if not changes:
+                    return self._send_first(request)
+                with suppress(FileNotFoundError):
+                    self._send_first(lambda store: store.head(f"{self.root}zarr.json"))
+            used = self.store
+            try:
+                return request(used)
+            except Exception as error:
+                if not self._is_moved(used, error):
+                    raise
+            return request(self.store)
+
+    def _send_first(self, request: Callable[[Any], T]) -> T:
+        """Send a request to a server that has never answered, with less patience."""
         used = self.store
-        try:
-            return request(used)
-        except Exception as error:
-            if not self._is_moved(used, error):
-                raise
-        return request(self.store)
+        brief, seconds = first_store(used)
+        began, pause = monotonic(), _PAUSE
+        while True:
+            try:
+                found = request(brief)
+                break
+            except Exception as error:
+                if errors.is_answered(error):
+                    reached.add(self._server)
+                    if errors.is_overloaded(error) or self._is_moved(used, error):
+                        return request(self.store)
+                    raise
+                passed = monotonic() - began
+                if errors.is_final(error) or passed + pause > seconds:
+                    error.add_note(errors.NEVER_ANSWERED.format(passed))
+                    raise
+            sleep(pause)
+            pause *= 2
+        reached.add(self._server)
+        return found
 
     def _is_moved(self, used: Any, error: Exception) -> bool:
         """Return whether there is a store for another region than that of a failed request."""
@@ -114,6 +156,10 @@ class Client:
                     return False
                 self.store = found
         return True
+
+    def _wait(self, work: Callable[[], T]) -> T:
+        """Wait for a part of a response; can be interrupted."""
+        return call_interruptibly(work, self._named)
 
     @contextmanager
     def _flight(self) -> Iterator[None]:
@@ -142,15 +188,14 @@ class Client:
         """
         check_not_forked(self._named)
         try:
-            with self._flight():
-                options = {} if wanted is None or not self.has_ranges else {"range": wanted}
-                result = self._send(lambda store: store.get(self.root + key, options=options))
+            options = {} if wanted is None or not self.has_ranges else {"range": wanted}
+            result = self._send(lambda store: store.get(self.root + key, options=options))
         except Exception as error:
             if self._is_missing(error) or (self.denied_is_missing and errors.is_denied(error)):
                 return None
             if wanted is not None and errors.is_about_range(error):
                 return self._without_range(key, wanted, error)
-            if self._is_collection(key):
+            if errors.is_answered(error) and self._is_collection(key):
                 return None
             raise self._failure(StoreReadError, "read", error, key) from None
         self._seen = True
@@ -164,8 +209,8 @@ class Client:
             return False
         path = self.root + key
         try:
-            with self._flight():
-                found = self.store.list_with_delimiter(path.rpartition("/")[0] or None)
+            directory = path.rpartition("/")[0] or None
+            found = self._send(lambda store: store.list_with_delimiter(directory))
         except Exception:  # the error of the request that led here is reported
             return False
         return path in found["common_prefixes"]
@@ -212,8 +257,7 @@ class Client:
         if tag and not tag.startswith("W/"):  # weak tags never match
             options["if_match"] = tag
         try:
-            with self._flight():
-                result = self._send(lambda store: store.get(self.root + key, options=options))
+            result = self._send(lambda store: store.get(self.root + key, options=options))
         except Exception as error:
             if errors.is_conflict(error) or self._is_missing(error):
                 raise self._replaced(key) from None
@@ -238,7 +282,7 @@ class Client:
         if stop - start > _ALLOCATED:
             return self._large_body(key, result, stop - start)
         try:
-            data = memoryview(result.bytes())
+            data = memoryview(self._wait(result.bytes))
         except Exception as error:
             raise self._failure(StoreReadError, "read", error, key) from None
         if len(data) != stop - start:
@@ -264,16 +308,21 @@ class Client:
             buffer[: len(data)] = data
             return len(data)
         came = 0
-        self._bodies.get()  # this response arrives while other bodies are received
+        taken: list[None] = []
         try:
-            for piece in result.stream(min_chunk_size=_PIECE):
-                data = memoryview(piece)
-                buffer[came : came + len(data)] = data
-                came += len(data)
+            with waiting():  # this response arrives while other bodies are received
+                taken.append(self._bodies.get())
+            pieces = iter(result.stream(min_chunk_size=_PIECE))
+            while some := self._wait(lambda: [*islice(pieces, _PIECES)]):
+                for piece in some:
+                    data = memoryview(piece)
+                    buffer[came : came + len(data)] = data
+                    came += len(data)
         except Exception as error:
             raise self._failure(StoreReadError, "read", error, key) from None
         finally:
-            self._bodies.put(None)
+            for token in taken:
+                self._bodies.put(token)
         if came != stop - start:
             raise self._short(key, came, stop - start)
         return came
@@ -282,12 +331,11 @@ class Client:
         """Return the properties of an object; None for a missing key."""
         check_not_forked(self._named)
         try:
-            with self._flight():
-                meta = self._send(lambda store: store.head(self.root + key))
+            meta = self._send(lambda store: store.head(self.root + key))
         except Exception as error:
             if not self._is_missing(error):
                 is_missing = self.denied_is_missing and errors.is_denied(error)
-                if is_missing or self._is_collection(key):
+                if is_missing or (errors.is_answered(error) and self._is_collection(key)):
                     return None
                 raise self._failure(StoreReadError, "read", error, key) from None
             if not self._seen and self.get(key) is not None:
@@ -324,11 +372,11 @@ class Client:
     def put(self, key: str, value: Buffers, **manner: Any) -> None:
         """Send a value; exceptions of the library are passed on."""
         check_not_forked(self._named)
-        data: Any = value
-        if not isinstance(value, _BUFFERS):
-            data = [piece for piece in value if piece] or b""
-        with self._first_in_directory(self.root + key), self._flight():
-            self._send(lambda store: store.put(self.root + key, data, **manner))
+        data: Any = _owned(value) if isinstance(value, _BUFFERS) else None
+        if data is None:
+            data = [_owned(piece) for piece in value if piece] or b""
+        with self._first_in_directory(self.root + key):
+            self._send(lambda store: store.put(self.root + key, data, **manner), changes=True)
         self._seen = True
 
     @contextmanager
@@ -347,7 +395,8 @@ class Client:
                 if first is done:
                     new.append(directory)
                 elif first is not None:
-                    first.wait(_FIRST_SECONDS)  # not for longer, if the server does not respond
+                    with waiting():  # not for longer, if the server does not respond
+                        first.wait(_FIRST_SECONDS)
         try:
             yield
         finally:
@@ -360,8 +409,8 @@ class Client:
         """Remove keys; return False if the service reports a missing one."""
         check_not_forked(self._named)
         try:
-            with self._flight():
-                self._send(lambda store: store.delete([self.root + key for key in keys]))
+            names = [self.root + key for key in keys]
+            self._send(lambda store: store.delete(names), changes=True)
         except Exception as error:
             if self._is_missing(error):
                 return False
@@ -371,8 +420,7 @@ class Client:
     def remove(self, key: str) -> None:
         """Remove a key; exceptions of the library are passed on."""
         check_not_forked(self._named)
-        with self._flight():
-            self._send(lambda store: store.delete(self.root + key))
+        self._send(lambda store: store.delete(self.root + key), changes=True)
 
     def with_header(self, name: str, value: str) -> Client:
         """Return a client of an HTTP server that sends a header field, and each request once."""
@@ -424,7 +472,7 @@ class Client:
 
     def _directory(self, prefix: str) -> Directory:
         """Return keys with the lengths of their values, and prefixes, directly below a prefix."""
-        with self._listing(prefix), self._flight():
+        with self._listing(prefix):
             path = (self.root + prefix)[:-1] or None
             found = self._send(lambda store: store.list_with_delimiter(path))
         skip = len(self.root)
@@ -444,7 +492,8 @@ class Client:
 
         first, others = self._send(start)
         yield first
-        yield from others
+        while (page := self._wait(lambda: next(others, None))) is not None:
+            yield page
 
     @contextmanager
     def _listing(self, prefix: str) -> Iterator[None]:
@@ -471,6 +520,12 @@ class Client:
 
     def _short(self, key: str, came: int, expected: int) -> StoreReadError:
         return StoreReadError(f"received {came} of {expected} bytes", self._named, key)
+
+
+def _owned(piece: Any) -> Any:
+    """Return bytes that nobody changes, also if the call is interrupted while they are sent."""
+    data = piece.obj if isinstance(piece, memoryview) else piece
+    return piece if isinstance(data, bytes) else bytes(piece)
 
 
 def _is_anonymous(meta: Any) -> bool:

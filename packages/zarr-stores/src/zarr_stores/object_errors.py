@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from zarr_stores._first_contact import FINAL
+
 if TYPE_CHECKING:
     from typing import Any
 
@@ -28,10 +30,11 @@ _CAUSES: Final = tuple(
             r"the certificate of the server is not valid (\1); "
             "set the environment variable SSL_CERT_FILE to a file of trusted authorities",
         ),
+        (r"UnexpectedMessage|hyper::Error\(\s*Parse", "the server does not speak HTTP"),
         (r"InvalidMessage\(", "the server does not support TLS; use http:// instead of https://"),
         (r"IncompleteMessage", "the connection was closed before a response was received"),
         (
-            r"source: TimedOut",
+            r"(?:source|kind): TimedOut",
             "the request timed out; the options timeout and connect_timeout set the limits",
         ),
         (r'(?:message|error): "([^"]{1,200})"', r"\1"),
@@ -39,7 +42,14 @@ _CAUSES: Final = tuple(
 )
 # Without retries if the first request took longer than they may.
 _UNANSWERED: Final = re.compile(r"HTTP error: error sending request")
+_TOKEN: Final = re.compile(r"\bError performing token request\b")
+_FINAL: Final = re.compile(
+    rf"{FINAL.pattern}|UnexpectedMessage|hyper::Error\(\s*Parse|: builder error|kind: Timeout"
+)
 _SENT: Final = re.compile(r"\bError performing (?:PUT|POST)\b")
+_LOST: Final = re.compile(
+    r"error sending request|: builder error|source: TimedOut|\bkind: (?:Connect|Timeout)\b"
+)
 _DIRECTORY: Final = re.compile(r"\bError performing MKCOL\b")
 _UNCONNECTED: Final = re.compile(r"\bkind: Connect\b|: builder error")
 _REFUSALS: Final = re.compile(r"<Code>(?:SlowDown|ServerBusy|ServiceUnavailable)</Code>")
@@ -71,6 +81,10 @@ SIGNED_URL: Final = (
 WEB: Final = (
     "if the server requires credentials, pass them in storage_options: "
     "{'client_options': {'default_headers': {'Authorization': ...}}}"
+)
+NEVER_ANSWERED: Final = (
+    "the server has not answered any request of this process, so this one was given up after "
+    "{:.1f} s; check the address and the network, or pass retry_timeout and connect_timeout"
 )
 _RETRY_ADVICE: Final = (
     "check the server and repeat the call; the option retry_timeout sets for how long requests "
@@ -141,6 +155,23 @@ def may_be_elsewhere(error: BaseException) -> bool:
     )
 
 
+def is_answered(error: BaseException) -> bool:
+    """Return whether the service itself answered the request."""
+    text = str(error)
+    return not (_TOKEN.search(text) or _LOST.search(text))
+
+
+def is_overloaded(error: BaseException) -> bool:
+    """Return whether a service asks to repeat a request later, or failed itself."""
+    return bool(re.search(r"status code: (?:429|5\d\d)\b", str(error)))
+
+
+def is_final(error: BaseException) -> bool:
+    """Return whether the next attempt to reach a server would fail for the same reason."""
+    text = str(error)
+    return bool(_FINAL.search(text) or (_TOKEN.search(text) and _STATUS.search(text)))
+
+
 def is_unsupported(error: BaseException) -> bool:
     """Return whether the operation is not supported by the service."""
     return isinstance(error, NotImplementedError) or type(error).__name__ == "NotSupportedError"
@@ -205,7 +236,9 @@ def failure(
     message = reason(error)
     is_denied = type(error).__name__ in _DENIALS or _DENIED.search(str(error))
     advice = denied if is_denied else None
-    if _RETRIED.search(str(error)) or _UNANSWERED.search(str(error)):
+    if notes := getattr(error, "__notes__", ()):
+        advice = "; ".join(notes)
+    elif _RETRIED.search(str(error)) or _UNANSWERED.search(str(error)):
         advice = advice or _RETRY_ADVICE
     if bucket_is_missing(error):
         message = f"the bucket or container does not exist ({message})"
@@ -213,7 +246,9 @@ def failure(
         message = f"the object {foreign[1]!r} has a name that is not a valid key"
         scheme = str(store).partition("://")[0]
         advice = f"remove it, or open the store as fsspec+{scheme}://..., which ignores it"
-    return kind(f"cannot be {done}: {message}" + (f"; {advice}" if advice else ""), store, key)
+    found = kind(f"cannot be {done}: {message}" + (f"; {advice}" if advice else ""), store, key)
+    found.unanswered = not is_answered(error)
+    return found
 
 
 def reason(error: BaseException) -> str:

@@ -12,6 +12,7 @@ from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from zarr_core.extension import StoreError
 
+from zarr_stores._first_contact import CONNECT_SECONDS, RETRY_SECONDS
 from zarr_stores.object_aws import with_aws_settings
 from zarr_stores.object_errors import without_secrets
 from zarr_stores.object_options import translate_options
@@ -53,8 +54,9 @@ _ENDPOINT: Final = re.compile(
 _DURATIONS: Final = ("connect_timeout", "pool_idle_timeout", "read_timeout", "timeout")
 # Limits, with those of the other stores on servers: decision 0042.
 _TIMEOUT: Final = timedelta(seconds=60)  # without progress
-_CONNECT_TIMEOUT: Final = timedelta(seconds=10)
-_RETRY_TIMEOUT: Final = timedelta(seconds=60)
+# A microsecond distinguishes them from options.
+_CONNECT_TIMEOUT: Final = timedelta(seconds=10, microseconds=1)
+_RETRY_TIMEOUT: Final = timedelta(seconds=60, microseconds=1)
 _MAX_RETRIES: Final = 10_000  # the time is the limit
 _BACKOFFS: Final = {
     "init_backoff": timedelta(seconds=0.1), "max_backoff": timedelta(seconds=5), "base": 2
@@ -207,6 +209,35 @@ def store_from_url(url: str, options: dict[str, Any]) -> tuple[Any, str, bool]:
         raise StoreError(
             f"obstore rejects the URL or an option: {message}{_hint(options, message)}", named
         ) from None
+
+
+def first_store(store: Any) -> tuple[Any, float]:
+    """Return a store for requests to a server that has never answered, and the time for retries.
+
+    It sends each request once, and waits for a connection for a shorter time, unless options set
+    the time.
+    """
+    kind = type(store)
+    if kind.__name__ not in _BUCKETS and kind.__name__ != "HTTPStore":
+        return store, 0.0
+    options = dict(store.client_options or {})
+    if options.get("connect_timeout") in (None, "10s 1us"):  # as obstore returns the default
+        # Without credentials, two addresses of Google are asked for them.
+        count = 2 if kind.__name__ == "GCSStore" else 1
+        options["connect_timeout"] = timedelta(seconds=CONNECT_SECONDS / count)
+    given = store.retry_config or {}
+    limit = given.get("retry_timeout", _RETRY_TIMEOUT)
+    seconds = RETRY_SECONDS if limit == _RETRY_TIMEOUT else limit.total_seconds()
+    if not given.get("max_retries", _MAX_RETRIES):
+        seconds = 0.0
+    settings: dict[str, Any] = {
+        "client_options": options,
+        "retry_config": {"max_retries": 0, "retry_timeout": limit, "backoff": _BACKOFFS},
+    }
+    if kind.__name__ == "HTTPStore":
+        return kind.from_url(store.url, **settings), seconds
+    further = {name: getattr(store, name) for name in ("config", "prefix", "credential_provider")}
+    return kind(**further, **settings), seconds
 
 
 def _client_options(scheme: str, arguments: dict[str, Any], named: str) -> dict[str, Any]:

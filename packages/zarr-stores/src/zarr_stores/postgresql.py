@@ -122,7 +122,7 @@ class PostgreSQLStore(ServerStore):
             for name, colon, port in hosts
         ]
         options = {
-            "connect_timeout": max(1, round(self._connect_timeout)),
+            "connect_timeout": max(1, int(self._connect_timeout)),
             "application_name": "zarr",
             **self._options,
             **self._secrets,
@@ -338,7 +338,8 @@ class PostgreSQLStore(ServerStore):
                     cursor.execute(self._sql.set, (key, data))
                 return True
 
-        return self.request(key, StoreError, "written", work, again=False)
+        # Not ``request``: ``change`` may read memory of the caller.
+        return self._request(key, StoreError, "written", work, again=False)
 
     # --- listable ---
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from redis.exceptions import ConnectionError, RedisError, ResponseError
 from zarr_core.extension import StoreReadError, ValueReplacedError
+from zarr_core.tools import waiting
 
 from zarr_stores._partial_reader import PartialReader
 
@@ -219,7 +220,8 @@ class RedisReader(PartialReader):
                 with suppress(IndexError):
                     self._waiting[0].awake.set()  # a request that was added too late
             else:
-                mine.awake.wait()
+                with waiting():
+                    mine.awake.wait()
                 mine.awake.clear()
         if mine.found is None:
             error = mine.error or StoreReadError("cannot be read")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from zarr_core.config import config
+from zarr_core.threads import acquire_interruptibly, waiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -103,12 +104,17 @@ class MemoryLimiter:
     def reserve(self, expected: Callable[[], int]) -> Iterator[Reservation]:
         """Reserve an expected amount within the block; wait until it is available."""
         # Only one task waits for the amount: otherwise small ones could overtake it forever.
-        with self._entrance, self._changed:
-            # The expected amount may change while waiting.
-            while self.used + (amount := expected()) > self.limit and self._inside:
-                self._changed.wait()
-            self.used += amount
-            self._inside += 1
+        acquire_interruptibly(self._entrance)
+        try:
+            with self._changed:
+                # The expected amount may change while waiting.
+                while self.used + (amount := expected()) > self.limit and self._inside:
+                    with waiting():
+                        self._changed.wait()
+                self.used += amount
+                self._inside += 1
+        finally:
+            self._entrance.release()
         hold = Reservation(self, amount)
         try:
             yield hold

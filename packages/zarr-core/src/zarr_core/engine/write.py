@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,10 +15,11 @@ from zarr_core.errors import ChunkDecodeError, CodecError, StoreError
 from zarr_core.interfaces.chunk_cache import begin_change, caches, forget_chunks
 from zarr_core.interfaces.selection import BasicIndexer
 from zarr_core.selection.projection import project, put
-from zarr_core.threads import UnconfirmedKeys, parallel_for
+from zarr_core.threads import INTERRUPTS, UnconfirmedKeys, name_unconfirmed, parallel_for
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+    from contextlib import AbstractContextManager
 
     from zarr_core.engine.prepared_chain import PreparedCodecChain
     from zarr_core.engine.stored_chunks import StoredChunks
@@ -112,11 +114,28 @@ def write(stored: StoredChunks, selection: AnySelection, value: Array) -> None:
     ends = begin_change(stored.chunk_store, stored.prefix) if caches else ()
     try:
         _write(stored, selection, value)
+    except INTERRUPTS as interrupt:
+        # For a store without latency, stored values are not counted.
+        parts = project(selection, stored.axes)
+        name_unconfirmed(interrupt, (stored.chunk_key(it.chunk_coords) for it in parts))
+        raise
     finally:
         if caches:
             forget_chunks(stored.chunk_store, stored.prefix)
         for end in ends:
             end()
+
+
+def _follow(
+    stored: StoredChunks,
+    unconfirmed: UnconfirmedKeys,
+    projections: Iterable[ChunkProjection],
+    work: Callable[[ChunkProjection], None],
+) -> AbstractContextManager[tuple[Iterable[ChunkProjection], Callable[[ChunkProjection], None]]]:
+    """Follow which chunks are stored, if the store has latency."""
+    if stored.threads is None:
+        return nullcontext((projections, work))
+    return unconfirmed.follow(projections, work, lambda it: stored.chunk_key(it.chunk_coords))
 
 
 def _write(stored: StoredChunks, selection: AnySelection, value: Array) -> None:
@@ -165,18 +184,19 @@ def _write(stored: StoredChunks, selection: AnySelection, value: Array) -> None:
         if left is not None:
             projections = (it for it in projections if it.chunk_coords in left)
     codecs = stored.codecs
-    try:
-        parallel_for(
-            projections,
-            work,
-            stored.parallel(codecs.inner_chunk_nbytes),
-            stored.threads,
-            codecs.inner_chunk_count,
-            _MIN_TASK_SECONDS,
-        )
-    finally:
-        if batch is not None:
-            batch.flush()
+    with _follow(stored, unconfirmed, projections, work) as (parts, work_on):
+        try:
+            parallel_for(
+                parts,
+                work_on,
+                stored.parallel(codecs.inner_chunk_nbytes),
+                stored.threads,
+                codecs.inner_chunk_count,
+                _MIN_TASK_SECONDS,
+            )
+        finally:
+            if batch is not None:
+                batch.flush()
     unconfirmed.check()
 
 
@@ -259,7 +279,9 @@ def write_fields(
 
     ends = begin_change(stored.chunk_store, stored.prefix) if caches else ()
     try:
-        parallel_for(project(selection, stored.axes), work, threads=stored.threads)
+        projections = project(selection, stored.axes)
+        with _follow(stored, unconfirmed, projections, work) as (parts, work_on):
+            parallel_for(parts, work_on, threads=stored.threads)
         unconfirmed.check()
     finally:
         if caches:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
 from itertools import chain
@@ -95,8 +95,11 @@ class StoreSnapshot(Store):
             work.append(lambda: snapshot.is_empty(f"{path}/" if path else ""))
 
         def request(read: Callable[[], object]) -> None:
-            with suppress(Exception):  # raised again by the check that needs it
+            try:
                 read()
+            except Exception as error:  # raised again by the check that needs it
+                if getattr(error, "unanswered", False):
+                    raise
 
         parallel_for(work, request, True, store.max_concurrency)
         return snapshot

@@ -13,6 +13,7 @@ from zarr_core.engine.stored_array import StoredArray
 from zarr_core.errors import ZarrError
 from zarr_core.location import Location
 from zarr_core.metadata.array import ArrayMetadata
+from zarr_core.threads import INTERRUPTS, call_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
     from zarr_core.interfaces.format import Format, NodeMetadata
     from zarr_core.interfaces.store import Store
+
+_INTERRUPTED_SECONDS = 1.0  # for the removal after an interrupt
 
 _outer: ContextVar[Rollback | None] = ContextVar("outer rollback", default=None)
 
@@ -159,7 +162,7 @@ class Rollback:
         trace: TracebackType | None,
     ) -> None:
         if error is not None:
-            for note in self._undo():
+            for note in self._undo_within_limits(error):
                 error.add_note(note)
         elif (outer := _outer.get()) is not None:
             outer._take_over(self)  # noqa: SLF001 - of this class
@@ -170,9 +173,48 @@ class Rollback:
         self._cleanups += other._cleanups
         self._notes += other._notes
 
+    def _undo_within_limits(self, error: BaseException) -> list[str]:
+        """Remove what was created, unless a server does not answer; return notes."""
+        nodes = [*self._created, *self._uncertain]
+        notes: list[str] = []
+        if all(node.store.max_concurrency is None for node in nodes):
+            notes.extend(self._undo())
+        elif getattr(error, "unanswered", False):
+            notes.extend(self._leave("the server does not answer"))
+        elif not isinstance(error, INTERRUPTS):
+            notes.extend(self._undo())
+        else:
+            try:
+                done = call_for(_INTERRUPTED_SECONDS, lambda: notes.extend(self._undo()))
+            except BaseException:  # a second interrupt
+                done = False
+            if not done:
+                notes = [*notes, *self._leave("the call was interrupted")]
+        return notes
+
+    def _leave(self, reason: str) -> Iterator[str]:
+        """Yield notes about everything that is not removed."""
+        for node in reversed(self._created):
+            yield (
+                f"{node.location}: this incomplete {_kind(node)} may remain, because {reason}; remove "
+                "it before you try again"
+            )
+        for _, _, path, remedy in self._incomplete:
+            yield f"{path}: may be incomplete; {remedy}"
+        for node in self._uncertain:
+            yield (
+                f"{node.location}: whether this {_kind(node)} was created is not known, because "
+                f"{reason}; check it before you try again"
+            )
+        yield from self._notes
+        for location in self._overwritten:
+            yield f"{location}: the previous node has been removed (overwrite) and is lost"
+
     def _undo(self) -> Iterator[str]:
         """Remove what was created; yield notes about what remains."""
-        for node in reversed(self._created):
+        cleanups = self._cleanups if self._created or self._overwritten else ()
+        while self._created:
+            node = self._created[-1]
             try:
                 kept = _remove(node)
             except BaseException as failure:  # a second interrupt, too
@@ -180,13 +222,14 @@ class Rollback:
                     f"{node.location}: this incomplete {_kind(node)} remains, because it could not be "
                     f"removed ({_reason(failure)}); remove it before you try again"
                 )
+            self._created.pop()
             if kept is not None:
                 yield kept
         for incomplete in self._incomplete:
             yield from _incomplete(*incomplete)
         for node in self._uncertain:
             yield from _doubtful(node)
-        for work in self._cleanups if self._created or self._overwritten else ():
+        for work in cleanups:
             try:
                 work()
             except BaseException as failure:

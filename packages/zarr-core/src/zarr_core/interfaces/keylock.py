@@ -7,6 +7,8 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from zarr_core.threads import acquire_interruptibly
+
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
@@ -31,8 +33,11 @@ def key_lock(location: Hashable, key: str) -> Iterator[None]:
         entry = _entries.setdefault(name, _Entry())
         entry.users += 1
     try:
-        with entry.lock:
+        acquire_interruptibly(entry.lock)
+        try:
             yield
+        finally:
+            entry.lock.release()
     finally:
         with _guard:
             entry.users -= 1
