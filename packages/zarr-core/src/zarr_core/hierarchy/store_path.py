@@ -326,13 +326,19 @@ def _store_class(name: str, location: Location) -> type[Store]:
 
 @contextmanager
 def opened_store(
-    place: StoreLike, path: str | None = None, *, read_only: bool = False
+    place: StoreLike,
+    path: str | None = None,
+    *,
+    read_only: bool = False,
+    storage_options: Mapping[str, Any] | None = None,
 ) -> Iterator[tuple[Store, str]]:
     """Find a store and a path, as :func:`zarr_core.resolve_store_path` does.
 
     If it opened the store, it closes it at the end: a zip archive then writes its directory.
     """
-    store, below = resolve_store_path(place, path, read_only=read_only)
+    store, below = resolve_store_path(
+        place, path, read_only=read_only, storage_options=storage_options
+    )
     try:
         yield store, below
     finally:
