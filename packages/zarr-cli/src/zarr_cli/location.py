@@ -217,7 +217,9 @@ def _to_options(
     return dict(map(parse_option, texts))
 
 
-def key_value_option(*flags: str, about: str) -> Any:
+def key_value_option(
+    *flags: str, about: str
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return an option ``KEY=VALUE`` that can be repeated; the command receives a dictionary."""
     return click.option(
         *flags, multiple=True, metavar="KEY=VALUE", callback=_to_options, help=about
