@@ -215,7 +215,10 @@ def test_storage_options_are_passed_to_the_store(command):
         (("info", "3.zarr", "-o", "a=1"), "storage_options requires a URL"),
         (("copy", "3.zarr", "new.zip", "--dest-option", "nonsense=3"), "nonsense"),
         (("copy", "3.zarr", "new.zarr", "-o", "a=1"), "storage_options requires a URL"),
-        (("create", "new.zarr", "--like", "3.zarr#height", "--like-option", "a=1"), "requires a URL"),
+        (
+            ("create", "new.zarr", "--like", "3.zarr#height", "--like-option", "a=1"),
+            "requires a URL",
+        ),
     ],
 )
 def test_storage_options_without_effect_are_rejected(here, command, arguments, reason):

@@ -113,9 +113,9 @@ def parse_option(text: str) -> tuple[str, Any]:
 def without_credentials(url: str) -> dict[str, Any]:
     """Return the store options that disable credentials for a URL."""
     if "::" in url:  # the last URL of a chain is the remote one
-        scheme = url.rpartition("::")[2].partition("://")[0]
+        scheme = url.rpartition("::")[2].partition("://")[0].lower()
         return {scheme: _FSSPEC_OPTIONS.get(scheme, {"anon": True})}
-    scheme = url.partition("://")[0]
+    scheme = url.partition("://")[0].lower()
     if scheme.startswith("fsspec+"):
         return _FSSPEC_OPTIONS.get(scheme.removeprefix("fsspec+"), {"anon": True})
     return {} if scheme in _WITHOUT_CREDENTIALS else {"skip_signature": True}
@@ -217,9 +217,7 @@ def _to_options(
     return dict(map(parse_option, texts))
 
 
-def key_value_option(
-    *flags: str, about: str
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def key_value_option(*flags: str, about: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return an option ``KEY=VALUE`` that can be repeated; the command receives a dictionary."""
     return click.option(
         *flags, multiple=True, metavar="KEY=VALUE", callback=_to_options, help=about

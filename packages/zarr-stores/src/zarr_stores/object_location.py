@@ -202,10 +202,11 @@ def store_from_url(url: str, options: dict[str, Any]) -> tuple[Any, str, bool]:
             "the package obstore is not installed: pip install 'zarr-stores[object]'", named
         ) from error
     try:
-        if plain:
-            return stores.HTTPStore.from_url(url, **arguments), "", True
+        parts = urlsplit(url)
+        if plain:  # obstore adds a slash before a key if there is a query
+            plain_url = urlunsplit(parts._replace(path=parts.path.rstrip("/")))
+            return stores.HTTPStore.from_url(plain_url, **arguments), "", True
         if web:  # obstore cannot list below the path of an HTTPStore
-            parts = urlsplit(url)
             top = urlunsplit(parts._replace(path="/"))
             return stores.HTTPStore.from_url(top, **arguments), unquote(parts.path), False
         return stores.from_url(f"{scheme}://{rest}", **arguments), "", False

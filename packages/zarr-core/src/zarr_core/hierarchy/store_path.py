@@ -216,6 +216,9 @@ def _who_takes(place: object) -> str:
 
 def _from_path(text: str, read_only: bool, options: dict[str, Any]) -> Store:
     if "://" in text:
+        scheme = text.partition("://")[0]
+        if not scheme.islower():  # RFC 3986, 3.1: case does not matter
+            text = scheme.lower() + text[len(scheme) :]
         return _store_named(_name_in(text), text, read_only, options)
     # For speed: most paths need no check.
     if ":" in text or text.startswith("~"):
