@@ -50,7 +50,7 @@ _REMEDIES: Final = tuple(
         ),
         (
             r"PermissionError",  # of fsspec
-            "check the credentials in storage_options, and that they permit this",
+            "check that the credentials in storage_options permit this and have not expired",
         ),
         (r"Connect call failed", "check the host and the port, and that the server is running"),
     )
