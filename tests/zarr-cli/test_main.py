@@ -209,6 +209,28 @@ def test_storage_options_are_passed_to_the_store(command):
     assert "Traceback" not in refused
 
 
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("info", "3.zarr", "-o", "a=1"), "has no options a"),
+        (("copy", "3.zarr", "new.zip", "--dest-option", "nonsense=3"), "nonsense"),
+        (("copy", "3.zarr", "new.zarr", "-o", "a=1"), "has no options a"),
+        (
+            ("create", "new.zarr", "--like", "3.zarr#height", "--like-option", "a=1"),
+            "has no options a",
+        ),
+    ],
+)
+def test_storage_options_without_effect_are_rejected(here, command, arguments, reason):
+    assert reason in command(*arguments, status=1)
+
+
+def test_storage_options_of_a_missing_location_are_rejected(here, command):
+    refused = command("convert", "3.zarr", "--dest-option", "a=1", status=2)
+    assert "--dest-option requires DEST" in refused
+    assert "requires --like" in command("create", "new.zarr", "--like-option", "a=1", status=2)
+
+
 def test_zarr_format_option(here, query, command):
     both = zarr.open_group("2.zarr")
     zarr.create_group("both.zarr", zarr_format=2, attributes={"is": 2})

@@ -241,3 +241,10 @@ def test_missing_library_error_tells_how_to_install():
     done = run(program, ZARR_CORE_PROVIDERS=f"codec.gzip={ISAL}")
     assert done.returncode
     assert "pip install 'zarr-codecs[isal]'" in done.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize("name", ["gzip", "numcodecs.zlib", "numcodecs.gzip"])
+def test_default_levels_are_those_of_the_usual_codec(name):
+    usual = made(name, USUAL).level
+    for other in {choice for point, choice in ALTERNATIVES if point == name}:
+        assert made(name, other).level == usual

@@ -229,3 +229,10 @@ def test_build_without_exported_functions(monkeypatch):
             bound.decode(data[: len(data) // 16 * 8])
     finally:
         _libzfp._c_library.cache_clear()
+
+
+@pytest.mark.filterwarnings("error")
+def test_demotion_of_floats_beyond_the_range():
+    array = np.where(np.arange(64) % 7 == 0, 65504, -65504).astype("f2")
+    _, back = round_trip(ZfpCodec("fixed_precision", precision=2), array)
+    assert np.isinf(back).any()

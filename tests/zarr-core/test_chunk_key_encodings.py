@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 
 import pytest
+import zarr_core as zarr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from zarr_core.chunk_key_encodings import DefaultEncoding, V2Encoding
@@ -117,3 +118,14 @@ def test_configurations(cls, name, separator):
     for refused in ("../", "", None, 1, "-"):
         with pytest.raises(ExtensionConfigurationError, match="/configuration/separator"):
             cls.from_definition(ExtensionDefinition(name, {"separator": refused}))
+
+
+@pytest.mark.parametrize(
+    ("name", "separator", "key"), [("v2", "/", "1/0"), ("default", ".", "c.1.0")]
+)
+def test_an_encoding_as_a_tuple(name, separator, key):
+    array = zarr.create_array(
+        shape=(4, 4), chunks=2, dtype="u2", chunk_key_encoding=(name, separator)
+    )
+    array[3, 0] = 1
+    assert array.store.exists(key)

@@ -5,6 +5,7 @@ import pytest
 import zarr_core as zarr
 from zarr_core.errors import CodecChainError
 from zarr_core.extension import ArrayToArrayCodec
+from zarr_sharding.codec import ShardingCodec
 
 VALUES = np.arange(1, 97, dtype="i4").reshape(8, 12)
 
@@ -85,3 +86,18 @@ def test_emptied_chunks_are_stored_if_keys_cannot_be_erased(part):
 def test_chunks_beyond_all_addresses_are_rejected():
     with pytest.raises(CodecChainError, match="more than can be addressed"):
         zarr.create_array(shape=(4,), chunks=(2**62,), dtype="f8")
+
+
+def test_inner_codecs_of_another_type():
+    class Wrong(ShardingCodec):
+        def inner_codecs(self, decoded):
+            return "zstd"
+
+    with (
+        zarr.override_extensions({"codec": {"acme.wrong": Wrong}}),
+        pytest.raises(TypeError, match="inner_codecs returned 'zstd', not a PreparedCodecChain"),
+    ):
+        zarr.create_array(
+            shape=8, dtype="u2", compressors=None,
+            serializer={"name": "acme.wrong", "configuration": ShardingCodec((4,)).to_configuration()},
+        )[...]  # fmt: skip

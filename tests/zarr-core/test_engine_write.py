@@ -9,6 +9,7 @@ from counting_store import CountingStore
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from zarr_core.engine import stored_chunks
+from zarr_core.extension import BufferByteReader, ChunkDecodeError
 
 
 @st.composite
@@ -129,3 +130,50 @@ def test_complete_chunks_are_stored_if_another_fails():
     with zarr.config.set(threads=1), pytest.raises(ValueError, match="invalid literal"):
         array[...] = np.array(["1", "1", "1", "2", "2", "2", "x", "x", "x"], object)
     assert array[...].tolist() == [1, 1, 1, 2, 2, 2, 0, 0, 0]
+
+
+class DamagedOnTheWay(zarr.MemoryStore):
+    """A remote store whose first responses for a chunk are damaged, until caches are passed."""
+
+    max_concurrency = 4
+    in_memory = False
+    damaged = 1
+
+    def __init__(self):
+        super().__init__()
+        self.requests, self.discarded = [], []
+
+    def open_value(self, key, first=None):
+        reader = super().open_value(key, first)
+        if reader is None or not key.startswith("c/"):
+            return reader
+        self.requests.append(key)
+        good = len(self.requests) > self.damaged
+        return reader if good else BufferByteReader(bytes(reader.size))
+
+    def discard_cached(self, key):
+        self.discarded.append(key)
+
+
+@pytest.mark.parametrize("fields", [False, True])
+def test_a_chunk_that_was_damaged_on_the_way_is_read_again_before_it_is_changed(fields):
+    store = DamagedOnTheWay()
+    dtype = [("a", "i4"), ("b", "u1")] if fields else "f4"
+    array = zarr.create_array(store, data=np.ones(6, dtype), chunks=6, compressors="zstd")
+    if fields:
+        array.set_basic_selection(slice(1, 3), 7, fields="b")
+    else:
+        array[1:3] = 7
+    assert store.discarded == ["c/0"]
+    found = array[...]["b"] if fields else array[...]
+    assert found.tolist() == [1, 7, 7, 1, 1, 1]
+
+
+def test_a_chunk_that_is_damaged_is_not_changed():
+    store = DamagedOnTheWay()
+    array = zarr.create_array(store, data=np.ones(6, "i8"), chunks=6, compressors="zstd")
+    before = bytes(store.get("c/0"))
+    store.damaged = 2
+    with pytest.raises(ChunkDecodeError, match="also when it was requested again"):
+        array[1] = 7
+    assert bytes(store.get("c/0")) == before

@@ -178,3 +178,16 @@ def test_threads_share_one_object(tmp_path):
         for reader in readers:
             reader.result()
     assert always.shape == (60,)
+
+
+def test_comparing_arrays_that_recheck_sends_no_request(tmp_path):
+    zarr.create_group(tmp_path / "g").create_array("a", shape=3)
+    store = CountingStore(zarr.LocalStore(tmp_path / "g"))
+    arrays = [zarr.open_array(store, path="a", recheck="always") for _ in range(2)]
+    groups = [zarr.open_group(store, recheck="always") for _ in range(2)]
+    once = zarr.open_array(store, path="a")
+    store.calls.clear()
+    assert arrays[0] == arrays[1] == once
+    assert groups[0] == groups[1]
+    assert arrays[0] != groups[0]
+    assert store.calls == []

@@ -3,6 +3,7 @@
 import threading
 import time
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -298,3 +299,25 @@ def test_any_selection_is_numpys(layout, draw):
         array[basic] = value
         expected[basic] = value
         assert np.array_equal(array[...], expected)
+
+
+def test_the_listing_before_a_creation_is_concurrent_with_the_other_requests():
+    class Slow(zarr.MemoryStore):
+        """Does not answer other requests before the listing has begun."""
+
+        max_concurrency = 8
+        began = threading.Event()
+        alone: ClassVar[list[str]] = []
+
+        def list_prefix(self, prefix):
+            self.began.set()
+            return super().list_prefix(prefix)
+
+        def get_limited(self, key, limit):
+            if not self.began.wait(2):
+                self.alone.append(key)
+            return super().get_limited(key, limit)
+
+    store = Slow()
+    zarr.create_array(store, path="a/b", shape=3, dtype="u2")
+    assert store.alone == []

@@ -24,6 +24,7 @@ from zarr_core.errors import (
     NodeNotFoundError,
     StoreCapabilityError,
 )
+from zarr_core.extension import Location
 from zarr_core.formats.lookup import format_named
 from zarr_core.metadata.group import GroupMetadata
 from zarr_core.stores.memory import MemoryStore
@@ -380,3 +381,13 @@ def test_the_format_is_shown(name):
     array = open_a(array_store(ENTRIES[name]))
     assert array.zarr_format == 3
     assert name in repr(array.info)
+
+
+def test_members_of_the_document_of_an_implied_group_are_kept(name):
+    document = {"minor": 1}  # of a later version of the draft
+    found = format_named(name).from_json(document, Location("store"))
+    assert isinstance(found, GroupMetadata)
+    assert format_named(name).to_json(found.replace(attributes={"x": 1})) == {
+        "minor": 1,
+        "group": {"attributes": {"x": 1}},
+    }

@@ -130,3 +130,10 @@ def test_it_is_found_and_pickles():
         assert made.to_configuration() == configuration
         made.encode(b"so that it has made what it needs", None)
         assert pickle.loads(pickle.dumps(made)) == made
+
+
+@pytest.mark.parametrize("cut", [1, 5])
+def test_the_content_of_a_piece_is_cut_short(cut):
+    stream = piece(b"first") + piece(b"second")[:-cut]
+    with pytest.raises(ChunkDecodeError, match=f"cut short after {len(stream)} bytes"):
+        N5Lz4Codec().decode(stream, 11)

@@ -200,6 +200,8 @@ def test_fill_values_that_are_none(dtype, value):
         ({"compressors": None, "order": "F"}, "/codecs/0"),
         ({"filters": {"name": "numcodecs.delta", "configuration": {"dtype": "<i4"}}}, "/codecs"),
         ({"dtype": "M8[s]"}, "/codecs/1"),
+        ({"dtype": [("t", "m8[h]"), ("b", "i2")], "fill_value": None}, "/codecs/1"),
+        ({"dtype": [("in", [("t", "M8[D]")])], "fill_value": None}, "/codecs/1"),
         ({"chunk_key_encoding": "default"}, "/chunk_key_encoding"),
         ({"chunk_key_encoding": {"name": "v2", "separator": "/"}}, "/chunk_key_encoding"),
         ({"dimension_names": ["y", "x"]}, "/dimension_names"),

@@ -533,3 +533,24 @@ def test_several_values_are_stored_in_one_call(wrap):
     assert batches == [[("a", b"new"), ("b", b"new")]]
     inner.inner._mapping["a"] = b"new"
     assert store.get("a") == b"new"  # not that of the cache
+
+
+@pytest.mark.parametrize(("start", "length"), [(100, 4), (0, 3), (199, 1)])
+def test_a_value_is_opened_with_the_part_that_is_missing(start, length):
+    class Opened(Versioned):
+        def open_value(self, key, first=None):
+            parts.append(first)
+            return super().open_value(key, first)
+
+    parts = []
+    inner = Opened(MemoryStore())
+    inner.set("k", bytes(range(200)))
+    store = LRUCacheStore(inner, 1000)
+    with store.open_value("k", ByteRange(50, 2)) as reader:
+        reader.read(50, 2)
+    parts.clear()
+    with store.open_value("k", ByteRange(50, 2)) as reader:
+        assert bytes(reader.read(50, 2)) == b"23"
+        assert parts == []
+        assert bytes(reader.read(start, length)) == bytes(range(200))[start : start + length]
+    assert parts == [ByteRange(start, length)]

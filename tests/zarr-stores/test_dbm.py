@@ -2,11 +2,13 @@ import importlib
 import importlib.util
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from store_contract import StoreContract
 from zarr_core.extension import StoreError
+from zarr_core.tools import file_lock
 from zarr_stores.dbm import DBMStore
 
 
@@ -210,3 +212,75 @@ def test_other_keys_survive_an_erase(tmp_path):
             (tmp_path / name).rmdir()
         (tmp_path / "saved").rename(tmp_path / "d.dir")
         assert bytes(store.get("k")) == b"old"
+
+
+# --- other processes ---
+
+
+def test_an_update_sees_what_other_processes_have_written(tmp_path):
+    code = "import sys; from zarr_stores.dbm import DBMStore; DBMStore(sys.argv[1]).set('k', b'x')"
+    store = DBMStore(tmp_path / "s", backend="sqlite3")
+    store.set("k", b"")
+    seen = []
+
+    def change(reader):
+        seen.append(bytes(reader.read(0, reader.size)))
+        if len(seen) == 1:
+            subprocess.run([sys.executable, "-c", code, store.path], check=True)
+        return seen[-1] + b"mine"
+
+    store.update("k", change)
+    assert (seen, store.get("k")) == ([b"", b"x"], b"xmine")
+
+
+CREATE = """
+import sys
+from zarr_core.extension import StoreError
+from zarr_stores.dbm import DBMStore
+store = DBMStore(sys.argv[1], backend=sys.argv[2])
+print("ready", flush=True)
+sys.stdin.readline()
+try:
+    store.set(sys.argv[3], b"v")
+except StoreError:
+    sys.exit(3)
+"""
+
+
+@pytest.mark.parametrize("backend", ["dumb", "sqlite3", "berkeley"])
+def test_a_database_that_several_processes_create_keeps_what_each_stored(tmp_path, backend):
+    if backend == "berkeley":
+        pytest.importorskip("berkeleydb")
+    for attempt in range(4):
+        path = tmp_path / f"{attempt}" / "s"
+        writers = {
+            key: subprocess.Popen(
+                [sys.executable, "-c", CREATE, path, backend, key],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+            for key in ("a", "b")
+        }
+        for writer in writers.values():
+            assert writer.stdout.readline() == "ready\n"
+        for writer in writers.values():
+            writer.stdin.write("\n")
+            writer.stdin.flush()
+        for writer in writers.values():
+            writer.communicate()
+        stored = {key for key, writer in writers.items() if writer.returncode == 0}
+        assert stored
+        assert {writer.returncode for writer in writers.values()} <= {0, 3}
+        assert {*DBMStore(path).list()} == stored
+
+
+def test_a_database_that_is_being_created_is_not_opened(tmp_path):
+    store = DBMStore(tmp_path / "s", backend="dumb")
+    with file_lock(store.path):
+        thread = threading.Thread(target=store.set, args=("k", b"v"))
+        thread.start()
+        thread.join(0.2)
+        assert list(tmp_path.glob("s*")) == []
+    thread.join()
+    assert store.get("k") == b"v"

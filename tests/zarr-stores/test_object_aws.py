@@ -367,3 +367,15 @@ def test_every_option_of_s3fs_is_known(files):
 def test_options_of_s3fs_that_are_not_supported(given, said):
     with pytest.raises(StoreError, match=said):
         ObjectStore.from_url("s3://b/p", **given)
+
+
+@pytest.mark.parametrize("token", [None, "T"])
+def test_credentials_in_a_profile(files, token):
+    lines = "[p]\naws_access_key_id = A\naws_secret_access_key = S\n"
+    files(credentials=lines + (f"aws_session_token = {token}\n" if token else ""))
+    assert ProfileCredentials("p")() == {
+        "access_key_id": "A",
+        "secret_access_key": "S",
+        "token": token,
+        "expires_at": None,
+    }

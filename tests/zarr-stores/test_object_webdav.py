@@ -113,6 +113,35 @@ def test_a_changed_file_is_not_removed():
         assert store.get("k") is None
 
 
+def test_parts_of_shards_are_written():
+    with serving(Files()) as server:
+        array = zarr.create_array(
+            store_at(server), shape=(40, 30), chunks=(4, 5), shards=(20, 30), dtype="f4"
+        )
+        array[3, 7] = 1.5  # a new shard
+        array[5:15, 2] = 2.5  # a changed one
+        expected = np.zeros((40, 30), "f4")
+        expected[3, 7], expected[5:15, 2] = 1.5, 2.5
+        assert np.array_equal(array[...], expected)
+
+
+def test_a_part_of_a_new_shard_on_wsgidav(webdav_server):
+    store = ObjectStore.from_url(f"{webdav_server.url}/parts", webdav=True)
+    array = zarr.create_array(store, shape=96, dtype="i8", chunks=8, shards=48)
+    array[50] = 5
+    assert [*np.flatnonzero(array[...])] == [50]
+    with pytest.raises(StoreError, match="entity tags of the server do not change within a second"):
+        array[51] = 6
+
+
+def test_parts_of_shards_on_nginx(http_server):
+    store = ObjectStore.from_url(f"{http_server.dav_url}parts", webdav=True, conditional=False)
+    array = zarr.create_array(store, shape=96, dtype="i8", chunks=8, shards=48)
+    array[50] = 5
+    array[51:70:2] = 6
+    assert [*np.flatnonzero(array[...])] == [50, *range(51, 70, 2)]
+
+
 COUNT = """
 import sys
 from zarr_stores.object import ObjectStore

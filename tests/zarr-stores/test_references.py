@@ -527,3 +527,12 @@ def test_headers_for_servers_that_are_not_allowed(two_servers):
     with pytest.raises(StoreReadError, match="not allowed by allow="):
         store.get("b")
     assert {*received} == {(first, "k")}
+
+
+def test_parquet_with_more_rows_than_the_records(hdf5, tmp_path):
+    write_parquet(translated(hdf5)["refs"], tmp_path / "refs.parq", 1000)
+    path = tmp_path / "refs.parq" / ".zmetadata"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"record_size": 3}))
+    group = zarr_core.open(f"reference::{tmp_path}/refs.parq", mode="r")
+    with pytest.raises(StoreError, match=r"references, but record_size is 3"):
+        group["x"][...]

@@ -265,3 +265,9 @@ def test_wrong_urls():
             SFTPStore(url)
     assert SFTPStore("sftp://me@H:22//a/./b/").url == "sftp://me@h/a/b"
     assert SFTPStore("sftp://h").url == "sftp://h/"
+
+
+def test_options_that_the_library_rejects():
+    store = SFTPStore("sftp://127.0.0.1:1/x", compression_algs="nosuch", retry_timeout=0)
+    with pytest.raises(StoreReadError, match="cannot be read: cannot connect: .*nosuch"):
+        store.get("k")

@@ -5,9 +5,13 @@ import sys
 import tracemalloc
 import zipfile
 
+import numpy as np
 import pytest
+import zarr_core as zarr
 from store_contract import StoreContract
+from zarr_core.errors import NodeExistsError
 from zarr_core.extension import StoreCapabilityError, StoreError, StoreReadError
+from zarr_stores import zip_archive
 from zarr_stores.zip import ZipStore
 from zarr_stores.zip_recover import recover
 
@@ -488,3 +492,84 @@ def test_recovery_stops_at_the_first_value_that_is_not_whole(path, tmp_path):
         assert len(list(values.list())) == count
         assert values.get("a") in (None, b"1" * 100)
         assert count == (length >= 131) + (length >= 262)
+
+
+# --- other writers ---
+
+
+def test_a_store_that_was_opened_earlier_keeps_what_others_wrote(path):
+    with ZipStore(path) as store:
+        zarr.create_array(store, data=np.zeros((4, 6), "f4"), chunks=(4, 3), shards=(4, 6))
+    arrays = [zarr.open_array(path, "r+") for _ in range(3)]
+    for row, array in enumerate(arrays):
+        assert not array[...].any()
+        array.attrs["last"] = row
+        array[row, 1:5] = row + 1
+        array.attrs[f"row {row}"] = True
+        array.store.close()
+    found = zarr.open_array(path, "r")
+    assert found[:, 2].tolist() == [1, 2, 3, 0]
+    assert found.attrs == {"last": 2, "row 0": True, "row 1": True, "row 2": True}
+
+
+def test_a_node_is_created_by_one_store(path):
+    with ZipStore(path) as store:
+        zarr.create_group(store)
+    groups = [zarr.open_group(path, "r+") for _ in range(2)]
+    assert [list(group) for group in groups] == [[], []]
+    groups[0].create_group("g", attributes={"by": 0})
+    groups[0].store.close()
+    with pytest.raises(NodeExistsError):
+        groups[1].create_group("g", attributes={"by": 1})
+    groups[0].create_group("h")  # the failed call does not keep the archive locked
+    groups[0].store.close()
+    assert zarr.open_group(path, "r")["g"].attrs["by"] == 0
+
+
+def test_a_chunk_that_another_store_wrote_is_not_ignored_when_it_is_cleared(path):
+    with ZipStore(path) as store:
+        zarr.create_array(store, shape=4, dtype="i2", chunks=4)
+    earlier = zarr.open_array(path, "r+")
+    assert not earlier[...].any()
+    with ZipStore(path) as store:
+        zarr.open_array(store)[...] = 7
+    earlier[...] = 0
+    earlier.store.close()
+    assert not zarr.open_array(path, "r")[...].any()
+
+
+def test_an_update_that_changes_nothing_leaves_the_archive_alone(path, tmp_path):
+    with ZipStore(path) as store:
+        store.set("k", b"v")
+    before = path.read_bytes()
+    store.update("k", lambda reader: reader)
+    store.update("none", lambda reader: None)
+    store.erase("none")
+    assert path.read_bytes() == before
+    ZipStore(path).set("other", b"v")  # is not locked
+    new = ZipStore(tmp_path / "new.zip")
+    new.update("none", lambda reader: None)
+    new.erase("none")
+    assert not (tmp_path / "new.zip").exists()
+
+
+@pytest.mark.skipif(not zip_archive.HAVE_LOCKS, reason="no file locks here")
+def test_a_writer_locks_the_file_that_is_at_the_path(path, tmp_path, monkeypatch):
+    with ZipStore(path) as store:
+        store.set("k", b"old")
+    with ZipStore(tmp_path / "other.zip") as store:
+        store.set("k", b"new")
+    lock = zip_archive.flock
+
+    def replace_then_lock(*arguments):
+        monkeypatch.setattr(zip_archive, "flock", lock)
+        (tmp_path / "other.zip").replace(path)  # after the file was opened
+        lock(*arguments)
+
+    monkeypatch.setattr(zip_archive, "flock", replace_then_lock)
+    with ZipStore(path) as store:
+        store.set("n", b"v")
+    assert {key: bytes(ZipStore(path).get(key)) for key in ZipStore(path).list()} == {
+        "k": b"new",
+        "n": b"v",
+    }

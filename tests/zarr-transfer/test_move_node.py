@@ -190,3 +190,9 @@ def test_how_far_it_has_come(root):
         1: ("", 3, 3, 2),
         2: ("g", 5, 5, 2),
     }  # two shards, notes, all metadata documents but one
+
+
+@pytest.mark.parametrize("source", ["a.zarr", zarr.MemoryStore(), None, 5])
+def test_a_source_that_is_not_a_node(source):
+    with pytest.raises(NodeTypeError, match="the source must be an array or a group"):
+        zarr.move(source, {})

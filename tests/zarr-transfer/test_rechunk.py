@@ -202,3 +202,12 @@ def test_missing_chunks_are_written_if_fill_values_differ():
     stage = plan_stages(Chunking.of(old), Chunking.of(old), Budget(MIB)).stages[0]
     assert len(list(regions_of(stage, old, only_stored=False))) == stage.count
     assert not list(regions_of(stage, old, only_stored=True))
+
+
+@pytest.mark.parametrize("lengths", [(2, 7, 3), (7, 2, 3), (3, 2, 7)])
+def test_the_length_of_rectilinear_chunks_is_that_of_the_longest(lengths):
+    along = ChunkEdges.at_edges(12, lengths)
+    assert along.length == 7
+    rectilinear = Chunking((along,), (7,), 8, 1)
+    regular = Chunking((ChunkEdges.at_edges(12, 7),), (7,), 8, 1)
+    assert memory_of((12,), rectilinear, regular, 1) == memory_of((12,), regular, regular, 1)

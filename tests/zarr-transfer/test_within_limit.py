@@ -193,3 +193,17 @@ def test_a_limit_that_is_not_an_integer_is_rejected(limit):
         array.append([4], max_memory=limit)
     with pytest.raises(TypeError, match=message):
         zarr.copy(array, zarr.MemoryStore(), chunks=2, max_memory=limit)
+
+
+@pytest.mark.parametrize(
+    ("codec", "encode", "decode"), [("bz2", 9, 5), ("lzma", 100, 12), ("zlib", 1, 0.5)]
+)
+def test_plans_include_the_working_memory_of_compressors(codec, encode, decode):
+    def plan(way, codecs):
+        array = zarr.create_array(shape=32 << 20, dtype="u1", chunks=32 << 20, compressors=codecs)
+        return array.plan(slice(None, 1 << 20), way).smallest_nbytes
+
+    for way, nbytes in (("read", decode), ("write", encode + decode)):
+        more = plan(way, f"numcodecs.{codec}") - plan(way, "numcodecs.zlib")
+        other = 0.5 if way == "read" else 1.5
+        assert more == (nbytes - other) * 2**20

@@ -113,9 +113,9 @@ def parse_option(text: str) -> tuple[str, Any]:
 def without_credentials(url: str) -> dict[str, Any]:
     """Return the store options that disable credentials for a URL."""
     if "::" in url:  # the last URL of a chain is the remote one
-        scheme = url.rpartition("::")[2].partition("://")[0]
+        scheme = url.rpartition("::")[2].partition("://")[0].lower()
         return {scheme: _FSSPEC_OPTIONS.get(scheme, {"anon": True})}
-    scheme = url.partition("://")[0]
+    scheme = url.partition("://")[0].lower()
     if scheme.startswith("fsspec+"):
         return _FSSPEC_OPTIONS.get(scheme.removeprefix("fsspec+"), {"anon": True})
     return {} if scheme in _WITHOUT_CREDENTIALS else {"skip_signature": True}
@@ -149,8 +149,8 @@ def location_arguments(
 
     Notes
     -----
-    ``-o`` applies to every location that is a URL, and the options of directories also to paths.
-    If there are several locations, ``--<name>-option`` applies to one of them.
+    ``-o`` applies to every location that is a URL, or to all if none is; the options of directories
+    apply to all.  If there are several locations, ``--<name>-option`` applies to one of them.
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -159,18 +159,21 @@ def location_arguments(
             common = arguments.pop("storage_option")
             anonymous = arguments.pop("anonymous")
             wanted = _format(arguments.pop("zarr_format")) if zarr_format else None
+            given = {name: arguments[name] for name in names if arguments[name] is not None}
+            any_url = any("://" in location.url for location in given.values())
             for name in names:
                 own = arguments.pop(f"{name}_option") if len(names) > 1 else {}
-                if arguments[name] is None:
+                if name not in given:
+                    if own:
+                        raise click.UsageError(f"--{name}-option requires {name.upper()}")
                     continue
-                url = arguments[name].url
-                public = without_credentials(url) if anonymous and "://" in url else {}
+                is_url = "://" in given[name].url
+                public = without_credentials(given[name].url) if anonymous and is_url else {}
                 shared = common
-                if "://" not in url:
+                if any_url and not is_url:
                     shared = {key: common[key] for key in _OF_DIRECTORIES & common.keys()}
-                options = {**public, **shared, **own}
                 arguments[name] = replace(
-                    arguments[name], storage_options=options, zarr_format=wanted
+                    given[name], storage_options={**public, **shared, **own}, zarr_format=wanted
                 )
             return function(**arguments)
 
@@ -214,7 +217,8 @@ def _to_options(
     return dict(map(parse_option, texts))
 
 
-def _key_value(*flags: str, about: str) -> Any:
+def key_value_option(*flags: str, about: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return an option ``KEY=VALUE`` that can be repeated; the command receives a dictionary."""
     return click.option(
         *flags, multiple=True, metavar="KEY=VALUE", callback=_to_options, help=about
     )
@@ -222,7 +226,7 @@ def _key_value(*flags: str, about: str) -> Any:
 
 def _options(names: tuple[str, ...], zarr_format: bool) -> list[Any]:
     options = [
-        _key_value(
+        key_value_option(
             "-o",
             "--storage-option",
             about="An argument for the store of a URL. The value is JSON or text. Can be repeated.",
@@ -230,7 +234,7 @@ def _options(names: tuple[str, ...], zarr_format: bool) -> list[Any]:
     ]
     if len(names) > 1:
         options += [
-            _key_value(f"--{name}-option", about=f"The same, only for {name.upper()}.")
+            key_value_option(f"--{name}-option", about=f"The same, only for {name.upper()}.")
             for name in names
         ]
     options.append(

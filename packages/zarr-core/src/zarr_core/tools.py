@@ -98,6 +98,7 @@ if TYPE_CHECKING:
     )
     from zarr_core.stores.local import LocalStore as LocalStore
     from zarr_core.stores.local import path_from_url
+    from zarr_core.stores.local_write import file_lock
     from zarr_core.strictjson import keep_nonfinite
     from zarr_core.threads import (
         UnconfirmedKeys,
@@ -161,6 +162,7 @@ _MODULE_OF = {
     "erase_node": "zarr_core.hierarchy.delete",
     "escape_controls": "zarr_core.printable",
     "escape_json": "zarr_core.printable",
+    "file_lock": "zarr_core.stores.local_write",
     "fill_value_test": "zarr_core.engine.fill_value:fill_test",
     "find_implementation": "zarr_core.registry.resolve",
     "format_named": "zarr_core.formats.lookup",
@@ -265,6 +267,7 @@ __all__ = [
     "erase_node",
     "escape_controls",
     "escape_json",
+    "file_lock",
     "fill_value_test",
     "find_implementation",
     "format_named",

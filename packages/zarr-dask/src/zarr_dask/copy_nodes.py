@@ -11,6 +11,8 @@ from zarr_core import Array, Group, consolidate_metadata, empty_like
 from zarr_dask.workers import Workers, plan_rechunk
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from zarr_transfer import RechunkPlan
 
 
@@ -24,6 +26,8 @@ def copy(
     temp_store: Any = None,
     retries: int = 2,
     consolidated: bool | None = None,
+    source_storage_options: Mapping[str, Any] | None = None,
+    temp_storage_options: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Array | Group:
     """Copy an array, or a group with all nodes below it, with many workers.
@@ -36,13 +40,15 @@ def copy(
         The location of the copy.
     dest_path : str, optional
         Path of the copy below ``dest``, as for :func:`zarr_core.copy`.
-    client, max_memory, temp_store, retries
+    client, max_memory, temp_store, retries, temp_storage_options
         As for :class:`Workers`.
     consolidated : bool, optional
         Whether to consolidate the metadata of a copied group.  By default if the source has
         consolidated metadata.
+    source_storage_options : mapping, optional
+        Further arguments for the store if ``source`` is a URL.
     **options
-        Further arguments of :func:`zarr_core.copy`: ``if_exists``, ``overwrite``, ``progress`` and
+        Further arguments of :func:`zarr_core.copy`: ``storage_options``, ``if_exists``, ``overwrite``, ``progress`` and
         others; ``chunks``, ``shards``, ``compressors``, ``zarr_format`` and other arguments of
         :func:`zarr_core.create_array`, to decode arrays and encode them with another layout.
 
@@ -67,12 +73,13 @@ def copy(
     copy, for a group with ``if_exists="skip"``: existing arrays and, in arrays that are decoded,
     existing stored objects are skipped.
     """
-    opened = source if isinstance(source, Array | Group) else zarr_core.open(source, "r")
-    executor = Workers(client, max_memory, temp_store, retries)
-    copied: Any = zarr_transfer.copy(opened, dest, dest_path, executor=executor, **options)
+    if source_storage_options or not isinstance(source, Array | Group):
+        source = zarr_core.open(source, "r", storage_options=source_storage_options)
+    executor = Workers(client, max_memory, temp_store, retries, temp_storage_options)
+    copied: Any = zarr_transfer.copy(source, dest, dest_path, executor=executor, **options)
     if isinstance(copied, Group):
         if consolidated is None:
-            consolidated = opened.metadata.consolidated is not None  # type: ignore[union-attr]  # a group, too
+            consolidated = source.metadata.consolidated is not None
         if consolidated:
             return consolidate_metadata(copied)
     return copied  # type: ignore[no-any-return]  # a dry run returns something else

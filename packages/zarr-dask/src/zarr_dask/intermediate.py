@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from zarr_core import resolve_store_path
 from zarr_transfer import Checkpoint, intermediate_array, intermediate_path
 
 if TYPE_CHECKING:
-    from zarr_core import Array
+    from zarr_core import Array, Store
 
     Coordinates = tuple[int, ...]
 
@@ -28,13 +27,9 @@ class IntermediateArray:
 
     @classmethod
     def open_or_create(
-        cls, source: Array, dest: Array, chunks: tuple[int, ...], temp_store: Any
+        cls, source: Array, dest: Array, chunks: tuple[int, ...], store: Store, path: str
     ) -> IntermediateArray:
-        """Open the intermediate array of an interrupted copy, or create a new one.
-
-        Without ``temp_store``, it is next to the chunks of the destination.
-        """
-        store, path = (dest.store, "") if temp_store is None else resolve_store_path(temp_store)
+        """Open the intermediate array of an interrupted copy below a path, or create a new one."""
         at = f"{path}/{intermediate_path(dest)}".strip("/")
         array = intermediate_array(source, dest, chunks, store, at)
         checkpoint = Checkpoint(source, array, dest.store.url, dest.path)

@@ -26,7 +26,7 @@ from zarr_dask.intermediate import IntermediateArray
 from zarr_dask.run_tasks import run_tasks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from zarr_core import Array
     from zarr_transfer import CopyResult, KeyPair, RechunkPlan, RechunkStage, Region
@@ -55,6 +55,8 @@ class Workers(CopyExecutor):
         to the chunks of the destination.
     retries : int
         The number of retries of a task that failed or whose worker was lost.
+    temp_storage_options : mapping, optional
+        Further arguments for the store if ``temp_store`` is a URL.
 
     Notes
     -----
@@ -66,6 +68,7 @@ class Workers(CopyExecutor):
     max_memory: int | str = "256 MiB"
     temp_store: Any = None
     retries: int = 2
+    temp_storage_options: Mapping[str, Any] | None = None
 
     def copy_keys(
         self,
@@ -91,14 +94,18 @@ class Workers(CopyExecutor):
         """
         if not dest.size:
             return
-        store = dest.store if self.temp_store is None else resolve_store_path(self.temp_store)[0]
+        store, path = dest.store, ""
+        if self.temp_store is not None or self.temp_storage_options:
+            store, path = resolve_store_path(
+                self.temp_store, storage_options=self.temp_storage_options
+            )
         plan = plan_rechunk(
             source, dest, self.max_memory, between=supports_intermediate(source, store)
         )
         if plan.between is None:
             self._move(source, dest, plan.stages[0], existing, done)
             return
-        middle = IntermediateArray.open_or_create(source, dest, plan.between, self.temp_store)
+        middle = IntermediateArray.open_or_create(source, dest, plan.between, store, path)
         # Each stage is half of the work.
         if middle.is_complete:
             done(source.size // 2)

@@ -14,7 +14,7 @@ from zarr_import.hdf5_attributes import attributes_of
 from zarr_import.hdf5_export import export_hdf5, set_attributes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 IfExists = Literal["raise", "replace", "skip"]
 
@@ -96,7 +96,9 @@ def copy_all_hdf5(
         there: Any = dest
     else:
         attributes = attributes_of(h5py, source, netcdf=False, notes=[])[0]
-        there = zarr_core.open_group(dest, "a") if not isinstance(dest, zarr_core.Group) else dest
+        there, given = dest, options.pop("storage_options", None)
+        if given or not isinstance(dest, zarr_core.Group):
+            there = zarr_core.open_group(dest, "a", storage_options=given)
     existing = {name for name in members if name in there}
     if existing and if_exists == "raise":
         raise NodeExistsError(_location(there, min(existing)))
@@ -126,13 +128,14 @@ def _copy(
     name = (name if name is not None else (source.name or "").rpartition("/")[2]).strip("/")
     if not name:
         raise TypeError("the root has no name; pass one, or use copy_all")
-    exists: Any = _find(dest, name) if imports else dest.get(name)
+    given = options.get("storage_options")
+    exists: Any = _find(dest, name, given) if imports else dest.get(name)
     if exists is not None and if_exists == "raise":
         raise NodeExistsError(_location(dest, name))
     if exists is None or if_exists == "replace":
         if imports:
             import_hdf5(source, dest, path=name, overwrite=exists is not None, **options)
-            exists = _find(dest, name)
+            exists = _find(dest, name, given)
         else:
             export_hdf5(source, dest, name=name, overwrite=exists is not None, **options)
             exists = dest[name]
@@ -156,9 +159,11 @@ def _direction(source: Any, dest: Any) -> tuple[Any, bool]:
     return h5py, imports
 
 
-def _find(dest: Any, name: str) -> zarr_core.Array | zarr_core.Group | None:
+def _find(
+    dest: Any, name: str, storage_options: Mapping[str, Any] | None
+) -> zarr_core.Array | zarr_core.Group | None:
     try:
-        return zarr_core.open(dest, path=name)
+        return zarr_core.open(dest, path=name, storage_options=storage_options)
     except NodeNotFoundError:
         return None
 

@@ -19,6 +19,7 @@ from zarr_core.tools import log, waiting
 
 from zarr_stores._database import KeyValueStore
 from zarr_stores._first_contact import CONNECT_SECONDS, FINAL, RETRY_SECONDS, reached
+from zarr_stores.remedies import remedy
 from zarr_stores.unknown_options import check_options
 
 if TYPE_CHECKING:
@@ -361,7 +362,10 @@ class ServerStore(KeyValueStore):
     def _failure(
         self, error: BaseException, key: str, kind: type[StoreError], done: str, unsure: bool
     ) -> StoreError:
-        reason = f"cannot be {done}: {self._reason(error)}"
+        message = self._reason(error)
+        reason = f"cannot be {done}: {message}"
+        if advice := remedy(message):
+            reason += f"; {advice}"
         if unsure:
             reason += (
                 ". The connection was lost; it is unknown whether the server completed the request"

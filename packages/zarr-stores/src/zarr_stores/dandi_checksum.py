@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from zarr_stores.manifest import hashes_below
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from zarr_core.tools import Progress, StoreLike
 
@@ -26,6 +26,7 @@ def dandi_checksum(
     path: str | None = None,
     *,
     progress: Callable[[Progress], object] | None = None,
+    storage_options: Mapping[str, Any] | None = None,
 ) -> str:
     """Return the checksum of a hierarchy as the DANDI archive computes it.
 
@@ -37,6 +38,8 @@ def dandi_checksum(
         Path of the node in the store.
     progress : callable, optional
         As for :func:`zarr_core.copy`.
+    storage_options : mapping, optional
+        Further arguments for the store of a URL.
 
     Returns
     -------
@@ -44,7 +47,7 @@ def dandi_checksum(
         ``<MD5>-<number of keys>--<size in bytes>``.
     """
     root = _Directory()
-    for key, (size, digest) in hashes_below(store, path, progress, _md5).items():
+    for key, (size, digest) in hashes_below(store, path, progress, storage_options, _md5).items():
         *parents, name = key.split("/")
         directory = root
         for parent in parents:

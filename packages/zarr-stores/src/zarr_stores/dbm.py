@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import os
 import threading
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dbm import whichdb
 from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakValueDictionary
@@ -22,7 +22,7 @@ from zarr_core.extension import (
     check_key,
     check_prefix,
 )
-from zarr_core.tools import only_keys, system_calls
+from zarr_core.tools import file_lock, only_keys, system_calls
 
 from zarr_stores._after_fork import register_after_fork
 from zarr_stores._database import INVALID_NAMES, DatabaseStore, encode_key, path_exists, to_bytes
@@ -49,7 +49,6 @@ _BACKENDS = ("gnu", "ndbm", "dumb", "sqlite3", "berkeley")
 _SUFFIXES = ("", ".dat", ".dir", ".pag", ".db")
 _LOCKED = ("", ".dat", ".pag", ".db")  # the first that exists is locked
 _SQLITE = "dbm.sqlite3"
-_WITH_LOCKS = ("_gdbm", "zarr_stores.dbm_sqlite")
 _BERKELEY_MAGIC = {0x00053162: "btopen", 0x00061561: "hashopen"}
 
 
@@ -71,10 +70,10 @@ class DBMStore(DatabaseStore):
 
     Notes
     -----
-    The threads of a process take turns.  Several processes can read the database; a process can
-    only write if no other process has it open, otherwise an error is raised.  Except for
-    ``gnu`` and ``sqlite3``, which have their own locks, this requires file locks, which Windows
-    does not have.  The database is synchronized to disk after each change.  If a process is killed during a change, the
+    The threads of a process take turns, and with ``sqlite3`` those of all processes.  With the
+    other backends, several processes can read the database; a process can only write if no other
+    process has it open, otherwise an error is raised.  Except for ``gnu``, which has its own
+    locks, this requires file locks, which Windows does not have.  The database is synchronized to disk after each change.  If a process is killed during a change, the
     changed value may be damaged, most likely in a ``dumb`` database, which is also slow for
     many keys.  If the disk is full, a change may damage other keys of a Berkeley DB tree.
     Use :class:`zarr_stores.sqlite.SQLiteStore` for new data.
@@ -189,17 +188,19 @@ class DBMStore(DatabaseStore):
 
         def work(database: Any) -> None:
             nonlocal swapped
-            swapped = (bytes(database[name]) if name in database else None) == old
-            if swapped and new is None:
-                del database[name]
-            elif swapped:
-                database[name] = new
+            # All other databases are locked while they are open for writing.
+            with database.transaction() if isinstance(database, SQLiteTable) else nullcontext():
+                swapped = (bytes(database[name]) if name in database else None) == old
+                if swapped and new is None:
+                    del database[name]
+                elif swapped:
+                    database[name] = new
 
         self._write(key, work)
         return swapped
 
     def _update_locked(self, key: str, change: Change) -> None:
-        while True:  # only threads that write without ``update`` can interfere
+        while True:  # each failure is a success of another process, or a write without ``update``
             old = self._get(key)
             value = change(None if old is None else BufferByteReader(old))
             if isinstance(value, ByteReader) or (old is None and value is None):
@@ -265,24 +266,38 @@ class DBMStore(DatabaseStore):
         shared = self._database
         if shared.opened is None or (create and not shared.writable):
             shared.close()
-            shared.opened, shared.brief = self._open(create)
-            if shared.opened is not None and type(shared.opened).__module__ not in _WITH_LOCKS:
-                self._lock(create)
+            new = create and self._file() is None
+            try:
+                # Two processes that create a database would each replace the files of the other.
+                with file_lock(os.path.realpath(self.path)) if new else nullcontext():
+                    self._lock(create)
+                    shared.opened, shared.brief = self._open(create)
+                    if shared.descriptor is None:  # the file is new
+                        self._lock(create)
+            except BaseException:
+                shared.forget()
+                raise
             shared.writable = create
         return shared.opened
 
+    def _file(self) -> str | None:
+        return next(filter(os.path.isfile, (self.path + suffix for suffix in _LOCKED)), None)
+
     def _lock(self, create: bool) -> None:
-        """Lock the open database, for this process only if it writes."""
+        """Lock a file of the database, for this process only if it writes.
+
+        This is done first: some backends read everything when they open a database, and write it
+        when they close it.
+        """
         shared = self._database
-        path = next(filter(os.path.isfile, (self.path + suffix for suffix in _LOCKED)), None)
-        if not HAVE_LOCKS or path is None:
+        path = self._file()
+        if not HAVE_LOCKS or path is None or self._locks_itself():
             return
         descriptor = os.open(path, os.O_RDONLY | system_calls.CLOSE_ON_EXEC)
         try:
             flock(descriptor, (LOCK_EX if create else LOCK_SH) | LOCK_NB)
         except BlockingIOError:
             os.close(descriptor)
-            shared.forget()
             what = "is open in" if create else "is being written by"
             reason = f"the database {what} another process; close it there first"
             raise StoreError(reason, self) from None
@@ -290,9 +305,12 @@ class DBMStore(DatabaseStore):
             os.close(descriptor)
             return
         shared.descriptor = descriptor
-        # Another process may have changed the database before the lock.
-        shared.opened.close()
-        shared.opened, shared.brief = self._open(create)
+
+    def _locks_itself(self) -> bool:
+        """Whether the backend of the existing database excludes other processes."""
+        if whichdb(self.path) == "dbm.gnu":
+            return True
+        return not callable(self._backend) and is_sqlite_file(self.path)
 
     def _error(self, error: Exception, key: str, kind: type[StoreError], done: str) -> StoreError:
         encode_key(key)

@@ -7,7 +7,7 @@ by the thread that opened them.
 from __future__ import annotations
 
 import sqlite3
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["SQLiteTable", "is_sqlite_file"]
 
 _MAGIC = b"SQLite format 3\0"
+_TIMEOUT = 60.0  # seconds to wait for another process
 _GET = "SELECT value FROM Dict WHERE key = ?"
 
 
@@ -49,7 +50,8 @@ class SQLiteTable:
         mode = "rwc" if flag == "c" else "ro"
         connection = sqlite3.connect(
             f"file:{quote(path)}?mode={mode}",
-            isolation_level=None,  # each statement is a transaction
+            timeout=_TIMEOUT,
+            isolation_level=None,  # each statement is a transaction, except in ``transaction``
             check_same_thread=False,
             uri=True,
         )
@@ -87,6 +89,17 @@ class SQLiteTable:
         return (name for (name,) in self._cursor.execute("SELECT key FROM Dict").fetchall())
 
     keys = __iter__
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Exclude other writers, also those of other processes, in the block."""
+        self._cursor.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._cursor.execute("ROLLBACK")
+            raise
+        self._cursor.execute("COMMIT")
 
     def close(self) -> None:
         """Close the file."""

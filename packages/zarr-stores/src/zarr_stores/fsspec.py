@@ -97,9 +97,6 @@ class FsspecStore(Store):
     After parts of large values are read, the generation of the file is compared.
     """
 
-    query = ""
-    """Query of the URLs of all values, such as a signature."""
-
     def __init__(
         self,
         fs: Any,
@@ -429,7 +426,7 @@ class FsspecStore(Store):
     def _path(self, key: str) -> str:
         check_key(key)
         path = path_in(self._location.fs(), self._traits, self._base, key)
-        return self._followed(path, key) + self.query
+        return self._followed(path, key) + self._location.query
 
     def _directory(self, prefix: str) -> str:
         check_prefix(prefix)

@@ -14,6 +14,7 @@ from zarr_stores.fsspec_files import drop_cached
 from zarr_stores.fsspec_server import reach_s3
 from zarr_stores.fsspec_timeout import TimedFileSystem
 from zarr_stores.fsspec_traits import target_of
+from zarr_stores.remedies import remedy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -118,7 +119,8 @@ class Calls:
             text = _reason(error)
             masked = self._location.mask_secrets(text)
             cause = error if masked == text else None  # the original text contains a secret
-            failure = kind(f"cannot be {done}: {masked}", self._store, key)
+            advice = f"; {advice}" if (advice := remedy(masked)) else ""
+            failure = kind(f"cannot be {done}: {masked}{advice}", self._store, key)
             failure.unanswered = isinstance(error, TimeoutError | ConnectionError)
             raise failure from cause
 

@@ -56,6 +56,11 @@ class Location:
         limit_bodies(self._fs)
         self.root: str = fs._strip_protocol(root)  # noqa: SLF001 - fsspec's public name for it
         """Path in the notation of the file system."""
+        self.query = ""
+        """The query of a URL, such as a signature, which follows the path of each file."""
+        if self.root.startswith(("http://", "https://")):
+            self.root, mark, query = self.root.partition("?")
+            self.query = mark + query
         self.secrets = names_of_secrets({**self._all_options(), **self._options}, url)
         """Names of the options that contain credentials."""
         self.url = self._safe_url()
@@ -124,11 +129,11 @@ class Location:
         if self._url:
             return Location.at(self._url, self._options)
         shared = type(self._fs).__module__ in _PROCESS_MODULES
-        return Location(self._fs if shared else new_instance(self._fs), self.root)
+        return Location(self._fs if shared else new_instance(self._fs), self.root + self.query)
 
     def pickle_state(self) -> tuple[Any, ...]:
         """Return the state for pickling: URL and options, or file system and path."""
-        return (self._url, self._options) if self._url else (self._fs, self.root)
+        return (self._url, self._options) if self._url else (self._fs, self.root + self.query)
 
     def path(self, name: str) -> str:
         """Return the path of a name in the directory."""

@@ -360,13 +360,15 @@ def hashes_below(
     store: StoreLike,
     path: str | None,
     progress: Callable[[Progress], object] | None,
+    storage_options: Mapping[str, Any] | None = None,
     hash_: Callable[[], Any] = sha256,
 ) -> dict[str, tuple[int, bytes]]:
     """Return the size and hash of every value below a node, by the key relative to its path.
 
     Raises a StoreReadError if a value cannot be read.
     """
-    with opened_store(store, path, read_only=True) as (place, below):
+    with opened_store(store, path, read_only=True, storage_options=storage_options) as opened:
+        place, below = opened
         prefix = f"{below}/" if below else ""
         found = {}
         for key, value in hash_values(place, keys_below(place, prefix), progress, hash_).items():
@@ -382,6 +384,7 @@ def create_manifest(
     path: str | None = None,
     *,
     progress: Callable[[Progress], object] | None = None,
+    storage_options: Mapping[str, Any] | None = None,
 ) -> Manifest:
     """Read every value below a node and return their sizes and hashes.
 
@@ -393,6 +396,8 @@ def create_manifest(
         Path of the node in the store.
     progress : callable, optional
         As for :func:`zarr_core.copy`.
+    storage_options : mapping, optional
+        Further arguments for the store of a URL.
 
     Raises
     ------
@@ -401,7 +406,7 @@ def create_manifest(
     StoreReadError
         If a value cannot be read.
     """
-    found = hashes_below(store, path, progress)
+    found = hashes_below(store, path, progress, storage_options)
     return Manifest({key: size.to_bytes(_SIZE, "big") + it for key, (size, it) in found.items()})
 
 

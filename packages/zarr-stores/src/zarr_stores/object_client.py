@@ -369,12 +369,13 @@ class Client:
                 raise self._failure(StoreError, "written", error, key) from None
             return
 
-    def put(self, key: str, value: Buffers, **manner: Any) -> None:
-        """Send a value; exceptions of the library are passed on."""
+    def put(self, key: str, value: Buffers, *, use_multipart: bool = False, **manner: Any) -> None:
+        """Send a value, by default in one request; exceptions of the library are passed on."""
         check_not_forked(self._named)
         data: Any = _owned(value) if isinstance(value, _BUFFERS) else None
         if data is None:
             data = [_owned(piece) for piece in value if piece] or b""
+        manner["use_multipart"] = use_multipart
         with self._first_in_directory(self.root + key):
             self._send(lambda store: store.put(self.root + key, data, **manner), changes=True)
         self._seen = True

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from zarr_stores._first_contact import FINAL
+from zarr_stores.remedies import remedy
 
 if TYPE_CHECKING:
     from typing import Any
@@ -240,7 +241,10 @@ def failure(
         advice = "; ".join(notes)
     elif _RETRIED.search(str(error)) or _UNANSWERED.search(str(error)):
         advice = advice or _RETRY_ADVICE
-    if bucket_is_missing(error):
+    advice = remedy(str(error).partition("Debug source")[0]) or advice
+    if _TOKEN.search(str(error)):
+        message = f"no credentials were found, and the machine provides none ({message})"
+    elif bucket_is_missing(error):
         message = f"the bucket or container does not exist ({message})"
     elif foreign := _INVALID_NAME.search(str(error)):
         message = f"the object {foreign[1]!r} has a name that is not a valid key"

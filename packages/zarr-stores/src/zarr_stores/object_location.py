@@ -14,6 +14,7 @@ from zarr_core.extension import StoreError
 
 from zarr_stores._first_contact import CONNECT_SECONDS, RETRY_SECONDS
 from zarr_stores.object_aws import with_aws_settings
+from zarr_stores.object_checks import CONTAINERS, ENDPOINT, check_bucket_url, check_values
 from zarr_stores.object_errors import without_secrets
 from zarr_stores.object_options import translate_options
 from zarr_stores.unknown_options import similar_names
@@ -38,6 +39,7 @@ _BACKOFF: Final = {"init_backoff", "max_backoff", "base"}
 _INSTEAD: Final = {
     "token": "bearer_token (Google), sas_token (Azure)",
     "connection_string": "account_name, account_key",
+    "headers": "default_headers in client_options",
 }
 
 # Connection settings; obstore ignores the environment if any of them is passed.
@@ -47,9 +49,6 @@ _CLIENT: Final = (
     "proxy_excludes", "randomize_addresses", "read_timeout", "timeout", "user_agent",
 )  # fmt: skip
 _FAMILIES: Final = {"s3": "AWS", "gs": "GOOGLE", "az": "AZURE", "ab": "AZURE"}
-_ENDPOINT: Final = re.compile(
-    r"(?:aws_|azure_|azure_storage_)?endpoint(?:_url)?(?:_s3)?|(?:google_)?base_url", re.I
-)
 
 _DURATIONS: Final = ("connect_timeout", "pool_idle_timeout", "read_timeout", "timeout")
 # Limits, with those of the other stores on servers: decision 0042.
@@ -61,7 +60,6 @@ _MAX_RETRIES: Final = 10_000  # the time is the limit
 _BACKOFFS: Final = {
     "init_backoff": timedelta(seconds=0.1), "max_backoff": timedelta(seconds=5), "base": 2
 }  # fmt: skip
-_CONTAINERS: Final = ("abfs", "abfss", "adl", "az", "azure")
 # Names for suggestions: obstore does not provide a list.
 _NAMES: Final = frozenset({
     *_CLIENT, *_MAPPINGS, "access_key_id", "account_key", "account_name", "bearer_token", "bucket",
@@ -179,12 +177,19 @@ def store_from_url(url: str, options: dict[str, Any]) -> tuple[Any, str, bool]:
     scheme = _SCHEMES.get(scheme, scheme)
     web = scheme in ("http", "https")
     plain = web and not options.pop("webdav", False)
+    if not web:
+        check_bucket_url(scheme, url, named)
     arguments = translate_options(scheme, options, named)
-    for name in _MAPPINGS:
+    for name in (*_MAPPINGS, *(("headers",) if web else ())):
         if not isinstance(arguments.get(name, {}), Mapping):
             raise StoreError(f"the option {name} must be a mapping", named)
+    if web and "headers" in arguments:
+        client = dict(arguments.get("client_options", {}))
+        headers = {**client.get("default_headers", {}), **arguments.pop("headers")}
+        arguments["client_options"] = {**client, "default_headers": headers}
     if scheme in ("s3", "s3a"):
         arguments = with_aws_settings(arguments, named)
+    check_values(scheme, arguments, named)
     arguments["client_options"] = _client_options(scheme, arguments, named)
     retry = dict(arguments.get("retry_config", {}))
     if "retry_timeout" in arguments:
@@ -197,10 +202,11 @@ def store_from_url(url: str, options: dict[str, Any]) -> tuple[Any, str, bool]:
             "the package obstore is not installed: pip install 'zarr-stores[object]'", named
         ) from error
     try:
-        if plain:
-            return stores.HTTPStore.from_url(url, **arguments), "", True
+        parts = urlsplit(url)
+        if plain:  # obstore adds a slash before a key if there is a query
+            plain_url = urlunsplit(parts._replace(path=parts.path.rstrip("/")))
+            return stores.HTTPStore.from_url(plain_url, **arguments), "", True
         if web:  # obstore cannot list below the path of an HTTPStore
-            parts = urlsplit(url)
             top = urlunsplit(parts._replace(path="/"))
             return stores.HTTPStore.from_url(top, **arguments), unquote(parts.path), False
         return stores.from_url(f"{scheme}://{rest}", **arguments), "", False
@@ -258,7 +264,7 @@ def _client_options(scheme: str, arguments: dict[str, Any], named: str) -> dict[
     if scheme == "http" or any(
         str(value).startswith("http://")
         for name, value in settings_and_environment.items()
-        if _ENDPOINT.fullmatch(str(name))
+        if ENDPOINT.fullmatch(str(name))
     ):
         given.setdefault("allow_http", True)
     # ``timeout`` of obstore limits a whole response, however large, by default to 30 s.
@@ -322,7 +328,7 @@ def _plain(url: str) -> str:
     host, slash, path = rest.partition("/")
     user, _, behind = host.rpartition("@")
     # Azure URLs have the container before the account: abfs://container@account.host/path.
-    if not (scheme.lower() in _CONTAINERS and user and behind and ":" not in user):
+    if not (scheme.lower() in CONTAINERS and user and behind and ":" not in user):
         host = behind
     return f"{scheme.lower()}{separator}{host}{slash}{path}".rstrip("/")
 

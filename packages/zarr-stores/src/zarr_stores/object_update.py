@@ -115,7 +115,7 @@ class Updates:
         doubted, until = False, time.monotonic() + self._limit.total_seconds()
         for attempt in range(self._retries + 1):
             try:
-                self._client.put(key, value, mode=mode, use_multipart=False, attributes=noted)
+                self._client.put(key, value, mode=mode, attributes=noted)
                 return True
             except Exception as error:
                 if errors.is_unsupported(error):

@@ -238,12 +238,7 @@ def _without_redirects(root: str, options: Mapping[str, Any], *, of_fsspec: bool
     if not of_fsspec:
         kept = {name: options[name] for name in ("max_concurrency", "gap_bytes") if name in options}
         options = {**kept, "headers": _headers(options)}
-    address, _, query = root.partition("?")
-    store = FsspecStore.from_url(
-        f"fsspec+{address}", read_only=True, **options, allow_redirects=False
-    )
-    store.query = f"?{query}" if query else ""
-    return store
+    return FsspecStore.from_url(f"fsspec+{root}", read_only=True, **options, allow_redirects=False)
 
 
 def _store(root: str, options: Mapping[str, Any], *, through_fsspec: bool) -> Store:

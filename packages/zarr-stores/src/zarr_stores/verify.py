@@ -21,7 +21,7 @@ from zarr_stores.stored_manifest import behind as behind_of
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from zarr_core.extension import Store
     from zarr_core.tools import Progress, StoreLike
@@ -132,6 +132,7 @@ def verify(
     *,
     digest: str | None = None,
     progress: Callable[[Progress], object] | None = None,
+    storage_options: Mapping[str, Any] | None = None,
 ) -> Verification:
     """Read every value below a node and compare it with a manifest.
 
@@ -149,6 +150,8 @@ def verify(
         of the node; the only problem is then that of the key ``""``.
     progress : callable, optional
         As for :func:`zarr_core.copy`.
+    storage_options : mapping, optional
+        Further arguments for the store of a URL.
 
     Raises
     ------
@@ -157,7 +160,8 @@ def verify(
     StoreError
         If the manifest is not valid or has another digest, or the store fails.
     """
-    with opened_store(store, path, read_only=True) as (place, below):
+    with opened_store(store, path, read_only=True, storage_options=storage_options) as opened:
+        place, below = opened
         if manifest is None and digest is not None:
             return _verify_digest(place, below, digest.lower(), progress)
         prefix = f"{below}/" if below else ""

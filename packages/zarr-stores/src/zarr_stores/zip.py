@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 from urllib.parse import unquote
 from zipfile import ZIP_STORED
@@ -23,7 +24,7 @@ from zarr_stores.zip_methods import check_method
 from zarr_stores.zip_read import ReadableZip, check_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Self
 
     from zarr_core.extension import Buffer, Buffers, Change, Store
@@ -63,7 +64,9 @@ class ZipStore(ReadableZip):
 
     Values are only appended.  Setting a key again leaves the old bytes in the file, and the
     last value is used.  Keys cannot be erased.  There can be one writer at a time, with any
-    number of threads.
+    number of threads: from its first change until it is closed, changes by other store objects
+    and processes raise an error.  Its first change reads the central directory again.  Other
+    store objects that have read it see the archive as it was then, until they are closed.
 
     Examples
     --------
@@ -104,12 +107,9 @@ class ZipStore(ReadableZip):
         self._writer: Writer | None = None
         self._finisher: weakref.finalize[..., Any] | None = None
         self._opened: tuple[Source | None, dict[str, Entry]] | None = None
-        if self.read_only:
-            return
-        if mode == "x" and self.path is not None and os.path.lexists(self.path):
-            raise StoreError('the file exists; use mode "w" to replace it', store=self.path)
-        if mode in ("w", "x"):
-            self._open_writer(empty=True)
+        self._updates = 0
+        if mode in ("w", "x") and not self.read_only:
+            self._open_writer(empty=True, exclusive=mode == "x")
 
     @classmethod
     def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:
@@ -211,7 +211,11 @@ class ZipStore(ReadableZip):
     def erase(self, key: str) -> None:
         check_name(key)
         self._require_writable(key)
-        if self.exists(key):
+        if not os.path.exists(self.path or ""):
+            return
+        with self._locked():
+            stored = self.exists(key)
+        if stored:
             raise StoreCapabilityError(
                 "erasing from a zip archive is not supported; copy the hierarchy to a new archive",
                 store=self,
@@ -226,16 +230,36 @@ class ZipStore(ReadableZip):
     def update(self, key: str, change: Change) -> None:
         check_name(key)
         self._require_writable(key)
-        super().update(key, change)
+        with self._locked():
+            super().update(key, change)
 
-    def _open_writer(self, *, empty: bool) -> Writer:
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Exclude other writers, so that the archive as it is now is read, and not an older one."""
+        with self._guard:
+            if self._writer is None:
+                self._open_writer(empty=False)
+            self._updates += 1
+        try:
+            yield
+        finally:
+            with self._guard:
+                self._updates -= 1
+                if not self._updates and self._writer is not None and not self._writer.changed:
+                    self._writer.withdraw()
+                    self.close()
+
+    def _open_writer(self, *, empty: bool, exclusive: bool = False) -> Writer:
         path = self.path or ""  # not empty, because only files are writable
         try:
             if not empty:
                 os.makedirs(os.path.dirname(path), exist_ok=True)
-            writer = Writer(path, empty=empty)
+            writer = Writer(path, empty=empty, exclusive=exclusive)
         except OSError as error:
-            raise StoreError(f"cannot be written: {error.strerror}", store=self) from error
+            reason = f"cannot be written: {error.strerror}"
+            if exclusive and isinstance(error, FileExistsError):
+                reason = 'the file exists; use mode "w" to replace it'
+            raise StoreError(reason, store=self) from error
         self._writer = writer
         self._opened = writer.descriptor, writer.entries
         self._finisher = weakref.finalize(self, writer.finish)
@@ -281,6 +305,7 @@ class ZipStore(ReadableZip):
 
     def _reinitialize(self) -> None:
         self._guard = threading.RLock()  # another thread may have held it
+        self._updates = 0
 
     # --- the object ---
 

@@ -249,6 +249,8 @@ class Writer:
         Path of the file; created if it does not exist.
     empty : bool
         Whether to replace an existing file.
+    exclusive : bool
+        Whether the file must not exist.
 
     Raises
     ------
@@ -258,15 +260,15 @@ class Writer:
         If the file cannot be opened for writing.
     """
 
-    def __init__(self, path: str, *, empty: bool) -> None:
-        descriptor = os.open(
-            path, os.O_RDWR | os.O_CREAT | system_calls.CLOSE_ON_EXEC | system_calls.BINARY, 0o666
-        )
-        self._stream = _Stream(descriptor, "r+b")
+    def __init__(self, path: str, *, empty: bool, exclusive: bool = False) -> None:
         self.abandoned = False
         """Whether the writer belongs to the parent of this forked process."""
+        self.changed = empty
+        """Whether the central directory must be written."""
+        self._path = path
+        self._created = exclusive or not os.path.exists(path)
+        descriptor = self._open_locked(path, os.O_EXCL if exclusive else 0)
         try:
-            self._lock(path)
             if empty:
                 descriptor = self._replace_file(path)
             elif os.fstat(descriptor).st_size:
@@ -281,6 +283,23 @@ class Writer:
         """Descriptor for reading written values."""
         self.entries = keys_of(self._archive)
         _writers.add(self)
+
+    def _open_locked(self, path: str, flags: int) -> int:
+        """Open and lock the file at the path; another writer may replace it meanwhile."""
+        flags |= os.O_RDWR | os.O_CREAT | system_calls.CLOSE_ON_EXEC | system_calls.BINARY
+        while True:
+            descriptor = os.open(path, flags, 0o666)
+            self._stream = _Stream(descriptor, "r+b")
+            try:
+                self._lock(path)
+                if not HAVE_LOCKS or os.path.samestat(os.fstat(descriptor), os.stat(path)):
+                    return descriptor
+            except FileNotFoundError:
+                pass
+            except BaseException:
+                self._stream.close()
+                raise
+            self._stream.close()
 
     def _lock(self, path: str) -> None:
         if not HAVE_LOCKS:
@@ -327,6 +346,7 @@ class Writer:
 
     def append(self, key: str, pieces: Sequence[Buffer], method: int) -> Entry:
         """Append a value; after an error the archive is unchanged."""
+        self.changed = True
         archive = self._archive
         info = ZipInfo(key, time.localtime()[:6])
         info.compress_type = method
@@ -380,16 +400,26 @@ class Writer:
         try:
             archive.close()
         finally:
-            if HAVE_LOCKS and not self._stream.closed:
-                # Closing is not enough: a forked child may have a copy of the descriptor.
-                flock(self._stream.fileno(), LOCK_UN)
+            self._unlock()
             self._stream.close()
+
+    def withdraw(self) -> None:
+        """Close a file that was not changed; remove it if this writer created it."""
+        if self._created and not os.fstat(self._stream.fileno()).st_size:
+            os.unlink(self._path)
+        self._unlock()
+        self.abandon()
 
     def abandon(self) -> None:
         """Close the file without writing, in a forked child: it belongs to the parent."""
         self.abandoned = True
         self._archive.fp = None  # otherwise zipfile writes the directory when it is deleted
         self._stream.close()
+
+    def _unlock(self) -> None:
+        if HAVE_LOCKS and not self._stream.closed:
+            # Closing is not enough: a forked child may have a copy of the descriptor.
+            flock(self._stream.fileno(), LOCK_UN)
 
 
 _writers: weakref.WeakSet[Writer] = weakref.WeakSet()

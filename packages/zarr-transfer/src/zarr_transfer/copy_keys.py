@@ -26,7 +26,7 @@ from zarr_transfer.same_location import path_within
 from zarr_transfer.spec import check_word, is_within
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from zarr_core.extension import Store
     from zarr_core.tools import KeyOrder, Progress, StoreLike
@@ -48,6 +48,8 @@ def copy_store(
     dry_run: bool = False,
     progress: Callable[[Progress], object] | bool | None = None,
     log: Any = None,
+    source_storage_options: Mapping[str, Any] | None = None,
+    dest_storage_options: Mapping[str, Any] | None = None,
 ) -> CopyResult:
     """Copy keys and values from one store to another without interpreting them.
 
@@ -73,6 +75,8 @@ def copy_store(
         Called with a :class:`Progress` a few times a second; True shows a line on standard error.
     log : callable, path or file, optional
         Receives a line for each key.
+    source_storage_options, dest_storage_options : mapping, optional
+        Further arguments for the store if ``source`` or ``dest`` is a URL.
 
     Returns
     -------
@@ -100,8 +104,10 @@ def copy_store(
     check_word("if_exists", if_exists, ("raise", "replace", "skip", "update"))
     check_word("compare", compare, ("content", "size"))
     with (
-        opened_store(source, source_path, read_only=True) as (from_store, from_path),
-        opened_store(dest, dest_path) as (to_store, to_path),
+        opened_store(
+            source, source_path, read_only=True, storage_options=source_storage_options
+        ) as (from_store, from_path),
+        opened_store(dest, dest_path, storage_options=dest_storage_options) as (to_store, to_path),
     ):
         keys = sorted(from_store.list_prefix(_prefix(from_path)))
         if not keys:
@@ -143,6 +149,7 @@ def rename(
     dest_path: str,
     *,
     progress: Callable[[Progress], object] | bool | None = None,
+    storage_options: Mapping[str, Any] | None = None,
 ) -> None:
     """Rename all keys below a path without interpreting them.
 
@@ -154,6 +161,8 @@ def rename(
         The old and the new path.
     progress : callable or True, optional
         As for :func:`copy_store`.
+    storage_options : mapping, optional
+        Further arguments for the store of a URL.
 
     Raises
     ------
@@ -170,7 +179,7 @@ def rename(
     Every node is therefore complete at one of the paths, and the same call resumes an interrupted
     one.  Use :meth:`Group.move` for nodes; it creates missing parent groups.
     """
-    with opened_store(store, source_path) as (place, old):
+    with opened_store(store, source_path, storage_options=storage_options) as (place, old):
         above = store.path if isinstance(store, Node) else ""
         new = join(above, dest_path)
         location = Location(place, new)

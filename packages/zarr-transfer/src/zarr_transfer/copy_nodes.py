@@ -28,7 +28,7 @@ from zarr_transfer.spec import CopyOptions
 from zarr_transfer.unmanaged import unmanaged_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from zarr_core import Array
     from zarr_core.tools import NodeMetadata, Progress, StoreLike
@@ -76,6 +76,7 @@ def copy(
     progress: Callable[[Progress], object] | bool | None = None,
     log: Any = None,
     executor: CopyExecutor | None = None,
+    storage_options: Mapping[str, Any] | None = None,
     **layout: Any,
 ) -> Array | Group | None:
     """Copy an array, or a group with everything below it.
@@ -119,6 +120,8 @@ def copy(
     executor : CopyExecutor, optional
         Copies chunks or elements, such as the workers of a cluster (zarr-dask); by default the
         threads of this process.
+    storage_options : mapping, optional
+        Further arguments for the store if ``dest`` is a URL.
     **layout
         Arguments of :func:`create_array`, such as ``chunks`` and ``compressors``.  If any is
         passed, arrays are decoded and encoded in the format of the destination.
@@ -176,7 +179,7 @@ def copy(
         dest_path = dest_path or source.basename
         if not dest_path:
             raise NodeNameError("''", "the root has no name; pass dest_path")
-    with opened_store(dest, dest_path) as (store, path):
+    with opened_store(dest, dest_path, storage_options=storage_options) as (store, path):
         metadata = read_source(source)
         replaces = overwrite or if_exists in ("replace", "skip_initialized")
         if is_within_location(store, path, source.store, source.path) or (
@@ -208,7 +211,13 @@ def copy(
     return copied
 
 
-def copy_all(source: Group, dest: StoreLike, **options: Any) -> CopyResult:
+def copy_all(
+    source: Group,
+    dest: StoreLike,
+    *,
+    storage_options: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> CopyResult:
     """Copy all members of a group into another, and its attributes; see :func:`copy`.
 
     Parameters
@@ -217,6 +226,8 @@ def copy_all(source: Group, dest: StoreLike, **options: Any) -> CopyResult:
         The group whose members are copied.
     dest : store-like
         A group, or a location of an existing or new group.
+    storage_options : mapping, optional
+        Further arguments for the store if ``dest`` is a URL.
     **options
         As for :func:`copy`.  Pass ``if_exists="skip"`` to resume an interrupted copy.
 
@@ -241,7 +252,7 @@ def copy_all(source: Group, dest: StoreLike, **options: Any) -> CopyResult:
         raise NodeTypeError(source.stored.location, "is an array, not a group; copy it with copy()")
     if isinstance(dest, Node) and not isinstance(dest, Group):
         raise NodeTypeError(dest.stored.location, "is an array, which cannot have members")
-    with opened_store(dest) as (store, path):
+    with opened_store(dest, storage_options=storage_options) as (store, path):
         metadata = read_source(source)
         format_ = dest.stored.format if isinstance(dest, Node) else None
         spec = spec_of(source, store, path, format_, checked.layout)

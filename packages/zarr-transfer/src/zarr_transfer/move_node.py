@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from zarr_core import open as open_node
 from zarr_core import resolve_store_path
@@ -29,7 +29,7 @@ from zarr_transfer.sources import check_source, spec_of
 from zarr_transfer.spec import CopyOptions, CopySpec, NodeLocation, is_within
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from zarr_core import Array, Group
     from zarr_core.extension import Buffer, Format, Store
@@ -42,6 +42,7 @@ def move(
     dest_path: str | None = None,
     *,
     progress: Callable[[Progress], object] | bool | None = None,
+    storage_options: Mapping[str, Any] | None = None,
 ) -> Array | Group:
     """Move an array, or a group with everything below it, to another path or store.
 
@@ -56,6 +57,8 @@ def move(
         otherwise empty, and the node becomes the root.
     progress : callable or True, optional
         As for :func:`copy`; for copying, then for removing.
+    storage_options : mapping, optional
+        Further arguments for the store if ``dest`` is a URL.
 
     Returns
     -------
@@ -86,7 +89,7 @@ def move(
         dest_path = dest_path or source.basename
         if not dest_path:
             raise NodeNameError("''", "the root has no name; pass dest_path")
-    store, path = resolve_store_path(dest, dest_path)
+    store, path = resolve_store_path(dest, dest_path, storage_options=storage_options)
     format_ = dest.stored.format if isinstance(dest, Node) else None
     spec = spec_of(source, store, path, format_, {})
     created = move_node(spec, progress)

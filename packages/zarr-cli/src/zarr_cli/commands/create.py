@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from zarr_cli.location import Location, location_arguments, parse_location
+from zarr_cli.location import Location, key_value_option, location_arguments, parse_location
 from zarr_cli.modify.arguments import parse_value
 from zarr_cli.modify.layout_options import layout_options
 from zarr_cli.output import json_option, print_json, print_pairs
@@ -41,6 +42,7 @@ def _shape(_ctx: click.Context, _param: click.Parameter, text: str | None) -> An
     help="Create the array from the data of a NumPy file.",
 )  # fmt: skip
 @click.option("--like", metavar="LOCATION", help="Create an empty array like the one at LOCATION.")
+@key_value_option("--like-option", about="As -o, for the location of --like.")
 @click.option("--zarr-format", metavar="FORMAT", help="Format: 3, 2, 1, draft, n5; default 3.")
 @click.option(
     "--overwrite", is_flag=True, help="First remove an existing node, with all nodes below it."
@@ -93,6 +95,7 @@ def _create(
     shape: tuple[int, ...] | None,
     source: str | None,
     like: str | None,
+    like_option: dict[str, Any],
     zarr_format: str | None,
     overwrite: bool,
 ) -> Array | Group:
@@ -106,12 +109,14 @@ def _create(
             raise click.UsageError(
                 "--like creates an empty array and cannot be combined with --from"
             )
-        other = parse_location(like).open_array()
+        other = replace(parse_location(like), storage_options=like_option).open_array()
         attributes = {**other.metadata.attributes, **options.pop("attributes")}
         more = {} if shape is None else {"shape": shape}
         return zarr_core.empty_like(
             other, store=store, path=path, attributes=attributes, **more, **layout, **options
         )
+    if like_option:
+        raise click.UsageError("--like-option requires --like")
     if source is not None:
         import numpy as np
 

@@ -370,8 +370,10 @@ def _store(
         store.set(key, buffers)
     elif stored.chunk_store.supports_erasing:
         store.erase(key)
-    elif stored.chunk_store.exists(key) and (buffers := _encode_empty(codecs)) is not None:
-        store.set(key, buffers)
+    else:
+        stored.chunk_store.update(
+            key, lambda reader: None if reader is None else _encode_empty(codecs)
+        )
 
 
 def _encode_empty(codecs: PreparedCodecChain) -> Buffers | None:

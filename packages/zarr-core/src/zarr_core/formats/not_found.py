@@ -57,6 +57,8 @@ def _has_version_uri(store: Store, key: str) -> bool:
 
 def _instead(store: Store, prefix: str, looked_for: list[str]) -> str:
     """What exists below a prefix, as a sentence without its full stop."""
+    if not prefix and store.url.lower().endswith((".json", ".parq")):
+        return f"Open references as reference+{store.url}"
     if not store.supports_listing:
         return "Check the path; the store cannot list its keys"
     try:

@@ -17,7 +17,7 @@ from zarr_core.metadata.consolidated import ConsolidatedMetadata
 from zarr_core.metadata.group import GroupMetadata
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from zarr_core.definition import JSON
     from zarr_core.hierarchy.group import Group
@@ -34,6 +34,7 @@ def consolidate_metadata(
     *,
     metadata_key: str | None = None,
     progress: Callable[[Progress], object] | bool | None = None,
+    storage_options: Mapping[str, Any] | None = None,
 ) -> Group:
     """Copy the metadata of all nodes below a group into the metadata of the group.
 
@@ -52,6 +53,8 @@ def consolidate_metadata(
         :class:`zarr_stores.consolidated.ConsolidatedMetadataStore` reads other keys.
     progress : callable or True, optional
         Called with a :class:`Progress` a few times a second; True draws a line on standard error.
+    storage_options : mapping, optional
+        Further arguments for the store of a URL.
 
     Returns
     -------
@@ -77,7 +80,7 @@ def consolidate_metadata(
     >>> list(zarr.open_consolidated("remote.zarr"))
     ['t']
     """
-    group = _opened(store, path, zarr_format)
+    group = _opened(store, path, zarr_format, storage_options)
     if not group.store.supports_consolidated_metadata:
         raise StoreCapabilityError(
             "the store reads all metadata fast and keeps its versions; consolidated metadata would "
@@ -121,7 +124,11 @@ def _consolidate_at(
 
 
 def unconsolidate_metadata(
-    store: StoreLike, path: str | None = None, zarr_format: int | str | None = None
+    store: StoreLike,
+    path: str | None = None,
+    zarr_format: int | str | None = None,
+    *,
+    storage_options: Mapping[str, Any] | None = None,
 ) -> Group:
     """Remove the consolidated metadata of a group, if there is any.
 
@@ -137,7 +144,7 @@ def unconsolidate_metadata(
     NodeTypeError
         If the node is an array.
     """
-    group = _opened(store, path, zarr_format)
+    group = _opened(store, path, zarr_format, storage_options)
     if group.metadata.consolidated is not None:
         update_metadata(group, lambda metadata: metadata.replace(consolidated=None))
     return open_group(group.store, "r+", path=group.path, zarr_format=zarr_format)
@@ -167,9 +174,17 @@ def check_consolidated(
     return metadata.consolidated.compare(_documents(group, progress))
 
 
-def _opened(store: StoreLike, path: str | None, zarr_format: int | str | None) -> Group:
+def _opened(
+    store: StoreLike,
+    path: str | None,
+    zarr_format: int | str | None,
+    storage_options: Mapping[str, Any] | None,
+) -> Group:
     try:
-        return open_group(store, "r+", path=path, zarr_format=zarr_format, use_consolidated=False)
+        return open_group(
+            store, "r+", path=path, zarr_format=zarr_format, use_consolidated=False,
+            storage_options=storage_options,
+        )  # fmt: skip
     except NodeTypeError as error:
         reason = "is an array; only groups have consolidated metadata"
         raise NodeTypeError(error.location, reason) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ from zarr_core.location import Location
 from zarr_core.threads import concurrent_map
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from zarr_core.display.tree import Tree
     from zarr_core.hierarchy.group import Group
@@ -123,7 +124,13 @@ def full_like(like: Any, fill_value: Any, **options: Any) -> Array:
     return empty_like(like, **{**options, "fill_value": fill_value})
 
 
-def save(store: StoreLike, *arrays: Any, overwrite: bool = False, **named: Any) -> None:
+def save(
+    store: StoreLike,
+    *arrays: Any,
+    overwrite: bool = False,
+    storage_options: Mapping[str, Any] | None = None,
+    **named: Any,
+) -> None:
     """Store one array, or several in a group.
 
     Parameters
@@ -135,6 +142,8 @@ def save(store: StoreLike, *arrays: Any, overwrite: bool = False, **named: Any) 
         called ``arr_0``, ``arr_1``, ...  ``path`` may be the path of the node in the store.
     overwrite : bool
         Whether an existing node is removed first, with everything below it.
+    storage_options : mapping, optional
+        Further arguments for the store of a URL.
 
     Raises
     ------
@@ -142,7 +151,7 @@ def save(store: StoreLike, *arrays: Any, overwrite: bool = False, **named: Any) 
         If a node exists already, and ``overwrite`` is false; or if the location has keys that
         belong to no node, such as other files in a directory.
     TypeError
-        If ``overwrite`` is an array, or an array has the name of an argument of
+        If ``overwrite`` or ``storage_options`` is an array, or an array has the name of an argument of
         :func:`create_array` or :func:`open`.
     ValueError
         If there is no array, or two have the same name.
@@ -160,16 +169,19 @@ def save(store: StoreLike, *arrays: Any, overwrite: bool = False, **named: Any) 
     >>> zarr.load("both.zarr")["x"]
     array([0, 1, 2])
     """
-    _check_overwrite(overwrite)
+    options = _checked_options(overwrite, storage_options)
     if len(arrays) == 1 and not named.keys() - {"path"}:
-        save_array(store, arrays[0], overwrite=overwrite, **named)
+        save_array(store, arrays[0], **options, **named)
     else:
-        save_group(store, *arrays, overwrite=overwrite, **named)
+        save_group(store, *arrays, **options, **named)
 
 
-def _check_overwrite(overwrite: Any) -> None:
+def _checked_options(overwrite: Any, storage_options: Any) -> dict[str, Any]:
     if not isinstance(overwrite, bool):
         raise TypeError("overwrite must be True or False; save no array under this name")
+    if not isinstance(storage_options, Mapping | None):
+        raise TypeError("storage_options must be a mapping; save no array under this name")
+    return {"overwrite": overwrite, "storage_options": storage_options}
 
 
 def _all_named(arrays: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
@@ -228,14 +240,20 @@ def save_array(store: StoreLike, values: Any, **options: Any) -> None:
     array.store.flush()  # of a zip file
 
 
-def save_group(store: StoreLike, *arrays: Any, overwrite: bool = False, **named: Any) -> None:
+def save_group(
+    store: StoreLike,
+    *arrays: Any,
+    overwrite: bool = False,
+    storage_options: Mapping[str, Any] | None = None,
+    **named: Any,
+) -> None:
     """Store arrays in a group, also a single one; otherwise as :func:`save`."""
     path = named.pop("path", None)
-    _check_overwrite(overwrite)
+    location = _checked_options(overwrite, storage_options)
     members = _all_named(arrays, named)
     if not members:
         raise ValueError("nothing to save: pass at least one array")
-    place, options = _location(store, path=path, overwrite=overwrite)
+    place, options = _location(store, path=path, **location)
     with Rollback() as rollback, rollback.nested():
         group = create_group(place, **options)
         for name, value in members.items():
@@ -273,7 +291,13 @@ def group(store: StoreLike = None, *, overwrite: bool = False, **options: Any) -
             raise error from None
 
 
-def tree(store: StoreLike, level: int | None = None, *, path: str | None = None) -> Tree:
+def tree(
+    store: StoreLike,
+    level: int | None = None,
+    *,
+    path: str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+) -> Tree:
     """The hierarchy below a group, for display; as :meth:`Group.tree`.
 
     Examples
@@ -286,7 +310,7 @@ def tree(store: StoreLike, level: int | None = None, *, path: str | None = None)
     └── north
         └── height (4, 5) int16
     """
-    return open_group(store, path=path).tree(level)
+    return open_group(store, path=path, storage_options=storage_options).tree(level)
 
 
 def load(store: StoreLike, *, path: str | None = None, **options: Any) -> Any:
@@ -312,7 +336,9 @@ def load(store: StoreLike, *, path: str | None = None, **options: Any) -> Any:
     return {name: np.asarray(member[...]) for name, member in node.arrays()}
 
 
-def getsize(store: StoreLike, path: str | None = None) -> int:
+def getsize(
+    store: StoreLike, path: str | None = None, *, storage_options: Mapping[str, Any] | None = None
+) -> int:
     """Bytes of all values below a path: chunks, metadata and all other keys.
 
     :meth:`Array.nbytes_stored` counts only the chunks of an array.
@@ -323,6 +349,8 @@ def getsize(store: StoreLike, path: str | None = None) -> int:
         Location; an array or group for the node and everything below it.
     path : str, optional
         Path of a node, or a key.
+    storage_options : mapping, optional
+        Further arguments for the store of a URL.
 
     Raises
     ------
@@ -331,7 +359,8 @@ def getsize(store: StoreLike, path: str | None = None) -> int:
     StoreCapabilityError
         If the store cannot list its keys.
     """
-    with opened_store(store, path, read_only=True) as (place, below):
+    with opened_store(store, path, read_only=True, storage_options=storage_options) as opened:
+        place, below = opened
         if isinstance(store, Node) and below and not path:
             format_ = store.stored.format
             keys = set(format_.documents(below))

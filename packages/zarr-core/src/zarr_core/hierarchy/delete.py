@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import chain, islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from zarr_core.errors import MetadataError, NodeNotFoundError, StoreCapabilityError
 from zarr_core.formats.detect import read_node
@@ -16,7 +16,7 @@ from zarr_core.interfaces.progress import Reporter
 from zarr_core.location import Location
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from zarr_core.formats.key_order import KeyOrder
     from zarr_core.hierarchy.store_path import StoreLike
@@ -33,6 +33,7 @@ def remove(
     path: str | None = None,
     *,
     progress: Callable[[Progress], object] | bool | None = None,
+    storage_options: Mapping[str, Any] | None = None,
 ) -> None:
     """Remove an array, or a group with everything below it.
 
@@ -44,6 +45,8 @@ def remove(
         Path of the node in the store; the root by default.
     progress : callable or True, optional
         Called with a :class:`Progress` a few times a second; True draws a line on standard error.
+    storage_options : mapping, optional
+        Further arguments for the store of a URL.
 
     Raises
     ------
@@ -70,7 +73,7 @@ def remove(
     """
     if isinstance(store, Node):
         store.check_writable()
-    with opened_store(store, path) as (place, below):
+    with opened_store(store, path, storage_options=storage_options) as (place, below):
         format_ = store.stored.format if isinstance(store, Node) else read_node(place, below)[0]
         if format_.read(place, below) is None:
             raise NodeNotFoundError(Location(place, below), "no array or group here")
@@ -87,6 +90,7 @@ def rmdir(
     path: str | None = None,
     *,
     progress: Callable[[Progress], object] | bool | None = None,
+    storage_options: Mapping[str, Any] | None = None,
 ) -> None:
     """Remove all keys below a path, whether or not they belong to nodes.
 
@@ -99,7 +103,7 @@ def rmdir(
         Location.
     path : str, optional
         The path; by default all keys of the location.
-    progress : callable or True, optional
+    progress, storage_options : optional
         As for :func:`remove`.
 
     Raises
@@ -113,7 +117,7 @@ def rmdir(
     -----
     Metadata is removed first, so that an interrupted call leaves no incomplete node.
     """
-    with opened_store(store, path) as (place, below):
+    with opened_store(store, path, storage_options=storage_options) as (place, below):
         prefix = f"{below}/" if below else ""
         require_erasing(place)
         keys = list(place.list_prefix(prefix))

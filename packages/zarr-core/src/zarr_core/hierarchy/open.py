@@ -384,6 +384,7 @@ def array_from_metadata(
     config: Mapping[str, Any] | None = None,
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
     fixed: bool = False,
+    storage_options: Mapping[str, Any] | None = None,
     **arguments: Any,
 ) -> Array:
     """Create an array object from metadata, without access to the store.
@@ -404,7 +405,7 @@ def array_from_metadata(
         The format, which determines the keys of chunks.
     read_only : bool
         Whether the array is read-only.
-    config, extensions : mapping, optional
+    config, extensions, storage_options : mapping, optional
         As for :func:`zarr_core.open`.
     fixed : bool
         Whether the metadata never change: ``resize``, ``append``, ``refresh`` and changes of
@@ -428,7 +429,9 @@ def array_from_metadata(
     with override_extensions(extensions):
         store, path, named = split_format(store, path, zarr_format)
         zarr_format = zarr_format if named is None else named
-        place, below = resolve_store_path(store, path, read_only=read_only)
+        place, below = resolve_store_path(
+            store, path, read_only=read_only, storage_options=storage_options
+        )
         format_ = format_named(zarr_format)
         if arguments or not isinstance(metadata, ArrayMetadata | GroupMetadata):
             from zarr_core.normalize.partial_metadata import as_partial  # seldom needed

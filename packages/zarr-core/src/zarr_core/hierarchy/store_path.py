@@ -216,6 +216,9 @@ def _who_takes(place: object) -> str:
 
 def _from_path(text: str, read_only: bool, options: dict[str, Any]) -> Store:
     if "://" in text:
+        scheme = text.partition("://")[0]
+        if not scheme.islower():  # RFC 3986, 3.1: case does not matter
+            text = scheme.lower() + text[len(scheme) :]
         return _store_named(_name_in(text), text, read_only, options)
     # For speed: most paths need no check.
     if ":" in text or text.startswith("~"):
@@ -326,13 +329,19 @@ def _store_class(name: str, location: Location) -> type[Store]:
 
 @contextmanager
 def opened_store(
-    place: StoreLike, path: str | None = None, *, read_only: bool = False
+    place: StoreLike,
+    path: str | None = None,
+    *,
+    read_only: bool = False,
+    storage_options: Mapping[str, Any] | None = None,
 ) -> Iterator[tuple[Store, str]]:
     """Find a store and a path, as :func:`zarr_core.resolve_store_path` does.
 
     If it opened the store, it closes it at the end: a zip archive then writes its directory.
     """
-    store, below = resolve_store_path(place, path, read_only=read_only)
+    store, below = resolve_store_path(
+        place, path, read_only=read_only, storage_options=storage_options
+    )
     try:
         yield store, below
     finally:

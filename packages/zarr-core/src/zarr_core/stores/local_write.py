@@ -235,6 +235,16 @@ def unlock(path: str, descriptor: int) -> None:
     _release(descriptor)
 
 
+@contextmanager
+def file_lock(path: str) -> Iterator[None]:
+    """Hold the lock of :func:`lock`; the path need not exist."""
+    descriptor = lock(path)
+    try:
+        yield
+    finally:
+        unlock(path, descriptor)
+
+
 def _acquire(name: str) -> int:
     for _ in range(_ATTEMPTS):
         try:

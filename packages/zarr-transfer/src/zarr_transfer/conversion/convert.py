@@ -54,6 +54,7 @@ def convert(
     log: Any = None,
     executor: CopyExecutor | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    dest_storage_options: Mapping[str, Any] | None = None,
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
     portable: str | Sequence[str] | None = None,
 ) -> CopyPlan:
@@ -113,6 +114,8 @@ def convert(
         the threads of this process, which also convert data types.
     storage_options : mapping, optional
         Arguments for the store if ``source`` is a URL.
+    dest_storage_options : mapping, optional
+        Arguments for the store if ``dest`` is a URL.
     extensions : mapping, optional
         Extensions for this call: ``{"codec": {"acme.xor": Xor}}``.
     portable : str or sequence of str, optional
@@ -171,6 +174,7 @@ def convert(
         spec, root = locate(
             source, dest, source_path=source_path, dest_path=dest_path,
             zarr_format=format_for(zarr_format, portable), source_format=source_format, storage_options=storage_options,
+            dest_storage_options=dest_storage_options,
         )  # fmt: skip
         plan = plan_nodes(spec, root, options)
         try:

@@ -85,7 +85,9 @@ def format_for(zarr_format: int | str | None, portable: str | Sequence[str] | No
     return 3 if required is None else required.zarr_format()
 
 
-LOCATIONS = {"source_path", "dest_path", "zarr_format", "source_format", "storage_options"}
+LOCATIONS = {
+    "source_path", "dest_path", "zarr_format", "source_format", "storage_options", "dest_storage_options",
+}  # fmt: skip
 """Arguments of :func:`locate`."""
 
 
@@ -98,12 +100,15 @@ def locate(
     zarr_format: int | str = 3,
     source_format: int | str | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    dest_storage_options: Mapping[str, Any] | None = None,
 ) -> tuple[CopySpec, NodeMetadata]:
     """Return the source and the destination of a conversion, and the metadata of the source."""
     from_store, from_path = resolve_store_path(source, source_path, storage_options=storage_options)
     to_store, to_path = from_store, from_path
-    if dest is not None or dest_path is not None:
-        to_store, to_path = resolve_store_path(from_store if dest is None else dest, dest_path)
+    if dest is not None or dest_path is not None or dest_storage_options:
+        to_store, to_path = resolve_store_path(
+            from_store if dest is None else dest, dest_path, storage_options=dest_storage_options
+        )
     to = NodeLocation(to_store, to_path, format_named(zarr_format))
     in_place = to.store == from_store and to.path == from_path
     avoid = to.format_.name if in_place and source_format is None else None

@@ -1,0 +1,62 @@
+"""What to do about the messages of servers and client libraries."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_REMEDIES: Final = tuple(
+    (re.compile(pattern, re.IGNORECASE), advice)
+    for pattern, advice in (
+        (
+            r"ExpiredToken|token (?:included in the request )?(?:has |is )?expired|TokenRefreshRequired",
+            "the credentials have expired: renew them, and open the store again",
+        ),
+        (r"RequestTimeTooSkewed", "set the clock of this computer"),
+        (
+            r"AuthorizationHeaderMalformed|IllegalLocationConstraint|region '[^']*' is wrong",
+            "pass the region of the bucket as the option region",
+        ),
+        (
+            r"following redirect|redirect without LOCATION|PermanentRedirect|TooManyRedirects",
+            "the server redirects requests: open the address to which it redirects; for a bucket, "
+            "pass its endpoint and region",
+        ),
+        (
+            r"non-partial response",
+            "the service ignores the range of a request: if the data are public, open their "
+            "https:// or http:// address",
+        ),
+        (
+            r"request or response body error|IncompleteRead|payload is not completed",
+            "the connection was closed before the whole value was received: check the server and "
+            "the proxies on the way, and repeat the call",
+        ),
+        (
+            r"Name or service not known|nodename nor servname|name resolution|"
+            r"No address associated|getaddrinfo failed",
+            "check the name of the host, and the network",
+        ),
+        (
+            r"Host key is not (?:trusted|verif)|HostKeyNotVerifiable",
+            "compare the key of the server with the expected one, and add it to the file "
+            "known_hosts or pass another file as known_hosts",
+        ),
+        (
+            r"Permission denied for user|authentication failed|requires authentication|WRONGPASS|"
+            r"NOAUTH|authentication required|invalid username-password|no password supplied|"
+            r'role "[^"]*" does not exist|no pg_hba.conf entry',
+            "check the user name and the password or key",
+        ),
+        (
+            r"PermissionError",  # of fsspec
+            "check that the credentials in storage_options permit this and have not expired",
+        ),
+        (r"Connect call failed", "check the host and the port, and that the server is running"),
+    )
+)
+
+
+def remedy(message: str) -> str | None:
+    """Return what to do about a message; None if it is not known."""
+    return next((advice for pattern, advice in _REMEDIES if pattern.search(message)), None)
