@@ -145,9 +145,9 @@ def _warn_uncompressed() -> None:
         _told_uncompressed = True
         warn(
             f"new arrays are not compressed, as the default compressor {DEFAULT_COMPRESSOR.name!r} "
-            f"is not installed. {install_hint('codec', DEFAULT_COMPRESSOR.name)} In a frozen "
-            "program, include the metadata of the distributions, as with PyInstaller's "
-            "--copy-metadata zarr-codecs. compressors=None is without this warning."
+            "is not installed; compressors=None is without this warning. In a frozen program, include "
+            "the metadata of the distributions, as with PyInstaller's --copy-metadata zarr-codecs. "
+            f"{install_hint('codec', DEFAULT_COMPRESSOR.name)}"
         )
 
 
