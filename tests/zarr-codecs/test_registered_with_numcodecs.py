@@ -166,4 +166,4 @@ def test_codecs_of_disabled_bridges_are_unknown(disabled):
         zarr.config.set(disabled_plugins={disabled}),
         pytest.raises(UnknownExtensionError),
     ):
-        zarr.create_array(shape=4, dtype="i4", serializer="numcodecs.acme.added")
+        zarr.create_array(shape=4, dtype="i4", serializer="numcodecs.acme.added", compressors=None)

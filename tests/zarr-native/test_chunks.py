@@ -95,7 +95,7 @@ def test_data_types(tmp_path, counted, dtype, endian, shards):
 def test_times_and_their_fill_value(tmp_path, counted):
     data = np.arange(23).astype("datetime64[s]")
     array = zarr.create_array(
-        tmp_path, shape=30, chunks=4, dtype=data.dtype, fill_value=np.datetime64("NaT")
+        tmp_path, shape=30, chunks=4, dtype=data.dtype, fill_value=np.datetime64("NaT", "s")
     )
     array[:23] = data
     counted()

@@ -327,6 +327,8 @@ def test_a_directory_whose_response_is_lost(lost):
             if first:
                 reset(request)
             return status, {}, b""
+        if request.method == "HEAD":  # whether the server answers
+            return 404, {}, b""
         if parent not in directories:
             return 409, {}, b""
         files[request.path] = request.body

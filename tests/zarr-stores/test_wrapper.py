@@ -59,6 +59,7 @@ def test_capabilities_are_those_of_the_inner_store():
     class Odd(MemoryStore):
         supports_listing = False
         supports_erasing = False
+        supports_consolidated_metadata = False
         metadata_first = True
         max_concurrency = 77
         realm = "elsewhere"

@@ -63,12 +63,13 @@ class LazyGroup(click.Group):
         ]
 
     def invoke(self, ctx: click.Context) -> Any:
-        from zarr_core.tools import WaitNotices  # slow to import; not for --help
+        with errors.report_errors(ctx):
+            from zarr_core.tools import WaitNotices  # slow to import; not for --help
 
-        with errors.report_errors(ctx), closing(WaitNotices(_write_error)):
-            result = super().invoke(ctx)
-            sys.stdout.flush()  # a closed pipe is found here and not at the end of the process
-            return result
+            with closing(WaitNotices(_write_error)):
+                result = super().invoke(ctx)
+                sys.stdout.flush()  # a closed pipe is found here and not at the end of the process
+                return result
 
 
 def _write_error(line: str) -> None:

@@ -284,14 +284,14 @@ class MissingChunkError(CodecError, LookupError):
         The chunk, if it is not the whole value of the key, such as ``"inner chunk (0, 1)"``.
     """
 
-    def __init__(self, location: Location | str = "", chunk: str = "the chunk") -> None:
+    def __init__(self, location: Location | str = "", chunk: str = "") -> None:
         super().__init__(str(location), chunk)
         self.location = str(location)
         self.chunk = chunk
 
     def _message(self) -> str:
         return (
-            f"{self.location}: {self.chunk} is not stored. "
+            f"{self.location}: {self.chunk or 'the chunk'} is not stored. "
             'Open the array with missing_chunks="fill" to read the fill value instead.'
         )
 

@@ -6,6 +6,7 @@ from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
 import zarr_core
+from zarr_core.errors import MissingChunkError
 from zarr_core.extension import ChecksumError, ChunkDecodeError, ZarrError
 from zarr_core.tools import parallel_for
 
@@ -88,9 +89,10 @@ def _damages(
             continue
         for part in _inner_chunks(array, block) if sharded else (region,):
             error = _read_error(array, part)
-            if isinstance(error, LookupError):
-                return None  # the store cannot list its keys, and the chunk is not stored
-            if error is not None:
+            if isinstance(error, MissingChunkError):
+                if not error.chunk:
+                    return None  # the store cannot list its keys, and the chunk is not stored
+            elif error is not None:
                 damage = _damage(key, at, error)
                 if damage.reason in found:
                     return [damage]  # the index is damaged, so all inner chunks have this error

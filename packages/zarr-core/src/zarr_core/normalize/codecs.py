@@ -127,7 +127,7 @@ def _refuse_compressors(filters: list[ExtensionDefinition]) -> None:
             codec = create_extension("codec", definition, complete=False)
         except ExtensionError:
             continue  # reported elsewhere
-        if isinstance(codec, BytesToBytesCodec) and codec.encoded_size(16) is None:
+        if isinstance(codec, BytesToBytesCodec) and _compresses(codec):
             raise CodecChainError(
                 f"the filter {definition.name!r} compresses, and the default compressor would "
                 f"compress again; pass compressors={definition.name!r} instead, or also say "
@@ -135,6 +135,17 @@ def _refuse_compressors(filters: list[ExtensionDefinition]) -> None:
             )
 
 
+def _compresses(codec: BytesToBytesCodec) -> bool:
+    """Whether a codec encodes zeros in fewer bytes; others, such as base64, also change lengths."""
+    if codec.encoded_size(_TRIAL_NBYTES) is not None:
+        return False
+    try:
+        return len(codec.encode(bytes(_TRIAL_NBYTES), _TRIAL_NBYTES)) < _TRIAL_NBYTES
+    except Exception:  # reported when a chunk is encoded
+        return False
+
+
+_TRIAL_NBYTES = 1024
 _told_uncompressed = False
 
 
@@ -145,9 +156,9 @@ def _warn_uncompressed() -> None:
         _told_uncompressed = True
         warn(
             f"new arrays are not compressed, as the default compressor {DEFAULT_COMPRESSOR.name!r} "
-            f"is not installed. {install_hint('codec', DEFAULT_COMPRESSOR.name)} In a frozen "
-            "program, include the metadata of the distributions, as with PyInstaller's "
-            "--copy-metadata zarr-codecs. compressors=None is without this warning."
+            "is not installed; compressors=None is without this warning. In a frozen program, include "
+            "the metadata of the distributions, as with PyInstaller's --copy-metadata zarr-codecs. "
+            f"{install_hint('codec', DEFAULT_COMPRESSOR.name)}"
         )
 
 
