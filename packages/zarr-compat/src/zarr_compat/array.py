@@ -11,6 +11,7 @@ import numpy as np
 import zarr_core
 from zarr_core.tools import codec_definition
 
+from zarr_compat.adapt import adapt
 from zarr_compat.asynchronous import AsyncArray
 from zarr_compat.codecs import numcodecs_of, v3_codec_of
 from zarr_compat.errors import IrregularChunksError, translate_errors
@@ -81,7 +82,7 @@ class Array(Node[zarr_core.Array], wraps=zarr_core.Array):
     @property
     def metadata(self) -> Any:
         """The metadata, under the names of its format."""
-        return metadata_of_array(self.core)
+        return metadata_of_array(self.core, self.live_attributes.values(self.core))
 
     @property
     def config(self) -> ArrayConfig:
@@ -175,7 +176,19 @@ class Array(Node[zarr_core.Array], wraps=zarr_core.Array):
         array: Array = open_array(
             self.store_path, mode=mode, config={**self.config.to_dict(), **changes}
         )
+        array.live_attributes = self.live_attributes
         return array
+
+    def resize(self, new_shape: Any, *more: Any, **options: Any) -> None:
+        """Change the shape, and store attributes that were changed in place."""
+        self.attrs.update()
+        adapt(self.core.resize)(new_shape, *more, **options)
+
+    def append(self, data: Any, axis: int = 0, **options: Any) -> tuple[int, ...]:
+        """Add elements at the end of one dimension, and store attributes that were changed in place."""
+        self.attrs.update()
+        shape: tuple[int, ...] = adapt(self.core.append)(data, axis, **options)
+        return shape
 
     def nbytes_stored(self) -> int:
         """Return the number of stored bytes, including metadata, as in zarr-python."""

@@ -63,7 +63,8 @@ class Group(Node[zarr_core.Group], wraps=zarr_core.Group):
                 if path.startswith(below)
             }
         inner = None if entries is None else consolidated_metadata_of(entries)
-        return GroupMetadata(self.attrs.asdict(), self.core.zarr_format, inner)
+        attributes = self.live_attributes.values(self.core)
+        return GroupMetadata(attributes, self.core.zarr_format, inner)
 
     def create_hierarchy(
         self, nodes: Mapping[str, Any], *, overwrite: bool = False
@@ -118,9 +119,9 @@ class Group(Node[zarr_core.Group], wraps=zarr_core.Group):
         _warn_deprecated("require_dataset", "require_array")
         return self.require_array(name, *arguments, **options)
 
-    async def update_attributes_async(self, attributes: Mapping[str, Any]) -> Self:
+    async def update_attributes_async(self, new_attributes: Mapping[str, Any]) -> Self:
         """Replace the attributes, as zarr-python does, and return the group."""
-        self.attrs.put(attributes)
+        self.attrs.put(new_attributes)
         return self
 
     def require_group(self, name: str, **options: Any) -> Group:
