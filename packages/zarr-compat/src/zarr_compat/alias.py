@@ -7,6 +7,7 @@ from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.metadata import Distribution, DistributionFinder
+from importlib.util import module_from_spec
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -174,10 +175,36 @@ class _AliasModule(ModuleType):
             except ModuleNotFoundError as error:
                 if error.name != f"{self.__name__}.{name}":
                     raise
+            theirs = _their_module(self)
+            if theirs is not None and name in vars(theirs):
+                return vars(theirs)[name]
         raise AttributeError(
             f"module {self.__name__!r} of zarr_compat has no attribute {name!r}; see the page "
             "'Coming from zarr-python' of the documentation of zarr-core"
         )
+
+
+def _their_module(module: ModuleType) -> ModuleType | None:
+    """Return zarr-python's module of a name, or None; for types, constants and private functions.
+
+    Its functions use the classes of this package instead of their own.
+    """
+    spec = getattr(module.__spec__, "loader", None) and module.__spec__.loader.theirs
+    if spec is None:
+        return None
+    if module.__name__ not in _their_modules:
+        found = _their_modules[module.__name__] = module_from_spec(spec)  # first: they import each other
+        try:
+            spec.loader.exec_module(found)
+        except BaseException:
+            del _their_modules[module.__name__]
+            raise
+        module.__class__ = _AliasModule  # zarr.storage changes it
+        vars(found).update({name: value for name, value in vars(module).items() if name[:2] != "__"})
+    return _their_modules[module.__name__]
+
+
+_their_modules: dict[str, ModuleType] = {}
 
 
 class _Loader(Loader):
