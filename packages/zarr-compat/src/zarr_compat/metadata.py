@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.tools import format_named
+from zarr_core.extension import Location
+from zarr_core.tools import format_named, strictjson
 
 from zarr_compat.zarr_python import interface_module, is_zarr_python_used
 
@@ -25,6 +26,16 @@ def document_of(node: zarr_core.Array | zarr_core.Group) -> dict[str, Any]:
         return dict(document)
     main = next(content for name, content in document.items() if name != ".zattrs")
     return {**main, "attributes": document.get(".zattrs", {})}
+
+
+def metadata_of_document(document: Mapping[str, Any]) -> Any:
+    """Return the metadata of the core for a document of an array with its attributes."""
+    given: Any = strictjson.plain(strictjson.keep_nonfinite(document))
+    attributes = given.pop("attributes", None) or {}
+    parts: Any = {".zarray": given, ".zattrs": attributes}
+    if document["zarr_format"] == 3:
+        parts = {**given, "attributes": attributes}
+    return format_named(document["zarr_format"]).from_json(parts, Location("metadata document"))
 
 
 def array_metadata_of(document: Mapping[str, Any]) -> Any:
