@@ -11,8 +11,6 @@ from zarr_core.tools import strictjson
 if TYPE_CHECKING:
     import zarr_core
 
-    from zarr_compat.node import Node
-
 __all__ = ["Attributes", "LiveAttributes", "attributes_of"]
 
 
@@ -108,7 +106,7 @@ class Attributes(MutableMapping[str, Any]):
         The node.
     """
 
-    def __init__(self, node: Node[Any]) -> None:
+    def __init__(self, node: Any) -> None:
         self._node = node
 
     def __getattr__(self, name: str) -> Any:
@@ -117,7 +115,8 @@ class Attributes(MutableMapping[str, Any]):
         return getattr(self._node.core.attrs, name)
 
     def _values(self) -> dict[str, Any]:
-        return self._node.live_attributes.values(self._node.core)
+        values: dict[str, Any] = self._node.live_attributes.values(self._node.core)
+        return values
 
     def __getitem__(self, name: str) -> Any:
         return self._values()[name]
