@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import iscoroutine
 from typing import TYPE_CHECKING, Any
 
 import zarr_core
@@ -117,4 +118,6 @@ class ForeignStore(zarr_core.Store):
 
 
 async def _collected(items: AsyncIterator[str]) -> list[str]:
+    if iscoroutine(items):  # a method without yield, which raises NotImplementedError
+        items = await items
     return [item async for item in items]
