@@ -167,7 +167,7 @@ made = zarr.core.sync.sync(init_array(store_path=place, shape=(4,), chunks=(2,),
 kept = _parse_keep_array_attr(
     data=zarr.Array(made), chunks="keep", shards="keep", filters="keep", compressors="keep",
     serializer="keep", fill_value=None, order=None, zarr_format=None, chunk_key_encoding=None,
-    dimension_names=None)
+    dimension_names=None, attributes=None)
 metadata = zarr.open_array(place).metadata
 zarr.core.sync.sync(save_metadata(zarr.storage.StorePath(store, "y"), metadata))
 print(kept[0], zarr.open_array(store, path="y")[:].tolist(), type(made) is zarr.AsyncArray)

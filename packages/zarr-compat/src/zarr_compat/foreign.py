@@ -11,7 +11,7 @@ from zarr_core.extension import StoreError, StoreReadError, ZarrError, check_key
 from zarr_compat.zarr_python import interface_module
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Coroutine, Iterator
+    from collections.abc import Coroutine, Iterator
 
     from zarr_core.extension import Buffers
 
@@ -117,7 +117,7 @@ class ForeignStore(zarr_core.Store):
             raise kind(f"{type(error).__name__}: {error}", store=self, key=key) from error
 
 
-async def _collected(items: AsyncIterator[str]) -> list[str]:
+async def _collected(items: Any) -> list[str]:
     if iscoroutine(items):  # a method without yield, which raises NotImplementedError
         items = await items
     return [item async for item in items]
