@@ -19,8 +19,8 @@ __all__ = ["cut_at_end", "kind_of", "split_fields"]
 def cut_at_end(index: Any, value: Any, shape: tuple[int, ...]) -> Any:
     """Return the part of a value that is within the array.
 
-    As in zarr-python, a slice that ends behind the array can be assigned a value of its length:
-    programs write whole chunks at the end.
+    As in zarr-python, a slice whose end is that of the array, or behind it, can be assigned a
+    longer value: programs write whole chunks at the end.
 
     Parameters
     ----------
@@ -45,9 +45,9 @@ def cut_at_end(index: Any, value: Any, shape: tuple[int, ...]) -> Any:
     cut = [
         slice(len(range(*item.indices(length))))
         if isinstance(item, slice)
-        and (item.stop or 0) > length
-        and (item.start or 0) >= 0
-        and size == len(range(*item.indices(item.stop)))
+        and item.stop is not None
+        and item.stop >= length
+        and size > len(range(*item.indices(length)))
         else slice(None)
         for (item, length), size in zip(kept, value.shape, strict=True)
     ]
