@@ -158,7 +158,7 @@ import asyncio, zarr, zarr.storage, zarr.testing.strategies
 from zarr.core.array import CompressorsLike, DEFAULT_FILL_VALUE, FiltersLike, ShardsLike, init_array
 from zarr.core.array import _parse_keep_array_attr
 from zarr.core.metadata.io import save_metadata
-from zarr.storage import GpuMemoryStore, ManagedMemoryStore
+from zarr.storage import GpuMemoryStore
 from zarr.core import BatchedCodecPipeline
 zarr.set_log_level("ERROR"); zarr.set_format("%(message)s")
 store = zarr.storage.MemoryStore()

@@ -25,28 +25,18 @@ def _reject_change(value: Any, *_: Any, **__: Any) -> NoReturn:
     )
 
 
-class ReadOnlyList(list[Any]):
-    """A list within attributes; copies, also those of pickle, are ordinary lists."""
-
-    __slots__ = ()
-
-    append = clear = extend = insert = pop = remove = reverse = sort = _reject_change
-    __delitem__ = __iadd__ = __imul__ = __setitem__ = _reject_change
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return list, (list(self),)
+def _read_only_class(kind: type, names: str) -> type[Any]:
+    """A class whose copies, also those of pickle, are ordinary lists or dictionaries."""
+    members: dict[str, Any] = dict.fromkeys(names.split(), _reject_change)
+    members["__reduce__"] = lambda value: (kind, (kind(value),))
+    return type(f"ReadOnly{kind.__name__.title()}", (kind,), members)
 
 
-class ReadOnlyDict(dict[str, Any]):
-    """A dictionary within attributes; copies, also those of pickle, are ordinary dictionaries."""
-
-    __slots__ = ()
-
-    clear = pop = popitem = setdefault = update = _reject_change
-    __delitem__ = __ior__ = __setitem__ = _reject_change
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return dict, (dict(self),)
+_CHANGES = "__delitem__ __setitem__ clear pop "
+ReadOnlyList = _read_only_class(
+    list, _CHANGES + "__iadd__ __imul__ append extend insert remove reverse sort"
+)
+ReadOnlyDict = _read_only_class(dict, _CHANGES + "__ior__ popitem setdefault update")
 
 
 def _read_only(value: JSON) -> Any:

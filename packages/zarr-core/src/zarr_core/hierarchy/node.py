@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from zarr_core.engine.stored_node import StoredNode
 from zarr_core.errors import NodeNotFoundError, NodeTypeError
 from zarr_core.hierarchy.attributes import Attributes
 from zarr_core.hierarchy.from_metadata import pickled_state, reopen, validate_node
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from zarr_core.definition import JSON
+    from zarr_core.engine.stored_node import StoredNode
     from zarr_core.interfaces.format import NodeMetadata
     from zarr_core.interfaces.store import Store
 
@@ -39,11 +39,6 @@ class Node(Generic[M]):
     stored: StoredNode[M]
 
     def __init__(self, stored: StoredNode[M]) -> None:
-        if not isinstance(stored, StoredNode):
-            kind = type(self).__name__  # type: ignore[unreachable]  # of programs without types
-            raise TypeError(
-                f"{kind}() does not open {stored!r}: use zarr_core.open_{kind.lower()} instead"
-            )
         self.stored = stored
 
     @property
