@@ -1,6 +1,8 @@
 """Attributes as a mapping, whose changes are stored at once."""
 
+import copy
 import json
+import pickle
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -146,11 +148,7 @@ def test_returned_values_are_copies(node):
     mine = {"deep": [1]}
     node.attrs["value"] = mine
     mine["deep"].append(2)
-    node.attrs["value"]["deep"].append(3)
     node.attrs.asdict()["value"]["deep"].append(4)
-    for value in node.attrs.values():
-        if isinstance(value, dict):
-            value.clear()
     assert node.attrs["value"] == {"deep": [1]}
     # Equal documents are parsed once; a second node must not share changes.
     assert zarr.open(node.store).attrs["value"] == {"deep": [1]}
@@ -275,3 +273,53 @@ def test_changing_one_attribute_changes_one_attribute(document):
         assert json.dumps(after) == json.dumps(
             {**document, "shape": [9], "attributes": {"z": 1, "a": 5}}
         )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda attrs: attrs["list"].append(1),
+        lambda attrs: attrs["list"].__setitem__(0, 2),
+        lambda attrs: attrs["list"][1]["x"].extend([1]),
+        lambda attrs: attrs["list"].__iadd__([1]),
+        lambda attrs: attrs.get("object").update(y=1),
+        lambda attrs: attrs["object"].setdefault("y", []).append(1),
+        lambda attrs: attrs["object"].pop("x"),
+        lambda attrs: next(iter(attrs.values())).sort(),
+        lambda attrs: dict(attrs)["object"].__delitem__("x"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["array", "group"])
+def test_changes_in_place_are_rejected_instead_of_forgotten(change, kind):
+    attributes = {"list": [0.5, {"x": [1]}], "object": {"x": {}}}
+    node = (
+        zarr.create_group({}, attributes=attributes)
+        if kind == "group"
+        else zarr.create_array(shape=2, dtype="bool", attributes=attributes)
+    )
+    with pytest.raises(TypeError, match="Change a copy and assign it"):
+        change(node.attrs)
+    assert node.attrs.asdict() == attributes
+
+
+@pytest.mark.parametrize(
+    "copied",
+    [
+        copy.copy,
+        copy.deepcopy,
+        lambda value: pickle.loads(pickle.dumps(value)),
+        lambda value: value[:],
+    ],
+)
+def test_values_of_attributes_are_lists_and_dictionaries_and_copies_are_ordinary(copied):
+    group = zarr.create_group({}, attributes={"list": [1, {"x": [None, 2.5]}]})
+    value = group.attrs["list"]
+    assert value == [1, {"x": [None, 2.5]}]
+    assert isinstance(value, list)
+    assert isinstance(value[1], dict)
+    assert json.dumps(value) == '[1, {"x": [null, 2.5]}]'
+    changed = copied(value)
+    changed.append(3)
+    group.attrs["list"] = changed
+    group.attrs["same"] = value
+    assert group.attrs.asdict() == {"list": [*value, 3], "same": value}

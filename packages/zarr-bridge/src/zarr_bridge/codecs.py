@@ -45,7 +45,11 @@ def _adapt_class(name: str, library: Any) -> type[Codec]:
         if isinstance(library, type) and issubclass(library, theirs):
             return cast(
                 "type[Codec]",
-                type(f"ZarrPython_{name}", (ours,), {"__slots__": (), "library": library}),
+                type(
+                    f"ZarrPython_{name}",
+                    (ours,),
+                    {"__slots__": (), "library": library, "registered_name": name},
+                ),
             )
     raise TypeError(f"{library!r} is not a subclass of a codec class of zarr-python")
 

@@ -177,6 +177,11 @@ class ForeignCompressor(BytesToBytesCodec):
     codec: Any
     identifier: str
 
+    @property
+    def registered_name(self) -> str:
+        """The name in metadata."""
+        return f"numcodecs.{self.identifier}"
+
     def to_configuration(self) -> dict[str, JSON]:
         return _configuration(self.codec)
 
@@ -200,6 +205,11 @@ class ForeignFilter(ArrayToArrayCodec):
 
     codec: Any
     identifier: str
+
+    @property
+    def registered_name(self) -> str:
+        """The name in metadata."""
+        return f"numcodecs.{self.identifier}"
 
     def to_configuration(self) -> dict[str, JSON]:
         return _configuration(self.codec)
@@ -245,6 +255,11 @@ class ForeignSerializer(ArrayToBytesCodec):
 
     codec: Any
     identifier: str
+
+    @property
+    def registered_name(self) -> str:
+        """The name in metadata."""
+        return f"numcodecs.{self.identifier}"
 
     def to_configuration(self) -> dict[str, JSON]:
         return _configuration(self.codec)

@@ -7,6 +7,7 @@ from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.metadata import Distribution, DistributionFinder
+from importlib.util import module_from_spec
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -54,7 +55,10 @@ EXTENDED_MODULES: Mapping[str, tuple[str, ...]] = {
 }
 """Modules of this package, with the other names of the installed zarr-python, if there is one."""
 
-_ALL = {**MODULES, **EXTENDED_MODULES, **SUBSTITUTED_MODULES}
+# Modules of the installed zarr-python, which modules of this package change.
+_CHANGED_MODULES = {"zarr.registry": ("registry",)}
+
+_ALL = {**MODULES, **EXTENDED_MODULES, **SUBSTITUTED_MODULES, **_CHANGED_MODULES}
 
 # In zarr-python 2, all other modules write metadata only, or values by key.
 _VERSION_2 = {"zarr.core": ("v2_array",)}
@@ -174,10 +178,40 @@ class _AliasModule(ModuleType):
             except ModuleNotFoundError as error:
                 if error.name != f"{self.__name__}.{name}":
                     raise
+            theirs = _their_module(self)
+            if theirs is not None and name in vars(theirs):
+                return vars(theirs)[name]
         raise AttributeError(
             f"module {self.__name__!r} of zarr_compat has no attribute {name!r}; see the page "
             "'Coming from zarr-python' of the documentation of zarr-core"
         )
+
+
+def _their_module(module: ModuleType) -> ModuleType | None:
+    """Return zarr-python's module of a name, or None; for types, constants and private functions.
+
+    Its functions use the classes of this package instead of their own.
+    """
+    spec: ModuleSpec | None = vars(module)["__spec__"].loader.theirs
+    if spec is None or spec.loader is None:
+        return None
+    if module.__name__ not in _their_modules:
+        found = _their_modules[module.__name__] = module_from_spec(
+            spec
+        )  # first: they import each other
+        try:
+            spec.loader.exec_module(found)
+        except BaseException:
+            del _their_modules[module.__name__]
+            raise
+        module.__class__ = _AliasModule  # zarr.storage changes it
+        vars(found).update(
+            {name: value for name, value in vars(module).items() if name[:2] != "__"}
+        )
+    return _their_modules[module.__name__]
+
+
+_their_modules: dict[str, ModuleType] = {}
 
 
 class _Loader(Loader):
@@ -239,9 +273,11 @@ class _Finder(MetaPathFinder):
             return None
         place = None if self.directory is None else self.directory.joinpath(*name.split(".")[1:])
         theirs = None if place is None else PathFinder.find_spec(name, [str(place.parent)])
-        if name not in self.modules or (theirs is not None and name in SUBSTITUTED_MODULES):
+        unchanged = _CHANGED_MODULES if theirs is None else SUBSTITUTED_MODULES
+        if name not in self.modules or name in unchanged:
             return theirs
-        loader = _Loader(self.modules[name], theirs, name in EXTENDED_MODULES)
+        extends = name in EXTENDED_MODULES or name in _CHANGED_MODULES
+        loader = _Loader(self.modules[name], theirs, extends)
         spec = ModuleSpec(name, loader, is_package=True)
         # Where Python searches for the submodules that are not in the tables.
         spec.submodule_search_locations = [str(place)] if place and place.is_dir() else []

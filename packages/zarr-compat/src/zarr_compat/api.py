@@ -17,7 +17,7 @@ from zarr_compat.adapt import adapt
 from zarr_compat.api_nodes import create_hierarchy
 from zarr_compat.array import Array
 from zarr_compat.asynchronous import AsyncArray, AsyncGroup
-from zarr_compat.errors import ZarrUserWarning
+from zarr_compat.errors import ArrayNotFoundError, ZarrUserWarning
 from zarr_compat.group import Group
 from zarr_compat.open_nodes import (
     adapt_creation,
@@ -137,10 +137,18 @@ def _stored_regions(array: Array) -> Iterator[tuple[slice, ...]]:
 
 
 def open_like(a: Any, path: str, **options: Any) -> Array:
-    """Open the array at a path, or create one like another array."""
-    like = {"shape": a.shape, "dtype": a.dtype, "chunks": a.chunks, "fill_value": a.fill_value}
-    array: Array = open_array(path, **{**like, **options})
-    return array
+    """Open the array at a path, or create one like another array, with its codecs."""
+    options.setdefault("mode", "a")
+    try:
+        opened: Array = open_array(path, **options)
+    except ArrayNotFoundError:
+        if options["mode"] in ("r", "r+"):
+            raise
+    else:
+        return opened
+    mode = options.pop("mode")
+    created: Array = empty_like(a, store=path, overwrite=mode == "w", **options)
+    return created
 
 
 def load(store: Any, path: str | None = None, **options: Any) -> Any:

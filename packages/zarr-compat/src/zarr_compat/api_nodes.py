@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import zarr_core
+
 from zarr_compat.errors import ContainsNodeError
 from zarr_compat.group_metadata import GroupMetadata, ImplicitGroupMarker
 from zarr_compat.open_nodes import create_array, create_group, open, open_group
@@ -43,6 +45,7 @@ def create_hierarchy(
         If a node exists and is not replaced.
     """
     whole = _with_ancestors(nodes)
+    consolidated = [path for path, metadata in whole.items() if _is_consolidated(metadata)]
     if not overwrite:
         for path, metadata in whole.items():
             if not isinstance(metadata, ImplicitGroupMarker):
@@ -50,7 +53,13 @@ def create_hierarchy(
     for path, metadata in whole.items():
         implicit = isinstance(metadata, ImplicitGroupMarker)
         if not (implicit and _existing(store, path, metadata.zarr_format)):
-            yield path, _create(store, path, metadata, overwrite)
+            node = _create(store, path, metadata, overwrite)
+            if consolidated and path == [*whole][-1]:  # all exist
+                for above in consolidated:
+                    zarr_core.consolidate_metadata(
+                        get_node(store, above, node.core.zarr_format).core
+                    )
+            yield path, node
 
 
 create_nodes = create_hierarchy
@@ -150,12 +159,15 @@ def _create(store: Any, path: str, metadata: Any, overwrite: bool) -> Any:
     if isinstance(metadata, ImplicitGroupMarker):
         return open_group(place, mode="a", zarr_format=metadata.zarr_format)
     if isinstance(metadata, GroupMetadata):
-        return create_group(
+        group = create_group(
             place,
             zarr_format=metadata.zarr_format,
             attributes=metadata.attributes,
             overwrite=overwrite,
         )
+        if metadata.extra_fields:
+            group.core.update_additional_fields(metadata.extra_fields)
+        return group
     return create_array(place, overwrite=overwrite, **_array_options(metadata))
 
 
@@ -188,6 +200,10 @@ def _array_options(metadata: Any) -> dict[str, Any]:
         "chunk_key_encoding": document["chunk_key_encoding"],
         "dimension_names": document.get("dimension_names"),
     }
+
+
+def _is_consolidated(metadata: Any) -> bool:
+    return getattr(metadata, "consolidated_metadata", None) is not None
 
 
 def _kind_of(codec: Any) -> str:

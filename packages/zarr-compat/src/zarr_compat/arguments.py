@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import zarr_core
 from zarr_core.extension import ExtensionDefinition
 
 from zarr_compat.attributes import attributes_of
@@ -22,7 +23,11 @@ if TYPE_CHECKING:
 
 # The defaults of zarr-python; programs compare them, and the bytes of chunks.
 _DEFAULT_COMPRESSOR = {"name": "zstd", "configuration": {"level": 0, "checksum": False}}
+_DEFAULT_IN_GROUPS_OF_VERSION_2 = {
+    "id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": 1, "blocksize": 0
+}  # fmt: skip
 _CREATES = ("array", "create", "create_array", "empty", "full", "ones", "zeros")
+_COMPRESSES = (*_CREATES, "create_dataset", "open", "open_array", "require_array")
 
 __all__ = ["accept_arguments", "as_native_dtype", "settings_of_array"]
 
@@ -52,11 +57,18 @@ def accept_arguments(
     if name.endswith("_like"):
         _accept_like(name, arguments, found)
     elif (
-        _format_of(function, found) == 3
-        and name in _CREATES
+        name in _COMPRESSES
+        and (not name.startswith("open") or {"shape", "data"} & found.keys())
         and _is_auto(found.get("compressors", "auto"))
     ):
-        found["compressors"] = [dict(_DEFAULT_COMPRESSOR)]
+        if _format_of(function, found) == 3:
+            found["compressors"] = [dict(_DEFAULT_COMPRESSOR)]
+        elif (
+            _format_of(function, found) == 2
+            and isinstance(getattr(function, "__self__", None), zarr_core.Group)
+            and name in ("create", "create_array", "create_dataset", "require_array")
+        ):
+            found["compressors"] = dict(_DEFAULT_IN_GROUPS_OF_VERSION_2)
     if _format_of(function, found) == 2 and found.get("shards") is not None:
         raise ValueError(
             "Zarr format 2 arrays can only be created with `shard_shape` set to `None`. "

@@ -11,11 +11,12 @@ import numpy as np
 import zarr_core
 from zarr_core.tools import codec_definition
 
+from zarr_compat.adapt import adapt, resolve_store
 from zarr_compat.asynchronous import AsyncArray
 from zarr_compat.codecs import numcodecs_of, v3_codec_of
 from zarr_compat.errors import IrregularChunksError, translate_errors
-from zarr_compat.indexing import kind_of, split_fields
-from zarr_compat.metadata import metadata_of_array
+from zarr_compat.indexing import cut_at_end, kind_of, split_fields
+from zarr_compat.metadata import metadata_of_array, metadata_of_document
 from zarr_compat.node import Node
 from zarr_compat.open_nodes import create, open_array
 
@@ -78,10 +79,20 @@ class Array(Node[zarr_core.Array], wraps=zarr_core.Array):
         array: Array = create(store=store, **options)
         return array
 
+    @classmethod
+    def from_dict(cls, store_path: Any, data: Mapping[str, Any]) -> Array:
+        """Return the array for a metadata document with its attributes; the store is not accessed."""
+        place, path, store = resolve_store(store_path)
+        metadata = metadata_of_document(data)
+        array: Array = adapt(zarr_core.array_from_metadata, store)(
+            place, metadata, path=path, zarr_format=data["zarr_format"]
+        )
+        return array
+
     @property
     def metadata(self) -> Any:
         """The metadata, under the names of its format."""
-        return metadata_of_array(self.core)
+        return metadata_of_array(self.core, self.live_attributes.values(self.core))
 
     @property
     def config(self) -> ArrayConfig:
@@ -149,7 +160,7 @@ class Array(Node[zarr_core.Array], wraps=zarr_core.Array):
     @property
     def oindex(self) -> _Selections:
         """Orthogonal selections, as ``array.oindex[...]``."""
-        return _Selections(self.core.oindex)
+        return _Selections(self.core.oindex, self.core.shape)
 
     @property
     def vindex(self) -> _Selections:
@@ -175,7 +186,19 @@ class Array(Node[zarr_core.Array], wraps=zarr_core.Array):
         array: Array = open_array(
             self.store_path, mode=mode, config={**self.config.to_dict(), **changes}
         )
+        array.live_attributes = self.live_attributes
         return array
+
+    def resize(self, new_shape: Any, *more: Any, **options: Any) -> None:
+        """Change the shape, and store attributes that were changed in place."""
+        self.attrs.update()
+        adapt(self.core.resize)(new_shape, *more, **options)
+
+    def append(self, data: Any, axis: int = 0, **options: Any) -> tuple[int, ...]:
+        """Add elements at the end of one dimension, and store attributes that were changed in place."""
+        self.attrs.update()
+        shape: tuple[int, ...] = adapt(self.core.append)(data, axis, **options)
+        return shape
 
     def nbytes_stored(self) -> int:
         """Return the number of stored bytes, including metadata, as in zarr-python."""
@@ -206,6 +229,7 @@ class Array(Node[zarr_core.Array], wraps=zarr_core.Array):
 
     def _set(self, selection: Any, value: Any) -> None:
         index, fields = split_fields(selection)
+        value = cut_at_end(index, value, self.core.shape)
         match kind_of(index, self.core.ndim):
             case "orthogonal":
                 self.core.set_orthogonal_selection(index, value, fields=fields)
@@ -213,6 +237,16 @@ class Array(Node[zarr_core.Array], wraps=zarr_core.Array):
                 self.core.set_basic_selection(index, value, fields=fields)
             case _:
                 self.core[selection] = value
+
+    def set_basic_selection(self, selection: Any, value: Any, **options: Any) -> None:
+        """Write the elements of a basic selection."""
+        value = cut_at_end(selection, value, self.core.shape)
+        adapt(self.core.set_basic_selection)(selection, value, **options)
+
+    def set_orthogonal_selection(self, selection: Any, value: Any, **options: Any) -> None:
+        """Write the elements of an orthogonal selection."""
+        value = cut_at_end(selection, value, self.core.shape)
+        adapt(self.core.set_orthogonal_selection)(selection, value, **options)
 
     @translate_errors
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
@@ -225,7 +259,7 @@ class Array(Node[zarr_core.Array], wraps=zarr_core.Array):
         return iter(self.core)
 
     def __bool__(self) -> bool:
-        return bool(self.core)
+        return True  # as in zarr-python, which has no length
 
     def __int__(self) -> int:
         return int(self.core)
@@ -250,10 +284,13 @@ class _Selections:
     ----------
     core : object
         ``array.oindex`` or another of the core.
+    shape : tuple of int, optional
+        Shape of the array, if values are cut at its end.
     """
 
-    def __init__(self, core: Any) -> None:
+    def __init__(self, core: Any, shape: tuple[int, ...] = ()) -> None:
         self._core = core
+        self._shape = shape
 
     @translate_errors
     def __getitem__(self, selection: Any) -> Any:
@@ -261,7 +298,7 @@ class _Selections:
 
     @translate_errors
     def __setitem__(self, selection: Any, value: Any) -> None:
-        self._core[selection] = value
+        self._core[selection] = cut_at_end(selection, value, self._shape) if self._shape else value
 
 
 def _as_strings(value: Any, dtype: np.dtype[Any]) -> Any:

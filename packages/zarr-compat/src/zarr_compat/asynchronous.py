@@ -234,6 +234,8 @@ class AsyncGroup(
         "full",
         "full_like",
         "get",
+        "get_array",
+        "get_group",
         "info_complete",
         "move",
         "nmembers",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import ByteRange
@@ -69,12 +70,27 @@ class CoreStore(Store):
     async def get(
         self, key: str, prototype: Any = None, byte_range: ByteRequest | None = None
     ) -> Any:
+        return await self._call(
+            partial(self.get_sync, prototype=prototype, byte_range=byte_range), key
+        )
+
+    def get_sync(
+        self, key: str, *, prototype: Any = None, byte_range: ByteRequest | None = None
+    ) -> Any:
+        """Read a value as :meth:`get` does, without an event loop."""
         if byte_range is None:
-            value = await self._call(self.core.get, key)
+            value = self.core.get(key)
         else:
-            part = _byte_range(byte_range)
-            (value,) = await self._call(self.core.get_partial_values, [(key, part)])
+            (value,) = self.core.get_partial_values([(key, _byte_range(byte_range))])
         return None if value is None else buffer_of(value, prototype)
+
+    def set_sync(self, key: str, value: Any) -> None:
+        """Store a value, without an event loop."""
+        self.core.set(key, to_bytes(value))
+
+    def delete_sync(self, key: str) -> None:
+        """Remove a key, without an event loop."""
+        self.core.erase(key)
 
     async def exists(self, key: str) -> bool:
         return bool(await self._call(self.core.exists, key))
@@ -84,14 +100,14 @@ class CoreStore(Store):
         return await super().getsize(key) if size is None else int(size)
 
     async def set(self, key: str, value: Any) -> None:
-        await self._call(self.core.set, key, to_bytes(value))
+        await self._call(self.set_sync, key, value)
 
     async def set_if_not_exists(self, key: str, value: Any) -> None:
         data = to_bytes(value)
         await self._call(self.core.update, key, NewValue(lambda: data))
 
     async def delete(self, key: str) -> None:
-        await self._call(self.core.erase, key)
+        await self._call(self.delete_sync, key)
 
     async def list(self) -> AsyncIterator[str]:
         for key in await self._call(sorted, self.core.list()):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import iscoroutine
 from typing import TYPE_CHECKING, Any
 
 import zarr_core
@@ -10,7 +11,7 @@ from zarr_core.extension import StoreError, StoreReadError, ZarrError, check_key
 from zarr_compat.zarr_python import interface_module
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Coroutine, Iterator
+    from collections.abc import Coroutine, Iterator
 
     from zarr_core.extension import Buffers
 
@@ -57,7 +58,12 @@ class ForeignStore(zarr_core.Store):
 
     def exists(self, key: str) -> bool:
         check_key(key)
-        return bool(self._call(key, self.store.exists(key)))
+        try:
+            return bool(self._call(key, self.store.exists(key)))
+        except StoreReadError as error:  # zarr-python reads without this method
+            if not isinstance(error.__cause__, NotImplementedError):
+                raise
+            return self.get(key) is not None
 
     def set(self, key: str, value: Buffers) -> None:
         check_key(key)
@@ -111,5 +117,7 @@ class ForeignStore(zarr_core.Store):
             raise kind(f"{type(error).__name__}: {error}", store=self, key=key) from error
 
 
-async def _collected(items: AsyncIterator[str]) -> list[str]:
+async def _collected(items: Any) -> list[str]:
+    if iscoroutine(items):  # a method without yield, which raises NotImplementedError
+        items = await items
     return [item async for item in items]

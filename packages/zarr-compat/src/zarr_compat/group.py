@@ -12,7 +12,14 @@ from zarr_compat.adapt import adapt, wrap_result
 from zarr_compat.api_nodes import create_nodes_below
 from zarr_compat.arguments import as_native_dtype
 from zarr_compat.asynchronous import AsyncGroup
-from zarr_compat.errors import NodeTypeValidationError, ZarrDeprecationWarning
+from zarr_compat.errors import (
+    ArrayNotFoundError,
+    ContainsNodeError,
+    GroupNotFoundError,
+    NodeNotFoundError,
+    NodeTypeValidationError,
+    ZarrDeprecationWarning,
+)
 from zarr_compat.group_metadata import GroupMetadata, consolidated_metadata_of
 from zarr_compat.node import Node
 from zarr_compat.open_nodes import create_group, open_group
@@ -63,7 +70,9 @@ class Group(Node[zarr_core.Group], wraps=zarr_core.Group):
                 if path.startswith(below)
             }
         inner = None if entries is None else consolidated_metadata_of(entries)
-        return GroupMetadata(self.attrs.asdict(), self.core.zarr_format, inner)
+        attributes = self.live_attributes.values(self.core)
+        more = getattr(self.core.metadata, "additional_fields", {})
+        return GroupMetadata(attributes, self.core.zarr_format, inner, dict(more))
 
     def create_hierarchy(
         self, nodes: Mapping[str, Any], *, overwrite: bool = False
@@ -89,9 +98,6 @@ class Group(Node[zarr_core.Group], wraps=zarr_core.Group):
     def __len__(self) -> int:
         return len(self.core)
 
-    def __bool__(self) -> bool:
-        return True
-
     def __enter__(self) -> Self:
         return self
 
@@ -100,6 +106,43 @@ class Group(Node[zarr_core.Group], wraps=zarr_core.Group):
 
     def _ipython_key_completions_(self) -> list[str]:
         return list(self)
+
+    def get_array(self, path: str) -> Any:
+        """Return the array at a path.
+
+        Raises
+        ------
+        ArrayNotFoundError
+            If nothing exists at the path.
+        ContainsGroupError
+            If a group exists there.
+        """
+        return self._member(path, zarr_core.Array, ArrayNotFoundError)
+
+    def get_group(self, path: str) -> Group:
+        """Return the group at a path.
+
+        Raises
+        ------
+        GroupNotFoundError
+            If nothing exists at the path.
+        ContainsArrayError
+            If an array exists there.
+        """
+        found: Group = self._member(path, zarr_core.Group, GroupNotFoundError)
+        return found
+
+    def _member(self, path: str, kind: type, missing: type[NodeNotFoundError]) -> Any:
+        where = f"in store {self.store!r} at path {self.store_path / path!s}"
+        try:
+            found = self[path]
+        except KeyError as error:
+            what = "group" if kind is zarr_core.Group else "array"
+            raise missing(f"No {what} found {where}") from error
+        if not isinstance(found.core, kind):
+            other = "An array" if kind is zarr_core.Group else "A group"
+            raise ContainsNodeError(f"{other} exists {where}.")
+        return found
 
     def array(self, name: str, *, data: Any = None, **options: Any) -> Any:
         """Create an array; deprecated by zarr-python."""
@@ -118,9 +161,9 @@ class Group(Node[zarr_core.Group], wraps=zarr_core.Group):
         _warn_deprecated("require_dataset", "require_array")
         return self.require_array(name, *arguments, **options)
 
-    async def update_attributes_async(self, attributes: Mapping[str, Any]) -> Self:
+    async def update_attributes_async(self, new_attributes: Mapping[str, Any]) -> Self:
         """Replace the attributes, as zarr-python does, and return the group."""
-        self.attrs.put(attributes)
+        self.attrs.put(new_attributes)
         return self
 
     def require_group(self, name: str, **options: Any) -> Group:

@@ -53,6 +53,13 @@ class ConsolidatedMetadata:
                 )
         return cls(_nested({path: metadata_of(value) for path, value in documents.items()}))
 
+    @staticmethod
+    def _flat_to_nested(metadata: dict[str, Any]) -> None:
+        """Replace metadata by path by that by name, in place."""
+        nested = _nested(metadata)
+        metadata.clear()
+        metadata.update(nested)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the additional field, with paths relative to the group."""
         ordered = sorted(
@@ -92,11 +99,14 @@ class GroupMetadata:
         Version of the format.
     consolidated_metadata : ConsolidatedMetadata, optional
         The metadata of its members.
+    extra_fields : dict
+        Additional fields, with their values.
     """
 
     attributes: dict[str, Any] = field(default_factory=dict)
     zarr_format: int = 3
     consolidated_metadata: ConsolidatedMetadata | None = None
+    extra_fields: dict[str, Any] = field(default_factory=dict)
     node_type: str = field(default="group", init=False)
 
     def __post_init__(self) -> None:
@@ -115,6 +125,7 @@ class GroupMetadata:
             dict(data.get("attributes") or {}),
             data.get("zarr_format", 3),
             ConsolidatedMetadata.from_dict(inner) if inner else None,
+            {name: value for name, value in data.items() if name not in _MEMBERS},
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -126,7 +137,7 @@ class GroupMetadata:
         }
         if self.consolidated_metadata is not None:
             document["consolidated_metadata"] = self.consolidated_metadata.to_dict()
-        return document
+        return document | self.extra_fields
 
     def to_buffer_dict(self, prototype: Any) -> dict[str, Any]:
         """Return the documents by key, without consolidated metadata of version 2.
@@ -143,6 +154,9 @@ class GroupMetadata:
             key: prototype.buffer.from_bytes(json.dumps(document, indent=2).encode())
             for key, document in documents.items()
         }
+
+
+_MEMBERS = ("zarr_format", "node_type", "attributes", "consolidated_metadata")
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,47 @@ from typing import Any, Literal
 
 import numpy as np
 
-__all__ = ["kind_of", "split_fields"]
+INTEGERS = (int, np.integer)
+
+__all__ = ["cut_at_end", "kind_of", "split_fields"]
+
+
+def cut_at_end(index: Any, value: Any, shape: tuple[int, ...]) -> Any:
+    """Return the part of a value that is within the array.
+
+    As in zarr-python, a slice whose end is that of the array, or behind it, can be assigned a
+    longer value: programs write whole chunks at the end.
+
+    Parameters
+    ----------
+    index : object
+        The index, without field names.
+    value : object
+        The value; only arrays are cut.
+    shape : tuple of int
+        Shape of the array.
+    """
+    items = list(index) if isinstance(index, tuple) else [index]
+    if any(item is Ellipsis for item in items):
+        position = next(number for number, item in enumerate(items) if item is Ellipsis)
+        items[position : position + 1] = [slice(None)] * (len(shape) - len(items) + 1)
+    kept = [
+        (item, length)
+        for item, length in zip(items, shape, strict=False)
+        if not isinstance(item, INTEGERS)
+    ]
+    if not hasattr(value, "shape") or len(kept) != len(value.shape):
+        return value
+    cut = [
+        slice(len(range(*item.indices(length))))
+        if isinstance(item, slice)
+        and item.stop is not None
+        and item.stop >= length
+        and size > len(range(*item.indices(length)))
+        else slice(None)
+        for (item, length), size in zip(kept, value.shape, strict=True)
+    ]
+    return value[tuple(cut)] if any(item.stop is not None for item in cut) else value
 
 
 def kind_of(index: Any, ndim: int) -> Literal["basic", "orthogonal", "numpy"]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.tools import format_named
+from zarr_core.extension import Location
+from zarr_core.tools import format_named, strictjson
 
 from zarr_compat.zarr_python import interface_module, is_zarr_python_used
 
@@ -27,6 +28,16 @@ def document_of(node: zarr_core.Array | zarr_core.Group) -> dict[str, Any]:
     return {**main, "attributes": document.get(".zattrs", {})}
 
 
+def metadata_of_document(document: Mapping[str, Any]) -> Any:
+    """Return the metadata of the core for a document of an array with its attributes."""
+    given: Any = strictjson.plain(strictjson.keep_nonfinite(document))
+    attributes = given.pop("attributes", None) or {}
+    parts: Any = {".zarray": given, ".zattrs": attributes}
+    if document["zarr_format"] == 3:
+        parts = {**given, "attributes": attributes}
+    return format_named(document["zarr_format"]).from_json(parts, Location("metadata document"))
+
+
 def array_metadata_of(document: Mapping[str, Any]) -> Any:
     """Return the metadata for a document of an array; of zarr-python's class if it is used.
 
@@ -46,14 +57,17 @@ def array_metadata_of(document: Mapping[str, Any]) -> Any:
         raise ValueError(f"{type(error).__name__}: {error}") from error
 
 
-def metadata_of_array(array: zarr_core.Array) -> Any:
+def metadata_of_array(array: zarr_core.Array, attributes: dict[str, Any]) -> Any:
     """Return the metadata of an array: of zarr-python's class if it supports the array."""
     if is_zarr_python_used() and array.zarr_format in (2, 3):
         try:
-            return array_metadata_of(document_of(array))
+            found = array_metadata_of(document_of(array))
         except ValueError:  # an extension that zarr-python does not have
             pass
-    return MetadataView(array)
+        else:
+            object.__setattr__(found, "attributes", attributes)  # frozen
+            return found
+    return MetadataView(array, attributes)
 
 
 class MetadataDocument:
@@ -96,10 +110,13 @@ class MetadataView:
     ----------
     node : zarr_core.Array
         The array.
+    attributes : dict
+        Its attributes.
     """
 
-    def __init__(self, node: zarr_core.Array) -> None:
+    def __init__(self, node: zarr_core.Array, attributes: dict[str, Any]) -> None:
         self._node = node
+        self.attributes = attributes
 
     @property
     def zarr_format(self) -> int:
@@ -113,7 +130,7 @@ class MetadataView:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the metadata document, including the attributes."""
-        return document_of(self._node)
+        return {**document_of(self._node), "attributes": self.attributes}
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or (self.zarr_format < 3 and name in _ONLY_IN_3):

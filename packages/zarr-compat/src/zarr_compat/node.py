@@ -12,7 +12,7 @@ import zarr_core
 
 from zarr_compat.adapt import adapt, wrap_result
 from zarr_compat.asynchronous import AsyncNode
-from zarr_compat.attributes import Attributes
+from zarr_compat.attributes import Attributes, LiveAttributes
 from zarr_compat.storage import StorePath, wrap_store
 from zarr_compat.wrapper import Wrapper
 
@@ -55,11 +55,20 @@ class Node(Wrapper, Generic[C]):
             core, store = opened.core, opened.user_store
         elif options:
             raise TypeError(f"a node has no arguments {sorted(options)}")
+        live = None
         if isinstance(core, AsyncNode):
+            live = core.node.live_attributes
             core, store = core.node.core, core.node.user_store
         self.core: C = core
         """The node of the core."""
         self.user_store: Store | None = store
+        if live is not None:
+            self.live_attributes = live
+
+    @functools.cached_property
+    def live_attributes(self) -> LiveAttributes:
+        """The values of the attributes, which programs change in place."""
+        return LiveAttributes.of(self.core)
 
     @classmethod
     @abstractmethod
@@ -86,15 +95,15 @@ class Node(Wrapper, Generic[C]):
     @property
     def attrs(self) -> Attributes:
         """The attributes."""
-        return Attributes(self.core)
+        return Attributes(self)
 
     @attrs.setter
     def attrs(self, attributes: Mapping[str, Any]) -> None:
         self.attrs.put(attributes)
 
-    def update_attributes(self, attributes: Mapping[str, Any]) -> Self:
+    def update_attributes(self, new_attributes: Mapping[str, Any]) -> Self:
         """Set some attributes, keep the others, and return the node."""
-        self.attrs.update(attributes)
+        self.attrs.update(new_attributes)
         return self
 
     @property
@@ -125,7 +134,8 @@ class Node(Wrapper, Generic[C]):
         return html
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.core, self.user_store)
+        known = vars(self).get("live_attributes")
+        return type(self), (self.core, self.user_store), known and {"live_attributes": known}
 
 
 def _forwarded(wraps: type | None, name: str) -> Any:

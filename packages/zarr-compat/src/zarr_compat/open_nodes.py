@@ -120,7 +120,9 @@ def adapt_creation(function: Callable[..., Any]) -> Callable[..., Any]:
         if path is not None:
             options["path"] = path
         if options.get("zarr_format") is None and not isinstance(store, Wrapper):
-            options["zarr_format"] = settings.get("default_zarr_format")
+            like = arguments[0] if arguments else options.get("a", options.get("like"))
+            kept = like.core.zarr_format if isinstance(like, Wrapper) else None
+            options["zarr_format"] = kept or settings.get("default_zarr_format")
         return adapt(function, user_store)(*arguments, **options)
 
     return create

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pprint import pprint
 from typing import TYPE_CHECKING, Any
 
 import zarr_core
@@ -53,14 +54,7 @@ class Settings:
     @property
     def config(self) -> dict[str, Any]:
         """All settings, nested."""
-        nested: dict[str, Any] = {}
-        for name in (*self._values, *_CORE_NAMES):
-            *parents, last = name.split(".")
-            inner = nested
-            for parent in parents:
-                inner = inner.setdefault(parent, {})
-            inner[last] = self.get(name)
-        return nested
+        return _nested({name: self.get(name) for name in (*self._values, *_CORE_NAMES)})
 
     def set(self, arg: Mapping[str, Any] | None = None, **more: Any) -> Change:
         """Change settings immediately; as a context manager, until the end of the block.
@@ -77,11 +71,34 @@ class Settings:
         self._apply(changes)
         return Change(self, before)
 
+    @property
+    def defaults(self) -> list[dict[str, Any]]:
+        """The settings before any change, nested, in a list."""
+        return [_nested(_DEFAULTS)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all settings, nested."""
+        return self.config
+
+    def pprint(self) -> None:
+        """Print all settings."""
+        pprint(self.config)
+
+    def update(self, new: Mapping[str, Any]) -> None:
+        """Change settings, nested."""
+        self._apply(_flat(dict(new)))
+
+    def enable_gpu(self) -> Change:
+        """Use buffers of a GPU in zarr-python's classes; this library reads into NumPy arrays."""
+        return self.set(
+            {"buffer": "zarr.buffer.gpu.Buffer", "ndbuffer": "zarr.buffer.gpu.NDBuffer"}
+        )
+
     def reset(self) -> None:
         """Reset the settings that are not settings of the core."""
         self._values = dict(_DEFAULTS)
 
-    refresh = reset
+    refresh = clear = reset
 
     def _apply(self, changes: Mapping[str, Any]) -> None:
         for name, value in changes.items():
@@ -110,6 +127,17 @@ class Change:
 
     def __exit__(self, *_: object) -> None:
         self._settings._apply(self._before)  # noqa: SLF001 - the other half of Settings.set
+
+
+def _nested(values: Mapping[str, Any]) -> dict[str, Any]:
+    nested: dict[str, Any] = {}
+    for name, value in values.items():
+        *parents, last = name.split(".")
+        inner = nested
+        for parent in parents:
+            inner = inner.setdefault(parent, {})
+        inner[last] = value
+    return nested
 
 
 def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

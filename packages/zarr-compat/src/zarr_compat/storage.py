@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 from types import GenericAlias
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
@@ -10,11 +11,13 @@ from uuid import uuid4
 from weakref import WeakValueDictionary
 
 import zarr_core
+from zarr_core.tools import strictjson
 
 from zarr_compat.core_store import CoreStore, wrap_core_store
 from zarr_compat.foreign import METADATA_NAMES, ForeignStore
 from zarr_compat.references import WritableReferences, is_reference_file_system
 from zarr_compat.store import Store
+from zarr_compat.sync import in_thread
 from zarr_compat.zarr_python import interface_module
 
 if TYPE_CHECKING:
@@ -59,6 +62,16 @@ class MemoryStore(CoreStore):
             if hasattr(value, "to_bytes"):
                 values[key] = value.to_bytes()
         super().__init__(_Values(values, read_only), lambda read_only: _Values(values, read_only))
+
+    @property
+    def _store_dict(self) -> Any:
+        """The values by key, which programs and tests look at."""
+        core = self.core
+        return (
+            core.values
+            if isinstance(core, _Values)
+            else {key: core.get(key) for key in core.list()}
+        )
 
 
 class _Values(zarr_core.MemoryStore):
@@ -133,6 +146,11 @@ class LocalStore(CoreStore):
             return zarr_core.LocalStore(root, read_only=read_only)
 
         super().__init__(reopen(read_only), reopen)
+
+    async def move(self, dest_root: str | os.PathLike[str]) -> None:
+        """Move the directory."""
+        await in_thread(shutil.move, self.root, dest_root)
+        type(self).__init__(self, dest_root, read_only=self.read_only)
 
 
 class _File(zarr_core.MemoryStore):
@@ -367,6 +385,23 @@ class WrapperStore(Store):
     ) -> Any:
         return await self._store.get(key, prototype, byte_range)
 
+    def get_sync(
+        self, key: str, *, prototype: Any = None, byte_range: ByteRequest | None = None
+    ) -> Any:
+        return _synchronous(self._store, "get_sync")(
+            key, prototype=prototype, byte_range=byte_range
+        )
+
+    def set_sync(self, key: str, value: Any) -> None:
+        _synchronous(self._store, "set_sync")(key, value)
+
+    def delete_sync(self, key: str) -> None:
+        _synchronous(self._store, "delete_sync")(key)
+
+    @property
+    def _supports_sync_io(self) -> bool:
+        return hasattr(self._store, "get_sync") and getattr(self._store, "_supports_sync_io", True)
+
     async def exists(self, key: str) -> bool:
         return await self._store.exists(key)
 
@@ -481,6 +516,27 @@ class StorePath:
         """Remove all keys below the path."""
         await self.store.delete_dir(self.path)
 
+    async def get_json(self, *, byte_range: ByteRequest | None = None) -> Any:
+        """Return the JSON document of the key, or None if it does not exist."""
+        value = await self.get(byte_range=byte_range)
+        return (
+            None if value is None else strictjson.loads(value.to_bytes(), self.path, constants=True)
+        )
+
+    def get_sync(self, *, prototype: Any = None, byte_range: ByteRequest | None = None) -> Any:
+        """Read the value of the key, without an event loop."""
+        return _synchronous(self.store, "get_sync")(
+            self.path, prototype=prototype, byte_range=byte_range
+        )
+
+    def set_sync(self, value: Any) -> None:
+        """Store the value of the key, without an event loop."""
+        _synchronous(self.store, "set_sync")(self.path, value)
+
+    def delete_sync(self) -> None:
+        """Remove the key, without an event loop."""
+        _synchronous(self.store, "delete_sync")(self.path)
+
     async def exists(self) -> bool:
         """Return whether the key exists."""
         return bool(await self.store.exists(self.path))
@@ -505,13 +561,28 @@ class StorePath:
         return f"StorePath({type(self.store).__name__}, {str(self)!r})"
 
 
+def _synchronous(store: Any, name: str) -> Any:
+    """Return a method of a store that needs no event loop."""
+    if not hasattr(store, name):
+        what = name.removesuffix("_sync")
+        raise TypeError(f"Store {type(store).__name__} does not support synchronous {what}.")
+    return getattr(store, name)
+
+
 def join_paths(*paths: str) -> str:
     """Join paths, without slashes at both ends."""
     return "/".join(part.strip("/") for part in paths if part.strip("/"))
 
 
-# Names of version 2 for the same kinds of stores.
-FSStore = FsspecStore.from_url
+class FSStore(FsspecStore):
+    """The store of zarr-python 2 for a URL of fsspec; see :meth:`FsspecStore.from_url`."""
+
+    def __new__(cls, url: str | os.PathLike[str], **options: Any) -> Any:
+        return cls.from_url(url, **options)
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        """Do nothing: ``from_url`` did it."""
+
 
 StoreLike: TypeAlias = Store | StorePath | os.PathLike[str] | str | dict[str, Any]
 

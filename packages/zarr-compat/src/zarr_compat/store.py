@@ -109,6 +109,37 @@ class Store(ABC):
         """Read byte ranges of values."""
         return [await self.get(key, prototype, part) for key, part in key_ranges]
 
+    async def get_ranges(
+        self, key: str, byte_ranges: Iterable[ByteRequest | None], *, prototype: Any, **_: Any
+    ) -> AsyncIterator[list[tuple[int, Any]]]:
+        """Yield byte ranges of a value, in lists with the positions of the requests.
+
+        Raises
+        ------
+        BaseExceptionGroup
+            If the key does not exist, with a FileNotFoundError.
+        """
+        parts = [(key, part) for part in byte_ranges]
+        yield _existing(key, await self.get_partial_values(prototype, parts))
+
+    def get_ranges_sync(
+        self, key: str, byte_ranges: Iterable[ByteRequest | None], *, prototype: Any, **_: Any
+    ) -> list[tuple[int, Any]]:
+        """Return byte ranges of a value with the positions of the requests.
+
+        Raises
+        ------
+        BaseExceptionGroup
+            If the key does not exist, with a FileNotFoundError.
+        TypeError
+            If the store has no synchronous methods.
+        """
+        read = getattr(self, "get_sync", None)
+        if read is None:
+            raise TypeError(f"{type(self).__name__} does not support synchronous reads")
+        parts = [read(key, prototype=prototype, byte_range=part) for part in byte_ranges]
+        return _existing(key, parts)
+
     @abstractmethod
     async def exists(self, key: str) -> bool:
         """Return whether a key exists."""
@@ -197,6 +228,12 @@ class Store(ABC):
 
 class ReadOnlyCopyError(NotImplementedError, TypeError):
     """A store cannot be opened again; zarr-python raises NotImplementedError."""
+
+
+def _existing(key: str, values: list[Any]) -> list[tuple[int, Any]]:
+    if None in values:
+        raise BaseExceptionGroup("cannot read byte ranges", [FileNotFoundError(key)])
+    return [*enumerate(values)]
 
 
 def to_bytes(value: Any) -> bytes:

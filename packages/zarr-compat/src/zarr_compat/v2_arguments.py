@@ -126,6 +126,7 @@ _WITHOUT_EFFECT: dict[str, tuple[tuple[Any, ...], str]] = {
     "expand": ((True, False), ""),
     "meta_array": ((), "results are NumPy arrays; copy them to another device afterwards"),
     "partial_decompress": ((True, False), ""),
+    "read_only": ((False,), "open the array with mode='r' after it is created"),
 }
 
 V2_ARGUMENTS = frozenset(_TRANSLATED) | frozenset(_WITHOUT_EFFECT)

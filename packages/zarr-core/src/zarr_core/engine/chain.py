@@ -221,7 +221,8 @@ _KIND_NAMES = ("array -> array", "array -> bytes", "bytes -> bytes")
 def codec_definition(item: ExtensionDefinition | Codec | str) -> ExtensionDefinition:
     """The definition of a codec in any form."""
     if isinstance(item, Codec):
-        name = name_of("codec", type(item))
+        # Classes that wrap those of other libraries have no entry point.
+        name = getattr(item, "registered_name", None) or name_of("codec", type(item))
         return ExtensionDefinition(name, codec_calls.query(name, Mapping, item.to_configuration))
     return ExtensionDefinition(item) if isinstance(item, str) else item
 
