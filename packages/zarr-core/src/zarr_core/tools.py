@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from zarr_core.formats.reserved_names import allow_reserved_names, check_reserved_names
     from zarr_core.formats.unmanaged_keys import (
         is_auxiliary,
-        overwrite_unmanaged_keys,
         without_chunks,
     )
     from zarr_core.formats.walk import walk
@@ -190,7 +189,6 @@ _MODULE_OF = {
     "only_keys": "zarr_core.interfaces.keys",
     "opened_store": "zarr_core.hierarchy.store_path",
     "optional_function": "zarr_core.optional",
-    "overwrite_unmanaged_keys": "zarr_core.formats.unmanaged_keys",
     "package_schema": "zarr_core.metadata.schema",
     "parallel_for": "zarr_core.threads",
     "parse_lengths": "zarr_core.normalize.chunk_shapes",
@@ -296,7 +294,6 @@ __all__ = [
     "only_keys",
     "opened_store",
     "optional_function",
-    "overwrite_unmanaged_keys",
     "package_schema",
     "parallel_for",
     "parse_lengths",
