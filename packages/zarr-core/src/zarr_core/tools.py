@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         make_room,
         occupied,
     )
+    from zarr_core.hierarchy.consolidate import require_consolidating
     from zarr_core.hierarchy.delete import erase_documents, erase_node, require_erasing
     from zarr_core.hierarchy.from_metadata import stored_node
     from zarr_core.hierarchy.node import Node
@@ -207,6 +208,7 @@ _MODULE_OF = {
     "refuse_misspelt": "zarr_core.hierarchy.store_path",
     "reporting": "zarr_core.interfaces.progress",
     "remote_memory": "zarr_core.engine.scratch",
+    "require_consolidating": "zarr_core.hierarchy.consolidate",
     "require_erasing": "zarr_core.hierarchy.delete",
     "require_extension": "zarr_core.registry.resolve",
     "scratch": "zarr_core.engine.scratch",
@@ -311,6 +313,7 @@ __all__ = [
     "refuse_misspelt",
     "remote_memory",
     "reporting",
+    "require_consolidating",
     "require_erasing",
     "require_extension",
     "scratch",
