@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 # Keys of this library, and of file managers, which store views of directories; all can be removed.
 _AUXILIARY = {CHECKPOINT_NAME, *MANIFEST_NAMES, ".DS_Store", "Thumbs.db", "desktop.ini"}
 # Chunk keys of all formats: the array may have had another encoding, or a larger shape.
-_CHUNK = re.compile(r"c|(?:c[/.]?)?[0-9]+(?:(?:/[0-9]+)+|(?:\.[0-9]+)+)?").fullmatch
+_NUMBER = "(?:0|[1-9][0-9]*)"  # never with leading zeros
+_CHUNK = re.compile(rf"c|(?:c[/.]?)?{_NUMBER}(?:(?:/{_NUMBER})+|(?:\.{_NUMBER})+)?").fullmatch
 
 _PAUSES = (0.01, 0.05, 0.2, 0.0)  # seconds before keys like those of chunks are listed again
 
