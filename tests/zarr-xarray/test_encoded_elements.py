@@ -350,11 +350,14 @@ def test_steps_of_times_have_the_verdict_of_the_elements(monkeypatch, kind):
         resolution, name = random.choice(["s", "ms", "ns"]), str(random.choice(["days", "minutes"]))
         unit = encoded_elements._STEPS[name]
         integers = random.integers(-50, 50, (3, 4))
-        values = (integers.astype(f"m8[{unit}]") + np.zeros((), kind.replace("M", "m") + "[s]"))
+        values = integers.astype(f"m8[{unit}]") + np.zeros((), kind.replace("M", "m") + "[s]")
         values = values.astype(f"m8[{resolution}]")
         units = name
         if kind == "M8":
-            values, units = np.datetime64("2001-02-03", resolution) + values, f"{name} since 2001-02-03"
+            values, units = (
+                np.datetime64("2001-02-03", resolution) + values,
+                f"{name} since 2001-02-03",
+            )
         if random.random() < 0.5:
             integers.flat[random.integers(12)] += random.choice([0, 1, 100])
         if random.random() < 0.2:

@@ -272,8 +272,12 @@ def _fit_by_range(given: NDArray, form: StoredForm) -> bool:
         return False
     if not rounds or not given.size or "_Unsigned" in coding:
         return False
-    special = [coding[key] for key in ("_FillValue", "missing_value") if coding.get(key) is not None]
-    factors = [coding.get(key, default) for default, key in enumerate(("add_offset", "scale_factor"))]
+    special = [
+        coding[key] for key in ("_FillValue", "missing_value") if coding.get(key) is not None
+    ]
+    factors = [
+        coding.get(key, default) for default, key in enumerate(("add_offset", "scale_factor"))
+    ]
     if any(np.asarray(value).dtype.kind not in "biuf" for value in [*special, *factors]):
         return False
     if any(map(np.ndim, factors)):
