@@ -55,9 +55,11 @@ def test_directories_of_groups_and_other_documents_hold_new_nodes(tmp_path):
 def test_a_compressor_is_no_filter(filters, zarr_format):
     options = {"shape": 4, "dtype": "u2", "filters": filters, "zarr_format": zarr_format}
     for settings in ({}, {"default_compressors": "gzip"}):
-        with zarr.config.set(**settings):
-            with pytest.raises(CodecChainError, match="would compress again; pass compressors="):
-                zarr.create_array({}, **options)
+        with (
+            zarr.config.set(**settings),
+            pytest.raises(CodecChainError, match="would compress again; pass compressors="),
+        ):
+            zarr.create_array({}, **options)
     zarr.create_array({}, **options, compressors=None)
     with zarr.config.set(default_compressors=None):
         zarr.create_array({}, **options)

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         without_chunks,
     )
     from zarr_core.formats.walk import walk
+    from zarr_core.hierarchy.consolidate import require_consolidating
     from zarr_core.hierarchy.create_node import (
         StoreSnapshot,
         allow_conflicting_formats,
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
         make_room,
         occupied,
     )
-    from zarr_core.hierarchy.consolidate import require_consolidating
     from zarr_core.hierarchy.delete import erase_documents, erase_node, require_erasing
     from zarr_core.hierarchy.from_metadata import stored_node
     from zarr_core.hierarchy.node import Node

@@ -24,7 +24,7 @@ _USUAL_CALENDARS = ("standard", "gregorian", "proleptic_gregorian")
 RESOLUTIONS = {"seconds": "s", "milliseconds": "ms", "microseconds": "us", "nanoseconds": "ns"}
 """NumPy's resolution of units of times."""
 
-_STEPS = {"days": "D", "hours": "h", "minutes": "m", **RESOLUTIONS}
+_STEPS: dict[str, Any] = {"days": "D", "hours": "h", "minutes": "m", **RESOLUTIONS}
 
 _FLOAT_PRECISION = np.timedelta64(20, "us")
 """Rounding of times that are stored as double precision days since the year 1."""
