@@ -244,7 +244,7 @@ def _check(given: NDArray, encoded: NDArray, form: StoredForm) -> None:
     if _fit_by_range(given, form):
         return
     if _is_linear(given, encoded, form):
-        ends = [given.argmin(), given.argmax()]
+        ends = [int(given.argmin()), int(given.argmax())]
         given, encoded = np.asarray(given.flat[ends]), np.asarray(encoded.flat[ends])
         form = replace(form, dims=form.dims[:1])
     try:
