@@ -196,3 +196,25 @@ def test_failed_copy_of_keys_reports_existing_keys(source, session):
     assert "keys are copied, and arrays may lack chunks" in note
     zarr_core.copy_store(source.store, store, if_exists="update")
     assert np.array_equal(zarr_core.open_array(store, path="a/field")[...], VALUES)
+
+
+def test_sessions_receive_no_consolidated_metadata(session, source):
+    zarr_core.consolidate_metadata(source)
+    copied = zarr_core.copy(zarr_core.open_group(source.store), session.store)
+    assert copied.metadata.consolidated is None
+    copied.create_array("later", data=VALUES)
+    assert "later" in zarr_core.open_group(session.store)
+
+
+@pytest.mark.parametrize("mode", ["w", "a"])
+def test_datasets_in_sessions_are_not_consolidated(session, mode):
+    xarray, zarr_xarray = pytest.importorskip("xarray"), pytest.importorskip("zarr_xarray")
+    dataset = xarray.Dataset({"t": ("x", VALUES[0].astype("f4"))})
+    with pytest.raises(zarr_core.errors.StoreCapabilityError, match="hide nodes"):
+        zarr_xarray.to_zarr(dataset, session.store, mode=mode, consolidated=True)
+    assert list(IcechunkStore(session.store).list()) == []
+    zarr_xarray.to_zarr(dataset, session.store, mode=mode)
+    assert zarr_core.open_group(session.store).metadata.consolidated is None
+    tree = xarray.DataTree.from_dict({"/below": dataset})
+    zarr_xarray.to_zarr(tree, session.store, group="tree", mode=mode)
+    assert zarr_core.open_group(session.store, path="tree").metadata.consolidated is None

@@ -70,11 +70,34 @@ def test_save_raises_before_anything_is_removed(tmp_path):
         lambda place: zarr.group(place, overwrite=True),
     ],
 )
-def test_overwriting_removes_other_files(tmp_path, create):
-    (tmp_path / "a").mkdir()
-    (tmp_path / "a" / "notes.txt").write_text("mine")
-    create(tmp_path / "a")
-    assert [path.name for path in (tmp_path / "a").iterdir()] == ["zarr.json"]
+@pytest.mark.parametrize("first", ["array", "group", None])
+def test_overwriting_refuses_to_remove_other_files(tmp_path, create, first):
+    if first == "array":
+        zarr.create_array(tmp_path / "a", data=np.arange(4.0), chunks=2, zarr_format=2)
+    elif first == "group":
+        zarr.open_group(tmp_path / "a").create_array("t", data=np.array(["x", "yz"]))
+    (tmp_path / "a" / "raw").mkdir(parents=True)
+    (tmp_path / "a" / "raw" / "notes.txt").write_text("mine")
+    files = sorted((tmp_path / "a").rglob("*"))
+    with pytest.raises(errors.ContainsNodeError, match=r"raw/notes\.txt.*move it, or choose"):
+        create(tmp_path / "a")
+    assert sorted((tmp_path / "a").rglob("*")) == files
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_removing_refuses_to_remove_other_files(tmp_path, zarr_format):
+    root = zarr.open_group(tmp_path, zarr_format=zarr_format)
+    root.create_array("g/t", data=np.ones((3, 3), "i2"), chunks=(2, 2))
+    (tmp_path / "g" / "t" / "notes.txt").write_text("mine")
+    files = sorted(tmp_path.rglob("*"))
+    for remove in (
+        lambda: root.__delitem__("g/t"),
+        lambda: root.__delitem__("g"),
+        lambda: root["g"].clear(),
+    ):
+        with pytest.raises(ValueError, match="notes.txt"):
+            remove()
+    assert sorted(tmp_path.rglob("*")) == files
 
 
 def test_overwriting_removes_nothing_if_the_arguments_are_invalid(tmp_path):

@@ -51,15 +51,28 @@ def test_directories_of_groups_and_other_documents_hold_new_nodes(tmp_path):
 
 
 @pytest.mark.parametrize("filters", ["zstd", ["gzip"], [zarr.codec("blosc")], "numcodecs.bz2"])
-def test_a_compressor_is_no_filter(filters):
-    with pytest.raises(CodecChainError, match="would compress again; pass compressors="):
-        zarr.create_array({}, shape=4, dtype="u2", filters=filters)
-    zarr.create_array({}, shape=4, dtype="u2", filters=filters, compressors=None)
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_a_compressor_is_no_filter(filters, zarr_format):
+    options = {"shape": 4, "dtype": "u2", "filters": filters, "zarr_format": zarr_format}
+    for settings in ({}, {"default_compressors": "gzip"}):
+        with (
+            zarr.config.set(**settings),
+            pytest.raises(CodecChainError, match="would compress again; pass compressors="),
+        ):
+            zarr.create_array({}, **options)
+    zarr.create_array({}, **options, compressors=None)
+    with zarr.config.set(default_compressors=None):
+        zarr.create_array({}, **options)
 
 
 def test_filters_of_fixed_size_are_compressed():
     array = zarr.create_array({}, data=[1, 2], filters=["numcodecs.shuffle"])
     assert [codec.name for codec in array.metadata.codecs][1:] == ["numcodecs.shuffle", "zstd"]
+
+
+def test_filters_that_expand_are_compressed():
+    array = zarr.create_array({}, data=[1, 2], filters=["numcodecs.base64"])
+    assert [codec.name for codec in array.metadata.codecs][1:] == ["numcodecs.base64", "zstd"]
 
 
 # --- dates without a unit ---

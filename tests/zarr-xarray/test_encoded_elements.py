@@ -1,12 +1,16 @@
 """Elements are stored as they will be read, or refused, in every way of writing."""
 
+import collections
+import warnings
+
 import cftime
 import dask
 import numpy as np
 import pytest
 import xarray as xr
 import zarr_core
-from zarr_xarray import append, to_zarr
+from xarray import conventions
+from zarr_xarray import append, encoded_elements, to_zarr
 
 ENGINE = {"engine": "zarr_core"}
 
@@ -289,3 +293,97 @@ def test_encoding_of_no_variable(zarr_format):
     with pytest.raises(ValueError, match="encoding for 'b', which is not a variable of .*: a"):
         to_zarr(line([1]), store, encoding={"b": {"chunks": 1}}, zarr_format=zarr_format)
     assert not list(store.list())
+
+
+_SPECIAL_FLOATS = (np.nan, np.inf, -np.inf, 0.0, -1.0, 127.4, 127.6, 255.0, 32767.0, 40000.0)
+
+
+def _verdict(values, encoded, form, monkeypatch, *, compares_all):
+    with monkeypatch.context() as patch:
+        if compares_all:
+            patch.setattr(encoded_elements, "_fit_by_range", lambda *_: False)
+            patch.setattr(encoded_elements, "_is_linear", lambda *_: False)
+        try:
+            encoded_elements._check(values, encoded, form)
+        except ValueError:
+            return "different"
+    return "equal"
+
+
+def test_ranges_of_numbers_have_the_verdict_of_the_elements(monkeypatch):
+    random, verdicts = np.random.default_rng(3), collections.Counter()
+    for _ in range(400):
+        values = random.normal(random.choice([0, 280]), random.choice([1, 30, 5000]), (3, 5))
+        values = values.astype(random.choice(["f4", "f8"]))
+        if random.random() < 0.5:
+            values.flat[random.integers(15)] = random.choice(_SPECIAL_FLOATS)
+        encoding = {"dtype": np.dtype(random.choice(["i1", "u1", "i2", "u2", "i4", "i8", "f4"]))}
+        if random.random() < 0.6:
+            encoding |= {"scale_factor": 0.1, "add_offset": float(random.choice([0, 280]))}
+        for key in ("_FillValue", "missing_value"):
+            if random.random() < 0.4:
+                encoding["_FillValue" if key == "_FillValue" else key] = 0
+        variable = xr.Variable(("y", "x"), values, {}, encoding)
+        with warnings.catch_warnings(action="ignore"):
+            try:
+                encoded = conventions.encode_cf_variable(variable, name="a")
+            except (ValueError, OverflowError):
+                continue
+        form = encoded_elements.StoredForm(
+            "here", "a", variable.dims, encoded.dtype, encoded.attrs,
+            {**encoding, **encoded.attrs}, values.dtype, is_new=bool(random.random() < 0.7),
+        )  # fmt: skip
+        one, other = (
+            _verdict(values, encoded.values, form, monkeypatch, compares_all=every)
+            for every in (False, True)
+        )
+        assert one == other, (values, encoding, form)
+        verdicts[one, encoded_elements._fit_by_range(values, form)] += 1
+    assert verdicts.keys() == {("equal", True), ("equal", False), ("different", False)}
+    assert min(verdicts.values()) > 20
+
+
+@pytest.mark.parametrize("kind", ["M8", "m8"])
+def test_steps_of_times_have_the_verdict_of_the_elements(monkeypatch, kind):
+    random, verdicts = np.random.default_rng(4), collections.Counter()
+    for _ in range(300):
+        resolution, name = random.choice(["s", "ms", "ns"]), str(random.choice(["days", "minutes"]))
+        unit = encoded_elements._STEPS[name]
+        integers = random.integers(-50, 50, (3, 4))
+        values = integers.astype(f"m8[{unit}]") + np.zeros((), kind.replace("M", "m") + "[s]")
+        values = values.astype(f"m8[{resolution}]")
+        units = name
+        if kind == "M8":
+            values, units = (
+                np.datetime64("2001-02-03", resolution) + values,
+                f"{name} since 2001-02-03",
+            )
+        if random.random() < 0.5:
+            integers.flat[random.integers(12)] += random.choice([0, 1, 100])
+        if random.random() < 0.2:
+            values.flat[random.integers(12)] = np.asarray("NaT", values.dtype)
+        attributes = {"units": units}
+        if random.random() < 0.3:
+            attributes["_FillValue"] = int(random.integers(-60, 60))
+        form = encoded_elements.StoredForm(
+            "here", "t", ("y", "x"), integers.dtype, attributes, attributes, values.dtype
+        )
+        one, other = (
+            _verdict(values, integers, form, monkeypatch, compares_all=every)
+            for every in (False, True)
+        )
+        assert one == other, (values, integers, attributes)
+        verdicts[one, encoded_elements._is_linear(values, integers, form)] += 1
+    assert verdicts["equal", True] > 20
+    assert verdicts["different", False] > 20
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("offset", [0.0, 280.0])
+def test_all_steps_of_packed_integers_are_accepted(dtype, offset):
+    values = (np.linspace(-327.6, 327.6, 20_001) + offset).astype(dtype)
+    encoding = {"dtype": "i2", "scale_factor": 0.01, "add_offset": offset, "_FillValue": -32768}
+    store = zarr_core.MemoryStore()
+    to_zarr(xr.Dataset({"a": ("x", values)}), store, encoding={"a": encoding})
+    with xr.open_dataset(store, **ENGINE) as read:
+        np.testing.assert_allclose(read.a, values, atol=0.0052)

@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import zarr_core
 from zarr_core.extension import StoreError, ZarrError
-from zarr_core.tools import (
-    allow_conflicting_formats,
-    allow_reserved_names,
-    overwrite_unmanaged_keys,
-)
+from zarr_core.tools import allow_conflicting_formats, allow_reserved_names
 
 from zarr_compat.arguments import accept_arguments
 from zarr_compat.core_store import CoreStore
@@ -114,9 +110,9 @@ def adapt(
     def call(*arguments: Any, **options: Any) -> Any:
         options = accept_arguments(function, arguments, options)
         try:
-            # As zarr-python does: xarray uses reserved names, mode "w" removes all keys, and ome-zarr
-            # creates groups of version 3 in stores of version 2.
-            with allow_reserved_names(), overwrite_unmanaged_keys(), conflicts():
+            # As zarr-python does: xarray uses reserved names, and ome-zarr creates groups of
+            # version 3 in stores of version 2.
+            with allow_reserved_names(), conflicts():
                 found = function(
                     *map(unwrap, arguments),
                     **{name: unwrap(value) for name, value in options.items()},

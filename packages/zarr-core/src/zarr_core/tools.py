@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from zarr_core.formats.reserved_names import allow_reserved_names, check_reserved_names
     from zarr_core.formats.unmanaged_keys import (
         is_auxiliary,
-        overwrite_unmanaged_keys,
         without_chunks,
     )
     from zarr_core.formats.walk import walk
+    from zarr_core.hierarchy.consolidate import require_consolidating
     from zarr_core.hierarchy.create_node import (
         StoreSnapshot,
         allow_conflicting_formats,
@@ -190,7 +190,6 @@ _MODULE_OF = {
     "only_keys": "zarr_core.interfaces.keys",
     "opened_store": "zarr_core.hierarchy.store_path",
     "optional_function": "zarr_core.optional",
-    "overwrite_unmanaged_keys": "zarr_core.formats.unmanaged_keys",
     "package_schema": "zarr_core.metadata.schema",
     "parallel_for": "zarr_core.threads",
     "parse_lengths": "zarr_core.normalize.chunk_shapes",
@@ -209,6 +208,7 @@ _MODULE_OF = {
     "refuse_misspelt": "zarr_core.hierarchy.store_path",
     "reporting": "zarr_core.interfaces.progress",
     "remote_memory": "zarr_core.engine.scratch",
+    "require_consolidating": "zarr_core.hierarchy.consolidate",
     "require_erasing": "zarr_core.hierarchy.delete",
     "require_extension": "zarr_core.registry.resolve",
     "scratch": "zarr_core.engine.scratch",
@@ -296,7 +296,6 @@ __all__ = [
     "only_keys",
     "opened_store",
     "optional_function",
-    "overwrite_unmanaged_keys",
     "package_schema",
     "parallel_for",
     "parse_lengths",
@@ -314,6 +313,7 @@ __all__ = [
     "refuse_misspelt",
     "remote_memory",
     "reporting",
+    "require_consolidating",
     "require_erasing",
     "require_extension",
     "scratch",

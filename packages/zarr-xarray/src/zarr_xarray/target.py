@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 from zarr_core import Array, Group, create_group, open_group, resolve_store_path
 from zarr_core.errors import NodeTypeError
 from zarr_core.extension import ArrayMetadata, Format, Location, NodeNotFoundError, Store
-from zarr_core.tools import concurrent_map, format_named, format_of_new, normalise_path
+from zarr_core.tools import (
+    concurrent_map,
+    format_named,
+    format_of_new,
+    normalise_path,
+    require_consolidating,
+)
 
 from zarr_xarray.consolidated_metadata import ConsolidatedCopies
 from zarr_xarray.group_store import is_opened_here
@@ -140,15 +146,16 @@ def open_target(
     mode: str,
     group: str | None,
     *,
-    consolidate: bool,
+    consolidated: bool | None,
     storage_options: Mapping[str, Any] | None,
     zarr_format: int | str | None,
     write_empty_chunks: bool | None,
 ) -> Target:
     """Find the group to write to, which need not exist.
 
-    ``consolidate`` tells whether to consolidate a hierarchy without consolidated metadata.
-    Raises FileNotFoundError if the group does not exist and the mode is ``r+``.
+    ``consolidated`` tells whether to consolidate a hierarchy without consolidated metadata; None
+    means unless the store needs none.  Raises FileNotFoundError if the group does not exist and
+    the mode is ``r+``, and StoreCapabilityError if the store needs no consolidated metadata.
     """
     store, root = resolve_store_path(store_like, storage_options=storage_options)
     path = "/".join(part for part in (root, normalise_path(group or "")) if part)
@@ -158,6 +165,8 @@ def open_target(
     found = None
     is_empty = False
     try:
+        if consolidated:
+            require_consolidating(store)
         if mode in ("a", "a-", "r+"):
             found = _existing(store, path, mode, zarr_format)
         if found is not None:
@@ -171,11 +180,12 @@ def open_target(
         if closes:
             store.close()
         raise
-    consolidated = ConsolidatedCopies(store, root, format_, consolidate)
+    consolidate = store.supports_consolidated_metadata and consolidated is not False
+    copies = ConsolidatedCopies(store, root, format_, consolidate)
     if found is not None and mode != "r+":
-        _record_parents(consolidated, path)
+        _record_parents(copies, path)
     return Target(
-        store, path, format_, consolidated, found, closes, write_empty_chunks, is_empty, mode == "w"
+        store, path, format_, copies, found, closes, write_empty_chunks, is_empty, mode == "w"
     )
 
 

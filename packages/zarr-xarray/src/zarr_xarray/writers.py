@@ -66,7 +66,8 @@ def to_zarr(
         ``dask.delayed.Delayed`` that writes the rest.
     consolidated : bool, optional
         Whether to consolidate the metadata of the store; by default true unless the mode is
-        ``r+``.  Existing consolidated metadata is always updated.
+        ``r+``, or the store needs none, such as a session of Icechunk.  Existing consolidated
+        metadata is always updated.
     append_dim : hashable, optional
         Dimension along which to append.  The dataset contains all variables with this dimension.
     region : mapping, str or None
@@ -129,7 +130,7 @@ def to_zarr(
         raise ValueError(f"unexpected encoding group name(s) provided: {unknown}")
     target = open_target(
         store, mode_chosen, group,
-        consolidate=mode_chosen != "r+" and consolidated is not False,
+        consolidated=consolidated if mode_chosen != "r+" else False,
         storage_options=storage_options, zarr_format=zarr_format, write_empty_chunks=write_empty_chunks,
     )  # fmt: skip
     rollback = Rollback()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-from contextlib import contextmanager
-from contextvars import ContextVar
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -24,24 +22,10 @@ if TYPE_CHECKING:
 # Keys of this library, and of file managers, which store views of directories; all can be removed.
 _AUXILIARY = {CHECKPOINT_NAME, *MANIFEST_NAMES, ".DS_Store", "Thumbs.db", "desktop.ini"}
 # Chunk keys of all formats: the array may have had another encoding, or a larger shape.
-_CHUNK = re.compile(r"c|(?:c[/.]?)?[0-9]+(?:(?:/[0-9]+)+|(?:\.[0-9]+)+)?").fullmatch
+_NUMBER = "(?:0|[1-9][0-9]*)"  # never with leading zeros
+_CHUNK = re.compile(rf"c|(?:c[/.]?)?{_NUMBER}(?:(?:/{_NUMBER})+|(?:\.{_NUMBER})+)?").fullmatch
 
 _PAUSES = (0.01, 0.05, 0.2, 0.0)  # seconds before keys like those of chunks are listed again
-_removes_all: ContextVar[bool] = ContextVar("zarr_core_removes_all", default=False)
-
-
-@contextmanager
-def overwrite_unmanaged_keys() -> Iterator[None]:
-    """Remove all keys below nodes that are overwritten or removed, until the end of the block.
-
-    Otherwise, a key that belongs to no node, such as a file of a user, prevents this.  Only the
-    calling thread or task is affected.
-    """
-    token = _removes_all.set(True)
-    try:
-        yield
-    finally:
-        _removes_all.reset(token)
 
 
 def is_auxiliary(key: str) -> bool:
@@ -103,8 +87,6 @@ def refuse_unmanaged(format_: Format, store: Store, path: str, doing: str, remed
 
     ``doing`` is what would remove it, such as ``"overwriting"``; ``remedy`` ends the message.
     """
-    if _removes_all.get():
-        return
     for pause in _PAUSES:
         if (foreign := format_.unmanaged_key(store, path)) is None:
             return

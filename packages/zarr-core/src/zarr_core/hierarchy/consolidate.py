@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from zarr_core.hierarchy.store_path import StoreLike
     from zarr_core.interfaces.format import NodeMetadata
     from zarr_core.interfaces.progress import Progress
+    from zarr_core.interfaces.store import Store
     from zarr_core.metadata.consolidated import Difference
 
 
@@ -81,11 +82,7 @@ def consolidate_metadata(
     ['t']
     """
     group = _opened(store, path, zarr_format, storage_options)
-    if not group.store.supports_consolidated_metadata:
-        raise StoreCapabilityError(
-            "the store reads all metadata fast and keeps its versions; consolidated metadata would "
-            "hide nodes that are created later. Open the group without it", group.store
-        )  # fmt: skip
+    require_consolidating(group.store)
     if metadata_key is not None:
         return _consolidate_at(metadata_key, group, progress)
     # The lock excludes concurrent updates of the consolidated metadata.
@@ -96,6 +93,15 @@ def consolidate_metadata(
         ),
     )
     return open_group(group.store, "r+", path=group.path, zarr_format=zarr_format)
+
+
+def require_consolidating(store: Store) -> None:
+    """Raise a StoreCapabilityError if a store needs no consolidated metadata."""
+    if not store.supports_consolidated_metadata:
+        raise StoreCapabilityError(
+            "the store reads all metadata fast and keeps its versions; consolidated metadata would "
+            "hide nodes that are created later. Open the group without it", store
+        )  # fmt: skip
 
 
 def _consolidate_at(

@@ -356,10 +356,7 @@ def refuse_leftovers(array: StoredArray, seen: Store) -> None:
 
 
 def _clear(store: Store, path: str, format_: Format) -> bool:
-    """Remove a node, if all keys below it belong to nodes; return whether anything existed.
-
-    Other keys are removed only within :func:`overwrite_unmanaged_keys`.
-    """
+    """Remove a node, if all keys below it belong to nodes; return whether anything existed."""
     if not store.supports_listing:
         raise StoreCapabilityError("overwriting requires a store that lists its keys", store)
     refuse_unmanaged(format_, store, path, "overwriting", "move it, or choose another path")

@@ -22,6 +22,7 @@ from zarr_core.normalize.codecs import (
     is_auto,
     parse_codec_chain,
     parse_codecs,
+    refuse_compressors,
     sharded,
 )
 from zarr_core.normalize.data_types import parse_data_type
@@ -111,10 +112,13 @@ def new_array_metadata(
     shape, dtype, fill_value = (given.pop(name) for name in ("shape", "dtype", "fill_value"))
     if shape is None:
         raise TypeError("a new array requires shape or data")
-    if is_auto(given["compressors"]):
+    is_default = is_auto(given["compressors"])
+    if is_default:
         given["compressors"] = config.settings.default_compressors
     if is_auto(given["compressors"]) and format_.compressors is not None:
         given["compressors"] = format_.compressors
+    if is_default and given["compressors"] and not is_auto(given["filters"]):
+        refuse_compressors(parse_codecs(given["filters"]))
     if (units := given.pop("dimension_units")) is not None:
         from zarr_core.normalize.dimension_units import with_units  # rarely used
 
