@@ -121,13 +121,15 @@ CASES = [
 def test_a_server_that_is_never_reached_is_reported_soon(server, tls, tmp_path):
     pytest.importorskip("s3fs")
 
+    def create(url, **options):
+        zarr.create_array(url, data=[1, 2, 3], **options)
+
+    functions = {"open": zarr.open, "create": create}
+
     def seconds(call, url, options):
         began = time.monotonic()
         with pytest.raises(zarr.errors.ZarrError) as caught:
-            if call == "open":
-                zarr.open(url, mode="r", storage_options=options)
-            else:
-                zarr.create_array(url, data=[1, 2, 3], storage_options=options)
+            functions[call](url, storage_options=options)
         assert not isinstance(caught.value, zarr.errors.NodeNotFoundError)
         return time.monotonic() - began
 
