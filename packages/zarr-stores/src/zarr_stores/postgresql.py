@@ -199,7 +199,7 @@ class PostgreSQLStore(ServerStore):
         if not rows:
             return None
         size, value = rows[0]
-        return size if value is None else value  # type: ignore[no-any-return]
+        return size if value is None else value  # type: ignore[no-any-return]  # a value
 
     def get_partial_values(
         self, key_ranges: Iterable[tuple[str, ByteRange]]

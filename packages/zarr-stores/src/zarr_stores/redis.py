@@ -197,7 +197,7 @@ class RedisStore(ServerStore):
         value, size, is_there = self._commands(key, StoreReadError, "read", requested)
         if not is_there:
             return None
-        return max(len(value), size) if len(value) > limit else value  # type: ignore[no-any-return]
+        return max(len(value), size) if len(value) > limit else value  # type: ignore[no-any-return]  # a value
 
     def get_partial_values(
         self, key_ranges: Iterable[tuple[str, ByteRange]]

@@ -244,9 +244,8 @@ class PreparedCodecChain:
         Only if :attr:`decodes_bytes_into`.
         """
         decoders = self._bytes_decoders
-        if len(decoders) > 1:
-            for name, codec, size, limit in decoders[:-1]:
-                data = codec_calls.decode_bytes(name, codec, data, size, limit)
+        for name, codec, size, limit in decoders[:-1]:
+            data = codec_calls.decode_bytes(name, codec, data, size, limit)
         name, codec, _, _ = decoders[-1]
         codec_calls.decode_bytes_into(name, codec, data, out)
 

@@ -152,8 +152,7 @@ class LocalStore(Store):
 
     def get_into(self, key: str, buffer: memoryview) -> int | None:
         # The usual case; _get_into handles all others.
-        until = self._inside_until.get(key[: key.rfind("/") + 1], 0.0)
-        if until >= monotonic() and "\\" not in key:
+        if self._inside_until.get(key[: key.rfind("/") + 1], 0.0) > monotonic() and "\\" not in key:
             try:
                 descriptor = os.open(self._root + key, local_read.OPEN_FLAGS)
             except (FileNotFoundError, NotADirectoryError):
@@ -269,12 +268,8 @@ class LocalStore(Store):
         Its directories are checked, so only the last segment is unchecked.  If it is "", "." or
         "..", it names a directory, which cannot be read; then the key is rejected.
         """
-        directory = key[: key.rfind("/") + 1]
-        until = self._inside_until.get(directory)
-        if until is None or "\\" in key:
+        if self._inside_until.get(key[: key.rfind("/") + 1], 0.0) < now or "\\" in key:
             self._check(key, now)
-        elif until < now:  # its name is valid
-            self._check_inside(directory, now)
         try:
             return os.open(self._root + key, local_read.OPEN_FLAGS)
         except (FileNotFoundError, NotADirectoryError):

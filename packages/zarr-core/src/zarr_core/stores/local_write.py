@@ -356,7 +356,10 @@ def remove_tree(top: str, *, keep_top: bool) -> None:
             stack += ((*directory, inode, 0) for directory in below)
         elif path != top or not keep_top:
             try:
-                _remove_directory(path, parent)
+                with _opened_directory(os.path.dirname(path), parent) as above:
+                    if above is not None:
+                        at, name = (None, path) if above < 0 else (above, os.path.basename(path))
+                        os.rmdir(name, dir_fd=at)
             except (FileNotFoundError, NotADirectoryError):
                 continue
             except OSError as error:
@@ -387,15 +390,6 @@ def _remove_files(path: str, inode: int) -> list[tuple[str, int]]:
                 else:
                     os.unlink(name, dir_fd=at)
     return below
-
-
-def _remove_directory(path: str, parent: int) -> None:
-    """Remove an empty directory of the directory with the inode ``parent``."""
-    above, _, name = path.rpartition("/")
-    with _opened_directory(above or "/", parent) as directory:
-        if directory is not None:
-            at = None if directory < 0 else directory
-            os.rmdir(path if at is None else name, dir_fd=at)
 
 
 @contextmanager
