@@ -231,6 +231,15 @@ class ServerStoreContract(StoreContract):
         assert found[20] is None
         assert bytes(found[21]) == value[-3:]
 
+    def test_a_value_beyond_a_limit_is_not_received(self, server, proxy_before):
+        proxy = proxy_before(server, "tcp")
+        with self.at(unique(), proxy) as store:
+            store.set("k", bytes(3_000_000))
+            proxy.forget()
+            assert store.get_limited("k", 999) == 3_000_000
+            assert proxy.traffic.received < 500_000  # SFTP reads ahead
+            assert len(store.get_limited("k", 3_000_000)) == 3_000_000
+
     def test_many_threads_read_parts_of_one_value(self, store):
         value = np.random.default_rng(4).bytes(2_000_000)
         store.set("k", value)

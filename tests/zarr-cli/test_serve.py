@@ -178,6 +178,34 @@ def test_keys_are_percent_decoded(memory_server):
     assert ask(memory_server, "/gr%C3%B6%C3%9Fe%20%3F%23%25/c")[2] == b"x"
 
 
+@pytest.mark.parametrize("replaced", ["a/c", "a"])
+def test_a_served_directory_that_is_replaced_by_a_link_is_not_followed(tmp_path, replaced):
+    store = zarr.LocalStore(tmp_path / "store")
+    store.set("a/c/0", VALUE)
+    outside = tmp_path / "outside"
+    inner = outside / "a/c/0".removeprefix(replaced + "/")
+    inner.parent.mkdir(parents=True)
+    inner.write_bytes(b"secret")
+    with StoreServer(store) as server:
+        assert ask(server, "/a/c/0")[2] == VALUE
+        (tmp_path / "store" / replaced).rename(tmp_path / "away")
+        (tmp_path / "store" / replaced).symlink_to(outside)
+        status, _, body = ask(server, "/a/c/0")
+    assert status == 403
+    assert b"secret" not in body
+
+
+def test_lines_of_the_log_cannot_be_forged():
+    store = zarr.MemoryStore()
+    store.set("k\n200 forged", b"v")
+    lines = []
+    with StoreServer(store, log=lines.append) as server:
+        ask(server, "/k%0A200%20forged%1B%5B2J")
+        raw(server, b"GET /\x1b[2J\r HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+    assert lines
+    assert all(line.isprintable() for line in lines)
+
+
 @pytest.mark.parametrize("method", ["PUT", "POST", "DELETE", "PATCH", "TRACE", "BREW"])
 def test_writing_methods_are_rejected(memory_server, method):
     body = None if method == "TRACE" else b"x" * 500_000

@@ -362,7 +362,7 @@ def test_the_memory_of_directories_is_bounded(store, monkeypatch):
     for number in range(50):
         store.set(f"{number}/k", b"v")
         assert store.get(f"{number}/k") == b"v"
-    assert len(store._boundary.known) <= 12
+    assert len(store._boundary.inside_until) <= 12
 
 
 @pytest.mark.parametrize("operation", ["get", "exists", "getsize", "generation", "open_value"])

@@ -319,6 +319,7 @@ class ServerStore(KeyValueStore):
     ) -> T:
         retries, began, pause = 0, time.monotonic(), _PAUSE
         while True:
+            attempt = time.monotonic()
             try:
                 result = work()
                 reached.add(self._server)
@@ -333,8 +334,10 @@ class ServerStore(KeyValueStore):
                 elif self._server not in reached:
                     limit = 0 if FINAL.search(str(error)) else min(limit, RETRY_SECONDS)
                 wait = pause * random.uniform(0.5, 1)
-                passed = time.monotonic() - began
-                if not (again and lost) or passed + wait > limit:
+                now = time.monotonic()
+                passed = now - began
+                # The next attempt may take as long as this one.
+                if not (again and lost) or passed + wait + now - attempt > limit:
                     failure = self._failure(error, key, kind, done, lost and not again)
                     if lost:
                         failure = self._with_limits(failure, retries, passed)

@@ -107,7 +107,7 @@ def read_limited(fs: Any, path: str, limit: int, http: bool) -> bytes | int:
             data = fs.cat_file(path, start=0, end=limit + 1)
     except BodyTooLargeError:
         data = b""
-    except (FileNotFoundError, NotADirectoryError):
+    except (FileNotFoundError, NotADirectoryError, TimeoutError):
         raise
     except Exception:  # of services that reject a range of an empty file
         if http or fs.info(path).get("size") != 0:

@@ -101,6 +101,7 @@ class MongoDBStore(ServerStore):
             "connectTimeoutMS": milliseconds,
             "socketTimeoutMS": round(self._timeout * 1000),
             "appname": "zarr",
+            "retryReads": False,  # ``request`` repeats them
             **self._options,
         }
         secrets = {word: it for word, it in self._secrets.items() if word != "password"}
@@ -176,6 +177,16 @@ class MongoDBStore(ServerStore):
     def _get(self, key: str) -> bytes | None:
         found = self._read(key, lambda it: it.find_one({"key": key}, _VALUE))
         return None if found is None else self._value(key, found)
+
+    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
+        self._check(key)
+        size = {"$binarySize": "$value"}
+        fits = {"$lte": [size, limit]}
+        fields = {"_id": 0, "value": {"$cond": [fits, "$value", size]}}
+        found = self._read(key, lambda it: it.find_one({"key": key}, fields))
+        if found is None or isinstance(found.get("value"), int):
+            return None if found is None else int(found["value"])
+        return self._value(key, found)
 
     def _value(self, key: str, found: Mapping[str, Any]) -> bytes:
         value = found.get("value")

@@ -193,6 +193,14 @@ class PostgreSQLStore(ServerStore):
         rows = self._rows(key, self._sql.get, (key,))
         return rows[0][0] if rows else None
 
+    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
+        self._check(key)
+        rows = self._rows(key, self._sql.get_limited, (min(limit, _END), key))
+        if not rows:
+            return None
+        size, value = rows[0]
+        return size if value is None else value  # type: ignore[no-any-return]  # a value
+
     def get_partial_values(
         self, key_ranges: Iterable[tuple[str, ByteRange]]
     ) -> list[Buffer | None]:

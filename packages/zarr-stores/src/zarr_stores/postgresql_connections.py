@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from psycopg import Connection, OperationalError
 from psycopg.errors import DuplicateObject, DuplicateTable, UndefinedTable, UniqueViolation
 from psycopg.pq import TransactionStatus
+from zarr_core.tools import waiting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -37,6 +38,10 @@ class TimeoutConnection(Connection[Any]):
         """Wait for a response; raise an error if no data is transferred within the timeout."""
         if timeout is not None:
             return super().wait(gen, interval, timeout)
+        with waiting():
+            return self._wait(gen)
+
+    def _wait(self, gen: Any) -> Any:
         try:
             poll = select.poll()
             wanted = next(gen)

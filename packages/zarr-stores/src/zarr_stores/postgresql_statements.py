@@ -19,6 +19,7 @@ class Statements:
     look: str
     create: tuple[str, ...]
     get: str
+    get_limited: str
     look_at: str
     lock: str
     state: str
@@ -58,6 +59,8 @@ class Statements:
                 f"ALTER TABLE {name} ALTER value SET STORAGE EXTERNAL",
             ),
             get=f"SELECT value FROM {name} WHERE key = %s",
+            get_limited="SELECT octet_length(value), CASE WHEN octet_length(value) <= %s THEN value "
+            f"END FROM {name} WHERE key = %s",
             look_at=f"SELECT value, xmin::text FROM {name} WHERE key = %s",
             lock=f"SELECT value FROM {name} WHERE key = %s FOR UPDATE",
             state=f"SELECT octet_length(value), xmin::text FROM {name} WHERE key = %s",

@@ -189,6 +189,16 @@ class RedisStore(ServerStore):
         value: bytes | None = self._command(key, StoreReadError, "read", "GET", name)
         return value
 
+    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
+        self._check(key)
+        name = self._head + key
+        requested: list[tuple[Any, ...]] = [("GETRANGE", name, 0, limit)]
+        requested += [("STRLEN", name), ("EXISTS", name)]
+        value, size, is_there = self._commands(key, StoreReadError, "read", requested)
+        if not is_there:
+            return None
+        return max(len(value), size) if len(value) > limit else value  # type: ignore[no-any-return]  # a value
+
     def get_partial_values(
         self, key_ranges: Iterable[tuple[str, ByteRange]]
     ) -> list[Buffer | None]:

@@ -246,7 +246,7 @@ class PreparedCodecChain:
         decoders = self._bytes_decoders
         for name, codec, size, limit in decoders[:-1]:
             data = codec_calls.decode_bytes(name, codec, data, size, limit)
-        name, codec, *_ = decoders[-1]
+        name, codec, _, _ = decoders[-1]
         codec_calls.decode_bytes_into(name, codec, data, out)
 
     def decode_into(self, data: Buffer, out: Array, selection: AnySelection | None = None) -> None:

@@ -238,7 +238,9 @@ def _from_path(text: str, read_only: bool, options: dict[str, Any]) -> Store:
         ):
             return _store_named(name, text, read_only, options)
     try:
-        return LocalStore.from_url(text, read_only=read_only, **options)
+        if options:
+            return LocalStore.from_url(text, read_only=read_only, **options)
+        return LocalStore(text, read_only)
     except StoreError:
         _check_metadata_key(text)
         if _is_zip(text):  # read-only: documents of other programs are zip archives, too

@@ -12,7 +12,9 @@ import re
 import stat
 import time
 from contextlib import nullcontext, suppress
+from math import inf
 from pathlib import PurePath
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import unquote
 
@@ -35,7 +37,6 @@ if TYPE_CHECKING:
 __all__ = ["LocalStore"]
 
 _MISSING = -1
-_UNCHECKED = 2e-4  # seconds in which the directories of small chunks are not checked for each chunk
 _TICK = 20_000_000  # nanoseconds; the clock of most file systems advances every 1 to 10 ms
 _FOLLOW = "To follow links out of the store, pass storage_options={'follow_links': True}"
 _SHOWN = 5  # links in a warning
@@ -100,7 +101,7 @@ class LocalStore(Store):
         self._root = root if root.endswith("/") else root + "/"
         self._boundary = local_read.Boundary(self._root, follow_links)
         # The fast paths for known directories do not check names.
-        self._is_known = _never if system_calls.IS_WINDOWS else self._boundary.is_known
+        self._inside_until = {} if system_calls.IS_WINDOWS else self._boundary.inside_until
         # For speed: access() with the final separator is True for directories only.
         if not os.access(self._root, os.F_OK) and os.path.lexists(self.path):
             with suppress(OSError):  # reported by the first operation
@@ -151,7 +152,7 @@ class LocalStore(Store):
 
     def get_into(self, key: str, buffer: memoryview) -> int | None:
         # The usual case; _get_into handles all others.
-        if "\\" not in key and self._is_known(key[: key.rfind("/") + 1], _UNCHECKED):
+        if self._inside_until.get(key[: key.rfind("/") + 1], 0.0) > monotonic() and "\\" not in key:
             try:
                 descriptor = os.open(self._root + key, local_read.OPEN_FLAGS)
             except (FileNotFoundError, NotADirectoryError):
@@ -174,7 +175,7 @@ class LocalStore(Store):
         return self._get_into(key, buffer)
 
     def _get_into(self, key: str, buffer: memoryview) -> int | None:
-        descriptor = self._open(key)
+        descriptor = self._open(key, monotonic())
         if descriptor == _MISSING:
             return None
         try:
@@ -218,7 +219,7 @@ class LocalStore(Store):
         )
 
     def exists(self, key: str) -> bool:
-        if "\\" not in key and self._is_known(key[: key.rfind("/") + 1]):
+        if self._inside_until.get(key[: key.rfind("/") + 1], 0.0) == inf and "\\" not in key:
             try:
                 if stat.S_ISREG(os.lstat(self._root + key).st_mode):
                     return True
@@ -261,14 +262,14 @@ class LocalStore(Store):
             raise StoreReadError("not a regular file", store=self, key=key)
         return status
 
-    def _open(self, key: str) -> int:
+    def _open(self, key: str, now: float = inf) -> int:
         """Open the file of a key for reading; ``_MISSING`` if there is none.
 
         Its directories are checked, so only the last segment is unchecked.  If it is "", "." or
         "..", it names a directory, which cannot be read; then the key is rejected.
         """
-        if "\\" in key or not self._is_known(key[: key.rfind("/") + 1]):
-            self._check(key)
+        if self._inside_until.get(key[: key.rfind("/") + 1], 0.0) < now or "\\" in key:
+            self._check(key, now)
         try:
             return os.open(self._root + key, local_read.OPEN_FLAGS)
         except (FileNotFoundError, NotADirectoryError):
@@ -298,7 +299,7 @@ class LocalStore(Store):
     # --- writeable ---
 
     def set(self, key: str, value: Buffers) -> None:
-        path = self._path_to_change(key, _UNCHECKED)
+        path = self._path_to_change(key, monotonic())
         buffers = (value,) if isinstance(value, (bytes, bytearray, memoryview)) else value
         try:
             local_write.replace_file(path, buffers, sync=self._fsync)
@@ -435,18 +436,18 @@ class LocalStore(Store):
 
     # --- checks ---
 
-    def _check(self, key: str, seconds: float = 0.0) -> None:
+    def _check(self, key: str, now: float = inf) -> None:
         """Reject invalid keys, and those that a link leads out of the store."""
         check_key(key)
         if system_calls.IS_WINDOWS and (problem := system_calls.name_problem(key)):
             raise StoreKeyError(problem, store=self, key=key)
         directory = key[: key.rfind("/") + 1]
-        if not self._is_known(directory, seconds):
-            self._check_inside(directory)
+        if self._inside_until.get(directory, 0.0) < now:
+            self._check_inside(directory, now)
 
-    def _check_inside(self, prefix: str) -> None:
+    def _check_inside(self, prefix: str, now: float = inf) -> None:
         try:
-            inside = self._boundary.contains(prefix)
+            inside = self._boundary.contains(prefix, now)
         except OSError as error:
             raise self._list_error(prefix, error) from error
         except ValueError as error:
@@ -461,10 +462,10 @@ class LocalStore(Store):
         check_prefix(prefix)
         self._check_inside(prefix)
 
-    def _path_to_change(self, key: str, seconds: float = 0.0) -> str:
+    def _path_to_change(self, key: str, now: float = inf) -> str:
         if self.read_only:
             self._require_writable(key)
-        self._check(key, seconds)
+        self._check(key, now)
         if ".zarr-" in key and any(map(local_write.is_ours, key.split("/"))):
             raise StoreKeyError(
                 "names that begin with '.' and end in '.zarr-partial' or '.zarr-lock' belong to "
@@ -501,10 +502,6 @@ class LocalStore(Store):
             kept = "; the old value is kept" if path and os.path.isfile(path) else ""
             reason = f"cannot be changed: {error.strerror or error}{kept}"
         return StoreError(reason, self, key)
-
-
-def _never(prefix: str, seconds: float = 0.0) -> bool:
-    return False
 
 
 def _outside() -> OSError:

@@ -34,6 +34,7 @@ ANY_SIZE = (1 << 63) - 1
 """A limit that no file exceeds."""
 _ONE_CALL = 1 << 30
 _REMEMBERED = 100_000
+_UNCHECKED = 5e-4  # seconds in which the directories of small chunks are not checked for each chunk
 
 
 def read_failure(error: Exception) -> str:
@@ -216,30 +217,27 @@ class Boundary:
     it.
     """
 
-    __slots__ = ("_folds_case", "_real", "follow_links", "hidden", "known", "root")
+    __slots__ = ("_folds_case", "_real", "follow_links", "hidden", "inside_until", "root")
 
     def __init__(self, root: str, follow_links: bool) -> None:
         self.root = root
         self.follow_links = follow_links
-        self.known: dict[str, float] = {"": inf}
-        """When prefixes were last seen to be inside, in seconds of ``time.monotonic``."""
+        self.inside_until: dict[str, float] = {"": inf}
+        """Until when prefixes that were inside are not checked again for each of many small chunks,
+        in seconds of ``time.monotonic``."""
         self.hidden: dict[str, bool] = {}
         """Links to directories outside that listings met, and whether a warning named them."""
         self._real: str | None = None
         self._folds_case: bool | None = None
 
-    def is_known(self, prefix: str, seconds: float = 0.0) -> bool:
-        """Whether a prefix was a directory inside the root within ``seconds``."""
-        checked = self.known.get(prefix)
-        return checked is not None and monotonic() < checked + seconds
-
-    def contains(self, prefix: str) -> bool:
-        """Whether a prefix is a directory inside the root, or missing."""
-        known = self.known
-        now = monotonic()
+    def contains(self, prefix: str, now: float = inf) -> bool:
+        """Whether a prefix is a directory inside the root, or missing; as known at ``now``."""
+        inside_until = self.inside_until
         end = 0
         while (end := prefix.find("/", end) + 1) > 0:
             part = prefix[:end]
+            if inside_until.get(part, 0.0) >= now:
+                continue
             path = self.root + part[:-1]
             try:
                 is_link = stat.S_ISLNK(os.lstat(path).st_mode)
@@ -247,12 +245,12 @@ class Boundary:
                 return True
             if is_link and self.real_path(path) is None:
                 return False
-            if part not in known:
+            if part not in inside_until:
                 self._check_case(path)
-            if len(known) > _REMEMBERED:
-                known.clear()
-                known[""] = inf
-            known[part] = inf if self.follow_links else now
+            if len(inside_until) > _REMEMBERED:
+                inside_until.clear()
+                inside_until[""] = inf
+            inside_until[part] = inf if self.follow_links else monotonic() + _UNCHECKED
         return True
 
     def _check_case(self, path: str) -> None:

@@ -343,27 +343,31 @@ def remove_tree(top: str, *, keep_top: bool) -> None:
     Files that other processes create meanwhile may remain.  A directory that is replaced by a link
     meanwhile is not entered.
     """
+    top = os.path.join(os.path.realpath(os.path.dirname(top)), os.path.basename(top))
     try:
-        stack = [(top, os.lstat(top).st_ino, 0)]
+        stack = [(top, os.lstat(top).st_ino, os.lstat(os.path.dirname(top)).st_ino, 0)]
     except FileNotFoundError:
         return
     while stack:
-        path, inode, visits = stack.pop()
+        path, inode, parent, visits = stack.pop()
         below = _remove_files(path, inode)
         if visits == 0:
-            stack.append((path, inode, visits + 1))
-            stack += ((*directory, 0) for directory in below)
+            stack.append((path, inode, parent, visits + 1))
+            stack += ((*directory, inode, 0) for directory in below)
         elif path != top or not keep_top:
             try:
-                os.rmdir(path)
+                with _opened_directory(os.path.dirname(path), parent) as above:
+                    if above is not None:
+                        at, name = (None, path) if above < 0 else (above, os.path.basename(path))
+                        os.rmdir(name, dir_fd=at)
             except (FileNotFoundError, NotADirectoryError):
                 continue
             except OSError as error:
                 if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                     raise
                 if visits < _VISITS:
-                    stack.append((path, inode, visits + 1))
-                    stack += ((*directory, 0) for directory in below)
+                    stack.append((path, inode, parent, visits + 1))
+                    stack += ((*directory, inode, 0) for directory in below)
 
 
 def _remove_files(path: str, inode: int) -> list[tuple[str, int]]:
