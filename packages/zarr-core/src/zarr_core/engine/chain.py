@@ -189,7 +189,13 @@ class CodecChain:
                 except BaseException as error:
                     raise _refused(name, last, error) from error
             elif isinstance(codec, BytesToBytesCodec):
-                bytes_to_bytes.append((name, codec))
+                try:
+                    prepared = codec.prepare(last)
+                    if not isinstance(prepared, BytesToBytesCodec):
+                        raise TypeError(f"prepare returned {prepared!r}")
+                except BaseException as error:
+                    raise _refused(name, last, error) from error
+                bytes_to_bytes.append((name, prepared))
         if array_to_bytes is None:
             raise CodecChainError("a codec chain requires exactly one array -> bytes codec")
         return PreparedCodecChain(array_to_array, array_to_bytes, bytes_to_bytes, representations)
