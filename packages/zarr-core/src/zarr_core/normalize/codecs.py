@@ -95,15 +95,17 @@ def parse_codec_chain(
 
     ``"auto"`` means no filters, the default serializer of the data type (with ``byte_order``), and
     the default compressor if its codec is installed, else no compression.  With
-    ``serializer="auto"``, filters can contain an array -> bytes codec, as in version 2 for objects;
-    otherwise the default serializer is inserted before the first bytes -> bytes codec among them.
+    ``serializer="auto"``, filters can contain an array -> bytes codec, as in version 2 for objects,
+    and compressors can begin with one, as in version 2 for images; otherwise the default serializer
+    is inserted before the first bytes -> bytes codec among the filters.
     """
     codecs = [] if is_auto(filters) else parse_codecs(filters)
+    last = [] if is_auto(compressors) else parse_codecs(compressors)
     if is_auto(compressors):
         _refuse_compressors(codecs)
     if serializer is not None and not is_auto(serializer):
         codecs.append(parse_codec(serializer))
-    elif not any(_is_instance(codec, ArrayToBytesCodec) for codec in codecs):
+    elif not any(_is_instance(codec, ArrayToBytesCodec) for codec in (*codecs, *last[:1])):
         default = data_type.default_serializer()
         if default.name == "bytes" and byte_order is not None:
             default = ExtensionDefinition("bytes", {"endian": byte_order})
@@ -112,7 +114,7 @@ def parse_codec_chain(
         )
         codecs.insert(next(bytes_to_bytes, len(codecs)), default)
     if not is_auto(compressors):
-        codecs += parse_codecs(compressors)
+        codecs += last
     elif is_provided("codec", DEFAULT_COMPRESSOR.name):
         codecs.append(DEFAULT_COMPRESSOR)
     else:
