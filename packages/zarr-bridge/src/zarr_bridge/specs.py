@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from zarr.core.array_spec import ArrayConfig, ArraySpec
 from zarr.core.buffer import cpu
 from zarr.core.metadata import v3
@@ -13,6 +12,9 @@ from zarr.dtype import parse_dtype
 from zarr_core.extension import ArrayRepresentation
 
 from zarr_bridge.data_types import data_type_of, elements, zdtype_of
+
+if TYPE_CHECKING:
+    import numpy as np
 
 PROTOTYPE = cpu.buffer_prototype
 """Buffers of zarr-python in NumPy arrays, independent of its settings."""

@@ -96,6 +96,18 @@ def install_hint(extension_point: str, name: str) -> str:
     )
 
 
+def other_providers(extension_point: str, name: str, used: str) -> str:
+    """How to select other installed distributions that provide an extension; empty without any."""
+    found = (*registry.installed(extension_point, name), *registry.bridged(extension_point, name))
+    others = dict.fromkeys(item.choice for item in found if item.distribution != used)
+    settings = (
+        f"{other} also provides it; to select it: "
+        f"zarr_core.config.set(providers={{'{extension_point}.{name}': '{other}'}})"
+        for other in others
+    )
+    return "; ".join(settings)
+
+
 def requirement(extension_point: str, name: str) -> str:
     """The requirement for pip: the distribution of an extension, with its extra."""
     distribution = well_known(extension_point, name)
