@@ -373,7 +373,7 @@ def test_they_are_listed_without_being_imported():
     for kind, name in (("codec", "far-many"), ("data_type", "far-int16")):
         assert lines[kind, name, "far-zarr"].wins
     assert not lines["codec", "far-twice", "far-zarr"].wins
-    assert ("codec", "gzip", "far-zarr") not in lines
+    assert not lines["codec", "gzip", "far-zarr"].wins
     assert "far_zarr" not in sys.modules
 
 
@@ -525,3 +525,35 @@ def test_calls_of_codecs_that_wait_are_concurrent(shards):
     one_by_one = 40 * 0.02
     assert between - start < one_by_one / 2
     assert time.perf_counter() - between < one_by_one / 2
+
+
+def test_shadowed_extensions_are_listed_with_the_setting(far):
+    from zarr_core import installed_extensions
+
+    (line,) = [
+        line
+        for line in installed_extensions(extension_point="codec", names=["gzip"])
+        if line.distribution != "zarr-codecs"
+    ]
+    assert not line.wins
+    assert line.loads is None
+    setting = "providers={'codec.gzip': '" + line.choice + "'}"
+    assert str(line).endswith(f"not used; to select it: config.set({setting})")
+
+
+def test_nothing_is_offered_beside_zarr_python_2(tmp_path, far):
+    (tmp_path / "old" / "zarr").mkdir(parents=True)
+    (tmp_path / "old" / "zarr" / "__init__.py").write_text("__version__ = '2.18.7'\n")
+    code = (
+        "import sys; sys.path[:0] = sys.argv[1:]\n"
+        "import zarr_core\n"
+        "from zarr_bridge.entry_points import providers\n"
+        "print([*providers()], 'zarr' in sys.modules)\n"
+        "import zarr; print([*providers()])\n"
+        "print(zarr_core.create_array(shape=3)[...].sum())"
+    )
+    folders = [str(tmp_path / "old"), str(tmp_path / "site")]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *folders], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split("\n")[:2] == ["[] False", "[]"]

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from zarr_core.config import config
 from zarr_core.errors import UnknownExtensionError
 from zarr_core.registry import discovery, registry
+from zarr_core.registry.entry_points import entry_points
 from zarr_core.registry.extension_names import names
 from zarr_core.registry.extension_points import get_extension_point
-from zarr_core.registry.known_extensions import EXTENSIONS, EXTRAS
+from zarr_core.registry.known_extensions import EXTENSIONS, EXTRAS, PUBLISHED
 
 if TYPE_CHECKING:
     from zarr_core.location import Location
@@ -76,10 +77,15 @@ def install_hint(extension_point: str, name: str) -> str:
         return f"Use the full name {' or '.join(map(repr, full))}."
     if distribution := well_known(extension_point, name):
         off = " and do not disable it" if registry.is_disabled(distribution) else ""
-        others = _OTHERS if extension_point == "codec" and name.startswith("numcodecs.") else ""
+        others = ""
+        if extension_point == "codec" and name.startswith("numcodecs."):
+            other = _for_other_library(extension_point, name)
+            others = f". {other}" if other else _OTHERS
         return (
             f"Install it{off}: pip install --upgrade {requirement(extension_point, name)}{others}"
         )
+    if other := _for_other_library(extension_point, name):
+        return other
     point = get_extension_point(extension_point)
     if extension_point == "format":
         # The user passes 3 for "v3".
@@ -94,6 +100,23 @@ def install_hint(extension_point: str, name: str) -> str:
         f"Install the distribution that provides it (entry-point group {point.group}), or pass "
         f"its class: zarr_core.override_extensions({{'{extension_point}': {{'{name}': ...}}}})."
     )
+
+
+def _for_other_library(extension_point: str, name: str) -> str:
+    """How to use an installed or published extension for zarr-python or numcodecs; else empty."""
+    group = f"zarr.{extension_point.replace('codec', 'codecs')}"
+    for point in entry_points("zarr."):
+        if (point.group, point.name) == (group, name) or point.group == f"zarr.codecs.{name}":
+            return (
+                f"{point.distribution} {point.version} provides it for zarr-python; to use it: "
+                "pip install zarr-bridge"
+            )
+    plain = name.removeprefix("numcodecs.")
+    library, needed = ("zarr", " zarr-bridge") if plain == name else ("numcodecs", "")
+    for distribution, kinds in PUBLISHED.items():
+        if plain in kinds.get(f"{library}.{extension_point}", "").split():
+            return f"A package with it has been published: pip install {distribution}{needed}"
+    return ""
 
 
 def other_providers(extension_point: str, name: str, used: str) -> str:
