@@ -4,7 +4,7 @@ The module ``zarr_core.registry.known_extensions`` contains the names of extensi
 of distributions, what formats declare, and what the arguments of the core select.  The core
 needs them for extensions that are not installed, or not imported yet.  They are read from the entry points in
 ``packages/*/pyproject.toml``, the tables ``[tool.zarr-core]`` there, and the classes of formats.
-``published_extensions.toml`` beside this file has the extensions of distributions of others.
+``published_extensions.toml`` beside it has the extensions of distributions of others.
 
 Run it without arguments to write the module, with ``--check`` to compare, with ``--published`` to
 update ``published_extensions.toml`` from the distributions that are installed.
@@ -23,7 +23,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 MODULE = ROOT / "packages/zarr-core/src/zarr_core/registry/known_extensions.py"
 
-PUBLISHED = Path(__file__).with_name("published_extensions.toml")
+PUBLISHED = MODULE.with_name("published_extensions.toml")
 GROUPS = {
     "zarr.codecs": "zarr.codec",
     "zarr.data_type": "zarr.data_type",
@@ -44,10 +44,6 @@ TABLES = {
     "EXTENSIONS": (
         "dict[str, dict[str, str]]",
         "For a distribution, the names of its extensions; `*` for the rest of a name.",
-    ),
-    "PUBLISHED": (
-        "dict[str, dict[str, str]]",
-        "For a distribution of others, the names of its extensions for zarr-python and numcodecs.",
     ),
     "EXTRAS": (
         "dict[str, dict[str, str]]",
@@ -123,7 +119,6 @@ def tables() -> dict[str, Any]:
             found["URL_CHAINS"] = own["locations"]["url-chains"]
             found["FILE_SUFFIXES"] = tuple(own["locations"]["file-suffixes"])
         formats += groups.get("zarr_core.format", {}).values()
-    found["PUBLISHED"] = tomllib.loads(PUBLISHED.read_text(encoding="utf-8"))
     classes = [_load(target) for target in formats]
     classes.sort(key=lambda format_: -format_.detection_priority)
     found["DETECTION_ORDER"] = tuple(format_.name for format_ in classes)

@@ -172,7 +172,7 @@ def test_one_class_for_both_libraries(tmp_path):
     )
     (site / "both_zarr.py").write_text(
         "import both\n"
-        "from zarr_bridge import adapt_to_zarr_python\n"
+        "from zarr_bridge.zarr_python_codecs import adapt_to_zarr_python\n"
         "Xor = adapt_to_zarr_python('both.xor', both.Xor)\n"
         "Flat = adapt_to_zarr_python('both.flat', both.Flat)\n"
     )

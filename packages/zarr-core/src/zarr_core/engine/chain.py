@@ -189,12 +189,7 @@ class CodecChain:
                 except BaseException as error:
                     raise _refused(name, last, error) from error
             elif isinstance(codec, BytesToBytesCodec):
-                try:
-                    prepared = codec.prepare(last)
-                    if not isinstance(prepared, BytesToBytesCodec):
-                        raise TypeError(f"prepare returned {prepared!r}")
-                except BaseException as error:
-                    raise _refused(name, last, error) from error
+                prepared = codec_calls.query(name, BytesToBytesCodec, codec.prepare, last)
                 bytes_to_bytes.append((name, prepared))
         if array_to_bytes is None:
             raise CodecChainError("a codec chain requires exactly one array -> bytes codec")

@@ -11,7 +11,7 @@ from zarr_core.registry import discovery, registry
 from zarr_core.registry.entry_points import entry_points
 from zarr_core.registry.extension_names import names
 from zarr_core.registry.extension_points import get_extension_point
-from zarr_core.registry.known_extensions import EXTENSIONS, EXTRAS, PUBLISHED
+from zarr_core.registry.known_extensions import EXTENSIONS, EXTRAS
 
 if TYPE_CHECKING:
     from zarr_core.location import Location
@@ -102,6 +102,14 @@ def install_hint(extension_point: str, name: str) -> str:
     )
 
 
+def _published() -> dict[str, dict[str, str]]:
+    """For distributions of others, the names of their extensions for zarr-python and numcodecs."""
+    import tomllib  # seldom needed
+    from importlib.resources import files
+
+    return tomllib.loads(files(__package__).joinpath("published_extensions.toml").read_text())
+
+
 def _for_other_library(extension_point: str, name: str) -> str:
     """How to use an installed or published extension for zarr-python or numcodecs; else empty."""
     group = f"zarr.{extension_point.replace('codec', 'codecs')}"
@@ -113,7 +121,7 @@ def _for_other_library(extension_point: str, name: str) -> str:
             )
     plain = name.removeprefix("numcodecs.")
     library, needed = ("zarr", " zarr-bridge") if plain == name else ("numcodecs", "")
-    for distribution, kinds in PUBLISHED.items():
+    for distribution, kinds in _published().items():
         if plain in kinds.get(f"{library}.{extension_point}", "").split():
             return f"A package with it has been published: pip install {distribution}{needed}"
     return ""

@@ -34,66 +34,6 @@ EXTENSIONS: dict[str, dict[str, str]] = {
     },
 }
 
-# For a distribution of others, the names of its extensions for zarr-python and numcodecs.
-PUBLISHED: dict[str, dict[str, str]] = {
-    "cft-zarr": {
-        "zarr.codec": "cft_zarr.jls16 cft_zarr.jpeg cft_zarr.jpeg_compressor cft_zarr.jpegxl cft_zarr.shift12jls cft_zarr.shift12jls_compressor"
-    },
-    "delta2D_numcodecs": {"numcodecs.codec": "delta2D"},
-    "flac_numcodecs": {"numcodecs.codec": "flac"},
-    "gribberish": {"zarr.codec": "gribberish"},
-    "gribscan": {"numcodecs.codec": "gribscan.rawgrib rawgrib"},
-    "healpix-compress": {
-        "zarr.codec": "hcc-dct hcc-decompose hcc-grad-dct hcc-grad-dwt hcc-sentinel2 hcc-sentinel2-pyramid"
-    },
-    "imagecodecs-numcodecs": {
-        "numcodecs.codec": "imagecodecs_aec imagecodecs_apng imagecodecs_avif imagecodecs_b2nd imagecodecs_bfloat16 imagecodecs_bitorder imagecodecs_bitshuffle imagecodecs_blosc imagecodecs_blosc2 imagecodecs_bmp imagecodecs_brotli imagecodecs_byteshuffle imagecodecs_bz2 imagecodecs_ccittfax3 imagecodecs_ccittfax4 imagecodecs_ccittrle imagecodecs_checksum imagecodecs_chunked imagecodecs_cms imagecodecs_dds imagecodecs_deflate imagecodecs_delta imagecodecs_dicomrle imagecodecs_eer imagecodecs_exr imagecodecs_float24 imagecodecs_floatpred imagecodecs_gif imagecodecs_hcomp imagecodecs_heif imagecodecs_htj2k imagecodecs_isal imagecodecs_jpeg imagecodecs_jpeg2k imagecodecs_jpegls imagecodecs_jpegxl imagecodecs_jpegxr imagecodecs_jpegxs imagecodecs_lerc imagecodecs_ljpeg imagecodecs_lz4 imagecodecs_lz4f imagecodecs_lz4h5 imagecodecs_lzf imagecodecs_lzfse imagecodecs_lzham imagecodecs_lzma imagecodecs_lzo imagecodecs_lzw imagecodecs_meshopt imagecodecs_openzl imagecodecs_packbits imagecodecs_packints imagecodecs_pcodec imagecodecs_pcx imagecodecs_pglz imagecodecs_pixarlog imagecodecs_plio imagecodecs_png imagecodecs_qoi imagecodecs_quantize imagecodecs_rcomp imagecodecs_rgbe imagecodecs_snappy imagecodecs_sperr imagecodecs_spng imagecodecs_sz3 imagecodecs_szip imagecodecs_tga imagecodecs_tiff imagecodecs_ultrahdr imagecodecs_wavpack imagecodecs_webp imagecodecs_wic imagecodecs_xor imagecodecs_zfp imagecodecs_zlib imagecodecs_zlibng imagecodecs_zopfli imagecodecs_zstd imagecodecs_zstd1"
-    },
-    "imagecodecs-zarr": {
-        "zarr.codec": "imagecodecs_aec imagecodecs_apng imagecodecs_avif imagecodecs_b2nd imagecodecs_bfloat16 imagecodecs_bitorder imagecodecs_bitshuffle imagecodecs_blosc imagecodecs_blosc2 imagecodecs_bmp imagecodecs_brotli imagecodecs_byteshuffle imagecodecs_bz2 imagecodecs_ccittfax3 imagecodecs_ccittfax4 imagecodecs_ccittrle imagecodecs_checksum imagecodecs_chunked imagecodecs_cms imagecodecs_dds imagecodecs_deflate imagecodecs_delta imagecodecs_dicomrle imagecodecs_eer imagecodecs_exr imagecodecs_float24 imagecodecs_floatpred imagecodecs_gif imagecodecs_hcomp imagecodecs_heif imagecodecs_htj2k imagecodecs_isal imagecodecs_jpeg imagecodecs_jpeg2k imagecodecs_jpegls imagecodecs_jpegxl imagecodecs_jpegxr imagecodecs_jpegxs imagecodecs_lerc imagecodecs_ljpeg imagecodecs_lz4 imagecodecs_lz4f imagecodecs_lz4h5 imagecodecs_lzf imagecodecs_lzfse imagecodecs_lzham imagecodecs_lzma imagecodecs_lzo imagecodecs_lzw imagecodecs_meshopt imagecodecs_openzl imagecodecs_packbits imagecodecs_packints imagecodecs_pcodec imagecodecs_pcx imagecodecs_pglz imagecodecs_pixarlog imagecodecs_plio imagecodecs_png imagecodecs_qoi imagecodecs_quantize imagecodecs_rcomp imagecodecs_rgbe imagecodecs_snappy imagecodecs_sperr imagecodecs_spng imagecodecs_sz3 imagecodecs_szip imagecodecs_tga imagecodecs_tiff imagecodecs_ultrahdr imagecodecs_wavpack imagecodecs_webp imagecodecs_wic imagecodecs_xor imagecodecs_zfp imagecodecs_zlib imagecodecs_zlibng imagecodecs_zopfli imagecodecs_zstd imagecodecs_zstd1"
-    },
-    "kerchunk": {
-        "numcodecs.codec": "FITSAscii FITSVarBintable fill_hdf_strings grib record_member zlib"
-    },
-    "nd-image-codecs": {"zarr.codec": "htj2k nd_lift nd_zfp reshape zfp"},
-    "numcodecs-bitmap-index": {"numcodecs.codec": "bitmap-index"},
-    "numcodecs-combinators": {
-        "numcodecs.codec": "combinators.best combinators.framed combinators.stack"
-    },
-    "numcodecs-delta": {"numcodecs.codec": "delta.binary"},
-    "numcodecs-huffman": {"numcodecs.codec": "huffman"},
-    "numcodecs-mask": {"numcodecs.codec": "mask.meta"},
-    "numcodecs-pw-ratio": {"numcodecs.codec": "pw_ratio"},
-    "numcodecs-random-projection": {"numcodecs.codec": "rp"},
-    "numcodecs-replace": {"numcodecs.codec": "replace.filter"},
-    "numcodecs-safeguards": {"numcodecs.codec": "safeguards"},
-    "numcodecs-shuffle": {"numcodecs.codec": "shuffle.typed-byte"},
-    "numcodecs-tokenize": {"numcodecs.codec": "tokenize"},
-    "numcodecs-zero": {"numcodecs.codec": "zero"},
-    "numcodecs_wasm_bit_round": {"numcodecs.codec": "bit-round.rs"},
-    "numcodecs_wasm_fixed_offset_scale": {"numcodecs.codec": "fixed-offset-scale.rs"},
-    "numcodecs_wasm_lc": {"numcodecs.codec": "lc.rs"},
-    "numcodecs_wasm_linear_quantize": {"numcodecs.codec": "linear-quantize.rs"},
-    "numcodecs_wasm_pco": {"numcodecs.codec": "pco.rs"},
-    "numcodecs_wasm_sz3": {"numcodecs.codec": "sz3.rs"},
-    "numcodecs_wasm_uniform_noise": {"numcodecs.codec": "uniform-noise.rs"},
-    "numcodecs_wasm_zfp": {"numcodecs.codec": "zfp.rs"},
-    "numcodecs_wasm_zlib": {"numcodecs.codec": "zlib.rs"},
-    "numcodecs_wasm_zstd": {"numcodecs.codec": "zstd.rs"},
-    "ocf_blosc2": {"numcodecs.codec": "blosc2"},
-    "omfiles": {"zarr.codec": "omfiles.pfor omfiles.pfor_serializer"},
-    "vc-delta3d": {"numcodecs.codec": "vc-delta3d"},
-    "virtual_tiff": {
-        "zarr.codec": "imagecodecs_deflate imagecodecs_delta imagecodecs_floatpred imagecodecs_jetraw imagecodecs_jpeg imagecodecs_jpeg2k imagecodecs_jpeg8 imagecodecs_jpegxl imagecodecs_jpegxr imagecodecs_lerc imagecodecs_lzw imagecodecs_packbits imagecodecs_png imagecodecs_webp imagecodecs_zstd virtual_tiff.ChunkyCodec virtual_tiff.HorizontalDeltaCodec"
-    },
-    "zarr-any-numcodecs": {
-        "zarr.codec": "any-numcodecs.array-array any-numcodecs.array-bytes any-numcodecs.bytes-bytes"
-    },
-    "zarr-n5": {"zarr.codec": "n5_default"},
-    "zarr-template": {"zarr.chunk_key_encoding": "template"},
-    "zarr-vlen-ndarray": {"zarr.codec": "vlen-ndarray", "zarr.data_type": "ndarray"},
-}
-
 # For a distribution and an extra, the stores that need it.
 EXTRAS: dict[str, dict[str, str]] = {
     "zarr-stores": {
