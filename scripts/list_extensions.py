@@ -4,8 +4,10 @@ The module ``zarr_core.registry.known_extensions`` contains the names of extensi
 of distributions, what formats declare, and what the arguments of the core select.  The core
 needs them for extensions that are not installed, or not imported yet.  They are read from the entry points in
 ``packages/*/pyproject.toml``, the tables ``[tool.zarr-core]`` there, and the classes of formats.
+``published_extensions.toml`` beside it has the extensions of distributions of others.
 
-Run it without arguments to write the module, with ``--check`` to compare.
+Run it without arguments to write the module, with ``--check`` to compare, with ``--published`` to
+update ``published_extensions.toml`` from the distributions that are installed.
 """
 
 from __future__ import annotations
@@ -14,11 +16,20 @@ import argparse
 import sys
 import tomllib
 from importlib import import_module
+from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 MODULE = ROOT / "packages/zarr-core/src/zarr_core/registry/known_extensions.py"
+
+PUBLISHED = MODULE.with_name("published_extensions.toml")
+GROUPS = {
+    "zarr.codecs": "zarr.codec",
+    "zarr.data_type": "zarr.data_type",
+    "zarr.chunk_key_encoding": "zarr.chunk_key_encoding",
+    "numcodecs.codecs": "numcodecs.codec",
+}
 
 HEAD = '''\
 """Extensions of the distributions of this project, which need not be installed.
@@ -132,6 +143,25 @@ def _load(target: str) -> Any:
     return getattr(import_module(module), name)
 
 
+def update_published() -> None:
+    """Add the extensions of installed distributions of others for zarr-python and numcodecs."""
+    published: dict[str, Any] = tomllib.loads(PUBLISHED.read_text(encoding="utf-8"))
+    own = {file.parent.name for file in (ROOT / "packages").glob("*/pyproject.toml")}
+    for distribution in distributions():
+        kinds: dict[str, set[str]] = {}
+        for point in distribution.entry_points:
+            if point.group in GROUPS:
+                kinds.setdefault(GROUPS[point.group], set()).add(point.name)
+        if kinds and distribution.name not in {*own, "zarr", "numcodecs"}:
+            published[distribution.name] = {
+                kind: " ".join(sorted(names)) for kind, names in sorted(kinds.items())
+            }
+    lines = ["# Written by scripts/list_extensions.py --published; others may be added by hand."]
+    for name, kinds in sorted(published.items()):
+        lines += [f"\n[{name}]", *(f'"{kind}" = "{names}"' for kind, names in kinds.items())]
+    PUBLISHED.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
 def text() -> str:
     """Return the text of the module; ``make format`` breaks its lines."""
     parts = [HEAD]
@@ -151,7 +181,11 @@ def main() -> int:
     """Write or check the module."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="compare, do not write")
-    if not parser.parse_args().check:
+    parser.add_argument("--published", action="store_true", help="update the published ones")
+    arguments = parser.parse_args()
+    if arguments.published:
+        update_published()
+    elif not arguments.check:
         MODULE.write_text(text(), encoding="utf-8")
     elif _written() != tables():
         print(f"{MODULE} is out of date; run scripts/list_extensions.py", file=sys.stderr)

@@ -4,6 +4,7 @@ import importlib
 import pickle
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -372,7 +373,7 @@ def test_they_are_listed_without_being_imported():
     for kind, name in (("codec", "far-many"), ("data_type", "far-int16")):
         assert lines[kind, name, "far-zarr"].wins
     assert not lines["codec", "far-twice", "far-zarr"].wins
-    assert ("codec", "gzip", "far-zarr") not in lines
+    assert not lines["codec", "gzip", "far-zarr"].wins
     assert "far_zarr" not in sys.modules
 
 
@@ -386,3 +387,173 @@ def test_zarr_python_is_imported_on_first_use():
         "assert not {'zarr', 'asyncio', 'zarr_bridge.codecs'} & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+SPEC_SOURCE = '''
+import asyncio
+from dataclasses import dataclass
+import numpy as np
+from zarr.abc.codec import ArrayBytesCodec, BytesBytesCodec
+
+
+@dataclass(frozen=True)
+class Reversed(BytesBytesCodec):
+    """Reverses the bytes of each element, and adds the shape; waits like a service."""
+    name: str = "near-reversed"
+    is_fixed_size = False
+    def _head(self, spec):
+        return np.array(spec.shape, "<u4").tobytes()
+    async def _encode_single(self, data, spec):
+        await asyncio.sleep(0.02)
+        size = spec.dtype.to_native_dtype().itemsize
+        turned = data.as_numpy_array().view("u1").reshape(-1, size)[:, ::-1].tobytes()
+        return spec.prototype.buffer.from_bytes(self._head(spec) + turned)
+    async def _decode_single(self, data, spec):
+        await asyncio.sleep(0.02)
+        head, size = self._head(spec), spec.dtype.to_native_dtype().itemsize
+        content = data.to_bytes()
+        assert content[: len(head)] == head
+        turned = np.frombuffer(content[len(head) :], "u1").reshape(-1, size)[:, ::-1]
+        return spec.prototype.buffer.from_bytes(turned.tobytes())
+
+
+@dataclass(frozen=True)
+class Plain(ArrayBytesCodec):
+    """Returns an array of NumPy, which zarr-python accepts."""
+    name: str = "near-plain"
+    is_fixed_size = True
+    async def _encode_single(self, data, spec):
+        return spec.prototype.buffer.from_bytes(data.as_numpy_array().tobytes())
+    async def _decode_single(self, data, spec):
+        dtype = spec.dtype.to_native_dtype()
+        return np.frombuffer(data.to_bytes(), dtype).reshape(spec.shape).copy()
+'''
+NEAR = "[zarr.codecs]\nnear-reversed = near:Reversed\nnear-plain = near:Plain\n"
+
+
+@pytest.fixture
+def near(tmp_path, monkeypatch):
+    """The distribution near-plugin, with codecs that inherit from_dict and to_dict."""
+    site = tmp_path / "near"
+    site.mkdir()
+    (site / "near.py").write_text(SPEC_SOURCE)
+    info = site / "near_plugin-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: near-plugin\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(NEAR)
+    monkeypatch.syspath_prepend(site)
+    discovery.refresh()
+    from zarr.registry import register_codec
+
+    module = importlib.import_module("near")
+    register_codec("near-reversed", module.Reversed)
+    register_codec("near-plain", module.Plain)
+    yield
+    discovery.refresh()
+    sys.modules.pop("near", None)
+
+
+REVERSED = {"name": "near-reversed"}
+NARROW = {
+    "name": "numcodecs.astype",
+    "configuration": {"encode_dtype": "<i2", "decode_dtype": "<i8"},
+}
+CHUNK_SPECS = {
+    "chunks": {"chunks": (3, 4)},
+    "shards": {"chunks": (3, 4), "shards": (6, 8)},
+    "transposed": {"chunks": (3, 4), "filters": [{"name": "transpose", "configuration": {"order": [1, 0]}}]},
+    "other data type": {"chunks": (3, 4), "filters": [NARROW]},
+}  # fmt: skip
+
+
+@pytest.mark.usefixtures("near")
+@pytest.mark.filterwarnings("ignore:Numcodecs codecs")
+@pytest.mark.parametrize("layout", CHUNK_SPECS)
+def test_bytes_codec_receives_the_spec_of_the_chunk(tmp_path, layout):
+    values = np.arange(7 * 9, dtype="int64").reshape(7, 9)
+    options = {"shape": values.shape, "dtype": "int64", "compressors": [REVERSED], "fill_value": -1}
+    written = {}
+    for name, library in (("ours", zarr), ("theirs", zarr_python)):
+        library.create_array(tmp_path / name, **options, **CHUNK_SPECS[layout])[...] = values
+        chunks = sorted((tmp_path / name / "c").rglob("*"))
+        written[name] = {str(it.relative_to(tmp_path / name)): it.read_bytes() for it in chunks if it.is_file()}  # fmt: skip
+    if layout != "shards":
+        assert written["ours"] == written["theirs"]
+    np.testing.assert_array_equal(zarr.open_array(tmp_path / "theirs")[...], values)
+    np.testing.assert_array_equal(zarr_python.open_array(tmp_path / "ours", mode="r")[...], values)
+
+
+@pytest.mark.usefixtures("near")
+def test_bytes_codec_inside_the_conditional_codec_receives_the_spec():
+    from zarr_codecs.conditional import ConditionalCodec
+
+    kind = ConditionalCodec.deciding("always_apply")
+    store = zarr.MemoryStore()
+    with zarr.override_extensions({"codec": {"conditional": kind}}):
+        values = np.arange(12, dtype="uint16")
+        zarr.create_array(store, data=values, chunks=4, compressors=[kind([REVERSED])])
+        np.testing.assert_array_equal(zarr.open_array(store)[...], values)
+
+
+@pytest.mark.usefixtures("near")
+def test_bytes_codec_without_a_chunk_raises():
+    with pytest.raises(CodecError, match="without the shape"):
+        create_extension("codec", ExtensionDefinition("near-reversed")).encode(b"1234", 4)
+
+
+@pytest.mark.usefixtures("near")
+def test_decoders_can_return_arrays_of_numpy(tmp_path):
+    options = {"serializer": {"name": "near-plain"}, "compressors": None, "chunks": 4}
+    zarr.create_array(tmp_path / "a", data=np.arange(10.0), **options)
+    np.testing.assert_array_equal(zarr.open_array(tmp_path / "a")[...], np.arange(10.0))
+    np.testing.assert_array_equal(zarr_python.open_array(tmp_path / "a")[...], np.arange(10.0))
+    document = zarr.open_array(tmp_path / "a").metadata.to_json()
+    assert document["codecs"] == [{"name": "near-plain"}]
+
+
+@pytest.mark.usefixtures("near")
+@pytest.mark.parametrize("shards", [None, 40, 8], ids=str)
+def test_calls_of_codecs_that_wait_are_concurrent(shards):
+    values = np.arange(160, dtype="int16")
+    array = zarr.create_array(
+        shape=160, chunks=4, shards=shards, dtype="int16", compressors=[REVERSED]
+    )
+    start = time.perf_counter()
+    array[...] = values
+    between = time.perf_counter()
+    np.testing.assert_array_equal(array[...], values)
+    one_by_one = 40 * 0.02
+    assert between - start < one_by_one / 2
+    assert time.perf_counter() - between < one_by_one / 2
+
+
+def test_shadowed_extensions_are_listed_with_the_setting(far):
+    from zarr_core import installed_extensions
+
+    (line,) = [
+        line
+        for line in installed_extensions(extension_point="codec", names=["gzip"])
+        if line.distribution != "zarr-codecs"
+    ]
+    assert not line.wins
+    assert line.loads is None
+    setting = "providers={'codec.gzip': '" + line.choice + "'}"
+    assert str(line).endswith(f"not used; to select it: config.set({setting})")
+
+
+def test_nothing_is_offered_beside_zarr_python_2(tmp_path, far):
+    (tmp_path / "old" / "zarr").mkdir(parents=True)
+    (tmp_path / "old" / "zarr" / "__init__.py").write_text("__version__ = '2.18.7'\n")
+    code = (
+        "import sys; sys.path[:0] = sys.argv[1:]\n"
+        "import zarr_core\n"
+        "from zarr_bridge.entry_points import providers\n"
+        "print([*providers()], 'zarr' in sys.modules)\n"
+        "import zarr; print([*providers()])\n"
+        "print(zarr_core.create_array(shape=3)[...].sum())"
+    )
+    folders = [str(tmp_path / "old"), str(tmp_path / "site")]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *folders], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split("\n")[:2] == ["[] False", "[]"]

@@ -140,3 +140,57 @@ def test_codec_that_cannot_be_imported_is_omitted(acme, tmp_path, monkeypatch):
         assert "gzip" in register()
     with pytest.raises(ExtensionLoadError, match=r"broken-codec 2\.5"):
         register("acme.broken")
+
+
+def test_one_class_for_both_libraries(tmp_path):
+    """zarr-python finds the second entry point and writes; both read, without register()."""
+    site = tmp_path / "site"
+    info = site / "both_plugin-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: both-plugin\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(
+        "[zarr_core.codec]\nboth.xor = both:Xor\n"
+        "[zarr.codecs]\nboth.xor = both_zarr:Xor\n"
+        "[zarr_core.chunk_key_encoding]\nboth.flat = both:Flat\n"
+        "[zarr.chunk_key_encoding]\nboth.flat = both_zarr:Flat\n"
+    )
+    (site / "both.py").write_text(
+        "from dataclasses import dataclass\n"
+        "from zarr_core.extension import BytesToBytesCodec, ChunkKeyEncoding, ExtensionDefinition\n"
+        "@dataclass(frozen=True, slots=True)\n"
+        "class Xor(BytesToBytesCodec):\n"
+        "    key: int = 7\n"
+        "    def encode(self, data, decoded_size):\n"
+        "        return bytes(byte ^ self.key for byte in bytes(data))\n"
+        "    decode = encode\n"
+        "class Flat(ChunkKeyEncoding):\n"
+        "    @classmethod\n"
+        "    def from_definition(cls, definition): return cls()\n"
+        "    def to_definition(self): return ExtensionDefinition('both.flat')\n"
+        "    def encode(self, chunk): return 'x' + '-'.join(map(str, chunk))\n"
+        "    def decode(self, key, ndim): return tuple(map(int, key[1:].split('-'))) if key[0] == 'x' else None\n"
+    )
+    (site / "both_zarr.py").write_text(
+        "import both\n"
+        "from zarr_bridge.zarr_python_codecs import adapt_to_zarr_python\n"
+        "Xor = adapt_to_zarr_python('both.xor', both.Xor)\n"
+        "Flat = adapt_to_zarr_python('both.flat', both.Flat)\n"
+    )
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "import numpy as np, zarr\n"
+        "xor = {'name': 'both.xor', 'configuration': {'key': 9}}\n"
+        "a = zarr.create_array(sys.argv[2], shape=(5, 6), chunks=(2, 3), dtype='float32',\n"
+        "    compressors=[xor], chunk_key_encoding={'name': 'both.flat'})\n"
+        "a[...] = np.arange(30).reshape(5, 6)\n"
+        "import zarr_core\n"
+        "ours = zarr_core.open_array(sys.argv[2], mode='a')\n"
+        "assert type(ours.compressors[0]).__module__ == 'both'\n"
+        "ours[0] = -1\n"
+        "print(ours[...].sum(), zarr.open_array(sys.argv[2])[...].sum(), ours.nchunks_initialized)"
+    )
+    command = [sys.executable, "-W", "ignore", "-c", code, str(site), str(tmp_path / "a.zarr")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    assert done.stdout.split() == ["414.0", "414.0", "6"]
+    assert (tmp_path / "a.zarr" / "x2-1").is_file()

@@ -1,13 +1,22 @@
 """Stores of zarr-python in zarr_core."""
 
 import pickle
+from inspect import iscoroutinefunction
 
 import numpy as np
 import pytest
 import zarr
 import zarr_core
 from store_contract import StoreContract
-from zarr.storage import FsspecStore, LocalStore, MemoryStore, ObjectStore, StorePath, ZipStore
+from zarr.storage import (
+    FsspecStore,
+    LocalStore,
+    MemoryStore,
+    ObjectStore,
+    StorePath,
+    WrapperStore,
+    ZipStore,
+)
 from zarr_bridge.stores import ZarrPythonStore
 from zarr_conformance.kit.store_keys import GOOD_KEYS
 from zarr_core.errors import (
@@ -253,3 +262,41 @@ def test_static_credentials_are_not_pickled():
                 pickle.dumps(store)
         else:
             pickle.loads(pickle.dumps(store))
+
+
+async def _not_implemented(*args, **options):
+    raise NotImplementedError("this store does not have it")
+
+
+async def _no_listing(*args, **options):
+    raise NotImplementedError("this store does not have it")
+    yield ""  # an asynchronous generator
+
+
+REQUIRED = {"get", "set", "delete", "list_dir", "close", "open", "with_read_only"}
+LESS = [
+    name
+    for name, method in vars(zarr.abc.store.Store).items()
+    if (not name.startswith("_") and iscoroutinefunction(method)) or name in ("list", "list_prefix")
+]
+
+
+@pytest.mark.parametrize("missing", [*([name] for name in LESS), LESS], ids=str)
+def test_stores_with_fewer_methods(missing):
+    methods = {
+        name: _no_listing if name in ("list", "list_prefix") else _not_implemented
+        for name in set(missing) - REQUIRED
+    }
+    store = type("LessStore", (WrapperStore,), methods)(MemoryStore())
+    group = zarr_core.create_group(store)
+    values = np.arange(60, dtype="float32").reshape(6, 10)
+    group.create_array("inner/a", data=values, chunks=(1, 5), shards=(3, 10))
+    group = zarr_core.open_group(store)
+    array = group["inner/a"]
+    assert [name for name, _ in group.members()] == ["inner"]
+    assert "inner" in str(group.tree())
+    np.testing.assert_array_equal(array[...], values)
+    np.testing.assert_array_equal(array[4, 2:9], values[4, 2:9])
+    array[1, 2] = 7
+    assert array.nchunks_initialized
+    assert zarr.open_array(store, path="inner/a")[1, 2] == 7

@@ -86,12 +86,24 @@ class Words(Codec):
     def decode(self, buf, out=None):
         return np.array(bytes(buf).decode().split("\\n"), object)
 
+class Typed(Codec):
+    """Needs arrays to decode, as codecs in WebAssembly do."""
+    codec_id = "far_typed"
+    def encode(self, buf):
+        if np.asarray(buf).dtype.kind == "S":
+            raise TypeError(f"unsupported dtype {np.asarray(buf).dtype}")
+        return np.asarray(buf).tobytes()[::-1]
+    def decode(self, buf, out=None):
+        if np.asarray(buf).dtype != "u1":
+            raise TypeError(f"unsupported dtype {np.asarray(buf).dtype}")
+        return buf[::-1]
+
 class Pickle(Xor):
     codec_id = "pickle"
 '''
 NAMES = {
     "far_xor": "Xor", "far_sum": "Sum", "far_negative": "Negative", "far_picture": "Picture",
-    "far_one_way": "OneWay", "far_words": "Words", "pickle": "Pickle", "zlib": "Xor",
+    "far_one_way": "OneWay", "far_words": "Words", "far_typed": "Typed", "pickle": "Pickle", "zlib": "Xor",
     "far_twice": "Sum", "far_broken": "Nobody", "far_function": "np.array",
 }  # fmt: skip
 
@@ -250,6 +262,40 @@ def test_in_version_2_by_its_id(far, filters, compressor):
     for codec in (*(filters or ()), *([compressor] if compressor else ())):
         encoded = numcodecs.get_codec(codec).encode(encoded)
     assert array.store.get("0.2") == bytes(encoded)
+
+
+@pytest.mark.parametrize("form", ["object", "list", "configuration", "name"])
+@pytest.mark.parametrize("identifier", ["far_picture", "far_typed"])
+def test_array_to_bytes_compressor_of_version_2(far, identifier, form):
+    numcodecs.registry.run_entrypoints()
+    codec = numcodecs.get_codec({"id": identifier})
+    compressors = {
+        "object": codec,
+        "list": [codec],
+        "configuration": codec.get_config(),
+        "name": f"numcodecs.{identifier}",
+    }[form]
+    store = zarr.MemoryStore()
+    array = zarr.create_array(
+        store, data=VALUES, chunks=(4, 4), zarr_format=2, compressors=compressors
+    )
+    assert json.loads(bytes(store.get(".zarray")))["compressor"] == {"id": identifier}
+    assert np.array_equal(zarr.open_array(store)[...], VALUES)
+    array[1:3] = 9
+    assert (zarr.open_array(store, mode="a")[1:3] == 9).all()
+    plain = zarr.create_array(data=VALUES, chunks=(4, 4))
+    copy = zarr.MemoryStore()
+    zarr.copy(plain, copy, zarr_format=2, compressors=compressors)
+    assert json.loads(bytes(copy.get(".zarray")))["compressor"] == {"id": identifier}
+    assert np.array_equal(zarr.open_array(copy)[...], VALUES)
+
+
+@pytest.mark.parametrize("place", ["serializer", "compressors"])
+def test_decoder_that_needs_arrays(far, place):
+    options = {"compressors": None, place: "numcodecs.far_typed"}
+    store = zarr.MemoryStore()
+    zarr.create_array(store, data=VALUES, chunks=(4, 4), **options)
+    assert np.array_equal(zarr.open_array(store)[...], VALUES)
 
 
 def test_two_distributions_of_one_id_are_in_conflict(far):

@@ -1,18 +1,22 @@
 """zfp: its five modes as the library has them, promotion of small types, damage."""
 
 import pickle
+import sys
 from contextlib import suppress
 
 import numpy as np
 import pytest
+import zarr_core as zarr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from registered_codecs import chain, data_type, made, round_trip
 from zarr_codecs import _libzfp
 from zarr_codecs.zfp import ZfpCodec
+from zarr_core.config import config
 from zarr_core.errors import CodecChainError
 from zarr_core.extension import ChunkDecodeError, CodecError, ExtensionConfigurationError
+from zarr_core.registry import discovery
 
 zfpy = pytest.importorskip("zfpy")
 
@@ -193,6 +197,50 @@ def test_streams_that_are_too_long_for_their_rate():
     bound = chain(made("zfp", mode="fixed_rate", rate=8), SMOOTH)
     with pytest.raises(ChunkDecodeError, match="are not a valid stream"):
         bound.decode(bytes(bound.encode(SMOOTH)) + bytes(8))
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float32", "float64", "int64"])
+@pytest.mark.parametrize("shape", [(30,), (5, 9), (3, 4, 5), (2, 3, 4, 5)], ids=str)
+def test_streams_with_a_header_are_refused_and_kept(dtype, shape):
+    values = np.arange(np.prod(shape)).reshape(shape).astype(dtype)
+    store = zarr.MemoryStore()
+    array = zarr.create_array(
+        store, data=values, chunks=shape, serializer=ZfpCodec("reversible"), compressors=None
+    )
+    (key,) = list(store.list_prefix("c/"))
+    stream = zfpy.compress_numpy(values, write_header=True)
+    store.set(key, stream)
+    for access in (lambda: array[...], lambda: array.__setitem__((0,) * len(shape), 1)):
+        with pytest.raises(ChunkDecodeError, match="begins with a header of zfp"):
+            access()
+    assert store.get(key) == stream
+    array[...] = values
+    assert np.array_equal(array[...], values)
+
+
+def test_missing_library_names_other_providers(tmp_path, monkeypatch):
+    info = tmp_path / "other_zfp-2.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: other-zfp\nVersion: 2.0\n")
+    (info / "entry_points.txt").write_text("[zarr_core.codec]\nzfp = other_zfp:Zfp\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setitem(sys.modules, "zfpy", None)
+    discovery.refresh()
+    _libzfp._zfpy.cache_clear()
+    try:
+        with pytest.raises(CodecError, match=r"providers=\{'codec.zfp': 'other-zfp'\}"):
+            _libzfp.compress(SMOOTH, _libzfp.REVERSIBLE)
+        with (
+            config.set(providers={"codec.zfp": "zarr-codecs"}),
+            pytest.raises(ExtensionConfigurationError) as caught,
+        ):
+            made("zfp", mode="reversible", dims=2)
+        assert "'zfp' of zarr-codecs " in str(caught.value)
+        assert "providers={'codec.zfp': 'other-zfp'}" in str(caught.value)
+    finally:
+        monkeypatch.undo()
+        discovery.refresh()
+        _libzfp._zfpy.cache_clear()
 
 
 def test_memory_of_the_configuration_is_limited(at_most):

@@ -105,3 +105,41 @@ def test_the_formats_that_exist_are_listed(version):
         pytest.raises(UnknownExtensionError, match=r"zarr_format must be one of 3\."),
     ):
         zarr.open({}, zarr_format=version)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "command"),
+    [
+        ("codec", "imagecodecs_jpegxl", "imagecodecs-zarr zarr-bridge"),
+        ("codec", "omfiles.pfor", "omfiles zarr-bridge"),
+        ("data_type", "ndarray", "zarr-vlen-ndarray zarr-bridge"),
+        ("codec", "numcodecs.flac", "flac_numcodecs"),
+    ],
+)
+def test_published_packages_are_named(monkeypatch, kind, name, command):
+    monkeypatch.setattr(hints, "entry_points", lambda prefix: [])  # none is installed
+    with config.set(disabled_plugins={"*"}):
+        hint = install_hint(kind, name)
+    assert f"A package with it has been published: pip install {command}" in hint
+
+
+@pytest.mark.parametrize(
+    ("group", "line", "kind", "name"),
+    [
+        ("zarr.codecs", "far.squash = far:Squash", "codec", "far.squash"),
+        ("zarr.codecs.far.press", "one = far:Press", "codec", "far.press"),
+        ("zarr.data_type", "far.angle = far:Angle", "data_type", "far.angle"),
+        ("zarr.chunk_key_encoding", "far.key = far:Key", "chunk_key_encoding", "far.key"),
+    ],
+)
+def test_extensions_for_zarr_python_need_the_bridge(tmp_path, monkeypatch, group, line, kind, name):
+    info = tmp_path / "far_plugin-3.1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: far-plugin\nVersion: 3.1\n")
+    (info / "entry_points.txt").write_text(f"[{group}]\n{line}\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with config.set(disabled_plugins={"*"}):  # no bridge
+        hint = install_hint(kind, name)
+    assert hint == (
+        "far-plugin 3.1 provides it for zarr-python; to use it: pip install zarr-bridge"
+    )

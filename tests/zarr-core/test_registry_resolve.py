@@ -157,7 +157,7 @@ OUTER = """
         (
             {"name": "acme.in", "configuration": {"kee": 1}},
             ExtensionConfigurationError,
-            "/configuration/codecs/1: invalid configuration of codec 'acme.in':\n"
+            "/configuration/codecs/1: invalid configuration of codec 'acme.in' of acme 1.0:\n"
             "  /codecs/0/configuration/codecs/1/configuration: ",
         ),
         (

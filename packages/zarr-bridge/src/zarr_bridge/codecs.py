@@ -7,17 +7,12 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
-from zarr_core.errors import CodecChainError
+from zarr_core.errors import CodecChainError, CodecError
 from zarr_core.extension import ArrayToArrayCodec, ArrayToBytesCodec, BytesToBytesCodec, Codec
 from zarr_core.tools import strictjson
 
 from zarr_bridge import calls
-from zarr_bridge.specs import (
-    grid_of,
-    representation_of,
-    spec_of,
-    spec_of_bytes,
-)
+from zarr_bridge.specs import grid_of, representation_of, spec_of
 
 if TYPE_CHECKING:
     from typing import Self
@@ -55,9 +50,19 @@ def _adapt_class(name: str, library: Any) -> type[Codec]:
 
 
 def _from_definition(library: Any, definition: ExtensionDefinition) -> Any:
-    return library.from_dict(
-        {"name": definition.name, "configuration": dict(definition.configuration)}
-    )
+    """Create a codec from the object in the document, as zarr-python does."""
+    document = definition.to_json()
+    try:
+        return library.from_dict(document if isinstance(document, dict) else {"name": document})
+    except Exception:  # third-party code may raise anything
+        if definition.configuration:
+            raise
+        # Many classes require a configuration, even an empty one; others do not accept it.
+        try:
+            return library.from_dict({"name": definition.name, "configuration": {}})
+        except Exception:
+            pass
+        raise
 
 
 def _configuration(codec: Any) -> dict[str, JSON]:
@@ -134,6 +139,10 @@ class ForeignArrayToArray(ArrayToArrayCodec):
     def to_configuration(self) -> dict[str, JSON]:
         return _configuration(self.codec)
 
+    @property
+    def max_concurrency(self) -> int | None:
+        return calls.max_concurrency(self.codec)
+
     def resolve(self, decoded: ArrayRepresentation) -> Self:
         return replace(self, codec=_resolve(self.codec, decoded))
 
@@ -143,8 +152,7 @@ class ForeignArrayToArray(ArrayToArrayCodec):
 
     def encode(self, array: Array, decoded: ArrayRepresentation) -> Array:
         codec, spec = _prepare(self._memory, self.codec, decoded)
-        encoded: Array = calls.encode(codec, calls.ndbuffer_of(array), spec).as_numpy_array()
-        return encoded
+        return calls.array_of(calls.encode(codec, calls.ndbuffer_of(array), spec))
 
     def decode(self, array: Array, decoded: ArrayRepresentation) -> Array:
         codec, spec = _prepare(self._memory, self.codec, decoded)
@@ -178,6 +186,10 @@ class ForeignArrayToBytes(ArrayToBytesCodec):
     def to_configuration(self) -> dict[str, JSON]:
         return _configuration(self.codec)
 
+    @property
+    def max_concurrency(self) -> int | None:
+        return calls.max_concurrency(self.codec)
+
     def resolve(self, decoded: ArrayRepresentation) -> Self:
         return replace(self, codec=_resolve(self.codec, decoded))
 
@@ -203,15 +215,12 @@ class ForeignBytesToBytes(BytesToBytesCodec):
     ----------
     codec : zarr.abc.codec.BytesBytesCodec
         The wrapped codec.
-
-    Notes
-    -----
-    The codec receives the array specification only when an array is created, later only bytes.
     """
 
     library: ClassVar[Any] = None
 
     codec: Any
+    _spec: ArraySpec | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def from_definition(cls, definition: ExtensionDefinition) -> Self:
@@ -220,16 +229,29 @@ class ForeignBytesToBytes(BytesToBytesCodec):
     def to_configuration(self) -> dict[str, JSON]:
         return _configuration(self.codec)
 
+    @property
+    def max_concurrency(self) -> int | None:
+        return calls.max_concurrency(self.codec)
+
     def resolve(self, decoded: ArrayRepresentation) -> Self:
         return replace(self, codec=_resolve(self.codec, decoded))
 
+    def prepare(self, decoded: ArrayRepresentation) -> Self:
+        """The codec with the specification of the chunk, which zarr-python passes in each call."""
+        return type(self)(*_prepare({}, self.codec, decoded))
+
     def encode(self, data: Buffer, decoded_size: int | None) -> Buffer:
-        spec = spec_of_bytes(len(data))
-        return calls.bytes_of(calls.encode(self.codec, calls.buffer_of(data), spec))
+        return calls.bytes_of(calls.encode(self.codec, calls.buffer_of(data), self._chunk_spec()))
 
     def decode(self, data: Buffer, decoded_size: int | None) -> Buffer:
-        spec = spec_of_bytes(len(data) if decoded_size is None else decoded_size)
-        return calls.bytes_of(calls.decode(self.codec, calls.buffer_of(data), spec))
+        return calls.bytes_of(calls.decode(self.codec, calls.buffer_of(data), self._chunk_spec()))
+
+    def _chunk_spec(self) -> ArraySpec:
+        if self._spec is None:
+            raise CodecError(
+                f"{self.codec!r} is used without the shape and the data type of a chunk"
+            )
+        return self._spec
 
 
 _KINDS: dict[type[Any], type[Codec]] = {

@@ -8,6 +8,8 @@ metadata, as zarr-python requires for codecs and chunk key encodings.
 from __future__ import annotations
 
 import sys
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import Provider
@@ -30,13 +32,27 @@ _ADAPTERS = {
 
 
 def providers() -> Iterator[Provider]:
-    """Yield every extension that another distribution provides for zarr-python."""
+    """Yield every extension that another distribution provides for zarr-python.
+
+    None beside zarr-python before 3.1, which has other interfaces.
+    """
+    if not _is_supported():
+        return
     for group, name, target, distribution, version in installed_entry_points("zarr."):
         if group.startswith(_MANY_CODECS):
             group, name = "zarr.codecs", group.removeprefix(_MANY_CODECS)
         if group in _ADAPTERS:
             extension_point, adapter = _ADAPTERS[group]
             yield Provider(extension_point, name, target, distribution, version, adapter)
+
+
+def _is_supported() -> bool:
+    """Return whether the installed zarr-python is 3.1 or newer, without importing it."""
+    if (module := sys.modules.get("zarr")) is not None:
+        return not str(getattr(module, "__version__", "")).startswith(("2.", "3.0."))
+    spec = find_spec("zarr")
+    folders = spec.submodule_search_locations if spec else None
+    return any(Path(folder, "dtype.py").is_file() for folder in folders or ())
 
 
 def registered() -> Iterator[Provider]:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from zarr.core.array_spec import ArrayConfig, ArraySpec
 from zarr.core.buffer import cpu
 from zarr.core.metadata import v3
-from zarr.dtype import UInt8, parse_dtype
+from zarr.dtype import parse_dtype
 from zarr_core.extension import ArrayRepresentation
 
 from zarr_bridge.data_types import data_type_of, elements, zdtype_of
 
+if TYPE_CHECKING:
+    import numpy as np
+
 PROTOTYPE = cpu.buffer_prototype
 """Buffers of zarr-python in NumPy arrays, independent of its settings."""
 
-_OCTET = UInt8()
 # zarr-python 3.2 renamed the class.
 _GRID: Any = vars(v3).get("RegularChunkGridMetadata") or vars(v3)["RegularChunkGrid"]
 
@@ -39,12 +40,6 @@ def spec_of(decoded: ArrayRepresentation) -> ArraySpec:
         config=_config(decoded.write_empty_chunks),
         prototype=PROTOTYPE,
     )
-
-
-@lru_cache(maxsize=64)
-def spec_of_bytes(size: int) -> ArraySpec:
-    """Return an array specification for bytes."""
-    return ArraySpec((size,), _OCTET, np.uint8(0), _config(False), PROTOTYPE)
 
 
 def spec_of_elements(shape: tuple[int, ...], dtype: np.dtype[Any]) -> ArraySpec:

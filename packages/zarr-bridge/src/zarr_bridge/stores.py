@@ -7,6 +7,7 @@ URL:            none; pass the object to ``open``
 from __future__ import annotations
 
 from inspect import iscoroutine
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from zarr.abc.store import RangeByteRequest
@@ -192,7 +193,7 @@ class ZarrPythonStore(Store):
 
     def exists(self, key: str) -> bool:
         name = self._name(key)
-        return bool(self._call(key, lambda: self.store.exists(name)))
+        return bool(self._call(key, lambda: self._exists(name)))
 
     def getsize(self, key: str) -> int | None:
         name = self._name(key)
@@ -201,9 +202,12 @@ class ZarrPythonStore(Store):
 
         async def work() -> int | None:
             # getsize of some stores does not report a missing key.
-            return await self.store.getsize(name) if await self.store.exists(name) else None
+            return await self.store.getsize(name) if await self._exists(name) else None
 
-        size: int | None = self._call(key, work)
+        try:
+            size: int | None = self._call(key, work)
+        except StoreCapabilityError:
+            return super().getsize(key)
         return size
 
     # --- writeable ---
@@ -242,7 +246,11 @@ class ZarrPythonStore(Store):
 
     def list_prefix(self, prefix: str) -> Iterator[str]:
         check_prefix(prefix)
-        found = self._collect(prefix, lambda: self.store.list_prefix(self._prefix + prefix))
+        try:
+            found = self._collect(prefix, lambda: self.store.list_prefix(self._prefix + prefix))
+        except StoreCapabilityError:
+            keys, prefixes = self.list_dir(prefix)
+            return chain(keys, *map(self.list_prefix, prefixes))
         cut = len(self._prefix)
         return (
             name[cut:]
@@ -265,12 +273,12 @@ class ZarrPythonStore(Store):
         async def look(key: str) -> tuple[str, bool, bool]:
             name = self._prefix + key
             try:
-                is_key = await self.store.exists(name)
+                is_key = await self._exists(name)
             except Exception as error:  # a store may raise anything
                 if not self._is_missing(error):
                     raise
                 is_key = False
-            return key, is_key, not is_key or not await self.store.is_empty(f"{name}/")
+            return key, is_key, not is_key or not await self._is_empty(f"{name}/")
 
         async def work() -> list[tuple[str, bool, bool]]:
             asked = [(key,) for key in below if _is_key(key)]
@@ -343,9 +351,28 @@ class ZarrPythonStore(Store):
                 raise StoreKeyError(
                     f"the store does not support the key: {error}", self, ascii(key)
                 ) from error
+            if isinstance(error, NotImplementedError):
+                raise StoreCapabilityError(
+                    f"the store does not implement it: {error}", self, key
+                ) from error
             verb = "read from" if kind is StoreReadError else "change"
             text = f"cannot {verb} the store: {type(error).__name__}: {error}"
             raise kind(text, store=self, key=key) from error
+
+    async def _exists(self, name: str) -> bool:
+        try:
+            return await self.store.exists(name)
+        except NotImplementedError:  # zarr-python reads arrays and groups without it
+            try:
+                return await self.store.get(name, PROTOTYPE) is not None
+            except (LookupError, ValueError):  # it is not a key
+                return False
+
+    async def _is_empty(self, prefix: str) -> bool:
+        try:
+            return await self.store.is_empty(prefix)
+        except NotImplementedError:
+            return True
 
     def _is_missing(self, error: Exception) -> bool:
         """Return whether an error means that the key is missing."""

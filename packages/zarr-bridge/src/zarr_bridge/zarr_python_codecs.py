@@ -1,4 +1,4 @@
-"""Adapters of codecs of zarr-core to the interface of zarr-python."""
+"""Adapters of codecs and chunk key encodings of zarr-core to the interface of zarr-python."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
+from zarr.core.chunk_key_encodings import ChunkKeyEncoding as TheirEncoding
 from zarr_core.extension import (
     ArrayToArrayCodec,
     ArrayToBytesCodec,
     BytesToBytesCodec,
+    ChunkKeyEncoding,
     ExtensionDefinition,
 )
-from zarr_core.tools import create_extension
+from zarr_core.tools import create_extension, require_extension
 
 from zarr_bridge import calls
 from zarr_bridge.data_types import zdtype_of
@@ -32,25 +34,31 @@ class VariableSizeError(NotImplementedError):
 
 
 @cache
-def adapt_to_zarr_python(name: str, ours: type[Codec]) -> type[Any]:
-    """Return the codec class that is registered with zarr-python.
+def adapt_to_zarr_python(name: str, ours: type[Codec] | type[ChunkKeyEncoding]) -> type[Any]:
+    """Return a class for zarr-python, for an entry point in ``zarr.codecs`` or another group.
 
     Parameters
     ----------
     name : str
-        Name of the codec in metadata.
+        Name of the extension in metadata.
     ours : type
-        Codec class of zarr-core.
+        Codec class or chunk key encoding class of zarr-core.  Both names have the same class in
+        zarr-core: the entry point in ``zarr_core.codec`` is required too.
 
     Raises
     ------
     ValueError
-        If the class is not one of the three kinds of codecs.
+        If the class is neither one of the three kinds of codecs nor a chunk key encoding.
     """
+    if issubclass(ours, ChunkKeyEncoding):
+        return type(name, (ChunkKeyEncodingAdapter,), {"name": name, "__module__": __name__})
     for kind, theirs in _KINDS.items():
         if issubclass(ours, kind):
             return type(name, (theirs,), {"codec_name": name, "__module__": __name__})
-    raise ValueError(f"{ours!r} is not an array -> array, array -> bytes or bytes -> bytes codec")
+    raise ValueError(
+        f"{ours!r} is not an array -> array, array -> bytes or bytes -> bytes codec, or a chunk "
+        "key encoding"
+    )
 
 
 def _unpickle(data: dict[str, Any]) -> Any:
@@ -208,6 +216,29 @@ class ArrayArrayAdapter(_CodecAdapter, ArrayArrayCodec):
         decoded = representation_of(chunk_spec)
         array = self.codec.decode(chunk_data.as_numpy_array(), decoded)
         return chunk_spec.prototype.nd_buffer.from_numpy_array(_to_zarr_python(array, chunk_spec))
+
+
+@dataclass(frozen=True)
+class ChunkKeyEncodingAdapter(TheirEncoding):
+    """A chunk key encoding of zarr-core."""
+
+    encoding: Any
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """Create the encoding; its configuration is validated by its schema."""
+        definition = ExtensionDefinition.from_json({**data, "name": cls.name})
+        return cls(require_extension("chunk_key_encoding", definition))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the definition in the form of metadata."""
+        document: Any = self.encoding.to_definition().to_json()
+        return document if isinstance(document, dict) else {"name": document}
+
+    def encode_chunk_key(self, chunk_coords: tuple[int, ...]) -> str:
+        """Return the key of a chunk."""
+        key: str = self.encoding.encode(chunk_coords)
+        return key
 
 
 def _to_zarr_python(array: np.ndarray[Any, Any], spec: ArraySpec) -> np.ndarray[Any, Any]:

@@ -28,6 +28,7 @@ HEADER: Mode = ("header", None)
 
 MAX_PLANES = 64
 """Largest number of bit planes in zfp."""
+_MAGIC = b"zfp\x05"  # and the version of the format
 _FULL_HEADER = 7  # ZFP_HEADER_FULL
 _MAX_BITS = 1 << 31  # limit of the bits of a block, far above the possible
 _WORD = 8  # bytes; a stream is a whole number of words
@@ -127,6 +128,20 @@ def decompress_with_header(
         return None
     layout = _stream_layout(shape, dtype, HEADER)
     return _decompress_with_c(c, data, layout, HEADER)
+
+
+def has_header(data: Buffer, size: int, dtype: np.dtype[Any]) -> bool:
+    """Return whether a stream begins with the header of zfp for a number of elements of a dtype.
+
+    After the magic number follow, from the lowest bit, type and dimensions less one, 2 bits each,
+    and in the other 48 of 52 bits the lengths less one.
+    """
+    if bytes(data[:4]) != _MAGIC or len(data) < 2 * _WORD:
+        return False
+    metadata = int.from_bytes(data[4:11], "little")
+    bits = 48 // (dimensions := (metadata >> 2 & 3) + 1)
+    lengths = ((metadata >> 4 + bits * place & (1 << bits) - 1) + 1 for place in range(dimensions))
+    return (metadata & 3) + 1 == _TYPES[dtype.name] and prod(lengths) == size
 
 
 def padding_with_header(data: Buffer, shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:

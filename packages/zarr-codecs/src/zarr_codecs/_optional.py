@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from zarr_core.extension import CodecError
+from zarr_core.tools import other_providers
 
 
 def import_optional(module: str, extra: str, codec: str) -> Any:
@@ -28,8 +29,9 @@ def import_optional(module: str, extra: str, codec: str) -> Any:
     try:
         return import_module(module)
     except Exception as error:  # an import may fail in any way
+        others = other_providers("codec", codec, "zarr-codecs")
         raise CodecError(
             f"the codec {codec!r} requires the package {module}, which cannot be imported "
             f"({type(error).__name__}: {error}); install it with "
-            f"pip install 'zarr-codecs[{extra}]'"
+            f"pip install 'zarr-codecs[{extra}]'{others and f'. {others}'}"
         ) from error

@@ -167,6 +167,12 @@ class ConditionalCodec(BytesToBytesCodec):
         definitions: Sequence[Any] = self.codecs
         return tuple(d for d, codec in zip(definitions, self._inner, strict=True) if codec is None)
 
+    @property
+    def max_concurrency(self) -> int | None:
+        """The largest number of the inner codecs."""
+        limits = (codec.max_concurrency for codec in self._inner if codec is not None)
+        return max(filter(None, limits), default=None)
+
     def resolve(self, decoded: ArrayRepresentation) -> Self:
         """Fill in the parameters of the inner codecs that depend on the chunk."""
         created = tuple(codec and codec.resolve(decoded) for codec in self._inner)
@@ -178,6 +184,12 @@ class ConditionalCodec(BytesToBytesCodec):
                     definitions[place], configuration=configuration, spelling=None
                 )
         return replace(self, codecs=tuple(definitions), _codecs=created)
+
+    def prepare(self, decoded: ArrayRepresentation) -> Self:
+        """Prepare the inner codecs."""
+        return replace(
+            self, _codecs=tuple(codec and codec.prepare(decoded) for codec in self._inner)
+        )
 
     def encode(self, data: Buffer, decoded_size: int | None) -> Buffer:
         """Apply the chosen codecs, and prepend the header."""

@@ -132,10 +132,22 @@ def _kind(library: Any, configuration: bytes) -> type[Foreign]:
             encoded = codec.encode(_PROBE)
             if _are_elements(encoded):
                 return ForeignFilter
-            decoded = codec.decode(_bytes_of(encoded))
+            decoded = decode_bytes(codec, _bytes_of(encoded))
             return ForeignCompressor if _bytes_of(decoded) == _PROBE else ForeignSerializer
     except Exception:  # third-party code may raise anything
         return ForeignSerializer
+
+
+def decode_bytes(codec: Any, data: Buffer) -> Any:
+    """Decode an array of uint8, as numcodecs passes it, or bytes if the codec requires them."""
+    octets = bytes(data)  # not every codec accepts other memory
+    try:
+        return codec.decode(np.frombuffer(octets, np.uint8))
+    except Exception as error:  # third-party code may raise anything
+        try:
+            return codec.decode(octets)
+        except Exception:
+            raise error from None
 
 
 def _are_elements(encoded: Any) -> bool:
@@ -190,7 +202,7 @@ class ForeignCompressor(BytesToBytesCodec):
         return _bytes_of(self.codec.encode(bytes(data)))
 
     def decode(self, data: Buffer, decoded_size: int | None) -> Buffer:
-        return _bytes_of(self.codec.decode(bytes(data)))
+        return _bytes_of(decode_bytes(self.codec, data))
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +280,7 @@ class ForeignSerializer(ArrayToBytesCodec):
         return _bytes_of(self.codec.encode(np.array(array, order="C")))
 
     def decode(self, data: Buffer, decoded: ArrayRepresentation) -> Array:
-        return _as_chunk(self.codec.decode(bytes(data)), decoded, self.identifier)
+        return _as_chunk(decode_bytes(self.codec, data), decoded, self.identifier)
 
 
 Foreign = ForeignCompressor | ForeignFilter | ForeignSerializer

@@ -31,7 +31,7 @@ from zarr_core.extension import (
 from zarr_core.tools import create_extension
 
 from zarr_codecs import _numcodecs
-from zarr_codecs.foreign import Foreign
+from zarr_codecs.foreign import Foreign, decode_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -117,8 +117,10 @@ class V2FiltersCodec(ArrayToBytesCodec):
                     # In the byte order of version 2, where elements have one.
                     chunk = own.decode(_bytes_of(chunk, name), decoded)
                     chunk = chunk.astype(self._dtype, copy=False)
-                else:
+                elif isinstance(chunk, np.ndarray):
                     chunk = codec.decode(chunk)
+                else:
+                    chunk = decode_bytes(codec, chunk)
             except CodecError:
                 raise
             except Exception as error:  # third-party code may raise anything

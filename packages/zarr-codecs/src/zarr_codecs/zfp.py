@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from zarr_core.extension import ArrayToBytesCodec, ChunkDecodeError
+from zarr_core.tools import other_providers
 
 from zarr_codecs import _libzfp
 
@@ -121,10 +122,16 @@ class ZfpCodec(ArrayToBytesCodec):
     def decode(self, data: Buffer, decoded: ArrayRepresentation) -> Array:
         """Decompress the stream."""
         name = _name(decoded.data_type)
-        try:
-            array = _libzfp.decompress(
-                data, decoded.shape or (1,), _promoted_dtype(name), self._mode
+        dtype = _promoted_dtype(name)
+        if _libzfp.has_header(data, decoded.size, dtype):
+            others = other_providers("codec", _NAME, "zarr-codecs")
+            raise ChunkDecodeError(
+                "begins with a header of zfp, against the specification (zarr-extensions, "
+                f"codecs/zfp). {others or 'nd-image-codecs writes such chunks'}",
+                _NAME,
             )
+        try:
+            array = _libzfp.decompress(data, decoded.shape or (1,), dtype, self._mode)
         except ValueError as error:
             raise ChunkDecodeError(str(error), _NAME) from error
         elements = _demote(array, name, decoded.data_type.numpy_dtype)

@@ -56,13 +56,13 @@ class ExtensionDefinition:
         """Return the definition as it was read, or as an object.
 
         New definitions are objects: version 3.0 does not allow strings for codecs ("Array
-        metadata", note on ``codecs``).  Those with a prefix, such as ``numcodecs.packbits``, have
+        metadata", note on ``codecs``).  Those of numcodecs, such as ``numcodecs.packbits``, have
         a configuration even if it is empty: zarr-python requires it.
         """
         if self.spelling is not None:
             return self.spelling
         document: dict[str, JSON] = {"name": self.name}
-        if self.configuration or "." in self.name:
+        if self.configuration or self.name.startswith("numcodecs."):
             document["configuration"] = dict(self.configuration)
         if not self.must_understand:
             document["must_understand"] = False

@@ -204,6 +204,10 @@ class ExtensionConfigurationError(ExtensionError, ValueError):
         Node and JSON pointer of the definition.
     problems : iterable of ValidationProblem
         All problems of the configuration.
+    origin : str, optional
+        Name and version of the distribution that provides the extension.
+    hint : str, optional
+        A remedy, such as another distribution that provides it.
     """
 
     def __init__(
@@ -212,17 +216,21 @@ class ExtensionConfigurationError(ExtensionError, ValueError):
         extension_name: str,
         location: Location | str,
         problems: Iterable[ValidationProblem],
+        origin: str = "",
+        hint: str = "",
     ) -> None:
         location, problems = str(location), tuple(problems)
-        super().__init__(extension_point, extension_name, location, problems)
+        super().__init__(extension_point, extension_name, location, problems, origin, hint)
         self.extension_point, self.extension_name = extension_point, extension_name
         self.location, self.problems = location, problems
+        self.origin, self.hint = origin, hint
 
     def _message(self) -> str:
         prefix = f"{self.location}: " if self.location else ""
         what = f"{self.extension_point.replace('_', ' ')} {quoted(self.extension_name)}"
-        first = f"{prefix}invalid configuration of {what}:"
-        return "\n  ".join([first, *problem_lines(self.problems)])
+        first = f"{prefix}invalid configuration of {what}{self.origin and f' of {self.origin}'}:"
+        hint = [self.hint] if self.hint else []
+        return "\n  ".join([first, *problem_lines(self.problems), *hint])
 
 
 # --- codecs and chunks ---

@@ -84,6 +84,7 @@ if TYPE_CHECKING:
     from zarr_core.printable import escape_controls, escape_json, listed, printable_message, quoted
     from zarr_core.registry.entry_points import entry_points as installed_entry_points
     from zarr_core.registry.extension_names import is_provided
+    from zarr_core.registry.hints import other_providers
     from zarr_core.registry.registry import every_provider as providers_of
     from zarr_core.registry.resolve import create_extension, find_implementation, require_extension
     from zarr_core.selection.parsed_selection import ParsedSelection as ParsedSelection
@@ -191,6 +192,7 @@ _MODULE_OF = {
     "opened_store": "zarr_core.hierarchy.store_path",
     "optional_function": "zarr_core.optional",
     "package_schema": "zarr_core.metadata.schema",
+    "other_providers": "zarr_core.registry.hints",
     "parallel_for": "zarr_core.threads",
     "parse_lengths": "zarr_core.normalize.chunk_shapes",
     "path_from_url": "zarr_core.stores.local",
@@ -296,6 +298,7 @@ __all__ = [
     "only_keys",
     "opened_store",
     "optional_function",
+    "other_providers",
     "package_schema",
     "parallel_for",
     "parse_lengths",

@@ -180,7 +180,7 @@ def for_each_batch(
         batches(found, most, reader.gap_bytes, contiguous),
         limited if contiguous else work,
         contiguous or shard.parallel(count),
-        reader.max_concurrency,
+        reader.max_concurrency or shard.inner.max_concurrency,
         most,
     )
 

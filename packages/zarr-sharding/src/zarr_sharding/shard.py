@@ -147,6 +147,8 @@ class Shard:
 
     def parallel(self, count: int) -> bool | None:
         """Return whether threads are faster for a number of inner chunks; None if unknown."""
+        if self.inner.max_concurrency is not None:
+            return True
         nbytes = self.inner.decoded.nbytes
         if nbytes is None or nbytes < _THREADS_MAY_PAY or nbytes * count < _PARALLEL_BYTES:
             return False
@@ -154,6 +156,8 @@ class Shard:
 
     def batch_size(self, count: int) -> int:
         """Return the batch size for a number of inner chunks."""
+        if self.inner.max_concurrency is not None:
+            return 1
         nbytes = self.inner.decoded.nbytes or _BATCH_BYTES
         most = max(1, _BATCH_BYTES // max(1, nbytes))
         if self.parallel(count) is not False:

@@ -58,7 +58,7 @@ def encode_shard(shard: Shard, array: Array) -> list[Buffer] | None:
             encoded = [_encode(shard, blocks[place]) for place in shard.coordinates(numbers)]
             parts[task] = EncodedChunks.of(numbers, encoded)
 
-    parallel_for(range(len(tasks)), work, shard.parallel(count), pieces=step)
+    parallel_for(range(len(tasks)), work, shard.parallel(count), shard.inner.max_concurrency, step)
     return assemble(shard.index, parts)
 
 
@@ -143,7 +143,7 @@ def _encode_window(
 
     step = shard.batch_size(len(new))
     tasks = [new[first : first + step] for first in range(0, len(new), step)]
-    parallel_for(tasks, make, shard.parallel(len(new)), pieces=step)
+    parallel_for(tasks, make, shard.parallel(len(new)), shard.inner.max_concurrency, step)
     return encoded
 
 

@@ -189,7 +189,8 @@ class CodecChain:
                 except BaseException as error:
                     raise _refused(name, last, error) from error
             elif isinstance(codec, BytesToBytesCodec):
-                bytes_to_bytes.append((name, codec))
+                prepared = codec_calls.query(name, BytesToBytesCodec, codec.prepare, last)
+                bytes_to_bytes.append((name, prepared))
         if array_to_bytes is None:
             raise CodecChainError("a codec chain requires exactly one array -> bytes codec")
         return PreparedCodecChain(array_to_array, array_to_bytes, bytes_to_bytes, representations)

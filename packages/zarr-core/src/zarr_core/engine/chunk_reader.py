@@ -111,6 +111,7 @@ class ChunkReader:
             codecs.has_memory_layout
             and not codecs.prefers_partial_decode
             and store.max_concurrency is None
+            and codecs.max_concurrency is None
             and (codecs.decoded.nbytes or 0) < THREADS_PAY_NBYTES
         )
 

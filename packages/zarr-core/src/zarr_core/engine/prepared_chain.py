@@ -88,6 +88,8 @@ class PreparedCodecChain:
         The codecs of the inner chunks, if chunks are shards.
     order : {"C", "F"}
         Whether elements along the last dimension of a chunk are contiguous, or the first.
+    max_concurrency : int or None
+        Maximum number of concurrent calls, if a codec waits.
     inner_chunk_nbytes : int or None
         Decoded bytes that a codec processes at once: of an inner chunk if there are any.
     inner_chunk_count : int
@@ -158,6 +160,14 @@ class PreparedCodecChain:
                 raise TypeError(f"inner_codecs returned {found!r}, not a PreparedCodecChain")
             inner = found
         self.inner_codecs = inner
+        codecs = [
+            *self.array_to_array,
+            serializer,
+            *self.bytes_to_bytes,
+            *([inner] if inner else ()),
+        ]
+        limits = [codec.max_concurrency for codec in codecs if codec.max_concurrency is not None]
+        self.max_concurrency: int | None = max(limits, default=None)
         self.inner_chunk_nbytes: int | None = (
             decoded.nbytes if inner is None else inner.inner_chunk_nbytes
         )

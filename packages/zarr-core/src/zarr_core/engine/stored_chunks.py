@@ -74,8 +74,8 @@ class StoredChunks(StoredNode[ArrayMetadata]):
     axes : tuple of ChunkAxis
         The chunk grid, limited to the shape of the array.
     threads : int or None
-        The number of concurrent requests of a store with latency: fewer for large chunks, since
-        each needs memory.
+        The number of concurrent requests of a store with latency, or calls of a codec that waits:
+        fewer for large chunks, since each needs memory.
     native : NativePlan or None
         How compiled code processes the chunks; None if Python processes them.
     """
@@ -136,8 +136,9 @@ class StoredChunks(StoredNode[ArrayMetadata]):
         for transformer in reversed(resolved.transformers):
             store = transformer.transform(store, prefix)
         self.chunk_store = store
-        self.threads = store.max_concurrency and _max_requests(
-            store.max_concurrency, self.codecs.inner_chunk_nbytes
+        max_concurrency = store.max_concurrency or self.codecs.max_concurrency
+        self.threads = max_concurrency and _max_requests(
+            max_concurrency, self.codecs.inner_chunk_nbytes
         )
         self.native = None if config.settings.native == "off" else UNDECIDED
         affixes = resolved.affixes

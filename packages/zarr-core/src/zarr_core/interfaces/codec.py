@@ -104,6 +104,14 @@ class Codec(ABC):  # noqa: B024 - the kinds have the methods
         values = ((field.name, getattr(self, field.name)) for field in found if field.init)
         return {name: value for name, value in values if value is not None}
 
+    @property
+    def max_concurrency(self) -> int | None:
+        """Maximum number of concurrent calls, if the codec waits, for example for a service.
+
+        None for a codec that uses the processor all the time.
+        """
+        return None
+
     def resolve(self, decoded: ArrayRepresentation) -> Self:
         """Fill in parameters that depend on the chunk, when an array is created.
 
@@ -359,6 +367,19 @@ class BytesToBytesCodec(Codec):
     """A codec from bytes to bytes, such as a compressor or a checksum."""
 
     __slots__ = ()
+
+    def prepare(self, decoded: ArrayRepresentation) -> Self:
+        """The codec for chunks of one shape; called when an array is opened or created.
+
+        ``decoded`` is the representation that the array -> bytes codec encodes.  Override it if the
+        encoded bytes depend on the shape or the data type, for example on the size of an element.
+
+        Raises
+        ------
+        ValueError
+            If the codec does not support the representation.
+        """
+        return self
 
     @property
     def detects_damage(self) -> bool:

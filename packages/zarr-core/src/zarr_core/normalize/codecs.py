@@ -96,12 +96,18 @@ def parse_codec_chain(
 
     ``"auto"`` means no filters, the default serializer of the data type (with ``byte_order``), and
     the default compressor if its codec is installed, else no compression.  With
-    ``serializer="auto"``, filters can contain an array -> bytes codec, as in version 2 for objects;
-    otherwise the default serializer is inserted before the first bytes -> bytes codec among them.
+    ``serializer="auto"``, filters can contain an array -> bytes codec, as in version 2 for objects,
+    and compressors can begin with one, as in version 2 for images, which takes the place of the
+    serializer ``bytes``; otherwise the default serializer is inserted before the first bytes ->
+    bytes codec among the filters.
     """
     codecs = [] if is_auto(filters) else parse_codecs(filters)
-    if serializer is not None and not is_auto(serializer):
-        codecs.append(parse_codec(serializer))
+    last = [] if is_auto(compressors) else parse_codecs(compressors)
+    given = None if serializer is None or is_auto(serializer) else parse_codec(serializer)
+    if last and _is_instance(last[0], ArrayToBytesCodec) and (not given or given.name == "bytes"):
+        pass
+    elif given is not None:
+        codecs.append(given)
     elif not any(_is_instance(codec, ArrayToBytesCodec) for codec in codecs):
         default = data_type.default_serializer()
         if default.name == "bytes" and byte_order is not None:
@@ -111,7 +117,7 @@ def parse_codec_chain(
         )
         codecs.insert(next(bytes_to_bytes, len(codecs)), default)
     if not is_auto(compressors):
-        codecs += parse_codecs(compressors)
+        codecs += last
     elif is_provided("codec", DEFAULT_COMPRESSOR.name):
         codecs.append(DEFAULT_COMPRESSOR)
     else:

@@ -511,4 +511,6 @@ def _expected_chain(
         lists[1], determined = [ExtensionDefinition("bytes", {"endian": byte_order})], True
     if not is_auto(given.get("compressors", "auto")):
         lists[2], determined = parse_codecs(given["compressors"]), True
+        if any(stages(lists[2])[1]):  # with a serializer, as in version 2
+            lists[1] = []
     return [item for items in lists for item in items] if determined else None

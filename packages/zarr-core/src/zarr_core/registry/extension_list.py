@@ -37,6 +37,8 @@ class InstalledExtension:
         For an alternative, its name in the settings; else empty.
     is_missing_extra : bool
         Whether it is an alternative of an extra that is not installed.
+    is_shadowed : bool
+        Whether it is an extension for another library, and one for this library has its name.
     """
 
     extension_point: str
@@ -49,6 +51,7 @@ class InstalledExtension:
     wins: bool
     alternative: str = ""
     is_missing_extra: bool = False
+    is_shadowed: bool = False
 
     @property
     def choice(self) -> str:
@@ -64,6 +67,9 @@ class InstalledExtension:
             return f"broken: {self.error}"
         if self.wins:
             return ""
+        if self.is_shadowed:
+            setting = f"'{self.extension_point}.{self.name}': '{self.choice}'"
+            return f"not used; to select it: config.set(providers={{{setting}}})"
         return "alternative" if self.alternative else "not used"
 
     def __str__(self) -> str:
@@ -79,8 +85,8 @@ def installed_extensions(
     Parameters
     ----------
     load : bool
-        Import each extension, to check that it loads.  If false, only hooks are imported, and
-        only if there is a conflict.
+        Import each extension, to check that it loads, except those for other libraries that are
+        not used.  If false, only hooks are imported, and only if there is a conflict.
     extension_point : str, optional
         List only extensions of this extension point.
     names : collection of str
@@ -131,7 +137,7 @@ def _all_providers() -> Iterator[Provider]:
             ]
         scanned = discovery.scan().providers.get(extension_point, {})
         offered = registry.bridge_offers().get(extension_point, {})
-        for group in {**offered, **scanned}.values():  # scanned extensions hide those of bridges
+        for group in (*offered.values(), *scanned.values()):
             found += group
         for group in discovery.scan().alternatives.get(extension_point, {}).values():
             found += group
@@ -141,6 +147,9 @@ def _all_providers() -> Iterator[Provider]:
 def _line(provider: Provider, load: bool) -> InstalledExtension:
     error: str | None = None
     missing = False
+    wins = _wins(provider)
+    shadowed = not wins and _is_shadowed(provider)
+    load = load and not shadowed
     if load:
         try:
             provider.load()
@@ -157,9 +166,19 @@ def _line(provider: Provider, load: bool) -> InstalledExtension:
         provider.target,
         None if not load else error is None,
         error,
-        _wins(provider),
+        wins,
         provider.alternative,
         missing,
+        shadowed,
+    )
+
+
+def _is_shadowed(provider: Provider) -> bool:
+    """Whether a bridge offers it, and another extension has its name."""
+    extension_point, name = provider.extension_point, provider.name
+    return bool(provider.adapter) and (
+        name in discovery.scan().providers.get(extension_point, {})
+        or name in discovery.ENTRY_POINTS.get(extension_point, {})
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from zarr_core.config import config
 from zarr_core.errors import UnknownExtensionError
 from zarr_core.registry import discovery, registry
+from zarr_core.registry.entry_points import entry_points
 from zarr_core.registry.extension_names import names
 from zarr_core.registry.extension_points import get_extension_point
 from zarr_core.registry.known_extensions import EXTENSIONS, EXTRAS
@@ -76,10 +77,15 @@ def install_hint(extension_point: str, name: str) -> str:
         return f"Use the full name {' or '.join(map(repr, full))}."
     if distribution := well_known(extension_point, name):
         off = " and do not disable it" if registry.is_disabled(distribution) else ""
-        others = _OTHERS if extension_point == "codec" and name.startswith("numcodecs.") else ""
+        others = ""
+        if extension_point == "codec" and name.startswith("numcodecs."):
+            other = _for_other_library(extension_point, name)
+            others = f". {other}" if other else _OTHERS
         return (
             f"Install it{off}: pip install --upgrade {requirement(extension_point, name)}{others}"
         )
+    if other := _for_other_library(extension_point, name):
+        return other
     point = get_extension_point(extension_point)
     if extension_point == "format":
         # The user passes 3 for "v3".
@@ -94,6 +100,43 @@ def install_hint(extension_point: str, name: str) -> str:
         f"Install the distribution that provides it (entry-point group {point.group}), or pass "
         f"its class: zarr_core.override_extensions({{'{extension_point}': {{'{name}': ...}}}})."
     )
+
+
+def _published() -> dict[str, dict[str, str]]:
+    """For distributions of others, the names of their extensions for zarr-python and numcodecs."""
+    import tomllib  # seldom needed
+    from importlib.resources import files
+
+    return tomllib.loads(files(__package__).joinpath("published_extensions.toml").read_text())
+
+
+def _for_other_library(extension_point: str, name: str) -> str:
+    """How to use an installed or published extension for zarr-python or numcodecs; else empty."""
+    group = f"zarr.{extension_point.replace('codec', 'codecs')}"
+    for point in entry_points("zarr."):
+        if (point.group, point.name) == (group, name) or point.group == f"zarr.codecs.{name}":
+            return (
+                f"{point.distribution} {point.version} provides it for zarr-python; to use it: "
+                "pip install zarr-bridge"
+            )
+    plain = name.removeprefix("numcodecs.")
+    library, needed = ("zarr", " zarr-bridge") if plain == name else ("numcodecs", "")
+    for distribution, kinds in _published().items():
+        if plain in kinds.get(f"{library}.{extension_point}", "").split():
+            return f"A package with it has been published: pip install {distribution}{needed}"
+    return ""
+
+
+def other_providers(extension_point: str, name: str, used: str) -> str:
+    """How to select other installed distributions that provide an extension; empty without any."""
+    found = (*registry.installed(extension_point, name), *registry.bridged(extension_point, name))
+    others = dict.fromkeys(item.choice for item in found if item.distribution != used)
+    settings = (
+        f"{other} also provides it; to select it: "
+        f"zarr_core.config.set(providers={{'{extension_point}.{name}': '{other}'}})"
+        for other in others
+    )
+    return "; ".join(settings)
 
 
 def requirement(extension_point: str, name: str) -> str:

@@ -144,7 +144,7 @@ def create_extension(
     if problems := schemas.problems(provider, definition, pointer, complete):
         standard = schemas.standard_form(provider, definition, location, complete)
         if standard is None:
-            raise ExtensionConfigurationError(extension_point, definition.name, location, problems)
+            raise _invalid(provider, location, problems)
         definition = standard
     token = _enclosing.set((location, complete))
     try:
@@ -153,6 +153,8 @@ def create_extension(
         if error.location:  # from an inner extension
             raise
         problems = [problem.below(pointer) for problem in error.problems]
+        if (error.extension_point, error.extension_name) == (extension_point, definition.name):
+            raise _invalid(provider, location, problems) from error
         raise ExtensionConfigurationError(
             error.extension_point, error.extension_name, location, problems
         ) from error
@@ -170,9 +172,7 @@ def create_extension(
         # Members that the schema requires can be missing.
         problems = [] if complete else schemas.problems(provider, definition, pointer)
         problems = problems or [ValidationProblem(f"{pointer}/configuration", reason(error))]
-        raise ExtensionConfigurationError(
-            extension_point, definition.name, location, problems
-        ) from error
+        raise _invalid(provider, location, problems) from error
     finally:
         _enclosing.reset(token)
     if not isinstance(made, get_extension_point(extension_point).interface_class()):
@@ -181,6 +181,16 @@ def create_extension(
         )
     hooks.extension_used(location, extension_point, definition.name, provider)
     return made
+
+
+def _invalid(
+    provider: Provider, location: Location, problems: Sequence[ValidationProblem]
+) -> ExtensionConfigurationError:
+    """The error about a configuration; names the distribution, and others with the same name."""
+    extension_point, name = provider.extension_point, provider.name
+    origin = "" if provider.distribution == discovery.DISTRIBUTION else provider.origin
+    hint = hints.other_providers(extension_point, name, provider.distribution)
+    return ExtensionConfigurationError(extension_point, name, location, problems, origin, hint)
 
 
 def must_be_complete() -> bool:
