@@ -12,6 +12,7 @@ import re
 import stat
 import time
 from contextlib import nullcontext, suppress
+from math import inf
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import unquote
@@ -151,7 +152,7 @@ class LocalStore(Store):
 
     def get_into(self, key: str, buffer: memoryview) -> int | None:
         # The usual case; _get_into handles all others.
-        if "\\" not in key and self._is_known(key[: key.rfind("/") + 1], _UNCHECKED):
+        if "\\" not in key and self._is_inside(key[: key.rfind("/") + 1]):
             try:
                 descriptor = os.open(self._root + key, local_read.OPEN_FLAGS)
             except (FileNotFoundError, NotADirectoryError):
@@ -443,6 +444,14 @@ class LocalStore(Store):
         directory = key[: key.rfind("/") + 1]
         if not self._is_known(directory, seconds):
             self._check_inside(directory)
+
+    def _is_inside(self, prefix: str) -> bool:
+        """Return whether a prefix is known, and check it if that was not done just before."""
+        if not self._is_known(prefix, _UNCHECKED):
+            if not self._is_known(prefix, inf):
+                return False
+            self._check_inside(prefix)
+        return True
 
     def _check_inside(self, prefix: str) -> None:
         try:
