@@ -63,9 +63,9 @@ class ZipStore(ReadableZip):
     :func:`zarr_stores.zip_recover.recover` copies every complete value to a new archive.
 
     Values are only appended.  Setting a key again leaves the old bytes in the file, and the
-    last value is used.  Keys cannot be erased.  There can be one writer at a time, with any
-    number of threads: from its first change until it is closed, changes by other store objects
-    and processes raise an error.  Its first change reads the central directory again.  Other
+    last value is used.  Only all keys together can be erased.  There can be one writer at a time,
+    with any number of threads: from its first change until it is closed, changes by other store
+    objects and processes raise an error.  Its first change reads the central directory again.  Other
     store objects that have read it see the archive as it was then, until they are closed.
 
     Examples
@@ -223,9 +223,16 @@ class ZipStore(ReadableZip):
             )
 
     def erase_prefix(self, prefix: str) -> None:
+        """Remove all keys, by a new archive; keys below another prefix cannot be removed."""
         check_prefix(prefix)
         self._require_writable(prefix)
-        super().erase_prefix(prefix)
+        if prefix:
+            super().erase_prefix(prefix)
+            return
+        with self._guard:
+            if self._archive()[1]:
+                self.close()
+                self._open_writer(empty=True)
 
     def update(self, key: str, change: Change) -> None:
         check_name(key)
