@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from zarr_core.extension import Buffer
+
 _PLAIN = ("", "identity", "aws-chunked")
 _WINDOWS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
 _OVERHEAD = 1 << 10  # bytes by which a compressed value may be longer than the value, and 1/64
@@ -26,17 +28,17 @@ class DecodedResponse:
         Attributes of the object.
     """
 
-    def __init__(self, result: Any, size: int, body: bytes = b"") -> None:
+    def __init__(self, result: Any, size: int, body: Buffer = b"") -> None:
         self.meta = {**result.meta, "size": size}
         self.range = 0, size
         self.attributes = result.attributes
         self._body = body
 
-    def bytes(self) -> bytes:
+    def bytes(self) -> Buffer:
         """Return the body."""
         return self._body
 
-    def stream(self, **_: int) -> Iterator[bytes]:
+    def stream(self, **_: int) -> Iterator[Buffer]:
         """Return the body in one piece."""
         return iter((self._body,))
 
@@ -58,7 +60,7 @@ def decompress(data: memoryview, coding: str, limit: int) -> bytes | None:
     """
     if coding not in _WINDOWS:
         raise ValueError("only gzip and deflate are supported")
-    if coding != "deflate" and data[:2] != b"\x1f\x8b":  # the field is wrong
+    if coding != "deflate" and data[:2].tobytes() != b"\x1f\x8b":  # the field is wrong
         return bytes(data) if len(data) <= limit else None
     made = bytearray()
     rest: Any = data
