@@ -12,7 +12,8 @@ from uuid import uuid4
 from weakref import WeakValueDictionary
 
 import zarr_core
-from zarr_core.tools import strictjson
+from zarr_core.extension import ExtensionDefinition
+from zarr_core.tools import find_implementation, strictjson
 
 from zarr_compat.core_store import CoreStore, wrap_core_store
 from zarr_compat.foreign import METADATA_NAMES, ForeignStore
@@ -202,9 +203,9 @@ class ZipStore(CoreStore):
         self.path: Any = path if isinstance(path, io.IOBase) else Path(path)
         """The file."""
         if isinstance(self.path, io.IOBase):
-            from zarr_stores.zip import ZipStore as CoreZipStore
-
-            super().__init__(CoreZipStore(self.path, first_mode, compression), None)
+            found = find_implementation("store", ExtensionDefinition("zip"))
+            assert found is not None  # an unknown store is an error
+            super().__init__(found.extension(self.path, first_mode, compression), None)
             return
         url = f"zip://{self.path.absolute()}"
 
