@@ -51,7 +51,7 @@ class Location(ABC):
 
     def open_writer(self, *, empty: bool, exclusive: bool) -> Writer:
         """Open the archive for writing."""
-        raise NotImplementedError
+        raise StoreError("cannot be written", store=self.url)
 
 
 class _FileLocation(Location):
