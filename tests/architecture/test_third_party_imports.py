@@ -67,7 +67,7 @@ NOT_DECLARED = {
     "zarr_compat": {"fsspec", "numcodecs"},
     "zarr_core": {"dask", "rich"},
     "zarr_display": {"rich"},
-    "zarr_stores": {"botocore"},
+    "zarr_stores": {"aiohttp", "botocore"},
 }
 
 

@@ -180,8 +180,8 @@ def test_filters_and_serializer():
         ({"serializer": BytesCodec}, CodecChainError, "BytesCodec is a class; pass an object"),
         ({"compressors": "nope"}, UnknownExtensionError, "codec called 'nope'"),
         ({"compressors": "bytes"}, CodecChainError, "exactly one"),
-        ({"filters": ["gzip", {"name": "transpose", "configuration": {"order": [0]}}]},
-         CodecChainError, "array -> array"),
+        ({"filters": ["gzip", {"name": "transpose", "configuration": {"order": [0]}}],
+          "compressors": None}, CodecChainError, "array -> array"),
         ({"serializer": "gzip"}, CodecChainError, "exactly one"),
         (
             {"compressors": {"name": "gzip", "configuration": {"level": 99}}},

@@ -111,7 +111,7 @@ def test_a_kept_record_does_not_keep_a_store(events, monkeypatch):
     monkeypatch.setattr(native.discovery, "scan", lambda: SimpleNamespace(providers={"native": ()}))
     store = zarr.MemoryStore()
     reference = weakref.ref(store)
-    array = zarr.create_array(store, data=np.arange(8), chunks=2)
+    array = zarr.create_array(store, data=np.arange(8), chunks=2, compressors=None)
     assert events("native")
     del array, store
     gc.collect()

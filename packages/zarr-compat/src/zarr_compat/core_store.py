@@ -109,6 +109,9 @@ class CoreStore(Store):
     async def delete(self, key: str) -> None:
         await self._call(self.delete_sync, key)
 
+    async def delete_dir(self, prefix: str) -> None:
+        await self._call(self.core.erase_prefix, f"{prefix.rstrip('/')}/" if prefix else "")
+
     async def list(self) -> AsyncIterator[str]:
         for key in await self._call(sorted, self.core.list()):
             yield key

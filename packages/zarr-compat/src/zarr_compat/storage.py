@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 from pathlib import Path
@@ -11,7 +12,8 @@ from uuid import uuid4
 from weakref import WeakValueDictionary
 
 import zarr_core
-from zarr_core.tools import strictjson
+from zarr_core.extension import ExtensionDefinition
+from zarr_core.tools import find_implementation, strictjson
 
 from zarr_compat.core_store import CoreStore, wrap_core_store
 from zarr_compat.foreign import METADATA_NAMES, ForeignStore
@@ -176,8 +178,8 @@ class ZipStore(CoreStore):
 
     Parameters
     ----------
-    path : str or path
-        The file.
+    path : str, path or binary file object
+        The file; a file object is not closed, and no other store of it can be created.
     mode : {"r", "w", "a", "x"}
         As for :func:`open`.
     read_only : bool, optional
@@ -190,22 +192,27 @@ class ZipStore(CoreStore):
 
     def __init__(
         self,
-        path: str | os.PathLike[str],
+        path: str | os.PathLike[str] | io.IOBase,
         *,
         mode: Literal["r", "w", "a", "x"] = "r",
         read_only: bool | None = None,
         compression: int = 0,
         allowZip64: bool = True,  # noqa: N803 - its name
     ) -> None:
-        self.path = Path(path)
+        first_mode: Any = "r" if read_only else mode
+        self.path: Any = path if isinstance(path, io.IOBase) else Path(path)
         """The file."""
+        if isinstance(self.path, io.IOBase):
+            found = find_implementation("store", ExtensionDefinition("zip"))
+            assert found is not None  # an unknown store is an error
+            super().__init__(found.extension(self.path, first_mode, compression), None)
+            return
         url = f"zip://{self.path.absolute()}"
 
         def reopen(read_only: bool) -> zarr_core.Store:
             new_mode = "r" if read_only else "a"
             return zarr_core.resolve_store_path(url, storage_options={"mode": new_mode})[0]
 
-        first_mode = "r" if read_only else mode
         options = {"mode": first_mode, "compression": compression}
         core, _ = zarr_core.resolve_store_path(
             url, storage_options=options, read_only=first_mode == "r"

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 _MEMBERS = frozenset({
     "shape", "data_type", "chunk_grid", "chunk_key_encoding", "codecs", "fill_value",
     "storage_transformers", "dimension_names", "attributes", "additional_fields", "document",
-    "fill_value_undefined", "data_type_fallbacks", "chunk_memory_layout",
+    "nonstandard", "fill_value_undefined", "data_type_fallbacks", "chunk_memory_layout",
 })  # fmt: skip
 _GRIDS = {"zarr_core.chunk_grids.RegularGrid"}
 _KEY_ENCODINGS = {

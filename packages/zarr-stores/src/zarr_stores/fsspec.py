@@ -30,7 +30,12 @@ from zarr_stores.fsspec_files import (
     remove_file,
     write_file,
 )
-from zarr_stores.fsspec_limits import BodyTooLargeError, limited_bodies, read_limited
+from zarr_stores.fsspec_limits import (
+    BodyTooLargeError,
+    EncodedRangeError,
+    limited_bodies,
+    read_limited,
+)
 from zarr_stores.fsspec_location import SUFFIXES, Location, is_asynchronous, location_of
 from zarr_stores.fsspec_reader import open_file_reader, open_range_reader
 from zarr_stores.fsspec_secrets import without_secrets
@@ -258,6 +263,10 @@ class FsspecStore(Store):
             if self._traits.cached and isinstance(value, MISSING):
                 with suppress(*MISSING), self.calls.reading_target(key) as target:
                     value = target.cat_file(paths[number], start=start, end=stop)
+            if isinstance(value, EncodedRangeError):
+                value = self.get_limited(key, size)
+                if isinstance(value, int):
+                    raise StoreReadError(f"the value has more than {size} bytes", self, key)
             if value is None or isinstance(value, MISSING):
                 values.append(None)
                 continue

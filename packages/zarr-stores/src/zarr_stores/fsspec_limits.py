@@ -10,11 +10,21 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["BodyTooLargeError", "limit_bodies", "limited_bodies", "read_limited"]
+__all__ = [
+    "BodyTooLargeError",
+    "EncodedRangeError",
+    "limit_bodies",
+    "limited_bodies",
+    "read_limited",
+]
 
 
 class BodyTooLargeError(Exception):
     """A response is longer than the limit."""
+
+
+class EncodedRangeError(Exception):
+    """A range of a value was requested that the server stores in compressed form."""
 
 
 class RedirectError(Exception):
@@ -56,6 +66,7 @@ def limit_bodies(fs: Any) -> None:
         fs = getattr(fs, "fs", None)
 
 
+_PARTIAL = 206
 _REDIRECTS = (301, 302, 303, 307, 308)
 _HTTP = "fsspec.implementations.http"
 
@@ -72,8 +83,11 @@ def _response_class() -> Any:
             if left is None or self._body is not None:
                 return await super().read()
             body = bytearray()
+            is_plain = self.headers.get("Content-Encoding", "identity") in ("", "identity")
             try:
-                if (self.content_length or 0) > left.nbytes:
+                if self.status == _PARTIAL and not is_plain:
+                    raise EncodedRangeError  # a part of the stored form is no part of the value
+                if is_plain and (self.content_length or 0) > left.nbytes:
                     raise BodyTooLargeError
                 async for piece in self.content.iter_any():
                     left.nbytes -= len(piece)

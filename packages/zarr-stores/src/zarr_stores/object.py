@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import (
+    BufferByteReader,
     ByteRange,
     ByteReader,
     Store,
@@ -24,6 +25,7 @@ from zarr_core.extension import (
 from zarr_core.tools import key_lock, parallel_for
 
 from zarr_stores.object_client import Client
+from zarr_stores.object_encoding import DecodedResponse
 from zarr_stores.object_generation import generation_of
 from zarr_stores.object_location import store_from_url
 from zarr_stores.object_reader import ObjectReader, Opening, Openings
@@ -82,6 +84,8 @@ class ObjectStore(Store):
     Notes
     -----
     Requests are retried if that is safe, according to the ``retry_config`` of the store.
+    Values with a ``Content-Encoding`` of gzip or deflate are decompressed, up to 256 MiB unless
+    the metadata permits more; ``getsize`` is the length of the stored form.
     URLs, messages and pickles contain no credentials.
     """
 
@@ -173,7 +177,7 @@ class ObjectStore(Store):
         return None if result is None else self._client.body(key, result)
 
     def get_limited(self, key: str, limit: int) -> Buffer | int | None:
-        result = self._client.get(_checked(key))
+        result = self._client.get(_checked(key), None, limit)
         if result is None:
             return None
         size: int = result.meta["size"]  # known before the body is received
@@ -211,7 +215,7 @@ class ObjectStore(Store):
         """Read a value with one request for the length of the buffer."""
         if not buffer:
             return self.getsize(key)
-        result = self._client.get(_checked(key), (0, len(buffer)))
+        result = self._client.get(_checked(key), (0, len(buffer)), len(buffer))
         if result is None:
             return None
         size: int = result.meta["size"]
@@ -241,6 +245,8 @@ class ObjectStore(Store):
         result = self._client.get(_checked(key), wanted)
         if result is None:
             return None
+        if isinstance(result, DecodedResponse):
+            return BufferByteReader(result.bytes())
         return self._reader(key, result)
 
     def open_again(self, key: str, first: ByteRange | None = None) -> ByteReader | None:

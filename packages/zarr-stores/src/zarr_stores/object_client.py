@@ -18,6 +18,7 @@ from zarr_core.tools import call_interruptibly, log, remote_memory, waiting
 from zarr_stores import object_errors as errors
 from zarr_stores._database import is_key
 from zarr_stores._first_contact import reached
+from zarr_stores.object_encoding import DecodedResponse, coding_of, decompress, is_longer
 from zarr_stores.object_generation import generation_of
 from zarr_stores.object_location import check_not_forked, first_store, location_of
 
@@ -39,6 +40,7 @@ _ALLOCATED = 1 << 26
 _PIECE = 1 << 16
 _PIECES = 8  # that are received at a time
 _BODY_NBYTES = 1 << 21  # memory of a body that is streamed, beside its buffer
+_MOST_DECODED = 1 << 28  # bytes of a value that the service stores in compressed form
 _BUFFERS = (bytes, bytearray, memoryview)
 _PAUSE = 0.1  # seconds before the second attempt to reach a server
 _DIRECTORIES = 100_000  # of a WebDAV server that are known to exist
@@ -171,7 +173,7 @@ class Client:
 
     # --- reading ---
 
-    def get(self, key: str, wanted: Any = None) -> Any:
+    def get(self, key: str, wanted: Any = None, limit: int | None = None) -> Any:
         """Return the response to a GET request, before its body is received.
 
         Parameters
@@ -180,11 +182,15 @@ class Client:
             The key.
         wanted : tuple or dict, optional
             Range in the notation of obstore.
+        limit : int, optional
+            The body of a value that the service stores in compressed form is not returned if it
+            has more bytes.  By default such a value is an error.
 
         Returns
         -------
-        GetResult, Nothing or None
-            None for a missing key, ``Nothing`` for a range beyond the end.
+        GetResult, DecodedResponse, Nothing or None
+            None for a missing key, ``Nothing`` for a range beyond the end, ``DecodedResponse`` for
+            a compressed value, always with the whole value.
         """
         check_not_forked(self._named)
         try:
@@ -201,7 +207,27 @@ class Client:
         self._seen = True
         if _is_anonymous(result.meta) and self._is_collection(key):
             return None  # the response is a page for browsers
-        return result
+        coding = coding_of(result)
+        return self._decoded(key, result, coding, limit) if coding else result
+
+    def _decoded(self, key: str, result: Any, coding: str, limit: int | None) -> Any:
+        """Return the response with a value that the service stores in compressed form."""
+        if result.range != (0, result.meta["size"]):  # ranges are those of the stored form
+            return self.get(key, None, limit)
+        most = _MOST_DECODED if limit is None else limit
+        body = None
+        if not is_longer(result.meta["size"], most):
+            try:
+                body = decompress(self.body(key, result), coding, most)
+            except ValueError as error:
+                text = f"cannot be decompressed (Content-Encoding {coding!r}): {error}"
+                raise StoreReadError(text, self._named, key) from None
+        if body is not None:
+            return DecodedResponse(result, len(body), body)
+        if limit is None:
+            text = f"has the Content-Encoding {coding!r} and more than {most} bytes; copy the store"
+            raise StoreReadError(f"{text} to a place without this encoding", self._named, key)
+        return DecodedResponse(result, limit + 1)
 
     def _is_collection(self, key: str) -> bool:
         """Return whether a path of a WebDAV server is a collection (RFC 4918, 9.4)."""

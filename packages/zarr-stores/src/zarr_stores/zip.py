@@ -18,7 +18,7 @@ from zarr_core.extension import StoreCapabilityError, StoreError, check_prefix
 
 from zarr_stores._after_fork import register_after_fork
 from zarr_stores.unknown_options import check_options
-from zarr_stores.zip_archive import Writer, read_entries
+from zarr_stores.zip_archive import read_entries
 from zarr_stores.zip_location import Location, ValueLocation, location_of
 from zarr_stores.zip_methods import check_method
 from zarr_stores.zip_read import ReadableZip, check_name
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from zarr_core.extension import Buffer, Buffers, Change, Store
 
-    from zarr_stores.zip_archive import Entry
+    from zarr_stores.zip_archive import Entry, Writer
     from zarr_stores.zip_source import Source
 
 __all__ = ["ZipStore"]
@@ -43,8 +43,8 @@ class ZipStore(ReadableZip):
     Parameters
     ----------
     path : str, os.PathLike or binary file object
-        Path of the file; or a seekable file object, which is used read-only in every mode
-        and is not closed.
+        Path of the file; or a seekable file object, which is not closed.  It is written if it can
+        be read and written, such as ``io.BytesIO()``, and must not be used before ``close``.
     mode : {"a", "r", "w", "x"}
         ``"a"``: read and append; the file is created by the first write.  ``"r"``: read
         only.  ``"w"``: replace the file.  ``"x"``: create the file; it must not exist.
@@ -63,9 +63,9 @@ class ZipStore(ReadableZip):
     :func:`zarr_stores.zip_recover.recover` copies every complete value to a new archive.
 
     Values are only appended.  Setting a key again leaves the old bytes in the file, and the
-    last value is used.  Keys cannot be erased.  There can be one writer at a time, with any
-    number of threads: from its first change until it is closed, changes by other store objects
-    and processes raise an error.  Its first change reads the central directory again.  Other
+    last value is used.  Only all keys together can be erased.  There can be one writer at a time,
+    with any number of threads: from its first change until it is closed, changes by other store
+    objects and processes raise an error.  Its first change reads the central directory again.  Other
     store objects that have read it see the archive as it was then, until they are closed.
 
     Examples
@@ -95,12 +95,13 @@ class ZipStore(ReadableZip):
         self.max_concurrency = self._location.max_concurrency
         self.path: str | None = self._location.path
         """Absolute path of the file; None if the archive is not a file."""
-        if self.path is None and mode in ("w", "x"):
+        if not self._location.is_writable and mode in ("w", "x"):
             raise StoreError(
-                'cannot be written; pass the path of a file, or use mode "r"',
+                "cannot be written; pass the path of a file, or a file object that can be read, "
+                'written and moved, or use mode "r"',
                 store=self._location.url,
             )
-        self.read_only = read_only or mode == "r" or self.path is None
+        self.read_only = read_only or mode == "r" or not self._location.is_writable
         self._compression = compression
         self._guard = threading.RLock()
         register_after_fork(self, ZipStore._reinitialize)
@@ -166,7 +167,7 @@ class ZipStore(ReadableZip):
         with self._guard:
             if self._opened is None:
                 try:
-                    if not self.read_only and os.path.getsize(self.path or "") == 0:
+                    if not self.read_only and self._location.is_empty():
                         return None, {}
                     source = self._location.open()
                     if source is None:
@@ -211,7 +212,7 @@ class ZipStore(ReadableZip):
     def erase(self, key: str) -> None:
         check_name(key)
         self._require_writable(key)
-        if not os.path.exists(self.path or ""):
+        if not self._exists():
             return
         with self._locked():
             stored = self.exists(key)
@@ -223,9 +224,23 @@ class ZipStore(ReadableZip):
             )
 
     def erase_prefix(self, prefix: str) -> None:
+        """Remove all keys, by a new archive; keys below another prefix cannot be removed."""
         check_prefix(prefix)
         self._require_writable(prefix)
-        super().erase_prefix(prefix)
+        if prefix:
+            super().erase_prefix(prefix)
+            return
+        if not self._exists():
+            return
+        with self._guard:
+            with self._locked():
+                stored = bool(self._archive()[1])
+            if stored:
+                self.close()
+                self._open_writer(empty=True)
+
+    def _exists(self) -> bool:
+        return self.path is None or os.path.exists(self.path)
 
     def update(self, key: str, change: Change) -> None:
         check_name(key)
@@ -250,18 +265,15 @@ class ZipStore(ReadableZip):
                     self.close()
 
     def _open_writer(self, *, empty: bool, exclusive: bool = False) -> Writer:
-        path = self.path or ""  # not empty, because only files are writable
         try:
-            if not empty:
-                os.makedirs(os.path.dirname(path), exist_ok=True)
-            writer = Writer(path, empty=empty, exclusive=exclusive)
+            writer = self._location.open_writer(empty=empty, exclusive=exclusive)
         except OSError as error:
             reason = f"cannot be written: {error.strerror}"
             if exclusive and isinstance(error, FileExistsError):
                 reason = 'the file exists; use mode "w" to replace it'
             raise StoreError(reason, store=self) from error
         self._writer = writer
-        self._opened = writer.descriptor, writer.entries
+        self._opened = writer.source, writer.entries
         self._finisher = weakref.finalize(self, writer.finish)
         return writer
 

@@ -13,7 +13,7 @@ import struct
 import time
 import weakref
 import zlib
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from zarr_core.extension import StoreError, StoreKeyError, StoreReadError, check_key
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from zarr_core.extension import Buffer
 
-    from zarr_stores.zip_source import Source
+    from zarr_stores.zip_source import Source, Stream
 
 try:
     from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, flock
@@ -260,6 +260,10 @@ class Writer:
         If the file cannot be opened for writing.
     """
 
+    _stream: _Stream
+    source: Source
+    """Source for reading written values."""
+
     def __init__(self, path: str, *, empty: bool, exclusive: bool = False) -> None:
         self.abandoned = False
         """Whether the writer belongs to the parent of this forked process."""
@@ -279,8 +283,7 @@ class Writer:
         except BaseException:
             self._stream.close()
             raise
-        self.descriptor = Descriptor(os.dup(descriptor))
-        """Descriptor for reading written values."""
+        self.source = Descriptor(os.dup(descriptor))
         self.entries = keys_of(self._archive)
         _writers.add(self)
 
@@ -390,6 +393,7 @@ class Writer:
             again.comment = archive.comment  # an archive with a new comment is written when closed
             raise
         self._archive = ZipFile(self._stream, "a")
+        self._stream.flush()
 
     def finish(self) -> None:
         """Write the central directory, with each name once, and close the file."""
@@ -401,7 +405,7 @@ class Writer:
             archive.close()
         finally:
             self._unlock()
-            self._stream.close()
+            self._close()
 
     def withdraw(self) -> None:
         """Close a file that was not changed; remove it if this writer created it."""
@@ -414,12 +418,73 @@ class Writer:
         """Close the file without writing, in a forked child: it belongs to the parent."""
         self.abandoned = True
         self._archive.fp = None  # otherwise zipfile writes the directory when it is deleted
+        self._close()
+
+    def _close(self) -> None:
         self._stream.close()
 
     def _unlock(self) -> None:
         if HAVE_LOCKS and not self._stream.closed:
             # Closing is not enough: a forked child may have a copy of the descriptor.
             flock(self._stream.fileno(), LOCK_UN)
+
+
+class StreamWriter(Writer):
+    """Writer of an archive in a file object, which is not closed.
+
+    Parameters
+    ----------
+    source : Stream
+        The file object, which writer and readers use in turns.
+    empty : bool
+        Whether to remove its contents.
+    exclusive : bool
+        Whether it must have no contents.
+    """
+
+    _stream: Any
+
+    def __init__(self, source: Stream, *, empty: bool, exclusive: bool) -> None:
+        self._stream = source.file
+        self.abandoned = False
+        self.changed = empty
+        if exclusive and source.size:
+            raise FileExistsError
+        if empty:
+            self._stream.seek(0)
+            self._stream.truncate()
+        elif source.size:
+            read_entries(source, self._stream)
+        self._archive = ZipFile(self._stream, "a")
+        self.source = source
+        self._guard = source.guard
+        self.entries = keys_of(self._archive)
+        _writers.add(self)
+
+    def append(self, key: str, pieces: Sequence[Buffer], method: int) -> Entry:
+        """Append a value; after an error the archive is unchanged."""
+        with self._guard:
+            return super().append(key, pieces, method)
+
+    def write_directory(self) -> None:
+        """Write the central directory; the next value replaces it."""
+        with self._guard:
+            super().write_directory()
+
+    def finish(self) -> None:
+        """Write the central directory."""
+        with self._guard:
+            super().finish()
+
+    def withdraw(self) -> None:
+        """Forget the file object, which was not changed."""
+        self.abandon()
+
+    def _unlock(self) -> None:
+        self._stream.flush()
+
+    def _close(self) -> None:
+        pass  # the file object of a forked child is its own, or shared with the parent
 
 
 _writers: weakref.WeakSet[Writer] = weakref.WeakSet()

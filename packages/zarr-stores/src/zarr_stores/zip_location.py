@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from zarr_core.extension import ByteRange, Store, StoreError, check_key
 
-from zarr_stores.zip_archive import TAIL, open_file
+from zarr_stores.zip_archive import TAIL, StreamWriter, Writer, open_file
 from zarr_stores.zip_source import Descriptor, Source, Stream, Value
 
 if TYPE_CHECKING:
@@ -28,6 +28,9 @@ class Location(ABC):
     max_concurrency: int | None = None
     """Maximum number of concurrent reads; None for a location without latency."""
 
+    is_writable: bool = False
+    """Whether the archive can be written."""
+
     @property
     @abstractmethod
     def url(self) -> str:
@@ -42,6 +45,14 @@ class Location(ABC):
     def open(self) -> Source | None:
         """Open the archive; return None if it does not exist."""
 
+    def is_empty(self) -> bool:
+        """Return whether the archive has no bytes, before the first value is written."""
+        return False
+
+    def open_writer(self, *, empty: bool, exclusive: bool) -> Writer:
+        """Open the archive for writing."""
+        raise StoreError("cannot be written", store=self.url)
+
 
 class _FileLocation(Location):
     """Location of an archive in a file.
@@ -55,6 +66,7 @@ class _FileLocation(Location):
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = os.path.abspath(os.fspath(path))
         self.path = self._path
+        self.is_writable = True
 
     @property
     def url(self) -> str:
@@ -66,6 +78,14 @@ class _FileLocation(Location):
 
     def open(self) -> Source:
         return open_file(self._path)
+
+    def is_empty(self) -> bool:
+        return os.path.getsize(self._path) == 0
+
+    def open_writer(self, *, empty: bool, exclusive: bool) -> Writer:
+        if not empty:
+            os.makedirs(os.path.dirname(self._path), exist_ok=True)
+        return Writer(self._path, empty=empty, exclusive=exclusive)
 
     def __repr__(self) -> str:
         return repr(self._path)
@@ -85,6 +105,8 @@ class _StreamLocation(Location):
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
+        answers = (getattr(file, name, bool)() for name in ("readable", "writable", "seekable"))
+        self.is_writable = all(answers)
 
     @property
     def url(self) -> str:
@@ -96,10 +118,16 @@ class _StreamLocation(Location):
 
     def open(self) -> Source:
         file = self._file
-        if isinstance(getattr(file, "raw", file), io.FileIO):
+        if not self.is_writable and isinstance(getattr(file, "raw", file), io.FileIO):
             # The descriptor can be read without the shared file position.
             return Descriptor(os.dup(file.fileno()))
         return Stream(file)
+
+    def is_empty(self) -> bool:
+        return self._file.seek(0, os.SEEK_END) == 0
+
+    def open_writer(self, *, empty: bool, exclusive: bool) -> Writer:
+        return StreamWriter(Stream(self._file), empty=empty, exclusive=exclusive)
 
     def __repr__(self) -> str:
         return repr(self._file)

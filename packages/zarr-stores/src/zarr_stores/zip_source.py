@@ -107,31 +107,36 @@ class Stream(Source):
     """
 
     def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self._guard = threading.Lock()
+        self.file = file
+        self.guard = threading.Lock()
         self._process = os.getpid()
         try:
-            self._size = file.seek(0, os.SEEK_END)
+            file.seek(0, os.SEEK_END)
         except (OSError, AttributeError, ValueError) as error:
             raise StoreError(f"the file object is not seekable: {error}", repr(file)) from error
 
     @property
     def size(self) -> int:
-        return self._size
+        self._check_process()
+        with self.guard:
+            return self.file.seek(0, os.SEEK_END)
 
     def fill(self, start: int, buffer: memoryview) -> None:
-        if self._process != os.getpid():
-            # The processes share the file position, and a lost thread may hold the lock.
-            raise StoreReadError("a file object cannot be used in a forked process")
-        with self._guard:
-            self._file.seek(start)
+        self._check_process()
+        with self.guard:
+            self.file.seek(start)
             done = 0
             while done < len(buffer):
-                data = self._file.read(len(buffer) - done)
+                data = self.file.read(len(buffer) - done)
                 if not data:
                     raise StoreReadError("damaged archive: the file is truncated")
                 buffer[done : done + len(data)] = data
                 done += len(data)
+
+    def _check_process(self) -> None:
+        if self._process != os.getpid():
+            # The processes share the file position, and a lost thread may hold the lock.
+            raise StoreReadError("a file object cannot be used in a forked process")
 
 
 class Value(Source):

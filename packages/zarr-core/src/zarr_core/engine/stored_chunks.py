@@ -12,6 +12,7 @@ from zarr_core.engine.native import UNDECIDED
 from zarr_core.engine.resolved_metadata import resolve_cached
 from zarr_core.engine.scratch import remote_memory
 from zarr_core.engine.stored_node import StoredNode
+from zarr_core.interfaces.chunk_cache import caches
 from zarr_core.interfaces.keys import check_prefix
 from zarr_core.location import Location
 from zarr_core.metadata.array import ArrayMetadata
@@ -164,7 +165,7 @@ class StoredChunks(StoredNode[ArrayMetadata]):
         return reader
 
     def _new_reader(self, codecs: PreparedCodecChain) -> ChunkReader:
-        cache = self.chunk_store.chunk_cache()
+        cache = self.chunk_store.chunk_cache() if caches else None
         if self.missing_is_error:
             strict = codecs.with_missing_as_error()
             if strict is not codecs:  # a cache has no missing inner chunks
