@@ -113,6 +113,7 @@ def test_every_change_is_stored_or_refused(request, kind):
         assert len(winners) == NODES
     for name, array in root["new"].arrays():
         assert f"by {array.attrs['by']} stored node {name}" in lines
+    root.store.close()
 
 
 def cells(lines, outcome, what):
