@@ -1,5 +1,6 @@
 """The public names. Adding one needs a decision; removing one breaks programs."""
 
+import ast
 import importlib
 import os
 import re
@@ -8,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from zarr_core import tools
 
 NAMES = {
     "zarr_core": """
@@ -33,7 +35,7 @@ NAMES = {
         SubchunkCodec ValidationProblem ValueReplacedError ZarrError check_key check_prefix
     """,
     "zarr_core.tools": """
-        CHECKPOINT_NAME CHUNK_BYTES SHARD_BYTES divisor_below parse_lengths Cache ChunkProjection CodecChain ConsolidatedMetadata KeyOrder MANIFEST_NAMES
+        CHECKPOINT_NAME CHUNK_BYTES SHARD_BYTES divisor_below parse_lengths Cache ChunkProjection CodecChain ConsolidatedMetadata KeyOrder LocalStore MANIFEST_NAMES
         MaskIndexer Node PreparedCodecChain Progress ProgressReporter RegularAxis Rollback Schema WaitNotices
         StoredArray StoredGroup SubrangeReader UnconfirmedKeys WrapperReader
         allow_conflicting_formats allow_reserved_names available_threads call_interruptibly
@@ -65,6 +67,14 @@ def test_these_and_no_others(module):
     public = importlib.import_module(module).__all__
     assert set(public) == set(NAMES[module].split())
     assert list(public) == sorted(public, key=public_order), "sort __all__"
+
+
+def test_type_checkers_see_the_names_of_the_tools():
+    stub = ast.parse((Path(tools.__file__).with_suffix(".pyi")).read_text())
+    imported = [it for node in stub.body if isinstance(node, ast.ImportFrom) for it in node.names]
+    assigned = [it for node in stub.body if isinstance(node, ast.Assign) for it in node.targets]
+    shown = {it.asname for it in imported} | {it.id for it in assigned}
+    assert shown >= {*tools.__all__}
 
 
 def public_order(name):

@@ -152,7 +152,11 @@ class LocalStore(Store):
 
     def get_into(self, key: str, buffer: memoryview) -> int | None:
         # The usual case; _get_into handles all others.
-        if self._inside_until.get(key[: key.rfind("/") + 1], 0.0) > monotonic() and "\\" not in key:
+        directory = key[: key.rfind("/") + 1]
+        until = self._inside_until.get(directory)
+        if until is not None and "\\" not in key:
+            if until <= monotonic():
+                self._check_inside(directory)
             try:
                 descriptor = os.open(self._root + key, local_read.OPEN_FLAGS)
             except (FileNotFoundError, NotADirectoryError):
