@@ -508,7 +508,8 @@ def _converted(value: Any) -> Any:
         and hasattr(value, "tolist")
         and value.dtype.kind not in "mM"
     ):
-        return value.tolist()
+        converted = value.tolist()
+        return value if type(converted) is type(value) else converted  # the same for long doubles
     return value
 
 

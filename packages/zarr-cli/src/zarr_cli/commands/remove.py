@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import click
+from zarr_core.tools import escape_controls
 
 from zarr_cli.errors import Failure
 from zarr_cli.humanize import format_bytes, pluralize
@@ -53,7 +54,7 @@ def command(
         what += f", {format_bytes(nbytes)}"
     if not dry_run:
         if not yes:
-            _confirm(f"Remove {location} ({what})?")
+            _confirm(escape_controls(f"Remove {location} ({what})?"))
         left = (
             f"{location} is partly removed, metadata first. To finish, run the same command again"
         )

@@ -138,6 +138,16 @@ def _follow(
     return unconfirmed.follow(projections, work, lambda it: stored.chunk_key(it.chunk_coords))
 
 
+def _cast(stored: StoredChunks, values: Array) -> Array:
+    """Cast values to the data type; a RuntimeError of NumPy becomes a ValueError."""
+    try:
+        return values.astype(stored.resolved.dtype)
+    except RuntimeError as error:  # dates that do not fit into strings
+        raise ValueError(
+            f"{stored.location}: {values.dtype} cannot be stored as {stored.resolved.dtype}: {error}"
+        ) from error
+
+
 def _write(stored: StoredChunks, selection: AnySelection, value: Array) -> None:
     if not value.size:
         return
@@ -148,7 +158,7 @@ def _write(stored: StoredChunks, selection: AnySelection, value: Array) -> None:
         # One value everywhere: chunks of one shape are encoded once.
         # An array without dimensions, because a scalar may be a Python object.
         one = value[(slice(0, 1),) * value.ndim].reshape(())
-        one = one.astype(dtype)
+        one = _cast(stored, one)
         if _erase(stored, selection, one):
             return
         value = np.broadcast_to(one, value.shape)
@@ -169,7 +179,7 @@ def _write(stored: StoredChunks, selection: AnySelection, value: Array) -> None:
                 _store(stored, batch, codecs, stored.chunk_key(chunk_coords), buffers)
                 return
             if new.dtype != dtype:  # chunk by chunk, to save memory
-                new = new.astype(dtype)
+                new = _cast(stored, new)
             _write_chunk(stored, batch, projection, new)
         except (CodecError, MemoryError) as error:
             raise _located(stored, chunk_coords, error) from error

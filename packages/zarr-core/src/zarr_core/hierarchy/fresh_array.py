@@ -34,11 +34,9 @@ def max_age(recheck: Recheck) -> float:
     ValueError
         If the argument is not ``"open"``, ``"always"`` or a number of seconds.
     """
-    if recheck == "open":
-        return math.inf
-    if recheck == "always":
-        return 0.0
-    if isinstance(recheck, bool | str) or not recheck >= 0:
+    if isinstance(recheck, str) and recheck in ("open", "always"):
+        return math.inf if recheck == "open" else 0.0
+    if isinstance(recheck, bool) or not isinstance(recheck, int | float) or not recheck >= 0:
         raise ValueError(
             f'recheck must be "open", "always" or a number of seconds, not {recheck!r}'
         )

@@ -255,7 +255,7 @@ def _open(
     match: bool = False,
     wrap: Callable[[Store, str], Store] | None = None,
 ) -> Array | Group:
-    if recheck != "open":
+    if not (isinstance(recheck, str) and recheck == "open"):
         from zarr_core.hierarchy.fresh_array import max_age  # only for such nodes
         from zarr_core.hierarchy.fresh_group import fresh
 

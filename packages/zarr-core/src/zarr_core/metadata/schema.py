@@ -295,5 +295,8 @@ def _items(count: int) -> str:
 
 
 def _shown(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=repr)
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=repr)
+    except (ValueError, RecursionError):  # it contains itself
+        text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."

@@ -19,7 +19,7 @@ from zarr_core.registry.extension_names import is_provided
 from zarr_core.registry.hints import install_hint
 from zarr_core.registry.known_extensions import ARGUMENTS, NUMCODECS_IDS
 from zarr_core.registry.resolve import create_extension
-from zarr_core.strictjson import plain
+from zarr_core.strictjson import MAX_DEPTH, plain
 from zarr_core.user_warning import warn
 
 if TYPE_CHECKING:
@@ -74,8 +74,10 @@ def codec(name: str, /, **configuration: Any) -> ExtensionDefinition:
     return definition
 
 
-def configuration_to_json(value: Any) -> Any:
+def configuration_to_json(value: Any, depth: int = 0) -> Any:
     """Convert a member of a configuration; extensions in it become their definitions."""
+    if depth > MAX_DEPTH:
+        return value  # rejected with the document
     if isinstance(value, Codec) or hasattr(value, "get_config"):
         return parse_codec(value).to_json()
     if isinstance(value, ExtensionDefinition):
@@ -83,9 +85,9 @@ def configuration_to_json(value: Any) -> Any:
     if hasattr(value, "to_definition"):
         return value.to_definition().to_json()
     if isinstance(value, dict):
-        return {key: configuration_to_json(item) for key, item in value.items()}
+        return {key: configuration_to_json(item, depth + 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [configuration_to_json(item) for item in value]
+        return [configuration_to_json(item, depth + 1) for item in value]
     return value
 
 

@@ -116,7 +116,7 @@ def _without_padding(dtype: np.dtype[Any]) -> np.dtype[Any]:
 def _is_numpy(name: str) -> bool:
     try:
         np.dtype(name)
-    except TypeError:
+    except (TypeError, ValueError, SyntaxError):
         return False
     return True
 

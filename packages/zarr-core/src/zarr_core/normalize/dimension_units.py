@@ -20,7 +20,7 @@ UnitLike: TypeAlias = "str | float | tuple[float, str] | None"
 
 ATTRIBUTE = "dimension_units"
 
-_UNIT = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)?\s*(.*?)\s*", re.DOTALL)
+_UNIT = re.compile(r"\s*+([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)?\s*(.*)", re.DOTALL)
 
 
 def parse_unit(unit: Any) -> str | None:
@@ -36,7 +36,7 @@ def parse_unit(unit: Any) -> str | None:
     if unit is None:
         return None
     if isinstance(unit, str):
-        found = _UNIT.fullmatch(unit)
+        found = _UNIT.fullmatch(unit.rstrip())
         assert found is not None, "the pattern matches every string"
         number, base = float(found[1] or 1), found[2]
         if isinf(number):  # no number that can be stored

@@ -139,6 +139,7 @@ CONFLICTS: dict[str, tuple[str, str, str]] = {
 # Extensions that exist in one format only, and what to do instead.
 FORMAT_EXTENSIONS: dict[str, str] = {
     "v2.object": 'Zarr version 3 has no data type for Python objects (dtype=object); use dtype=str for text, dtype=bytes for bytes, dtype="datetime64[us]" for dates, or convert the elements to numbers',
+    "v2.subarray": "Zarr version 3 has no data type for fields that are arrays; store such a field as an array of its own, or give the structure one field for each element",
     "v2.*": "",
     "v3_draft": "",
     "n5": "",

@@ -86,7 +86,7 @@ def create_directories(path: str) -> list[str]:
         except FileNotFoundError:
             continue
         return missing[::-1]
-    raise OSError(errno.EBUSY, "its directory is removed repeatedly", path)
+    raise OSError(errno.EBUSY, "its directory cannot be created, or is removed repeatedly", path)
 
 
 def remove_empty_directories(path: str, root: str) -> None:
@@ -146,7 +146,7 @@ def _replace_file(path: str, buffers: Sequence[Buffer], created: list[str], *, s
             for directory in {os.path.dirname(path), *map(os.path.dirname, created)}:
                 system_calls.sync_directory(directory)
         return
-    raise OSError(errno.EBUSY, "its directory is removed repeatedly", path)
+    raise OSError(errno.EBUSY, "its directory cannot be created, or is removed repeatedly", path)
 
 
 class FileRange(ValueReference):
