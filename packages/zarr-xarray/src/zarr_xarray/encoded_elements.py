@@ -314,7 +314,10 @@ def _is_linear(given: NDArray, encoded: NDArray, form: StoredForm) -> bool:
     if given.size <= 2 or any(key in coding for key in _CODING if key != "_FillValue"):
         return False
     step = np.timedelta64(1, _STEPS[name]).astype(f"m8[{np.datetime_data(given.dtype)[0]}]")
-    if np.datetime_data(given.dtype)[1] != 1 or step.astype(f"m8[{_STEPS[name]}]") != 1:
+    if (
+        np.datetime_data(given.dtype)[1] != 1
+        or step.astype(f"m8[{_STEPS[name]}]").astype(np.int64) != 1
+    ):
         return False  # the given times are coarser
     times, scale, limit = given.view(np.int64), int(step.view(np.int64)), np.iinfo(np.int64)
     fill, ends = coding.get("_FillValue"), (int(encoded.min()), int(encoded.max()))

@@ -142,8 +142,10 @@ def create_extension(
     provider, extension = found
     pointer = location.pointer
     if problems := schemas.problems(provider, definition, pointer, complete):
-        standard = schemas.standard_form(provider, definition, location, complete)
-        if standard is None:
+        # Nonstandard forms are read if they are stored, and in arguments, which are stored as valid.
+        is_lenient = not (complete and isinstance(location.store, str | None))
+        standard = is_lenient and schemas.standard_form(provider, definition, location, complete)
+        if not standard:
             raise _invalid(provider, location, problems)
         definition = standard
     token = _enclosing.set((location, complete))
