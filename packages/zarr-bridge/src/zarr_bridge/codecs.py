@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -51,7 +52,7 @@ def _adapt_class(name: str, library: Any) -> type[Codec]:
 
 def _from_definition(library: Any, definition: ExtensionDefinition) -> Any:
     """Create a codec from the object in the document, as zarr-python does."""
-    document = definition.to_json()
+    document = deepcopy(definition.to_json())  # some classes change it
     try:
         return library.from_dict(document if isinstance(document, dict) else {"name": document})
     except Exception:  # third-party code may raise anything
