@@ -7,7 +7,7 @@ import pytest
 import zarr_core as zarr
 from zarr_core.config import config
 from zarr_core.errors import UnknownExtensionError
-from zarr_core.registry import hints
+from zarr_core.registry import discovery, hints
 from zarr_core.registry.hints import install_hint
 
 PACKAGES = Path(__file__).parents[2] / "packages"
@@ -117,7 +117,7 @@ def test_the_formats_that_exist_are_listed(version):
     ],
 )
 def test_published_packages_are_named(monkeypatch, kind, name, command):
-    monkeypatch.setattr(hints, "entry_points", lambda prefix: [])  # none is installed
+    monkeypatch.setattr(hints, "_for_zarr_python", lambda generation: {})  # none is installed
     with config.set(disabled_plugins={"*"}):
         hint = install_hint(kind, name)
     assert f"A package with it has been published: pip install {command}" in hint
@@ -138,6 +138,7 @@ def test_extensions_for_zarr_python_need_the_bridge(tmp_path, monkeypatch, group
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: far-plugin\nVersion: 3.1\n")
     (info / "entry_points.txt").write_text(f"[{group}]\n{line}\n")
     monkeypatch.syspath_prepend(str(tmp_path))
+    discovery.refresh()
     with config.set(disabled_plugins={"*"}):  # no bridge
         hint = install_hint(kind, name)
     assert hint == (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from zarr_core.config import config
@@ -102,6 +103,7 @@ def install_hint(extension_point: str, name: str) -> str:
     )
 
 
+@cache
 def _published() -> dict[str, dict[str, str]]:
     """For distributions of others, the names of their extensions for zarr-python and numcodecs."""
     import tomllib  # seldom needed
@@ -110,15 +112,23 @@ def _published() -> dict[str, dict[str, str]]:
     return tomllib.loads(files(__package__).joinpath("published_extensions.toml").read_text())
 
 
+@lru_cache(maxsize=1)
+def _for_zarr_python(_generation: int) -> dict[tuple[str, str], str]:
+    """The distributions that provide extensions for zarr-python, by entry-point group and name."""
+    found: dict[tuple[str, str], str] = {}
+    for point in entry_points("zarr."):
+        group, name = point.group, point.name
+        if group.startswith("zarr.codecs."):  # the name of the codec is a part of the group
+            group, name = "zarr.codecs", group.removeprefix("zarr.codecs.")
+        found.setdefault((group, name), f"{point.distribution} {point.version}")
+    return found
+
+
 def _for_other_library(extension_point: str, name: str) -> str:
     """How to use an installed or published extension for zarr-python or numcodecs; else empty."""
     group = f"zarr.{extension_point.replace('codec', 'codecs')}"
-    for point in entry_points("zarr."):
-        if (point.group, point.name) == (group, name) or point.group == f"zarr.codecs.{name}":
-            return (
-                f"{point.distribution} {point.version} provides it for zarr-python; to use it: "
-                "pip install zarr-bridge"
-            )
+    if provider := _for_zarr_python(discovery.generation()).get((group, name)):
+        return f"{provider} provides it for zarr-python; to use it: pip install zarr-bridge"
     plain = name.removeprefix("numcodecs.")
     library, needed = ("zarr", " zarr-bridge") if plain == name else ("numcodecs", "")
     for distribution, kinds in _published().items():
