@@ -150,7 +150,7 @@ def test_saving_beside_files_is_refused(tmp_path, save, path):
         save(tmp_path, path=path)
 
 
-@pytest.mark.parametrize("name", ["zarr_format", "chunks", "storage_options", "mode", "data"])
+@pytest.mark.parametrize("name", ["zarr_format", "chunks", "order", "mode", "data"])
 def test_names_of_arguments_are_not_names_of_arrays(tmp_path, name):
     for save, arrays in ((zarr.save, [VALUES]), (zarr.save, []), (zarr.save_group, [])):
         with pytest.raises(TypeError, match=rf"{name!r} is an argument of .*save_array"):
