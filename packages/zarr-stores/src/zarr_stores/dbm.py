@@ -272,7 +272,9 @@ class DBMStore(DatabaseStore):
                 with file_lock(os.path.realpath(self.path)) if new else nullcontext():
                     self._lock(create)
                     shared.opened, shared.brief = self._open(create)
-                    if shared.descriptor is None:  # the file is new
+                    # For a new file.  Not for SQLite: closing any descriptor of its file gives up
+                    # the locks of the process (fcntl), and another process deletes the log of writes.
+                    if shared.descriptor is None and not isinstance(shared.opened, SQLiteTable):
                         self._lock(create)
             except BaseException:
                 shared.forget()
