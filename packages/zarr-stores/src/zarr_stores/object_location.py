@@ -317,9 +317,7 @@ def _hint(options: Mapping[str, Any], message: str) -> str:
         refused = {name for name in given if f"'{name}'" in message}
         found = [name + similar for name in refused if (similar := similar_names(name, _NAMES))]
     if "Account must be specified" in message:
-        found.append(
-            "pass storage_options={'account_name': ...}, or set AZURE_STORAGE_ACCOUNT_NAME"
-        )
+        found.append("give the option account_name, or set AZURE_STORAGE_ACCOUNT_NAME")
     return f"; {', '.join(found)}" if found else ""
 
 
