@@ -132,6 +132,8 @@ def package_schema(package: str, extension_point: str, name: str) -> Schema:
     folder = os.path.dirname(str(module.__file__))
     path = os.path.join(folder, "schemas", extension_point, f"{name}.json")
     loader: Any = module.__loader__  # also of a package in a zip archive
+    if not hasattr(loader, "get_data"):
+        raise FileNotFoundError(path)  # a namespace package has no files
     document: Any = strictjson.loads(loader.get_data(path), path)
     return Schema(document)
 
