@@ -154,7 +154,7 @@ def test_class_of_version_2_for_urls(alias, tmp_path):
 
 def test_types_constants_and_functions_of_modules(tmp_path):
     code = """
-import asyncio, zarr, zarr.storage, zarr.testing.strategies
+import asyncio, inspect, zarr, zarr.storage, zarr.testing.strategies
 from zarr.core.array import CompressorsLike, DEFAULT_FILL_VALUE, FiltersLike, ShardsLike, init_array
 from zarr.core.array import _parse_keep_array_attr
 from zarr.core.metadata.io import save_metadata
@@ -164,10 +164,12 @@ zarr.set_log_level("ERROR"); zarr.set_format("%(message)s")
 store = zarr.storage.MemoryStore()
 place = zarr.storage.StorePath(store, "x")
 made = zarr.core.sync.sync(init_array(store_path=place, shape=(4,), chunks=(2,), dtype="i2"))
+# An argument of zarr-python 3.4; this function is zarr-python's own.
+later = {"attributes": None} if "attributes" in inspect.signature(_parse_keep_array_attr).parameters else {}
 kept = _parse_keep_array_attr(
     data=zarr.Array(made), chunks="keep", shards="keep", filters="keep", compressors="keep",
     serializer="keep", fill_value=None, order=None, zarr_format=None, chunk_key_encoding=None,
-    dimension_names=None, attributes=None)
+    dimension_names=None, **later)
 metadata = zarr.open_array(place).metadata
 zarr.core.sync.sync(save_metadata(zarr.storage.StorePath(store, "y"), metadata))
 print(kept[0], zarr.open_array(store, path="y")[:].tolist(), type(made) is zarr.AsyncArray)
