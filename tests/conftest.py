@@ -1,6 +1,7 @@
 """Configuration of all tests: shared modules, no time limits for examples, slow tests on request."""
 
 import os
+import signal
 import sys
 import zlib
 from pathlib import Path
@@ -11,6 +12,9 @@ import pytest
 # Tests set the variables of the terminal that they need.
 for name in ("TERM", "COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR"):
     os.environ.pop(name, None)
+
+# Programs that tests start inherit whether an interrupt is ignored, as it is in the background.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # pytest's importlib mode does not extend sys.path.
 sys.path.insert(0, str(Path(__file__).parent))

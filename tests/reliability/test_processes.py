@@ -151,7 +151,6 @@ def test_daemons_that_write_when_the_interpreter_ends(tmp_path):
 INTERRUPT = """
 import signal
 from zarr_core.extension import BytesToBytesCodec
-signal.signal(signal.SIGINT, signal.default_int_handler)  # what runs in the background ignores it
 busy = []
 class Slow(BytesToBytesCodec):
     def to_configuration(self):

@@ -78,7 +78,6 @@ def test_interrupt_during_imports_has_no_traceback(module, tmp_path):
     """Importing a module calls the handler of SIGINT, as if Ctrl+C was pressed."""
     program = f"""
 import signal, sys
-signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in background processes
 class Finder:
     def find_spec(self, name, path=None, target=None):
         if name == {module!r}:

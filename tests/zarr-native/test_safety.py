@@ -226,7 +226,6 @@ def test_forks_during_calls_of_other_threads(tmp_path):
 
 
 INTERRUPT = """
-signal.signal(signal.SIGINT, signal.default_int_handler)  # background processes ignore it
 
 def interrupted(work):
     # Whether an interrupt during a call of some seconds ends it, long before its end.
