@@ -14,6 +14,7 @@ import sys
 import threading
 import zipfile
 import zlib
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
@@ -127,7 +128,7 @@ def test_entries_of_zip_archives(tmp_path, method, shards):
 @pytest.mark.parametrize("key", ["c/0", "zarr.json"])
 def test_blobs_of_sqlite(tmp_path, key):
     small(tmp_path / "a.sqlite")
-    with sqlite3.connect(tmp_path / "a.sqlite") as connection:
+    with closing(sqlite3.connect(tmp_path / "a.sqlite")) as connection, connection:
         connection.execute("UPDATE zarr SET v = zeroblob(?) WHERE k = ?", (LARGE, key))
     refused(tmp_path / "a.sqlite", f"{LARGE} bytes" if key == "c/0" else "more than the limit")
 

@@ -3,6 +3,7 @@
 import dbm.dumb
 import os
 import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -73,7 +74,7 @@ def test_foreign_objects(bucket, name):
 
 
 def into_sqlite(path, names):
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         rows = [(name, b"") for name in (*names, *(name.decode("latin-1") for name in names))]
         connection.executemany("insert into zarr values (?, ?)", rows)
     connection.close()

@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -71,7 +72,7 @@ def test_pages_that_lmdb_does_not_use_may_be_missing(tmp_path):
 def test_code_in_sqlite_files(tmp_path, statements):
     path = tmp_path / "x.sqlite"
     zarr.create_array(path, data=np.arange(3, dtype="u1"))
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         for statement in statements:
             connection.execute(statement)
     for mode in ("r", "r+"):
@@ -83,7 +84,7 @@ def test_other_tables_of_sqlite_files(tmp_path):
     """Other columns and tables, and ordinary indexes, are not code."""
     path = tmp_path / "x.sqlite"
     zarr.create_array(path, data=np.arange(3, dtype="u1"))
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("CREATE TABLE other(a, b)")
         connection.execute("CREATE INDEX i ON zarr(k, v)")
         connection.execute("ALTER TABLE zarr ADD COLUMN w TEXT")

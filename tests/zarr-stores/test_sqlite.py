@@ -1,4 +1,5 @@
 import sqlite3
+from contextlib import closing
 
 import pytest
 from store_contract import StoreContract
@@ -21,7 +22,7 @@ def test_keys_that_are_not_utf_8_are_ignored(tmp_path):
     with SQLiteStore(path) as store:
         store.set("a/b", b"1")
         store.set("c/d", b"2")
-        with sqlite3.connect(path) as connection:
+        with closing(sqlite3.connect(path)) as connection, connection:
             connection.execute("INSERT INTO zarr(k, v) VALUES (CAST(x'632fff' AS TEXT), x'00')")
             connection.execute("INSERT INTO zarr(k, v) VALUES (CAST(x'fe' AS TEXT), x'00')")
         assert list(store.list_prefix("")) == ["a/b", "c/d"]
