@@ -98,7 +98,9 @@ bench: $(VENV)/.dev
 schemas: $(VENV)/.dev
 	@$(BIN)/python scripts/publish_schemas.py
 
+# Pages that autosummary has written for names that were removed since would be errors.
 docs: $(VENV)/.docs
+	@rm -rf docs/reference/made
 	@$(BIN)/python -m sphinx -W --keep-going -q -j auto -b html docs build/docs
 	@echo "build/docs/index.html"
 
