@@ -24,6 +24,7 @@ MAX_THREADS = 256
 """Maximum number of threads; further jobs wait."""
 
 _SHUTDOWN_SECONDS = 0.5
+_SIGNAL_SECONDS = 0.5  # until a thread that waits looks for signals again
 
 left_behind: set[int] = set()
 """Threads whose request still runs, although the call was interrupted; others replace them."""
@@ -66,8 +67,10 @@ class Job:
 
     def wait(self, seconds: float = -1) -> bool:
         """Wait until the job is finished, or for a time; return whether it is finished."""
+        # A signal just before the system call does not end it.
+        interval = _SIGNAL_SECONDS if seconds < 0 else seconds
         while not self._finished:
-            if not self._running.acquire(timeout=seconds):
+            if not self._running.acquire(timeout=interval) and seconds >= 0:
                 return False
         return True
 
