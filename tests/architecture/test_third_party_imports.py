@@ -35,7 +35,7 @@ IMPORTED_BY = {
     "isal": {"zarr_codecs.isal"},
     "zstandard": {"zarr_codecs._zstandard"},
     "google_crc32c": {"zarr_codecs.crc32c"},
-    "dask": {"zarr_core.hierarchy.array", "zarr_dask._dask"},
+    "dask": {"zarr_dask._dask"},
     "asyncio": {
         "zarr_bridge.zarr_python_codecs",
         "zarr_compat.sync",
@@ -65,7 +65,7 @@ LATE = (
 NOT_DECLARED = {
     "zarr_bridge": {"icechunk"},
     "zarr_compat": {"fsspec", "numcodecs"},
-    "zarr_core": {"dask", "rich"},
+    "zarr_core": {"rich"},
     "zarr_display": {"rich"},
     "zarr_stores": {"aiohttp", "botocore"},
 }

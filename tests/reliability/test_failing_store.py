@@ -70,7 +70,7 @@ OPERATIONS = {
     "create": Operation(_create("new"), again=False),
     "create deep": Operation(_create("some/new/one"), again=False),
     "create sharded": Operation(_create("new", shards=(6, 6)), again=False),
-    "create group": Operation(lambda group: group.require_groups("a/b", "a/c")),
+    "create group": Operation(lambda group: [group.require_group(path) for path in ("a/b", "a/c")]),
     "require array": Operation(lambda group: group.require_array("raw", shape=SHAPE, dtype="i4")),
     "overwrite": Operation(_create("raw", overwrite=True), again=False),
     "attribute": Operation(lambda array: array.attrs.__setitem__("n", 2), "raw"),

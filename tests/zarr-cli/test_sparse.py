@@ -75,7 +75,7 @@ def test_blocks_cover_stored_chunks_without_overlap(budget):
     assert covered.max() == 1
     for array in (one, other):
         region = regions(array)
-        assert all(covered[np.ix_(*region(at))].all() for at, _ in array.stored_chunks())
+        assert all(covered[np.ix_(*region(at))].all() for at, _ in array.stored.stored_chunks())
 
 
 def test_missing_chunks_with_different_fill_values_differ():
@@ -92,7 +92,7 @@ def test_regions_tile_the_array():
         array[:] = 0
         covered = np.zeros(array.shape, int)
         region = regions(array)
-        for at, _ in array.stored_chunks():
+        for at, _ in array.stored.stored_chunks():
             covered[np.ix_(*region(at))] += 1
         assert (covered == 1).all(), layout
 

@@ -24,7 +24,7 @@ def test_repr_and_attributes():
         attributes={"a": 1}, dimension_names=["y", "x"], compressors="gzip",
     )  # fmt: skip
     assert (array.shape, array.ndim, array.size) == ((5, 6), 2, 30)
-    assert (array.dtype, array.itemsize, array.nbytes) == (np.dtype("f4"), 4, 120)
+    assert (array.dtype, array.nbytes) == (np.dtype("f4"), 120)
     assert (array.chunks, array.shards, array.cdata_shape) == ((2, 3), (4, 3), (2, 2))
     assert (array.fill_value, array.dimension_names) == (1.5, ("y", "x"))
     assert (array.nchunks, array.blocks.shape) == (6, (2, 2))
@@ -94,20 +94,14 @@ def test_single_elements():
     assert (int(point), float(point), complex(point), bool(point)) == (3, 3.0, 3 + 0j, True)
     assert operator.index(point) == 3
     assert [0, 1, 2, 9][point] == 9
-    assert (point.item(), type(point.item())) == (3, int)
     one = zarr.array([[2.5]])
-    assert (float(one), bool(one), one.item(), one.item(0, 0)) == (2.5, True, 2.5, 2.5)
+    assert (float(one), bool(one)) == (2.5, True)
     assert not zarr.array([0])
     with pytest.raises(TypeError):
         operator.index(one)
     with pytest.raises(TypeError):
         operator.index(zarr.array(2.5))
     several = zarr.array([[1, 2], [3, 4]])
-    assert several.item(1, 0) == several.item(-1, 0) == 3
-    with pytest.raises(ValueError, match="has 4 elements, not one"):
-        several.item()
-    with pytest.raises(ValueError, match="can only convert"):
-        several.item(1)
     for convert in (int, float, complex):
         with pytest.raises(TypeError, match="4 elements cannot be converted to"):
             convert(several)

@@ -62,7 +62,7 @@ def test_elements_are_stored_whole(places):
     np.testing.assert_array_equal(places[...], elements(7))
     assert places[3] == elements(7)[3]
     assert places.dtype == PLACE
-    assert places.item(3)[:3] == (b"n3", 3.0, -3.0)
+    assert places[3].item()[:3] == (b"n3", 3.0, -3.0)
 
 
 def test_fields_are_read(places):

@@ -390,11 +390,3 @@ def test_a_selection_that_no_memory_holds_is_rejected():
     assert array[2**60 - 1, 7] == 0
     array[2**59, 3] = 9
     assert array[2**59 - 1 : 2**59 + 1, 3].tolist() == [0, 9]
-
-
-def test_views_select_with_masks():
-    array = zarr.create_array(data=np.arange(6).reshape(2, 3), dtype="int16")
-    mask = np.array([[True, False, True], [False, True, False]])
-    found = array.astype("float64").get_mask_selection(mask)
-    assert found.dtype == np.float64
-    assert found.tolist() == [0.0, 2.0, 4.0]

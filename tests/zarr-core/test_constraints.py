@@ -16,6 +16,7 @@ from zarr_core.errors import (
     NodeTypeError,
     StoreReadOnlyError,
 )
+from zarr_core.tools import update_additional_fields
 
 SHARDING = {"name": "sharding_indexed"}
 
@@ -414,9 +415,8 @@ CHANGES = {
     "resize": lambda array: array.resize(3),
     "append": lambda array: array.append([1]),
     "attributes": lambda array: array.attrs.update(a=1),
-    "additional fields": lambda array: array.update_additional_fields({"x": None}),
+    "additional fields": lambda array: update_additional_fields(array, {"x": None}),
     "refresh": lambda array: array.refresh(),
-    "digest": lambda array: array.digest(),
 }
 
 

@@ -310,7 +310,7 @@ def test_unknown_arguments_name_the_one_that_was_meant(argument, meant):
     for create in (
         lambda: zarr.create_array(shape=3, **{argument: 1}),
         lambda: zarr.open(zarr.MemoryStore(), "w", shape=3, **{argument: 1}),
-        lambda: zarr.create_group().create_dataset("x", shape=3, **{argument: 1}),
+        lambda: zarr.create_group().create_array("x", shape=3, **{argument: 1}),
     ):
         said = f"^unexpected keyword argument: {argument}; did you mean {meant}\\?$"
         with pytest.raises(TypeError, match=said):

@@ -182,7 +182,7 @@ def test_without_dimensions(place, kind, value):
     assert array[...].shape == ()
     assert array[...][()] == value * 2
     array.vindex[()] = "v"
-    assert array.item() == "v"
+    assert array[()] == "v"
 
 
 def test_without_elements(place, kind):

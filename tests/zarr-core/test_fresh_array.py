@@ -94,7 +94,7 @@ def test_new_members_of_a_group_are_rechecked_too(tmp_path):
     below = group.create_group("below")
     created = [
         below.create_array("a", shape=4),
-        below.create_dataset("b", shape=4),
+        below.create_array("b", shape=4),
         below.zeros("c", shape=4),
         group.require_group("below").require_array("d", shape=4),
     ]

@@ -13,6 +13,7 @@ from zarr_core.errors import (
     UnsupportedFieldError,
 )
 from zarr_core.extension import MetadataExtension, ValidationProblem
+from zarr_core.tools import update_additional_fields
 
 
 class Units(MetadataExtension):
@@ -92,35 +93,35 @@ def test_members_are_set_and_removed_on_nodes(store):
     array = zarr.create_array(store, path="a", data=np.arange(3.0))
     other = zarr.open_array(store, path="a", mode="r+")
     with zarr.override_extensions(WITH):
-        array.update_additional_fields({"units": {"unit": "m"}})
-        other.update_additional_fields({"note": {"must_understand": False, "by": ["me"]}})
+        update_additional_fields(array, {"units": {"unit": "m"}})
+        update_additional_fields(other, {"note": {"must_understand": False, "by": ["me"]}})
         assert zarr.open_array(store, path="a").metadata.additional_fields == {
             "units": {"unit": "m"},
             "note": {"must_understand": False, "by": ["me"]},
         }
         before = store.get("a/zarr.json")
         with pytest.raises(ExtensionConfigurationError, match="unit is empty"):
-            array.update_additional_fields({"units": {"unit": ""}})
+            update_additional_fields(array, {"units": {"unit": ""}})
         with pytest.raises(UnknownExtensionError, match="other"):
-            array.update_additional_fields({"other": {}})
+            update_additional_fields(array, {"other": {}})
         with pytest.raises(MetadataValidationError, match="/note/by"):
-            array.update_additional_fields({"note": {"by": object()}})
+            update_additional_fields(array, {"note": {"by": object()}})
         with pytest.raises(ValueError, match="shape: not an additional field"):
-            array.update_additional_fields({"shape": [7]})
+            update_additional_fields(array, {"shape": [7]})
         assert store.get("a/zarr.json") == before
-        array.update_additional_fields({"units": None, "never": None})
+        update_additional_fields(array, {"units": None, "never": None})
     assert list(zarr.open_array(store, path="a").metadata.additional_fields) == ["note"]
     group = zarr.open_group(store, mode="a")
-    group.update_additional_fields({"note": {"must_understand": False}})
+    update_additional_fields(group, {"note": {"must_understand": False}})
     with pytest.raises(StoreReadOnlyError):
-        zarr.open_group(store, mode="r").update_additional_fields({"note": None})
+        update_additional_fields(zarr.open_group(store, mode="r"), {"note": None})
     assert "note" in json.loads(store.get("zarr.json"))
 
 
 def test_a_format_without_further_members_rejects_them(store):
     array = zarr.create_array(store, shape=3, zarr_format=2)
     with pytest.raises(MetadataValidationError, match="does not support additional fields"):
-        array.update_additional_fields({"note": {"must_understand": False}})
+        update_additional_fields(array, {"note": {"must_understand": False}})
 
 
 @pytest.mark.parametrize("must_understand", [True, False])

@@ -91,7 +91,7 @@ def test_counts_of_chunks():
         array.store.set("c/99/99", b"outside")
         assert array.nchunks_initialized == count
         keys = [key for key in array.store.list() if key not in ("zarr.json", "c/notes", "c/99/99")]
-        assert sorted(key for _, key in array.stored_chunks()) == sorted(keys)
+        assert sorted(key for _, key in array.stored.stored_chunks()) == sorted(keys)
         assert array.nbytes_stored() == sum(len(array.store.get(key)) for key in keys)
 
 

@@ -92,14 +92,6 @@ def test_hdf5_files_are_not_locations(tmp_path):
         assert list(file) == ["g"]
 
 
-@pytest.mark.parametrize("given", [{"id": "zlib"}, "nonsense", 5])
-def test_casts_to_something_that_is_not_a_dtype_are_rejected(given):
-    array = zarr.create_array(data=np.arange(4))
-    for cast in (array.astype, array.view):
-        with pytest.raises(TypeError, match="is not a NumPy dtype"):
-            cast(given)
-
-
 def stored(data_type, fill_value, chunk, *codecs):
     """A store with an array of one chunk."""
     document = {

@@ -26,7 +26,7 @@ def test_missing_chunks_are_zero_with_a_warning(data_type):
     with pytest.warns(UserWarning, match=f"fill value is null.*'{data_type}'") as caught:
         array = zarr.open_array(store)
     assert str(store) in str(caught[0].message)
-    assert array[...].tobytes() == bytes(4 * array.itemsize)
+    assert array[...].tobytes() == bytes(4 * array.dtype.itemsize)
 
 
 @pytest.mark.filterwarnings("ignore:.*fill value is null")

@@ -49,7 +49,7 @@ def test_they_are_listed_and_opened(store):
     assert len(group) == 3
     assert "__inner" in str(group.tree())
     found = []
-    group.visit(found.append)
+    found += [path for path, _ in group.members(max_depth=None)]
     assert "__grp/__inner/y" in found
     assert zarr.open_array(store, path="__grp/x").shape == (2, 3)
     assert zarr.open(store, path="__v")[...].tolist() == [0, 1, 2]

@@ -170,7 +170,7 @@ def test_only_stored_chunks_of_sparse_arrays_are_read(layout, executor):
     )
     for at in ((0, 0), (17, 480), (18, 481), (499, 250)):
         array[at] = sum(at)
-    stored = {key for _, key in array.stored_chunks()}
+    stored = {key for _, key in array.stored.stored_chunks()}
     source.calls.clear()
     convert(source, dest, executor=executor, **layout)
     asked = {call.key for call in source.calls if call.key.startswith("x/c/")}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from zarr_core.extension import ExtensionDefinition, MetadataExtension, ValidationProblem
+from zarr_core.tools import update_additional_fields
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -80,4 +81,4 @@ def set_axes(array: Array, axes: Axes) -> None:
     MetadataValidationError
         If the number of axes differs from the number of dimensions.
     """
-    array.update_additional_fields({NAME: axes.to_json()})
+    update_additional_fields(array, {NAME: axes.to_json()})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import zarr_core
+from zarr_core.tools import update_additional_fields
 
 from zarr_compat.errors import ContainsNodeError
 from zarr_compat.group_metadata import GroupMetadata, ImplicitGroupMarker
@@ -166,7 +167,7 @@ def _create(store: Any, path: str, metadata: Any, overwrite: bool) -> Any:
             overwrite=overwrite,
         )
         if metadata.extra_fields:
-            group.core.update_additional_fields(metadata.extra_fields)
+            update_additional_fields(group.core, metadata.extra_fields)
         return group
     return create_array(place, overwrite=overwrite, **_array_options(metadata))
 

@@ -25,7 +25,7 @@ from zarr_compat.node import Node
 from zarr_compat.open_nodes import create_group, open_group
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Self
 
 __all__ = ["Group"]
@@ -154,12 +154,57 @@ class Group(Node[zarr_core.Group], wraps=zarr_core.Group):
     def create_dataset(self, name: str, *arguments: Any, **options: Any) -> Any:
         """Create an array; deprecated by zarr-python."""
         _warn_deprecated("create_dataset", "create_array")
-        return adapt(self.core.create_dataset, self.store)(name, *arguments, **options)
+        return adapt(self.core.create_array, self.store)(name, *arguments, **options)
 
     def require_dataset(self, name: str, *arguments: Any, **options: Any) -> Any:
         """Return an array, and create it if it does not exist; deprecated by zarr-python."""
         _warn_deprecated("require_dataset", "require_array")
         return self.require_array(name, *arguments, **options)
+
+    def create(self, name: str, *arguments: Any, **options: Any) -> Any:
+        """Create an array, as in zarr-python 2."""
+        return adapt(self.core.create_array, self.store)(name, *arguments, **options)
+
+    def create_groups(self, *names: str, **options: Any) -> tuple[Group, ...]:
+        """Create several groups, as in zarr-python 2."""
+        make = adapt(self.core.create_group, self.store)
+        return tuple(make(name, **options) for name in names)
+
+    def empty_like(self, name: str, data: Any, **options: Any) -> Any:
+        """Create an empty array like another."""
+        options.setdefault("zarr_format", self.core.stored.format.name)
+        return adapt(zarr_core.empty_like, self.store)(data, store=self, path=name, **options)
+
+    def zeros_like(self, name: str, data: Any, **options: Any) -> Any:
+        """Create an array of zeros like another."""
+        return self.full_like(name, data, 0, **options)
+
+    def ones_like(self, name: str, data: Any, **options: Any) -> Any:
+        """Create an array of ones like another."""
+        return self.full_like(name, data, 1, **options)
+
+    def full_like(self, name: str, data: Any, fill_value: Any, **options: Any) -> Any:
+        """Create an array of one value like another."""
+        return self.empty_like(name, data, fill_value=fill_value, **options)
+
+    def visit(self, func: Callable[[str], Any]) -> Any:
+        """Call a function with the path of each member at any depth, relative to the group.
+
+        Stops at the first result that is not None, and returns it.
+        """
+        return self.visititems(lambda path, _: func(path))
+
+    visitkeys = visit
+
+    def visitvalues(self, func: Callable[[Any], Any]) -> Any:
+        """Call a function with each member at any depth; as :meth:`visit`."""
+        return self.visititems(lambda _, node: func(node))
+
+    def visititems(self, func: Callable[[str, Any], Any]) -> Any:
+        """Call a function with path and node of each member at any depth; as :meth:`visit`."""
+        members = wrap_result(self.core.members(max_depth=None), self.store)
+        results = (func(path, node) for path, node in members)
+        return next((result for result in results if result is not None), None)
 
     async def update_attributes_async(self, new_attributes: Mapping[str, Any]) -> Self:
         """Replace the attributes, as zarr-python does, and return the group."""

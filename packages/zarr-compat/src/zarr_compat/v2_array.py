@@ -18,6 +18,7 @@ from zarr_core.extension import StoreReadOnlyError
 
 from zarr_compat.foreign import METADATA_NAMES
 from zarr_compat.indexing import split_fields
+from zarr_compat.v2_members import digest, rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -313,11 +314,11 @@ class Array:
 
     def digest(self, hashname: str = "sha1") -> bytes:
         """Return a checksum of the metadata and encoded chunks."""
-        return self.core.digest(hashname)
+        return digest(self.core, hashname)
 
     def hexdigest(self, hashname: str = "sha1") -> str:
         """Return the checksum in hexadecimal digits."""
-        return self.core.hexdigest(hashname)
+        return digest(self.core, hashname).hex()
 
     # --- reading ---
 
@@ -456,7 +457,7 @@ class Array:
             if (start or 0) >= (1 if end is None else end):
                 return iter(())
             raise TypeError("iteration over an array without dimensions")
-        return map(self._result, self.core.islice(start, end))
+        return map(self._result, rows(self.core, start, end))
 
     def __iter__(self) -> Iterator[Any]:
         return self.islice()

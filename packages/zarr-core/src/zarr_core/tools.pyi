@@ -9,6 +9,7 @@ from zarr_core.engine.chain import CodecChain as CodecChain
 from zarr_core.engine.chain import codec_definition as codec_definition
 from zarr_core.engine.chunk_reader import read_open as read_open
 from zarr_core.engine.fill_value import fill_test
+from zarr_core.engine.inner_order import inner_order as inner_order
 from zarr_core.engine.prepared_chain import PreparedCodecChain as PreparedCodecChain
 from zarr_core.engine.scratch import MemoryLimiter as MemoryLimiter
 from zarr_core.engine.scratch import Reservation as Reservation
@@ -40,6 +41,7 @@ from zarr_core.hierarchy.delete import erase_node as erase_node
 from zarr_core.hierarchy.delete import require_erasing as require_erasing
 from zarr_core.hierarchy.from_metadata import stored_node as stored_node
 from zarr_core.hierarchy.node import Node as Node
+from zarr_core.hierarchy.node import update_additional_fields as update_additional_fields
 from zarr_core.hierarchy.rollback import Rollback as Rollback
 from zarr_core.hierarchy.rollback import holds_anything as holds_anything
 from zarr_core.hierarchy.store_path import StoreLike as StoreLike

@@ -41,7 +41,7 @@ class IntermediateArray:
 
     def stored_chunks(self) -> frozenset[Coordinates]:
         """Return the coordinates of the stored chunks."""
-        return frozenset(at for at, _ in self.array.stored_chunks())
+        return frozenset(at for at, _ in self.array.stored.stored_chunks())
 
     def mark_complete(self) -> None:
         """Record that all chunks are written."""

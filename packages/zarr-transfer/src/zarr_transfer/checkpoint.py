@@ -123,8 +123,12 @@ def resumed_chunks(checkpoint: Checkpoint, new: Array) -> frozenset[tuple[int, .
     if not (new.store.supports_listing and new.store.supports_erasing):
         return frozenset()
     if checkpoint.begin():
-        return frozenset(at for at, _ in new.stored_chunks())
-    own = interrupted_keys(new) if checkpoint.is_there else [key for _, key in new.stored_chunks()]
+        return frozenset(at for at, _ in new.stored.stored_chunks())
+    own = (
+        interrupted_keys(new)
+        if checkpoint.is_there
+        else [key for _, key in new.stored.stored_chunks()]
+    )
     check_unmanaged(new, {*own, sidecar_key(new)})
     new.store.erase_values(own)
     checkpoint.write(True)
@@ -139,7 +143,7 @@ def erase_interrupted(new: Array) -> None:
     if new.store.supports_listing:
         own = interrupted_keys(new)
         if sidecar_key(new) not in own:  # no checkpoint: keep keys outside the array
-            own = [key for _, key in new.stored_chunks()]
+            own = [key for _, key in new.stored.stored_chunks()]
         check_unmanaged(new, set(own))
         if own and new.store.supports_erasing:
             log(

@@ -141,7 +141,7 @@ def _stored(stage: _Stage) -> frozenset[Coordinates]:
     """Return the coordinates of the chunks that an interrupted copy has stored."""
     if not stage.new.store.supports_listing:
         return frozenset()
-    return frozenset(at for at, _ in stage.new.stored_chunks())
+    return frozenset(at for at, _ in stage.new.stored.stored_chunks())
 
 
 def _is_stored(stage: _Stage, region: Region, existing: frozenset[Coordinates]) -> bool:

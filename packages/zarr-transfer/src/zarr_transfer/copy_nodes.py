@@ -175,7 +175,7 @@ def copy(
     _check_decodes(options)
     check_source(source)
     if isinstance(dest, Node):
-        dest.check_writable()
+        dest.stored.check_writable()
         dest_path = dest_path or source.basename
         if not dest_path:
             raise NodeNameError("''", "the root has no name; pass dest_path")
@@ -275,7 +275,7 @@ def copy_all(
             if not isinstance(target, Group):
                 with rollback.nested():
                     target = open_group(store, "a", path=path, zarr_format=spec.dest.format_.name)
-            target.check_writable()
+            target.stored.check_writable()
             attributes = check_attributes(attributes, target.stored.location)
             done, made = _copy(source, spec, nodes, checked)
             target.stored.record(removed=made, changed=made)

@@ -47,7 +47,7 @@ def regions_of(stage: RechunkStage, source: Array, *, only_stored: bool) -> Iter
         or prod(source.cdata_shape) <= _FEW
     ):
         return stage.tasks()
-    stored = (chunk for chunk, _ in source.stored_chunks())
+    stored = (chunk for chunk, _ in source.stored.stored_chunks())
     return regions_with(stored, edges_of(source), stage.cuts)
 
 

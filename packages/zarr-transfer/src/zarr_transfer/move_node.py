@@ -83,9 +83,9 @@ def move(
     resumes an interrupted one.
     """
     check_source(source)
-    source.check_writable()
+    source.stored.check_writable()
     if isinstance(dest, Node):
-        dest.check_writable()
+        dest.stored.check_writable()
         dest_path = dest_path or source.basename
         if not dest_path:
             raise NodeNameError("''", "the root has no name; pass dest_path")

@@ -73,7 +73,7 @@ def require_chunks(array: Array) -> Array:
 def _stored_chunks(array: Array) -> Iterable[StoredChunk]:
     """Return coordinates and keys of all chunks that are or may be stored."""
     if array.store.supports_listing:
-        return array.stored_chunks()
+        return array.stored.stored_chunks()
     return ((at, f"chunk {at}") for at in product(*map(range, array.cdata_shape)))
 
 

@@ -153,6 +153,6 @@ def _new_result(array: Array, like: PartialArrayMetadata | None) -> ArrayCheck:
         array.name,
         "chunk" if array.shards is None else "shard",
         prod(array.cdata_shape),
-        any(getattr(codec, "detects_damage", False) for codec in array.chunk_codecs),
+        any(codec.detects_damage for codec in array.stored.inner_codecs.bytes_to_bytes),
         differences=[] if like is None else [*map(str, like.problems(array.metadata))],
     )

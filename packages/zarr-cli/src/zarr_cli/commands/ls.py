@@ -65,7 +65,14 @@ def command(
         )
     else:
         for member in found:
-            print_styled([(_shown(member, node.basename), "bold blue" if member.is_group else "")])
+            print_styled(
+                [
+                    (
+                        _shown(member, node.basename),
+                        "bold blue" if member.is_group else "",
+                    )
+                ]
+            )
 
 
 _HEADINGS = ("name", "shape", "type", "chunks", "shards", "codecs")

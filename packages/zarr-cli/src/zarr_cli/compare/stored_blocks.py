@@ -103,7 +103,7 @@ def _bounds(array: Array) -> Integers | None:
     if not array.store.supports_listing:
         return None
     most = int(prod(array.cdata_shape) * _SPARSE)
-    stored = islice((at for at, _ in array.stored_chunks()), most + 1)
+    stored = islice((at for at, _ in array.stored.stored_chunks()), most + 1)
     chunks: Integers = np.fromiter(stored, np.dtype((np.int64, array.ndim)))
     if len(chunks) > most:
         return None

@@ -74,7 +74,7 @@ def describe_node(store: Store, root: str, query: Mapping[str, str]) -> Response
             "shards": node.shards,
             "grid": list(node.cdata_shape),
             "data_type": node.info["Data type"],
-            "item_size": node.itemsize,
+            "item_size": node.dtype.itemsize,
             "elements": "numbers" if are_numbers(node.dtype) else "text",
             "dimension_names": node.dimension_names,
         }

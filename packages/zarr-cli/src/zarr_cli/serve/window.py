@@ -113,7 +113,7 @@ def _check_size(array: Array, selection: tuple[int | slice, ...], most: int) -> 
             touched *= min(count, ceil(span / length) + 1) * length
         else:
             touched *= length
-    nbytes = touched * max(1, array.itemsize)
+    nbytes = touched * max(1, array.dtype.itemsize)
     if elements > most:
         raise HttpError(
             HTTPStatus.REQUEST_ENTITY_TOO_LARGE,

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from zarr_core.extension import MetadataExtension, MetadataValidationError
+from zarr_core.tools import update_additional_fields
 
 from zarr_conformance.kit import documents
 from zarr_conformance.kit.extension import ExtensionTests
@@ -47,7 +48,9 @@ class MetadataExtensionTests(ExtensionTests):
 
     def array(self, configuration: Mapping[str, Any]) -> Any:
         """A small array in memory with the field; a group, if arrays cannot have it."""
-        return self._node(self.nodes[0]).update_additional_fields({self.name: {**configuration}})
+        node = self._node(self.nodes[0])
+        update_additional_fields(node, {self.name: {**configuration}})
+        return node
 
     def _node(self, node_type: str) -> Any:
         if node_type == "group":
@@ -83,7 +86,8 @@ class MetadataExtensionTests(ExtensionTests):
         for node_type in self.nodes:
             for flag in ({}, {"must_understand": False}, {"must_understand": True}):
                 member = {**configuration, **flag}
-                node = self._node(node_type).update_additional_fields({self.name: member})
+                node = self._node(node_type)
+                update_additional_fields(node, {self.name: member})
                 again = zarr.open(node.store, mode="r")
                 assert again.metadata.additional_fields == {self.name: member}
 
@@ -105,7 +109,7 @@ class MetadataExtensionTests(ExtensionTests):
             array = zarr.create_array(**{**self.arguments, **arguments})
             before = documents.read(array.store)
             with pytest.raises(MetadataValidationError) as caught:
-                array.update_additional_fields({self.name: {**member}})
+                update_additional_fields(array, {self.name: {**member}})
             check_problems(caught.value.problems)
             assert documents.read(array.store) == before
 

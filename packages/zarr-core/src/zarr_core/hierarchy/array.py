@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import product
 from math import prod
 from operator import index as as_integer
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn
 
 import numpy as np
 
@@ -14,11 +13,7 @@ from zarr_core.engine.write import write_fields
 from zarr_core.errors import SelectionError
 from zarr_core.hierarchy.array_view import (
     IndexAccessor,
-    View,
     as_index,
-    casting,
-    dtype_given,
-    reinterpreting,
     split_fields,
 )
 from zarr_core.hierarchy.coerce import (
@@ -42,7 +37,6 @@ if TYPE_CHECKING:
     from zarr_core.engine.stored_array import StoredArray
     from zarr_core.hierarchy.array_view import Fields
     from zarr_core.interfaces.codec import ArrayToBytesCodec, Codec
-    from zarr_core.normalize.dimension_units import UnitLike
     from zarr_core.selection.parsed_selection import ParsedSelection
 
     NDArray = np.ndarray[Any, Any]
@@ -62,6 +56,22 @@ class Array(Node[ArrayMetadata]):
 
     stored: StoredArray
     """The stored array: its chunks, codecs and format."""
+
+    _instead: ClassVar = {
+        "astype": "array[...].astype(dtype)",
+        "chunk_map": "zarr_display.chunk_map(array)",
+        "chunk_store": "array.stored.chunk_store",
+        "compressor": "array.compressors",
+        "dimension_units": 'array.attrs["dimension_units"]',
+        "inner_order": "zarr_core.tools.inner_order(array.stored.codecs)",
+        "islice": "array[start:end]",
+        "item": "array[...].item()",
+        "itemsize": "array.dtype.itemsize",
+        "nshards": "array.cdata_shape",
+        "plan": "zarr_transfer.plan_selection(array, selection)",
+        "stored_chunks": "array.stored.stored_chunks()",
+        "view": "array[...].view(dtype)",
+    }
 
     # --- properties ---
 
@@ -84,11 +94,6 @@ class Array(Node[ArrayMetadata]):
     def size(self) -> int:
         """Number of elements."""
         return prod(self.stored.metadata.shape)
-
-    @property
-    def itemsize(self) -> int:
-        """Bytes of an element in memory."""
-        return self.dtype.itemsize
 
     @property
     def nbytes(self) -> int:
@@ -175,36 +180,9 @@ class Array(Node[ArrayMetadata]):
         return self.metadata.dimension_names
 
     @property
-    def dimension_units(self) -> tuple[str | None, ...] | None:
-        """Physical size of a step along each dimension, such as ``"2 nm"``; None if unknown.
-
-        From the attribute ``dimension_units``, which TensorStore also uses; None without it.
-
-        Raises
-        ------
-        MetadataValidationError
-            If the attribute is not a list of strings and nulls, one per dimension.
-        """
-        from zarr_core.normalize.dimension_units import stored_units  # rarely used
-
-        return stored_units(self.metadata.attributes, self.ndim, self.stored.location)
-
-    @dimension_units.setter
-    def dimension_units(self, units: Sequence[UnitLike] | str) -> None:
-        from zarr_core.normalize.dimension_units import with_units  # rarely used
-
-        self.attrs.update(with_units(None, units, self.ndim))
-
-    @property
     def codecs(self) -> tuple[ExtensionDefinition, ...]:
         """Definitions of all codecs, in the order of encoding."""
         return self.metadata.codecs
-
-    @property
-    def chunk_codecs(self) -> tuple[Codec, ...]:
-        """The codecs of a chunk, or inner chunk, in the order of encoding."""
-        inner = self.stored.inner_codecs
-        return (*inner.array_to_array, inner.array_to_bytes, *inner.bytes_to_bytes)
 
     @property
     def filters(self) -> tuple[Codec, ...]:
@@ -228,19 +206,6 @@ class Array(Node[ArrayMetadata]):
         return self.stored.compressors
 
     @property
-    def compressor(self) -> Codec | None:
-        """The only compressor, or None if there is none.
-
-        Raises
-        ------
-        ValueError
-            If there are several.
-        """
-        if len(self.compressors) > 1:
-            raise ValueError("there are several compressors; see compressors")
-        return next(iter(self.compressors), None)
-
-    @property
     def order(self) -> Literal["C", "F"]:
         """``"C"`` if the last dimension of a chunk is contiguous in storage, ``"F"`` if the first.
 
@@ -248,17 +213,6 @@ class Array(Node[ArrayMetadata]):
         ``vindex`` and of several index arrays always have the order ``"C"``.
         """
         return self.stored.resolved.order
-
-    @property
-    def inner_order(self) -> tuple[int, ...] | None:
-        """Dimensions in the order in which a chunk stores them; the last one is contiguous.
-
-        ``(0, 1, 2)`` is C order, ``(2, 1, 0)`` Fortran order.  None if a filter changes the
-        dimensions in another way than ``transpose`` does.
-        """
-        from zarr_core.engine.inner_order import inner_order  # rarely used
-
-        return inner_order(self.stored.codecs)
 
     @property
     def ignored_extensions(self) -> tuple[ExtensionDefinition, ...]:
@@ -297,13 +251,6 @@ class Array(Node[ArrayMetadata]):
             )
             for at, _ in stored.stored_chunks()
         )
-
-    def stored_chunks(self) -> Iterator[tuple[tuple[int, ...], str]]:
-        """Coordinates and keys of stored chunks, or shards if there are any; lists the store.
-
-        Other keys, and chunks outside the array, are ignored.
-        """
-        return self.stored.stored_chunks()
 
     def nbytes_stored(self) -> int:
         """Bytes of the stored chunks; lists the store."""
@@ -778,7 +725,7 @@ class Array(Node[ArrayMetadata]):
         """
         from zarr_core.hierarchy.resize import clear_beyond, new_shape, resized
 
-        self.check_writable()
+        self.stored.check_writable()
         self.refresh()  # an outdated shape would leave chunks in the store
         before = self.stored
 
@@ -846,52 +793,6 @@ class Array(Node[ArrayMetadata]):
         update_metadata(self, lambda metadata: grown(stored, metadata, values, axis, max_memory))
         return self.shape
 
-    # --- views ---
-
-    def astype(self, dtype: Any) -> View:
-        """A view of the array that casts elements when they are read.
-
-        Raises
-        ------
-        TypeError
-            If NumPy does not accept the dtype.
-        """
-        return View(self, dtype_given(dtype), casting)
-
-    def view(self, dtype: Any) -> View:
-        """A view of the array that reinterprets elements as another dtype when they are read.
-
-        Raises
-        ------
-        TypeError
-            If NumPy does not accept the dtype, or the item sizes differ.
-        """
-        other = dtype_given(dtype)
-        if other.itemsize != self.dtype.itemsize or other.hasobject or self.dtype.hasobject:
-            raise TypeError(f"the item sizes of {self.dtype} and {other} differ")
-        return View(self, other, reinterpreting)
-
-    def digest(self, hashname: str = "sha1") -> bytes:
-        """A checksum of the stored array: its encoded chunks and its metadata.
-
-        It depends on layout and codecs.  In version 2 it is equal to that of zarr-python 2.
-        ``hashname`` is an algorithm of :func:`hashlib.new`.
-        """
-        import hashlib
-
-        found = hashlib.new(hashname)
-        stored = self.stored
-        stored.check_not_fixed()
-        for coords in product(*map(range, self.cdata_shape)):
-            found.update(stored.chunk_store.get(stored.chunk_key(coords)) or b"")
-        for key in stored.format.documents(self.path):
-            found.update(self.store.get(key) or b"")
-        return found.digest()
-
-    def hexdigest(self, hashname: str = "sha1") -> str:
-        """The checksum of :meth:`digest` in hexadecimal digits."""
-        return self.digest(hashname).hex()
-
     # --- protocols of NumPy and Python ---
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray:
@@ -915,28 +816,12 @@ class Array(Node[ArrayMetadata]):
 
     def __iter__(self) -> Iterator[Any]:
         """Iterate over the first dimension, reading each row of chunks once."""
-        return self.islice()
-
-    def islice(self, start: int | None = None, end: int | None = None) -> Iterator[Any]:
-        """Iterate over a slice of the first dimension, reading each row of chunks once."""
         if not self.shape:
             raise TypeError("an array without dimensions cannot be iterated over")
         axis = self.stored.axes[0]
-        first, last, _ = slice(start, end).indices(axis.size)
         for number in range(axis.count):
-            begin = max(first, axis.start(number))
-            stop = min(last, axis.start(number) + axis.length(number))
-            if begin < stop:
-                yield from self[begin:stop]
-
-    def item(self, *index: int) -> Any:
-        """One element as a Python object; without an index, the only one of the array."""
-        if not index:
-            if self.size != 1:
-                raise ValueError(f"the array has {self.size} elements, not one")
-            index = (0,) * self.ndim
-        value = self[index]
-        return value.item() if isinstance(value, np.generic | np.ndarray) else value
+            first = axis.start(number)
+            yield from self[first : min(first + axis.length(number), axis.size)]
 
     def __bool__(self) -> bool:
         if self.size != 1:
@@ -944,7 +829,7 @@ class Array(Node[ArrayMetadata]):
                 f"the truth value of an array of {self.size} elements is ambiguous; "
                 "read it first, and use any() or all()"
             )
-        return bool(self.item())
+        return bool(self._only_element())
 
     def __int__(self) -> int:
         return int(self._single("integer"))
@@ -979,7 +864,11 @@ class Array(Node[ArrayMetadata]):
             raise TypeError(
                 f"an array of {self.size} elements cannot be converted to {what}; read it: array[...]"
             )
-        return self.item()
+        return self._only_element()
+
+    def _only_element(self) -> Any:
+        value = self[(0,) * self.ndim]
+        return value.item() if isinstance(value, np.generic | np.ndarray) else value
 
     # --- Dask, display ---
 
@@ -988,12 +877,6 @@ class Array(Node[ArrayMetadata]):
         stored = self.stored
         document = strictjson.encode(stored.format.to_json(stored.metadata))
         return ("zarr_core.Array", stored.store.url, stored.path, stored.format.name, document)
-
-    def to_dask_array(self) -> Any:
-        """A Dask array with one block per stored object, for ``dask.array.asarray``."""
-        from dask.array import from_array
-
-        return from_array(self, inline_array=True)  # type: ignore[no-untyped-call]  # is Dask's
 
     def __repr__(self) -> str:
         from zarr_core.display.info import array_line

@@ -1,20 +1,17 @@
-"""Views of an array: ``oindex``, ``vindex``, ``blocks``, fields, another dtype."""
+"""Other ways to index an array: ``oindex``, ``vindex``, ``blocks`` and fields."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-import numpy as np
-
 from zarr_core.errors import SelectionError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
 
-    from zarr_core.hierarchy.array import Array
+    import numpy as np
 
     Fields: TypeAlias = str | Sequence[str] | None
-    Elements = np.ndarray[Any, Any] | np.generic
 
 
 def split_fields(selection: Any) -> tuple[Any, str | list[str] | None]:
@@ -49,7 +46,7 @@ def as_index(dtype: np.dtype[Any], fields: Fields) -> str | list[str]:
 
 
 class IndexAccessor:
-    """Another way to index an array or view: ``oindex``, ``vindex`` or ``blocks``.
+    """Another way to index an array: ``oindex``, ``vindex`` or ``blocks``.
 
     Calls the methods ``get_{kind}_selection`` and ``set_{kind}_selection``.
     """
@@ -75,125 +72,3 @@ class IndexAccessor:
             self._array.cdata_shape if self._kind == "block" else self._array.shape
         )
         return shape
-
-
-def dtype_given(given: Any) -> np.dtype[Any]:
-    """Parse a dtype; raise a TypeError if NumPy does not accept it."""
-    try:
-        dtype: np.dtype[Any] = np.dtype(given)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{given!r} is not a NumPy dtype: {error}") from error
-    return dtype
-
-
-def casting(elements: Elements, dtype: np.dtype[Any]) -> Any:
-    """Cast elements to another dtype."""
-    if isinstance(elements, np.ndarray):
-        return elements.astype(dtype)
-    return np.asarray(elements).astype(dtype)[()]  # a str is not a NumPy scalar
-
-
-def reinterpreting(elements: Elements, dtype: np.dtype[Any]) -> Any:
-    """Reinterpret the bytes of elements as another dtype."""
-    return elements.view(dtype)
-
-
-class View:
-    """A read-only view of an array with another dtype.
-
-    :meth:`zarr_core.Array.astype` and :meth:`zarr_core.Array.view` return it.  ``convert``
-    converts elements to the dtype of the view.
-    """
-
-    read_only = True
-
-    def __init__(
-        self,
-        array: Array,
-        dtype: np.dtype[Any],
-        convert: Callable[[Any, np.dtype[Any]], Any],
-    ) -> None:
-        self.array = array
-        """The array that is read."""
-        self.dtype = dtype
-        """The dtype of the view."""
-        self._convert = convert
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in _SAME:
-            raise AttributeError(f"a view has no attribute {name!r}; use view.array")
-        return getattr(self.array, name)
-
-    @property
-    def itemsize(self) -> int:
-        """Bytes of an element."""
-        return self.dtype.itemsize
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all elements."""
-        return self.array.size * self.dtype.itemsize
-
-    def __getitem__(self, selection: Any) -> Any:
-        selection, fields = split_fields(selection)
-        return self._seen(self.array.__getitem__, selection, fields)
-
-    def get_basic_selection(self, selection: Any = ..., *, fields: Fields = None) -> Any:
-        """Read integers and slices; fields are those of the dtype of the view."""
-        return self._seen(self.array.get_basic_selection, selection, fields)
-
-    def get_orthogonal_selection(self, selection: Any, *, fields: Fields = None) -> Any:
-        """Read the outer product of a selection in each dimension."""
-        return self._seen(self.array.get_orthogonal_selection, selection, fields)
-
-    def get_coordinate_selection(self, selection: Any, *, fields: Fields = None) -> Any:
-        """Read single elements."""
-        return self._seen(self.array.get_coordinate_selection, selection, fields)
-
-    def get_mask_selection(self, mask: Any, *, fields: Fields = None) -> Any:
-        """Read the elements where a boolean array of the same shape is true."""
-        return self._seen(self.array.get_mask_selection, mask, fields)
-
-    def get_block_selection(self, selection: Any, *, fields: Fields = None) -> Any:
-        """Read whole chunks."""
-        return self._seen(self.array.get_block_selection, selection, fields)
-
-    def _seen(self, read: Callable[[Any], Any], selection: Any, fields: Fields) -> Any:
-        chosen = None if fields is None else as_index(self.dtype, fields)
-        elements = self._convert(read(selection), self.dtype)
-        return elements if chosen is None else elements[chosen]
-
-    @property
-    def oindex(self) -> IndexAccessor:
-        """Orthogonal indexing: ``view.oindex[[1, 3], :]``."""
-        return IndexAccessor(self, "orthogonal")
-
-    @property
-    def vindex(self) -> IndexAccessor:
-        """Coordinate indexing: ``view.vindex[[1, 3], [0, 2]]``."""
-        return IndexAccessor(self, "coordinate")
-
-    @property
-    def blocks(self) -> IndexAccessor:
-        """Block indexing, of whole chunks: ``view.blocks[0, 1:3]``."""
-        return IndexAccessor(self, "block")
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        if copy is False:
-            raise ValueError("copy=False is not possible: reading from a store always copies")
-        result = np.asarray(self[...])
-        return result if dtype is None else result.astype(dtype, copy=False)
-
-    def __len__(self) -> int:
-        return len(self.array)
-
-    def __iter__(self) -> Iterator[Any]:
-        return (self._convert(row, self.dtype) for row in self.array)
-
-    def __repr__(self) -> str:
-        return f"<View as {self.dtype} of {self.array!r}>"
-
-
-_SAME = frozenset(
-    ("shape", "ndim", "size", "chunks", "shards", "cdata_shape", "attrs", "name", "path", "store")
-)

@@ -350,7 +350,7 @@ def _place(
     group = parent if isinstance(parent, Node) else None
     known_group: str | None = None
     if group is not None:
-        group.check_writable()
+        group.stored.check_writable()
         if group.stored.consolidated is not None:
             # The cleanup lists the node if the store still has it.
             paths = list(accumulate(path.split("/"), "{}/{}".format))

@@ -72,7 +72,7 @@ def remove(
     []
     """
     if isinstance(store, Node):
-        store.check_writable()
+        store.stored.check_writable()
     with opened_store(store, path, storage_options=storage_options) as (place, below):
         format_ = store.stored.format if isinstance(store, Node) else read_node(place, below)[0]
         if format_.read(place, below) is None:

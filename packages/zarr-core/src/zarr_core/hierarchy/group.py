@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import MutableMapping
 from contextlib import contextmanager, nullcontext, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from zarr_core import names
 from zarr_core.engine.stored_array import StoredArray
@@ -62,6 +62,18 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
     stored: StoredGroup
     """The stored group: its format and members."""
 
+    _instead: ClassVar = {
+        **dict.fromkeys(("create", "create_dataset"), "group.create_array(name, ...)"),
+        **{
+            f"{kind}_like": f"zarr_core.{kind}_like(array, store=group, path=name)"
+            for kind in ("empty", "full", "ones", "zeros")
+        },
+        "require_dataset": "group.require_array(name, ...)",
+        **dict.fromkeys(
+            ("visit", "visititems", "visitkeys", "visitvalues"), "group.members(max_depth=None)"
+        ),
+    }
+
     # --- the mapping ---
 
     def __getitem__(self, path: str) -> Array | Group:
@@ -81,15 +93,6 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         if found is None:
             raise member_not_found(self, path)
         return found
-
-    if not TYPE_CHECKING:  # a type checker would permit every attribute
-
-        def __getattr__(self, name: str) -> Any:
-            raise AttributeError(  # called only if there is no such attribute
-                f"a group has no attribute {name!r}; for a member use group[{name!r}]",
-                name=name,
-                obj=self,
-            )
 
     def get(self, path: str, default: Any = None) -> Any:
         """The node at a path below the group, or a default if there is none."""
@@ -200,31 +203,6 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         """The groups."""
         return (group for _, group in self.groups())
 
-    def visit(self, func: Callable[[str], T | None]) -> T | None:
-        """Call a function with the path of each member at any depth, relative to the group.
-
-        Stops at the first result that is not None, and returns it.
-        """
-        for name, _, _ in self._all():
-            found = func(name)
-            if found is not None:
-                return found
-        return None
-
-    visitkeys = visit
-
-    def visitvalues(self, func: Callable[[Array | Group], T | None]) -> T | None:
-        """Call a function with each member at any depth; as :meth:`visit`."""
-        return self.visititems(lambda _, node: func(node))
-
-    def visititems(self, func: Callable[[str, Array | Group], T | None]) -> T | None:
-        """Call a function with path and node of each member at any depth; as :meth:`visit`."""
-        for name, path, metadata in self._all():
-            found = func(name, self._node(path, metadata))
-            if found is not None:
-                return found
-        return None
-
     def tree(self, level: int | None = None) -> Tree:
         """The hierarchy below the group, for display; at most ``level`` levels if set."""
         from zarr_core.display.tree import tree
@@ -258,10 +236,6 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
                 zarr_format=self.stored.format.name,
             )  # fmt: skip
 
-    def create_groups(self, *names: str, **options: Any) -> tuple[Group, ...]:
-        """Create several groups; options as for :meth:`create_group`."""
-        return tuple(self.create_group(name, **options) for name in names)
-
     def create_array(self, name: str, **options: Any) -> Array:
         """Create an array below this group; see :func:`zarr_core.create_array`."""
         from zarr_core.hierarchy.create import create_array
@@ -269,8 +243,6 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         options.setdefault("zarr_format", self.stored.format.name)
         with override_extensions(self.stored.extensions):
             return create_array(self, path=self._child(name), **options)
-
-    create = create_dataset = create_array
 
     def array(self, name: str, data: Any, **options: Any) -> Array:
         """Create an array that contains ``data``; see :func:`zarr_core.create_array`."""
@@ -291,26 +263,6 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
     def full(self, name: str, fill_value: Any, **options: Any) -> Array:
         """Create an array of one value; see :func:`zarr_core.full`."""
         return self.create_array(name, fill_value=fill_value, **options)
-
-    def empty_like(self, name: str, like: Any, **options: Any) -> Array:
-        """Create an empty array like another; see :func:`zarr_core.empty_like`."""
-        from zarr_core.hierarchy.create import like_options
-
-        with override_extensions(self.stored.extensions):
-            known = {"zarr_format": self.zarr_format, **options}
-            return self.create_array(name, **{**like_options(like, known), **options})
-
-    def zeros_like(self, name: str, like: Any, **options: Any) -> Array:
-        """Create an array of zeros like another; see :func:`zarr_core.empty_like`."""
-        return self.full_like(name, like, 0, **options)
-
-    def ones_like(self, name: str, like: Any, **options: Any) -> Array:
-        """Create an array of ones like another; see :func:`zarr_core.empty_like`."""
-        return self.full_like(name, like, 1, **options)
-
-    def full_like(self, name: str, like: Any, fill_value: Any, **options: Any) -> Array:
-        """Create an array of one value like another; see :func:`zarr_core.empty_like`."""
-        return self.empty_like(name, like, fill_value=fill_value, **options)
 
     def require_group(self, name: str, *, overwrite: bool = False) -> Group:
         """Return a group, created if it does not exist; for an empty name, the group itself.
@@ -387,8 +339,6 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         check_array(found.stored, metadata, given, casts=not exact)
         return found
 
-    require_dataset = require_array
-
     @contextmanager
     def batch(self) -> Iterator[Self]:
         """Write consolidated metadata once, for all changes within a block.
@@ -449,7 +399,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         The node is complete at one of the two paths at any time: its chunks are copied, then its
         metadata, then the source is removed.  Repeat an interrupted call to complete it.
         """
-        self.check_writable()
+        self.stored.check_writable()
         old, new = self._child_path(source), self._child_path(dest)
         move = optional_function("Group.move")
         moved = move(self.stored.format, self.store, old, new, progress)
@@ -462,7 +412,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         """
         from zarr_core.interfaces.progress import Reporter
 
-        self.check_writable()
+        self.stored.check_writable()
         members = list(self.stored.format.child_names(self.store, self.path))
         for name in members:
             self._refuse_unmanaged(names.join(self.path, name))
@@ -476,7 +426,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
             refuse_unmanaged(self.stored.format, self.store, path, *REMOVING)
 
     def _remove(self, path: str, reporter: Reporter | None, check: bool = True) -> None:
-        self.check_writable()
+        self.stored.check_writable()
 
         try:
             child = names.join(self.path, path)
@@ -510,6 +460,9 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         return escape_controls(f"<Group {self.store}{path}>")
 
     # --- internal ---
+
+    def _advice(self, name: str) -> str:
+        return super()._advice(name) or f"; for a member use group[{name!r}]"
 
     def _child(self, name: str) -> str:
         if not names.normalise_path(name):

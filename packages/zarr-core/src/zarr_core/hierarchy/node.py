@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from zarr_core.errors import NodeNotFoundError, NodeTypeError
 from zarr_core.hierarchy.attributes import Attributes
@@ -37,6 +37,8 @@ class Node(Generic[M]):
     """
 
     stored: StoredNode[M]
+    _instead: ClassVar[Mapping[str, str]] = {}
+    """For members of zarr-python, what to use instead."""
 
     def __init__(self, stored: StoredNode[M]) -> None:
         self.stored = stored
@@ -90,42 +92,6 @@ class Node(Generic[M]):
         self.attrs.update(attributes)
         return self
 
-    def update_additional_fields(self, fields: Mapping[str, JSON]) -> Self:
-        """Set metadata fields that the specification does not define, and return the node.
-
-        Extensions of the extension point ``extension`` validate them (v3.1, "Additional fields").
-
-        Parameters
-        ----------
-        fields : mapping
-            Names and JSON values, mostly objects; None removes a field.  Other fields are kept.
-            An object with ``"must_understand": false`` may be ignored by readers that do not know
-            it.
-
-        Raises
-        ------
-        UnknownExtensionError
-            If an additional field must be understood and is unknown.
-        ExtensionConfigurationError, MetadataValidationError
-            If its extension rejects it, the format has no such fields, or a value has no JSON
-            form.
-        ValueError
-            If the specification defines a field of that name.
-        """
-        if defined := sorted(fields.keys() & {*ARRAY_MEMBERS, *GROUP_MEMBERS}):
-            raise ValueError(
-                f"{', '.join(defined)}: not an additional field: the specification defines it"
-            )
-        given: Any = plain(dict(fields), self.stored.location)
-
-        def change(metadata: Any) -> Any:
-            members = {**metadata.additional_fields, **given}
-            kept = {name: value for name, value in members.items() if value is not None}
-            return metadata.replace(additional_fields=kept)
-
-        update_metadata(self, change)
-        return self
-
     def refresh(self) -> None:
         """Read the metadata again, to see changes by other writers.
 
@@ -144,9 +110,17 @@ class Node(Generic[M]):
                 raise NodeNotFoundError(stored.location, "the node has been removed")
             _replace_metadata(self, metadata)
 
-    def check_writable(self) -> None:
-        """Raise a StoreReadOnlyError if the node is read-only."""
-        self.stored.check_writable()
+    if not TYPE_CHECKING:  # a type checker would permit every attribute
+
+        def __getattr__(self, name: str) -> Any:
+            # Called for an unknown attribute, and after a property raised an AttributeError.
+            if hasattr(type(self), name):
+                return object.__getattribute__(self, name)  # raises the error of the property
+            message = f"{type(self).__name__} has no attribute {name!r}{self._advice(name)}"
+            raise AttributeError(message, name=name, obj=self)
+
+    def _advice(self, name: str) -> str:
+        return f"; use {self._instead[name]}" if name in self._instead else ""
 
     def __eq__(self, other: object) -> bool:
         """Whether both have the same location; contents are not compared."""
@@ -177,8 +151,8 @@ def update_metadata(node: Node[M], change: Callable[[M], M]) -> None:
     ``change`` receives the stored metadata and returns the new metadata, which the node then has.
     Consolidated metadata of the group through which the node was opened is updated too.
     """
-    node.check_writable()
     stored = node.stored
+    stored.check_writable()
     stored.check_not_fixed()
 
     def checked(metadata: NodeMetadata) -> M:
@@ -190,6 +164,44 @@ def update_metadata(node: Node[M], change: Callable[[M], M]) -> None:
     with _exclusive(node):
         _replace_metadata(node, stored.format.update(stored.store, stored.path, checked))
     node.stored.record(changed=[stored.path])
+
+
+def update_additional_fields(node: Node[Any], fields: Mapping[str, JSON]) -> None:
+    """Set metadata fields of an array or group that the specification does not define.
+
+    Extensions of the extension point ``extension`` validate them (v3.1, "Additional fields").
+
+    Parameters
+    ----------
+    node : Array or Group
+        The node.
+    fields : mapping
+        Names and JSON values, mostly objects; None removes a field.  Other fields are kept.
+        An object with ``"must_understand": false`` may be ignored by readers that do not know
+        it.
+
+    Raises
+    ------
+    UnknownExtensionError
+        If an additional field must be understood and is unknown.
+    ExtensionConfigurationError, MetadataValidationError
+        If its extension rejects it, the format has no such fields, or a value has no JSON
+        form.
+    ValueError
+        If the specification defines a field of that name.
+    """
+    if defined := sorted(fields.keys() & {*ARRAY_MEMBERS, *GROUP_MEMBERS}):
+        raise ValueError(
+            f"{', '.join(defined)}: not an additional field: the specification defines it"
+        )
+    given: Any = plain(dict(fields), node.stored.location)
+
+    def change(metadata: Any) -> Any:
+        members = {**metadata.additional_fields, **given}
+        kept = {name: value for name, value in members.items() if value is not None}
+        return metadata.replace(additional_fields=kept)
+
+    update_metadata(node, change)
 
 
 def _exclusive(node: Node[Any]) -> AbstractContextManager[None]:

@@ -6,14 +6,10 @@ import re
 from math import isinf
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from zarr_core.errors import MetadataValidationError
-from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer
-
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from zarr_core.definition import JSON
-    from zarr_core.location import Location
 
 UnitLike: TypeAlias = "str | float | tuple[float, str] | None"
 """``"2 nm"``, ``(2, "nm")``, ``"nm"``, a number for a quantity without unit, None if unknown."""
@@ -91,32 +87,3 @@ def expected_units(units: Sequence[str | None], stored: JSON) -> list[JSON]:
         else unit
         for unit, text in zip(units, stored, strict=True)
     ]
-
-
-def stored_units(
-    attributes: Mapping[str, JSON], ndim: int, where: Location
-) -> tuple[str | None, ...] | None:
-    """Return the units in the attributes of an array; None if they have none.
-
-    Raises
-    ------
-    MetadataValidationError
-        If the attribute is not a list of strings and nulls, one per dimension.
-    """
-    if ATTRIBUTE not in attributes:
-        return None
-    value, pointer = attributes[ATTRIBUTE], json_pointer("attributes", ATTRIBUTE)
-    if not isinstance(value, list):
-        problems = [ValidationProblem(pointer, f"must be a list of units, not {value!r}")]
-    elif len(value) != ndim:
-        problems = [ValidationProblem(pointer, f"has {len(value)} units for {ndim} dimensions")]
-    else:
-        problems = [
-            ValidationProblem(f"{pointer}/{number}", f"must be a string or null, not {item!r}")
-            for number, item in enumerate(value)
-            if not (item is None or isinstance(item, str))
-        ]
-    if problems:
-        raise MetadataValidationError(where, problems)
-    assert isinstance(value, list)
-    return tuple(map(parse_unit, value))

@@ -168,7 +168,7 @@ def _for_dtype(array: Array, dtype: Any) -> dict[str, Any]:
     compressors: list[Any] = [*_of_kind(array, BytesToBytesCodec)]
     for codec in compressors:
         # Codecs that shuffle bytes have the size of elements.
-        suits = is_dataclass(codec) and getattr(codec, "typesize", None) == array.itemsize
+        suits = is_dataclass(codec) and getattr(codec, "typesize", None) == array.dtype.itemsize
         fitted = replace(codec, typesize=new.itemsize) if suits else codec
         changes["compressors"].append(fitted)
     if array.metadata.fill_value_undefined:
@@ -266,7 +266,9 @@ def _values_may_change(array: Array) -> bool:
 
 
 def _of_kind(array: Array, kind: type[Codec]) -> list[Codec]:
-    return [codec for codec in array.chunk_codecs if isinstance(codec, kind)]
+    inner = array.stored.inner_codecs
+    codecs: list[Codec] = [*inner.array_to_array, inner.array_to_bytes, *inner.bytes_to_bytes]
+    return [codec for codec in codecs if isinstance(codec, kind)]
 
 
 def _names(codecs: Sequence[ExtensionDefinition]) -> str:

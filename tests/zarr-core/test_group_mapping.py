@@ -1,4 +1,4 @@
-"""Visiting the members of groups, the names of h5py, and groups as context managers."""
+"""Groups as mappings and context managers; their methods for creating arrays."""
 
 import numpy as np
 import pytest
@@ -15,41 +15,13 @@ def root():
     return root
 
 
-def test_every_member_is_visited(root):
-    paths = []
-    root.visit(paths.append)
-    assert paths == ["a", "a/b", "a/c", "d"]
-    found = {}
-    root.visititems(found.__setitem__)
-    assert {path: node.path for path, node in found.items()} == {path: path for path in paths}
-    names = []
-    root["a"].visitvalues(lambda node: names.append(node.name))
-    assert names == ["/a/b", "/a/c"]
-
-
-def test_a_visit_ends_with_what_the_function_returns(root):
-    seen = []
-    assert (
-        root.visitkeys(lambda path: seen.append(path) or (path if "b" in path else None)) == "a/b"
-    )
-    assert seen == ["a", "a/b"]
-    assert (
-        root.visitvalues(lambda node: node if isinstance(node, zarr.Array) else None).path == "a/b"
-    )
-    assert root.visit(lambda path: None) is None
-
-
-def test_members_as_h5py_makes_them(root):
-    made = root.create_dataset("x", shape=(2, 2), dtype="f4")
-    assert root.require_dataset("x", (2, 2), "f4") == made
+def test_arrays_are_created_with_a_value(root):
     assert root.ones("y", shape=2)[...].tolist() == [1, 1]
     assert root.full("z", 7, shape=2, dtype="i1")[...].tolist() == [7, 7]
     assert root.empty("e", shape=2).shape == (2,)
-    assert root.ones_like("like", root["a/c"])[...].tolist() == [1] * 4
-    assert root.zeros_like("deep/er", root["a/c"]).path == "deep/er"
     assert root["a"].require_group("/") == root["a"]
     with pytest.raises(ValueError, match="requires a name"):
-        root.zeros_like("", root["a/c"])
+        root.zeros("", shape=3)
 
 
 def test_a_group_is_a_dictionary(root):

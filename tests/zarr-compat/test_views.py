@@ -4,6 +4,7 @@ import hashlib
 
 import numpy as np
 import pytest
+import zarr_compat.api as compat
 import zarr_core as zarr
 
 VALUES = np.arange(20, dtype="i4").reshape(4, 5)
@@ -11,7 +12,7 @@ VALUES = np.arange(20, dtype="i4").reshape(4, 5)
 
 @pytest.fixture
 def array():
-    return zarr.array(VALUES, chunks=(3, 2))
+    return compat.array(VALUES, chunks=(3, 2))
 
 
 @pytest.mark.parametrize(
@@ -57,10 +58,17 @@ def test_a_view_of_elements_of_another_length_is_rejected(array):
         array.view("i8")
 
 
+@pytest.mark.parametrize("given", [{"id": "zlib"}, "nonsense", 5])
+def test_casts_to_something_that_is_not_a_dtype_are_rejected(array, given):
+    for cast in (array.astype, array.view):
+        with pytest.raises(TypeError, match="is not a NumPy dtype"):
+            cast(given)
+
+
 def test_fields_are_those_of_the_view():
     values = np.array([(1, 2.5), (3, 4.5)], [("a", "<i4"), ("b", "<f8")])
     other = np.dtype([("c", "<u4"), ("d", "<i8")])
-    array = zarr.array(values, chunks=1)
+    array = compat.array(values, chunks=1)
     for view, seen in [
         (array.astype(values.dtype), values),
         (array.astype(other), values.astype(other)),
@@ -78,7 +86,7 @@ def test_fields_are_those_of_the_view():
 
 
 def test_single_texts_are_cast_as_well():
-    array = zarr.array(["1", "22"], dtype=str)
+    array = compat.Array(zarr.array(["1", "22"], dtype=str))
     assert array.astype("i4")[1] == 22
     assert array.astype("U5")[0] == "1"
     assert [*array.astype("f8")] == [1.0, 22.0]
@@ -86,7 +94,7 @@ def test_single_texts_are_cast_as_well():
 
 def test_a_checksum_is_of_chunks_in_order_then_documents(array):
     keys = ["c/0/0", "c/0/1", "c/0/2", "c/1/0", "c/1/1", "c/1/2", "zarr.json"]
-    expected = hashlib.sha256(b"".join(bytes(array.store.get(key)) for key in keys))
+    expected = hashlib.sha256(b"".join(bytes(array.core.store.get(key)) for key in keys))
     assert array.digest("sha256") == expected.digest()
     assert array.hexdigest() == array.digest().hex()
     before = array.hexdigest()
@@ -98,7 +106,7 @@ def test_the_checksum_of_version_2_is_that_of_zarr_python_2():
     # From zarr-python 2.18.7: zarr.array(np.arange(6, dtype="<i4"), chunks=4, compressor=None,
     # store=MemoryStore()), with the attribute a = 1.
     store = {}
-    array = zarr.array(
+    core = zarr.array(
         np.arange(6, dtype="<i4"), chunks=4, compressors=None, zarr_format=2, store=store
     )
     store[".zarray"] = (
@@ -107,12 +115,23 @@ def test_the_checksum_of_version_2_is_that_of_zarr_python_2():
         b'        6\n    ],\n    "zarr_format": 2\n}'
     )
     store[".zattrs"] = b'{\n    "a": 1\n}'
-    assert array.hexdigest() == "787792ed3972ec4d62e61064d34c9c2d4b9dbefe"
+    assert compat.Array(core).hexdigest() == "787792ed3972ec4d62e61064d34c9c2d4b9dbefe"
 
 
 @pytest.mark.parametrize("part", [(None, None), (1, 3), (0, 0), (-2, None), (2, 99), (3, 1)])
 def test_part_of_the_first_dimension(array, part):
     assert np.array_equal(list(array.islice(*part)), [*VALUES[slice(*part)]])
+
+
+def test_one_element():
+    point = compat.array(np.int16(3))
+    assert (point.item(), type(point.item())) == (3, int)
+    several = compat.array([[1, 2], [3, 4]])
+    assert several.item(1, 0) == several.item(-1, 0) == 3
+    with pytest.raises(ValueError, match="has 4 elements, not one"):
+        several.item()
+    with pytest.raises(ValueError, match="can only convert"):
+        several.item(1)
 
 
 def test_the_order_of_elements():
