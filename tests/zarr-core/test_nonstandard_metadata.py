@@ -114,8 +114,8 @@ def test_metadata_that_are_given_must_be_valid():
 
 
 def test_partial_metadata_accept_names_and_whole_numbers():
-    given = zarr.PartialArrayMetadata(
-        shape=(3,), data_type="int8", codecs=("bytes",), chunk_key_encoding="default"
+    given = zarr.PartialArrayMetadata.from_json(
+        {"shape": (3,), "data_type": "int8", "codecs": ("bytes",), "chunk_key_encoding": "default"}
     )
     array = zarr.create_array(metadata=given)
     assert array.dtype == np.int8

@@ -17,7 +17,7 @@ from zarr_core.errors import (
     NodeTypeError,
     UnsupportedFieldError,
 )
-from zarr_core.extension import ArrayMetadata, ExtensionDefinition, ValidationProblem
+from zarr_core.extension import ArrayMetadata, ValidationProblem
 
 DOCUMENT = {
     "zarr_format": 3,
@@ -66,7 +66,7 @@ def test_all_members_of_metadata():
     assert partial.problems(METADATA) == []
     assert partial.complete() == METADATA
     unnamed = METADATA.replace(dimension_names=None)
-    assert PartialArrayMetadata.from_metadata(unnamed).dimension_names == (None, None)
+    assert PartialArrayMetadata.from_metadata(unnamed).to_json()["dimension_names"] == [None, None]
     assert PartialArrayMetadata.from_metadata(unnamed).complete() == unnamed
     undefined = METADATA.replace(fill_value_undefined=True)
     assert PartialArrayMetadata.from_metadata(undefined).to_json()["fill_value"] is None
@@ -82,7 +82,7 @@ def test_it_is_immutable_and_empty_by_default():
     assert empty == read({})
     assert empty.problems(METADATA) == []
     with pytest.raises(AttributeError):
-        empty.shape = (1,)
+        empty.document = {"shape": [1]}
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_codecs_have_any_form():
     codec = zarr.codec("gzip", level=5)
     for form in (codec, {"name": "gzip", "configuration": {"level": 5}}):
         assert read({"codecs": [form]}).problems(METADATA.replace(codecs=METADATA.codecs[1:])) == []
-    assert read({"codecs": ("bytes", "gzip")}).codecs[1] == ExtensionDefinition("gzip")
+    assert read({"codecs": ("bytes", "gzip")}).to_json() == {"codecs": ["bytes", "gzip"]}
 
 
 # --- comparing ---
@@ -246,9 +246,9 @@ def test_merging_shards_merges_their_codecs():
         return read({"codecs": [{"name": "sharding_indexed", "configuration": members}]})
 
     merged = sharding(chunk_shape=[2], codecs=["gzip"]) | sharding(codecs=["bytes", "gzip"])
-    assert merged.codecs[0].configuration == {
+    assert merged.to_json()["codecs"][0]["configuration"] == {
         "chunk_shape": [2],
-        "codecs": ["bytes", {"name": "gzip"}],
+        "codecs": ["bytes", "gzip"],
     }
 
 
@@ -264,7 +264,7 @@ def test_contradictions_are_all_named():
         "/shape", "/data_type", "/fill_value", "/attributes/a", "/codecs", "/dimension_names",
         "/chunk_grid",
     }  # fmt: skip
-    assert '/data_type: is "int8" and "int16"' in str(caught.value)
+    assert '/data_type: is "int8", not "int16"' in str(caught.value)
     with pytest.raises(TypeError):
         one | {"shape": [4]}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
@@ -214,8 +213,8 @@ def _layout(x: Any, chunks: Any, shards: Any, metadata: Any) -> dict[str, Any]:
 
     By default they are those of ``metadata``, or else the blocks.
     """
-    of = metadata.get if isinstance(metadata, Mapping) else partial(getattr, metadata)
-    if chunks is None and shards is None and of("chunk_grid", None) is None:
+    members = metadata if isinstance(metadata, Mapping | None) else metadata.to_json()
+    if chunks is None and shards is None and "chunk_grid" not in (members or ()):
         lengths = [regular(each) for each in x.chunks]
         if None in lengths:
             raise ValueError(

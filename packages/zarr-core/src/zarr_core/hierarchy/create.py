@@ -217,11 +217,15 @@ def create_array(
                 raise ValueError(f"shape {parse_shape(shape)} is not that of data, {values.shape}")
             shape = values.shape
         expected = None if metadata is None else _partial(metadata)
-        if shape is None and (expected is None or expected.shape is None):
+        if shape is None and (expected is None or "shape" not in expected.document):
             as_data = hasattr(store, "__array__") or isinstance(store, list | tuple)
             hint = ": the first argument is the location; pass elements as data=" if as_data else ""
             raise TypeError(f"a new array requires shape or data{hint}")
-        if dtype is None and values is not None and (expected is None or not expected.data_type):
+        if (
+            dtype is None
+            and values is not None
+            and (expected is None or "data_type" not in expected.document)
+        ):
             dtype = dtype_of(values)
         settings = array_settings(config)
         store, path, zarr_format = split_format(store, path, zarr_format)

@@ -97,70 +97,21 @@ def new_array_metadata(
     arguments: Mapping[str, Any],
     additional_fields: dict[str, JSON] | None = None,
 ) -> ArrayMetadata:
-    """Return version 3 metadata of a new array, with the defaults of a format.
+    """Return version 3 metadata of a new array, in which every default of a format is explicit.
 
-    ``arguments`` are all of :data:`DEFAULTS`.
-
-    Raises
-    ------
-    TypeError
-        If there is no shape.
-    MetadataValidationError, ExtensionError, CodecChainError
-        As for :func:`zarr_core.create_array`.
+    ``arguments`` are all of :data:`DEFAULTS`; errors are those of :func:`zarr_core.create_array`.
     """
-    given = dict(arguments)
-    shape, dtype, fill_value = (given.pop(name) for name in ("shape", "dtype", "fill_value"))
-    if shape is None:
-        raise TypeError("a new array requires shape or data")
-    is_default = is_auto(given["compressors"])
-    if is_default:
-        given["compressors"] = config.settings.default_compressors
-    if is_auto(given["compressors"]) and format_.compressors is not None:
-        given["compressors"] = format_.compressors
-    if is_default and given["compressors"] and not is_auto(given["filters"]):
-        refuse_compressors(parse_codecs(given["filters"]))
-    if (units := given.pop("dimension_units")) is not None:
-        from zarr_core.normalize.dimension_units import with_units  # rarely used
-
-        given["attributes"] = with_units(given["attributes"], units, len(parse_shape(shape)))
-    encoding = parse_chunk_key_encoding(given.pop("chunk_key_encoding"), format_, NEW_ARRAY)
-    made = array_metadata(
-        parse_shape(shape),
-        "float64" if dtype is None else dtype,
-        fill_value=None if fill_value is ... else fill_value,
-        chunk_key_encoding=encoding,
-        **given,
-    )
-    if fill_value is None and format_.undefined_fill_values:
-        made = made.replace(fill_value_undefined=True)
-    return made.replace(additional_fields=additional_fields) if additional_fields else made
-
-
-def array_metadata(
-    shape: tuple[int, ...],
-    dtype: Any,
-    *,
-    chunks: Any,
-    shards: Any,
-    order: str | Sequence[int],
-    filters: Any,
-    serializer: Any,
-    compressors: Any,
-    fill_value: Any,
-    attributes: Mapping[str, Any] | None,
-    chunk_key_encoding: ExtensionDefinition,
-    dimension_names: Sequence[str | None] | None,
-    storage_transformers: Sequence[Any],
-) -> ArrayMetadata:
-    """Return version 3 metadata in which every default is explicit.
-
-    Parameters and errors are those of :func:`zarr_core.create_array`.
-    """
-    data_type, byte_order = parse_data_type(dtype)
+    shape, chunks = parse_shape(arguments["shape"]), arguments["chunks"]
+    dtype, fill_value = arguments["dtype"], arguments["fill_value"]
+    data_type, byte_order = parse_data_type("float64" if dtype is None else dtype)
     codecs = parse_codec_chain(
-        add_transpose(order, filters, len(shape)), serializer, compressors, byte_order, data_type
+        add_transpose(arguments["order"], arguments["filters"], len(shape)),
+        arguments["serializer"],
+        _compressors(format_, arguments),
+        byte_order,
+        data_type,
     )
-    shards, index_location = _parse_shards(shards)
+    shards, index_location = _parse_shards(arguments["shards"])
     if isinstance(chunks, dict | ExtensionDefinition | ChunkGrid):
         if shards is not None:
             raise ValueError(
@@ -180,7 +131,8 @@ def array_metadata(
             codecs = sharded(chunk, codecs, index_location)
         grid = grid_of(chunk if shard is None else shard)
     try:
-        fill = data_type.default_fill_value() if fill_value is None else data_type.cast(fill_value)
+        is_default = fill_value is None or fill_value is ...
+        fill = data_type.default_fill_value() if is_default else data_type.cast(fill_value)
     except (ValueError, TypeError, OverflowError) as error:
         raise MetadataValidationError(
             NEW_ARRAY, [ValidationProblem("/fill_value", str(error))]
@@ -191,23 +143,53 @@ def array_metadata(
         "shape": list(shape),
         "data_type": data_type.to_definition().to_json(),
         "chunk_grid": grid.to_json(),
-        "chunk_key_encoding": chunk_key_encoding.to_json(),
+        "chunk_key_encoding": None,
         "fill_value": data_type.fill_value_to_json(fill),
         "codecs": [
             definition.to_json() for definition in _resolved(codecs, grid, shape, data_type, fill)
         ],
-        "attributes": check_attributes(attributes or {}, NEW_ARRAY),
+        **other_members(arguments, format_, len(shape)),
     }
-    if dimension_names is not None:
-        names = (dimension_names,) if isinstance(dimension_names, str) else dimension_names
-        document["dimension_names"] = list(names)
-    if storage_transformers:
-        is_single = isinstance(storage_transformers, str | dict | ExtensionDefinition)
-        items = [storage_transformers] if is_single else storage_transformers
-        document["storage_transformers"] = [
-            parse_definition(item, "storage transformer").to_json() for item in items
+    made = ArrayMetadata.from_json(document, NEW_ARRAY)
+    if fill_value is None and format_.undefined_fill_values:
+        made = made.replace(fill_value_undefined=True)
+    return made.replace(additional_fields=additional_fields) if additional_fields else made
+
+
+def _compressors(format_: Format, arguments: Mapping[str, Any]) -> Any:
+    """The compressors of a new array; an error if a filter and the default both compress."""
+    compressors: Any = arguments["compressors"]
+    if not is_auto(compressors):
+        return compressors
+    compressors = config.settings.default_compressors
+    if is_auto(compressors) and format_.compressors is not None:
+        compressors = format_.compressors
+    if compressors and not is_auto(arguments["filters"]):
+        refuse_compressors(parse_codecs(arguments["filters"]))
+    return compressors
+
+
+def other_members(arguments: Mapping[str, Any], format_: Format, ndim: int) -> dict[str, JSON]:
+    """The members of a document that depend neither on the shape nor on the data type."""
+    attributes = arguments.get("attributes") or {}
+    if (units := arguments.get("dimension_units")) is not None:
+        from zarr_core.normalize.dimension_units import with_units  # rarely used
+
+        attributes = with_units(attributes, units, ndim)
+    encoding = parse_chunk_key_encoding(arguments.get("chunk_key_encoding"), format_, NEW_ARRAY)
+    members: dict[str, JSON] = {
+        "chunk_key_encoding": encoding.to_json(),
+        "attributes": check_attributes(attributes, NEW_ARRAY),
+    }
+    if (names := arguments.get("dimension_names")) is not None:
+        members["dimension_names"] = [names] if isinstance(names, str) else list(names)
+    if transformers := arguments.get("storage_transformers"):
+        is_single = isinstance(transformers, str | dict | ExtensionDefinition)
+        members["storage_transformers"] = [
+            parse_definition(item, "storage transformer").to_json()
+            for item in ([transformers] if is_single else transformers)
         ]
-    return ArrayMetadata.from_json(document, NEW_ARRAY)
+    return members
 
 
 def _resolved(

@@ -1,14 +1,13 @@
-"""The arguments of ``create_array`` as constraints, beside or instead of partial metadata.
+"""The arguments of ``create_array`` merged with a part of a ``zarr.json``.
 
-For a new array, arguments and partial metadata are merged.  For an existing array, arguments become
-partial metadata, with which it is compared.
+A new array has the given arguments, and otherwise the members of partial metadata.  An existing
+array is compared with the given arguments, and otherwise its own members.
 """
 
 from __future__ import annotations
 
 import pickle
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from numpy import can_cast
@@ -16,9 +15,9 @@ from numpy import can_cast
 from zarr_core.cache import Cache
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.engine.inner_order import inner_order
-from zarr_core.engine.resolved_metadata import resolve_cached
 from zarr_core.errors import MetadataError, MetadataMismatchError, MetadataValidationError
 from zarr_core.interfaces.chunk_grid import ChunkGrid
+from zarr_core.metadata.validation import ARRAY_MEMBERS
 from zarr_core.metadata.validation_problem import ValidationProblem, first_token, problem_lines
 from zarr_core.normalize.array_metadata import (
     DEFAULTS,
@@ -27,17 +26,28 @@ from zarr_core.normalize.array_metadata import (
     check_names,
     grid_of,
     new_array_metadata,
+    other_members,
     parse_order,
     parse_shape,
 )
 from zarr_core.normalize.attributes import check_attributes
 from zarr_core.normalize.chunk_shapes import AUTO, chunk_and_shard_shape, parse_lengths
-from zarr_core.normalize.codec_stages import inner_codecs, stages
 from zarr_core.normalize.codecs import SHARDING, TRANSPOSE, is_auto, parse_codec, parse_codecs
+from zarr_core.normalize.compare_metadata import (
+    Comparison,
+    definition_of,
+    definitions_of,
+    differences,
+    document_of,
+    inner_codecs,
+    split_codecs,
+    without_format_codec,
+)
 from zarr_core.normalize.data_types import parse_data_type
-from zarr_core.normalize.definitions import parse_chunk_key_encoding, parse_definition
-from zarr_core.normalize.partial_metadata import PartialArrayMetadata, as_partial, differences
+from zarr_core.normalize.definitions import parse_definition
+from zarr_core.normalize.partial_metadata import as_partial
 from zarr_core.printable import shorten
+from zarr_core.registry.resolve import require_extension
 from zarr_core.registry.scope import cache_key, override_extensions
 
 if TYPE_CHECKING:
@@ -48,9 +58,9 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.data_type import DataType
     from zarr_core.interfaces.format import Format
     from zarr_core.metadata.array import ArrayMetadata
-    from zarr_core.normalize.chunk_shapes import Lengths
 
-_CODEC_ARGUMENTS = ("filters", "serializer", "compressors", "order", "chunks", "shards", "dtype")
+_CHAIN = ("order", "filters", "serializer", "compressors")
+_CODEC_ARGUMENTS = (*_CHAIN, "chunks", "shards", "dtype")
 _ARGUMENTS = {
     "/shape": ("shape",),
     "/data_type": ("dtype",),
@@ -65,58 +75,198 @@ _ARGUMENTS = {
 """The arguments that determine a member of the metadata."""
 
 
+# --- merging ---
+
+
+def merge_layout(
+    document: Mapping[str, Any],
+    given: Mapping[str, Any],
+    shape: tuple[int, ...],
+    item_size: int = 1,
+    byte_order: str | None = None,
+) -> dict[str, Any]:
+    """Arguments for chunks and codecs: those given, merged with the members of a document.
+
+    If the document has shards, the codecs and chunks that are given are those of inner chunks, and
+    the merged serializer contains them.  ``byte_order`` is that of the serializer ``bytes``.
+    """
+    grid = _grid_in(document)
+    known = None
+    if grid is not None and {"chunks", "shards"} & given.keys():
+        known = _lengths_of(grid, document, shape)
+    merged = {**given}
+    if "codecs" in document:
+        split = split_codecs(definitions_of(document["codecs"]))
+        sharding = sharding_in(split)
+        if sharding is not None:
+            configuration = dict(sharding.configuration)
+            inner = split_codecs(inner_codecs(sharding, "codecs") or ())
+            lists = _merge_chain(inner, given, len(shape), byte_order)
+            if any(lists) or "codecs" in configuration:
+                codecs = [item.to_json() for items in lists for item in items]
+                configuration["codecs"] = codecs
+            return {
+                "chunks": _merge_shards(configuration, given, grid, known, shape, item_size),
+                "filters": split[0],
+                "serializer": ExtensionDefinition(sharding.name, configuration),
+                "compressors": split[2],
+            }
+        filters, serializer, compressors = _merge_chain(split, given, len(shape), byte_order)
+        merged.update(order="C", filters=filters, compressors=compressors)
+        merged["serializer"] = serializer[0] if serializer else AUTO
+    chunks = _fill(given.get("chunks", AUTO), known, shape, "chunks")
+    if is_auto(chunks) and grid is not None and "shards" not in given:
+        chunks = grid
+    return {**merged, "chunks": chunks}
+
+
+def sharding_in(split: list[list[ExtensionDefinition]]) -> ExtensionDefinition | None:
+    """The codec that divides a chunk, or shard, into inner chunks."""
+    for item in split[1]:
+        if item.name == SHARDING.name or {"codecs", "chunk_shape"} <= item.configuration.keys():
+            return item
+    return None
+
+
+def _merge_chain(
+    split: list[list[ExtensionDefinition]],
+    given: Mapping[str, Any],
+    ndim: int,
+    byte_order: str | None,
+) -> list[list[ExtensionDefinition]]:
+    """The codecs of a chain by their kinds, in which given arguments prevail."""
+    filters, serializer, compressors = split
+    if "order" in given:
+        filters = [item for item in filters if item.name != TRANSPOSE.name]
+    if "filters" in given:
+        filters = _merge_lists(parse_codecs(given["filters"]), filters)
+    if "order" in given:
+        filters = parse_codecs(add_transpose(given["order"], filters, ndim))
+    if "compressors" in given:
+        compressors = _merge_lists(parse_codecs(given["compressors"]), compressors)
+    if given.get("serializer") is not None:
+        serializer = _merge_lists([parse_codec(given["serializer"])], serializer)
+    elif any(split_codecs(filters)[1:]) or split_codecs(compressors)[1]:
+        serializer = []  # it is one of them, as in version 2
+    elif byte_order is not None and [item.name for item in serializer] == ["bytes"]:
+        serializer = [ExtensionDefinition("bytes", {"endian": byte_order})]
+    return [filters, serializer, compressors]
+
+
+def _merge_lists(
+    given: list[ExtensionDefinition], codecs: list[ExtensionDefinition]
+) -> list[ExtensionDefinition]:
+    """The given codecs, with members of the configurations of equal codecs."""
+    if [item.name for item in given] != [item.name for item in codecs]:
+        return given
+    return [*map(Comparison().definitions, given, codecs)]
+
+
+def _merge_shards(
+    configuration: dict[str, Any],
+    given: Mapping[str, Any],
+    grid: ExtensionDefinition | None,
+    known: Sequence[Any] | None,
+    shape: tuple[int, ...],
+    item_size: int,
+) -> Any:
+    """Set the shape of inner chunks; return the argument ``chunks`` for the shards."""
+    chunks, shards = given.get("chunks", AUTO), given.get("shards", AUTO)
+    if isinstance(chunks, dict | ExtensionDefinition | ChunkGrid):
+        return chunks
+    if isinstance(shards, dict):
+        configuration.update((name, shards[name]) for name in ("index_location",) if name in shards)
+        shards = shards.get("shape", AUTO)
+    inner = configuration.get("chunk_shape")
+    chunks = _fill(chunks, inner, shape, "chunks")
+    shards = _fill(shards, known, shape, "shards")
+    if is_auto(chunks) and inner is not None:
+        chunks = inner
+    if grid is not None and is_auto(shards):
+        if not is_auto(chunks):
+            configuration["chunk_shape"] = [*chunk_and_shard_shape(shape, item_size, chunks)[0]]
+        return grid
+    if is_auto(chunks):  # the inner chunk is the shard
+        return grid_of(chunk_and_shard_shape(shape, item_size, shards)[0])
+    # Lengths that are all known are compared, and need not be multiples.
+    if known is None or inner is None or any(isinstance(item, tuple) for item in shards):
+        chunks, shards = chunk_and_shard_shape(shape, item_size, chunks, shards)
+    configuration["chunk_shape"] = [*chunks]
+    return grid_of(shards)
+
+
+def _grid_in(document: Mapping[str, Any]) -> ExtensionDefinition | None:
+    """The chunk grid of a document, if it has a configuration."""
+    grid = definition_of(document["chunk_grid"]) if "chunk_grid" in document else None
+    return grid if grid is not None and grid.configuration else None
+
+
+def _lengths_of(
+    grid: ExtensionDefinition, document: Mapping[str, Any], shape: tuple[int, ...]
+) -> list[Any]:
+    """The lengths of the chunks of a document along each dimension."""
+    sizes = tuple(document.get("shape", shape))
+    axes = require_extension("chunk_grid", grid, NEW_ARRAY.at("/chunk_grid")).axes(
+        shape if None in sizes else sizes
+    )
+    return [
+        axis.uniform or tuple(length for length, count in axis.runs() for _ in range(count))
+        for axis in axes
+    ]
+
+
+def _fill(value: Any, known: Sequence[Any] | None, shape: tuple[int, ...], argument: str) -> Any:
+    """Lengths in which known ones take the place of "auto"; "auto" if an argument gives none."""
+    is_grid = isinstance(value, dict | ExtensionDefinition | ChunkGrid)
+    if known is None or is_auto(value) or is_grid:
+        return value
+    if hasattr(value, "aspect_ratio"):  # a ChunkLayout
+        value = None if value.soft else value.shape
+        if value is None:
+            return AUTO
+    lengths = parse_lengths(value, shape, argument)
+    if all(item == AUTO for item in lengths):
+        return AUTO
+    if len(known) != len(lengths):
+        return lengths
+    return tuple(old if item == AUTO else item for item, old in zip(lengths, known, strict=True))
+
+
 # --- new arrays ---
 
 
 def complete_metadata(
-    metadata: PartialArrayMetadata, format_: Format, arguments: Mapping[str, Any]
+    document: Mapping[str, Any], format_: Format, arguments: Mapping[str, Any]
 ) -> ArrayMetadata:
-    """Return the metadata of a new array, given by partial metadata and by arguments.
+    """Return the metadata of a new array, given by a part of a ``zarr.json`` and by arguments.
 
     Raises
     ------
     TypeError
-        If an argument is unknown or contradicts the metadata, or there is no shape.
+        If an argument is unknown or contradicts the document, or there is no shape.
     MetadataValidationError, ExtensionError, CodecChainError
         As for :func:`zarr_core.create_array`.
     """
     check_names(arguments)
-    merged = merge_arguments(metadata, {**DEFAULTS, **arguments})
-    made = new_array_metadata(format_, merged, metadata.additional_fields)
-    refuse_contradictions(metadata, arguments, made)
-    return format_.to_format(made, NEW_ARRAY)
-
-
-def merge_arguments(metadata: PartialArrayMetadata, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all arguments of a new array: those that are given, else those that metadata give.
-
-    :func:`refuse_contradictions` finds arguments that contradict the metadata.
-    """
-    merged = dict(arguments)
-
-    def fill(name: str, value: Any) -> None:
-        if value is not None and _is_default(name, merged[name]):
-            merged[name] = value
-
-    if metadata.shape is not None and None not in metadata.shape:
-        fill("shape", metadata.shape)
+    given = {name: value for name, value in arguments.items() if not _is_default(name, value)}
+    merged = {**DEFAULTS, **_members_as_arguments(document), **given}
     if merged["shape"] is None:
         raise TypeError("a new array requires shape or data")
-    merged["shape"] = parse_shape(merged["shape"])
-    fill("dtype", metadata.data_type)
-    fill("chunk_key_encoding", metadata.chunk_key_encoding)
-    if metadata.dimension_names is not None and any(
-        name is not None for name in metadata.dimension_names
-    ):
-        fill("dimension_names", metadata.dimension_names)
-    fill("storage_transformers", metadata.storage_transformers)
-    if metadata.attributes:
-        given = check_attributes(merged["attributes"] or {}, NEW_ARRAY)
-        merged["attributes"] = {**metadata.attributes, **given}
-    if merged["fill_value"] is ... and metadata.fill_value is not ...:
-        merged["fill_value"] = _fill_value(metadata.fill_value, merged["dtype"])
-    _merge_codecs(metadata, merged)
-    return merged
+    merged["shape"] = shape = parse_shape(merged["shape"])
+    attributes = check_attributes(merged["attributes"] or {}, NEW_ARRAY)
+    merged["attributes"] = {**document.get("attributes", {}), **attributes}
+    data_type, byte_order = parse_data_type(merged["dtype"] or "float64")
+    if "fill_value" in document and "fill_value" not in given:
+        merged["fill_value"] = _fill_value(document["fill_value"], data_type, byte_order)
+    if {"chunk_grid", "codecs"} & document.keys():
+        layout = {name: given[name] for name in _CODEC_ARGUMENTS if name in given}
+        for name in _CODEC_ARGUMENTS[:-1]:
+            merged[name] = DEFAULTS[name]
+        merged.update(merge_layout(document, layout, shape, data_type.item_size or 16))
+    additional = {name: document[name] for name in document if name not in ARRAY_MEMBERS}
+    made = new_array_metadata(format_, merged, additional)
+    _check_contradictions(document, given, made)
+    return format_.to_format(made, NEW_ARRAY)
 
 
 def _is_default(name: str, value: Any) -> bool:
@@ -124,11 +274,29 @@ def _is_default(name: str, value: Any) -> bool:
     return value is default or (isinstance(value, str | tuple) and value == default)
 
 
-def _fill_value(value: JSON, dtype: Any) -> Any:
+def _members_as_arguments(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The members of a document that are arguments, except the fill value, chunks and codecs."""
+    arguments: dict[str, Any] = {}
+    if None not in (shape := document.get("shape", [None])):
+        arguments["shape"] = shape
+    if any(name is not None for name in document.get("dimension_names", ())):
+        arguments["dimension_names"] = document["dimension_names"]
+    for member, name in (
+        ("data_type", "dtype"),
+        ("chunk_key_encoding", "chunk_key_encoding"),
+        ("storage_transformers", "storage_transformers"),
+    ):
+        if member in document:
+            value = document[member]
+            is_list = member == "storage_transformers"
+            arguments[name] = definitions_of(value) if is_list else definition_of(value)
+    return arguments
+
+
+def _fill_value(value: JSON, data_type: DataType, byte_order: Any) -> Any:
     """The fill value of a document as an argument."""
     if value is None:
         return None
-    data_type, byte_order = parse_data_type("float64" if dtype is None else dtype)
     try:
         return data_type.fill_value_as_stored(value, byte_order)
     except (ValueError, TypeError, OverflowError) as error:
@@ -136,114 +304,19 @@ def _fill_value(value: JSON, dtype: Any) -> Any:
         raise MetadataValidationError("metadata", [problem]) from error
 
 
-def _merge_codecs(metadata: PartialArrayMetadata, merged: dict[str, Any]) -> None:
-    """Set the arguments for codecs, chunks and shards."""
-    grid = (
-        metadata.chunk_grid if metadata.chunk_grid and metadata.chunk_grid.configuration else None
-    )
-    found = None if metadata.codecs is None else stages(metadata.codecs)
-    serializer = found.array_to_bytes[0][1] if found and found.array_to_bytes else None
-    if found is None or serializer is None or serializer.name != SHARDING.name:
-        if found is not None:
-            lists = [[item for _, item in items] for items in found]
-            _merge_chain(merged, lists[0], serializer, lists[2])
-        if grid is not None and merged["shards"] is None and is_auto(merged["chunks"]):
-            merged["chunks"] = grid
-        return
-    # Chunks and codecs that are given as arguments are those of the inner chunks.
-    configuration = dict(serializer.configuration)
-    chain = {name: merged[name] for name in ("order", "filters", "serializer", "compressors")}
-    inner = stages(inner_codecs(serializer, "codecs") or ())
-    lists = [[item for _, item in items] for items in inner]
-    _merge_chain(chain, lists[0], lists[1][0] if lists[1] else None, lists[2])
-    filters = add_transpose(chain["order"], chain["filters"], len(merged["shape"]))
-    parts = [*([] if is_auto(filters) else parse_codecs(filters))]
-    if not is_auto(chain["serializer"]) and chain["serializer"] is not None:
-        parts.append(parse_codec(chain["serializer"]))
-    if not is_auto(chain["compressors"]):
-        parts += parse_codecs(chain["compressors"])
-    if parts or "codecs" in configuration:
-        configuration["codecs"] = [definition.to_json() for definition in parts]
-    chunks = _merge_lengths(merged, configuration, grid)
-    merged.update(
-        chunks=chunks,
-        shards=None,
-        order="C",
-        filters=[item for _, item in found.array_to_array],
-        serializer=ExtensionDefinition(serializer.name, configuration),
-        compressors=[item for _, item in found.bytes_to_bytes],
-    )
-
-
-def _merge_lengths(
-    merged: dict[str, Any], configuration: dict[str, Any], grid: ExtensionDefinition | None
-) -> Any:
-    """Set the shape of inner chunks; return the argument ``chunks`` for the shards."""
-    shape, chunks, shards = merged["shape"], merged["chunks"], merged["shards"]
-    if isinstance(chunks, dict | ExtensionDefinition | ChunkGrid):
-        return chunks
-    item_size = parse_data_type(merged["dtype"] or "float64")[0].item_size or 16
-    if isinstance(shards, dict):
-        configuration.setdefault("index_location", shards.get("index_location", "end"))
-        shards = shards.get("shape", "auto")
-    if is_auto(chunks):
-        chunks = configuration.get("chunk_shape", "auto")
-    if shards is None and grid is not None:
-        if not is_auto(chunks):
-            configuration["chunk_shape"] = [*chunk_and_shard_shape(shape, item_size, chunks)[0]]
-        return grid
-    if is_auto(chunks):  # the inner chunk is the shard
-        whole = "auto" if shards is None else shards
-        return grid_of(chunk_and_shard_shape(shape, item_size, whole)[0])
-    chunk, shard = chunk_and_shard_shape(
-        shape, item_size, chunks, "auto" if shards is None else shards
-    )
-    configuration["chunk_shape"] = [*chunk]
-    return grid_of(shard or chunk)
-
-
-def _merge_chain(
-    arguments: dict[str, Any],
-    filters: list[ExtensionDefinition],
-    serializer: ExtensionDefinition | None,
-    compressors: list[ExtensionDefinition],
-) -> None:
-    """Set the codecs of one chain; arguments take precedence."""
-    for name, codecs in (("filters", filters), ("compressors", compressors)):
-        given = arguments[name]
-        arguments[name] = codecs if is_auto(given) else _merge_lists(parse_codecs(given), codecs)
-    if serializer is not None:
-        given = arguments["serializer"]
-        unset = given is None or is_auto(given)
-        first = [serializer] if unset else [parse_codec(given)]
-        (arguments["serializer"],) = _merge_lists(first, [serializer])
-
-
-def _merge_lists(
-    given: Sequence[ExtensionDefinition], codecs: Sequence[ExtensionDefinition]
-) -> list[ExtensionDefinition]:
-    """The given codecs, with members of the configurations of equal codecs."""
-    if [item.name for item in given] != [item.name for item in codecs]:
-        return [*given]
-    return [
-        ExtensionDefinition(one.name, {**other.configuration, **one.configuration})
-        for one, other in zip(given, codecs, strict=True)
-    ]
-
-
-def refuse_contradictions(
-    metadata: PartialArrayMetadata, arguments: Mapping[str, Any], made: ArrayMetadata
+def _check_contradictions(
+    document: Mapping[str, Any], given: Mapping[str, Any], made: ArrayMetadata
 ) -> None:
     """Raise a TypeError if the metadata of a new array are not those that were given.
 
     It names every contradiction, with the arguments that cause it.
     """
     problems = []
-    for problem in differences(made, metadata):
+    for problem in differences(made, document):
         causes = ", ".join(
-            f"{name}={shorten(repr(arguments[name]), 100)}"
+            f"{name}={shorten(repr(given[name]), 100)}"
             for name in _ARGUMENTS.get(first_token(problem.pointer), ())
-            if name in arguments and not _is_default(name, arguments[name])
+            if name in given
         )
         cause = f" as in metadata; see {causes}" if causes else " as in metadata"
         problems.append(ValidationProblem(problem.pointer, problem.message + cause))
@@ -255,6 +328,10 @@ def refuse_contradictions(
 
 
 # --- existing arrays ---
+
+# The attributes and additional fields of constraints whose other members an array has, by the
+# content of both; limited by the bytes of the keys.
+_satisfied: Cache[Hashable, list[dict[str, Any]]] = Cache(1 << 20, largest=1 << 15)
 
 
 def check_array(
@@ -275,121 +352,103 @@ def check_array(
     TypeError, ValueError, ExtensionError
         If the metadata or an argument is not valid for any array.
     """
-    problems = [] if metadata is None else differences(stored.metadata, as_partial(metadata))
-    if arguments:
-        with override_extensions(stored.extensions):
-            if casts and arguments.get("dtype") is not None:
-                dtype = parse_data_type(arguments["dtype"])[0].numpy_dtype
-                if can_cast(dtype, stored.resolved.dtype):
-                    arguments = {**arguments, "dtype": None}
-            expected = _cached_expectation(arguments, stored.metadata, stored.format)
-            if arguments.get("dimension_units") is not None:
-                expected = _expecting_units(expected, stored.metadata.attributes)
-            problems += differences(stored.metadata, expected)
+    found, content = stored.metadata, stored.metadata.extensions_key
+    units = arguments.get("dimension_units") is not None
+    with override_extensions(stored.extensions):
+        try:
+            text = pickle.dumps((metadata, [*arguments.items()], casts), 4)
+        except Exception:  # contains objects that cannot be pickled
+            text = b""
+        key = (text, content, found.shape, found.dimension_names, stored.format.name, cache_key())
+        known = _satisfied.get(key) if text and content[1] else None
+        expected = known
+        if expected is None:
+            expected = [] if metadata is None else [as_partial(metadata).document]
+            if arguments:
+                expected = [*expected, _expected_members(arguments, stored, casts)]
+        problems: dict[ValidationProblem, None] = {}
+        for number, document in enumerate(expected, 1):
+            if units and number == len(expected):
+                document = _expecting_units(document, found.attributes)
+            problems.update(dict.fromkeys(differences(found, document)))
     if problems:
-        raise MetadataMismatchError(stored.location, dict.fromkeys(problems))
+        raise MetadataMismatchError(stored.location, problems)
+    if known is None and text and content[1]:
+        varying = [
+            {
+                name: value
+                for name, value in document.items()
+                if name == "attributes" or name not in ARRAY_MEMBERS
+            }
+            for document in expected
+        ]
+        _satisfied.keep(key, varying, len(text) + sum(map(len, content)))
 
 
-def _expecting_units(
-    expected: PartialArrayMetadata, stored: Mapping[str, JSON]
-) -> PartialArrayMetadata:
-    """Compare units by their meaning; an array without units agrees with any.
-
-    Not cached, because it depends on the attributes.
-    """
+def _expecting_units(expected: dict[str, Any], stored: Mapping[str, JSON]) -> dict[str, Any]:
+    """Compare units by their meaning; an array without units agrees with any."""
     from zarr_core.normalize.dimension_units import ATTRIBUTE, expected_units  # rarely used
 
-    attributes = dict(expected.attributes)
+    attributes = dict(expected["attributes"])
     units: Any = attributes.pop(ATTRIBUTE)
     if ATTRIBUTE in stored:
         attributes[ATTRIBUTE] = expected_units(units, stored[ATTRIBUTE])
-    return replace(expected, attributes=attributes)
+    return {**expected, "attributes": attributes}
 
 
-# Arguments as partial metadata, by their content; limited by the bytes of the keys.
-_expectations: Cache[Hashable, PartialArrayMetadata] = Cache(1 << 20, largest=1 << 14)
+def _expected_members(
+    arguments: Mapping[str, Any], stored: StoredArray, casts: bool
+) -> dict[str, Any]:
+    """The arguments of ``create_array`` as a part of the document of an existing array.
 
-
-def _cached_expectation(
-    arguments: Mapping[str, Any], metadata: ArrayMetadata, format_: Format
-) -> PartialArrayMetadata:
-    try:
-        key = pickle.dumps([*arguments.items()], 4)
-    except Exception:  # contains objects that cannot be pickled
-        return expected_metadata(arguments, metadata, format_)
-    content = metadata.extensions_key
-    by = (key, content, metadata.shape, format_.name, cache_key())
-    found = _expectations.get(by) if content else None
-    if found is None:
-        found = expected_metadata(arguments, metadata, format_)
-        if content:
-            _expectations.keep(by, found, len(key) + len(content))
-    return found
-
-
-def expected_metadata(
-    arguments: Mapping[str, Any], metadata: ArrayMetadata, format_: Format
-) -> PartialArrayMetadata:
-    """Return the arguments of ``create_array`` as partial metadata of an existing array.
-
-    Members that the arguments do not determine, such as filters if only compressors are given, are
-    those of the array.  ``"auto"`` determines nothing, and neither does None, except no filters or
-    compressors.
-
-    Raises
-    ------
-    TypeError, ValueError, ExtensionError
-        If an argument is not valid for any array.
+    ``"auto"`` determines nothing, and neither does None, except no filters or compressors.
     """
     given = {
         name: value
         for name, value in arguments.items()
-        if name in DEFAULTS and (value is not None or name in ("filters", "compressors"))
+        if name in DEFAULTS
+        and not is_auto(value)
+        and value is not ...
+        and (value is not None or name in ("filters", "compressors"))
     }
-    members: dict[str, Any] = {}
-    shape = metadata.shape
-    if "shape" in given:
-        shape = members["shape"] = parse_shape(given["shape"])
-    data_type: DataType = resolve_cached(metadata, "array metadata", "").data_type
+    expected: dict[str, Any] = {}
+    metadata, format_ = stored.metadata, stored.format
+    shape, data_type = metadata.shape, stored.resolved.data_type
     byte_order = None
+    if "shape" in given:
+        shape = parse_shape(given["shape"])
+        expected["shape"] = [*shape]
     if "dtype" in given:
-        stored, (data_type, byte_order) = data_type, parse_data_type(given["dtype"])
+        wanted, byte_order = parse_data_type(given["dtype"])
+        is_cast = casts and can_cast(wanted.numpy_dtype, stored.resolved.dtype)
         # The codecs of version 2 determine which objects are stored.
-        if data_type.numpy_dtype.kind != "O" or stored.numpy_dtype.kind not in "OT":
-            members["data_type"] = data_type.to_definition()
-    if given.get("fill_value", ...) is not ...:
-        members["fill_value"] = _fill_value_json(given["fill_value"], data_type, "dtype" in given)
-    attributes = given.get("attributes", {})
-    if "dimension_units" in given:
-        from zarr_core.normalize.dimension_units import with_units  # rarely used
-
-        attributes = with_units(attributes, given["dimension_units"], len(shape))
-    members["attributes"] = check_attributes(attributes, NEW_ARRAY)
-    if "dimension_names" in given:
-        names = given["dimension_names"]
-        members["dimension_names"] = (names,) if isinstance(names, str) else tuple(names)
+        of_codecs = wanted.numpy_dtype.kind == "O" and data_type.numpy_dtype.kind in "OT"
+        if is_cast:
+            byte_order = None
+        else:
+            data_type = wanted
+            if not of_codecs:
+                expected["data_type"] = wanted.to_definition().to_json()
+    if "fill_value" in given:
+        expected["fill_value"] = _fill_value_json(given["fill_value"], data_type, stored)
+    expected.update(other_members(given, format_, len(shape)))
+    encoding = definition_of(expected.pop("chunk_key_encoding"))
     if "chunk_key_encoding" in given:
-        encoding = parse_chunk_key_encoding(given["chunk_key_encoding"], format_, NEW_ARRAY)
         with suppress(MetadataError):  # the format may have another one for it
             changed = metadata.replace(chunk_key_encoding=encoding)
             encoding = format_.to_format(changed, NEW_ARRAY).chunk_key_encoding
-        members["chunk_key_encoding"] = encoding
-    if transformers := given.get("storage_transformers"):
-        is_single = isinstance(transformers, str | dict | ExtensionDefinition)
-        members["storage_transformers"] = tuple(
-            parse_definition(item, "storage transformer")
-            for item in ([transformers] if is_single else transformers)
-        )
-    members.update(_expected_codecs(given, metadata, format_, shape, byte_order))
-    return PartialArrayMetadata(**members)
+        expected["chunk_key_encoding"] = encoding.to_json()
+    if len(shape) == metadata.ndim:
+        expected.update(_expected_layout(given, stored, shape, byte_order))
+    return expected
 
 
-def _fill_value_json(value: Any, data_type: DataType, is_given: bool) -> JSON:
+def _fill_value_json(value: Any, data_type: DataType, stored: StoredArray) -> JSON:
     """The JSON form of a fill value; for a stored data type that cannot have it, as a float64."""
     try:
         return data_type.fill_value_to_json(data_type.cast(value))
     except (ValueError, TypeError, OverflowError) as error:
-        if not is_given:
+        if data_type is stored.resolved.data_type:
             with suppress(ValueError, TypeError, OverflowError):
                 number = parse_data_type("float64")[0]
                 return number.fill_value_to_json(number.cast(value))
@@ -397,120 +456,42 @@ def _fill_value_json(value: Any, data_type: DataType, is_given: bool) -> JSON:
         raise MetadataValidationError("fill_value", [problem]) from error
 
 
-def _expected_codecs(
-    given: dict[str, Any],
-    metadata: ArrayMetadata,
-    format_: Format,
-    shape: tuple[int, ...],
-    byte_order: str | None,
+def _expected_layout(
+    given: dict[str, Any], stored: StoredArray, shape: tuple[int, ...], byte_order: str | None
 ) -> dict[str, Any]:
     """The chunk grid and the codecs that arguments determine."""
-    outer = stages(metadata.codecs)
-    serializer = outer.array_to_bytes[0][1]
-    inner = inner_codecs(serializer, "codecs")
-    chunks, shards = given.get("chunks", "auto"), given.get("shards", "auto")
-    members: dict[str, Any] = {}
-    configuration: dict[str, Any] = {}
-    if isinstance(shards, dict):
-        configuration.update((name, shards[name]) for name in ("index_location",) if name in shards)
-        shards = shards.get("shape", "auto")
-    is_stored_sharded = inner is not None and "chunk_shape" in serializer.configuration
-    stored = _stored_lengths(metadata)
-    stored_chunk: Any = serializer.configuration["chunk_shape"] if is_stored_sharded else stored
-    shard = None if shards is False else _lengths(shards, shape, stored, "shards")
-    if hasattr(shards, "aspect_ratio") and not is_stored_sharded and shard == stored:
-        shard = None  # a layout gives no shards of one chunk
-    is_sharded = is_stored_sharded or shard is not None
-    if isinstance(chunks, dict | ExtensionDefinition | ChunkGrid):
-        members["chunk_grid"] = parse_definition(chunks, "chunk grid")
-    else:
-        chunk = _lengths(chunks, shape, stored_chunk, "chunks")
-        if shard is not None:
-            if any(isinstance(item, tuple) for item in shard):  # the last may be extended
-                shard = chunk_and_shard_shape(shape, 1, chunk or stored_chunk, shard)[1] or shard
-            members["chunk_grid"] = grid_of(shard)
-        if chunk is not None and is_sharded:
-            configuration["chunk_shape"] = [*chunk]
-        elif chunk is not None:
-            members["chunk_grid"] = grid_of(chunk)
-    chain = _expected_chain(
-        given, metadata.codecs if inner is None else inner, metadata, format_, byte_order
-    )
-    if shards is False and is_stored_sharded:
-        members["codecs"] = tuple(chain or inner or ())
-    elif is_sharded and (chain is not None or configuration or not is_stored_sharded):
-        if chain is not None:
-            configuration["codecs"] = [definition.to_json() for definition in chain]
-        name = serializer.name if is_stored_sharded else SHARDING.name
-        sharding = ExtensionDefinition(name, configuration)
-        around = outer if is_stored_sharded else stages(())
-        members["codecs"] = (
-            *(item for _, item in around.array_to_array),
-            sharding,
-            *(item for _, item in around.bytes_to_bytes),
+    layout = {name: given[name] for name in _CODEC_ARGUMENTS[:-1] if name in given}
+    stored_order = inner_order(stored.codecs) if {"order", "filters"} & layout.keys() else None
+    if "order" in layout and (*parse_order(layout["order"], len(shape)),) == stored_order:
+        if "filters" not in layout:
+            del layout["order"]
+    elif "filters" in layout and stored.format.filters_and_compressors(stored.metadata):
+        layout.setdefault("order", stored_order)  # not one of the filters
+    if not layout and byte_order is None:
+        return {}
+    document: dict[str, Any] = document_of(stored.metadata)
+    document["codecs"], _ = without_format_codec(stored.metadata.codecs)
+    sharding = sharding_in(split_codecs(document["codecs"]))
+    if sharding is None and layout.get("shards"):
+        shards = layout.pop("shards")
+        is_layout = hasattr(shards, "aspect_ratio")
+        shards = shards.get("shape", AUTO) if isinstance(shards, dict) else shards
+        grid = definition_of(document["chunk_grid"])
+        shards = _fill(shards, _lengths_of(grid, document, shape), shape, "shards")
+        expected = grid_of(shards) if isinstance(shards, tuple) else grid
+        # A layout gives no shards of one chunk.
+        if isinstance(shards, tuple) and not (is_layout and expected == grid):
+            return {"chunk_grid": expected.to_json(), "codecs": [SHARDING.name]}
+    elif sharding is not None and layout.get("shards") is False:
+        document["codecs"] = inner_codecs(sharding, "codecs") or ()
+        document["chunk_grid"] = ExtensionDefinition(
+            "regular", {"chunk_shape": sharding.configuration["chunk_shape"]}
         )
-    elif chain is not None:
-        members["codecs"] = tuple(chain)
-    return members
-
-
-def _lengths(
-    value: Any, shape: tuple[int, ...], stored: Sequence[Any], argument: str
-) -> Lengths | None:
-    """The lengths that an argument determines, with stored ones for "auto"; None if it does not."""
-    if hasattr(value, "aspect_ratio"):  # a ChunkLayout
-        if value.soft:
-            return None
-        value = value.shape
-    if value is None:
-        return None
-    lengths = parse_lengths(value, shape, argument)
-    if all(item == AUTO for item in lengths):
-        return None
-    if len(stored) != len(lengths):
-        stored = lengths
-    return tuple(
-        known if item == AUTO else item for item, known in zip(lengths, stored, strict=True)
-    )
-
-
-def _stored_lengths(metadata: ArrayMetadata) -> Lengths:
-    """The lengths of the chunks, or shards, of an array along each dimension."""
-    resolved = resolve_cached(metadata, "array metadata", "")
-    return tuple(
-        axis.uniform or tuple(length for length, count in axis.runs() for _ in range(count))
-        for axis in resolved.axes
-    )
-
-
-def _expected_chain(
-    given: dict[str, Any],
-    codecs: Sequence[ExtensionDefinition],
-    metadata: ArrayMetadata,
-    format_: Format,
-    byte_order: str | None,
-) -> list[ExtensionDefinition] | None:
-    """The codecs of a chunk, or inner chunk, that arguments determine; None if they do not."""
-    lists = [[item for _, item in items] for items in stages(codecs)]
-    ndim, order = metadata.ndim, given.get("order")
-    stored_order = inner_order(resolve_cached(metadata, "array metadata", "").codecs)
-    determined = order is not None and tuple(parse_order(order, ndim)) != stored_order
-    if determined:
-        lists[0] = [item for item in lists[0] if item.name != TRANSPOSE.name]
-    if not is_auto(given.get("filters", "auto")):
-        lists[0], determined = parse_codecs(given["filters"]), True
-        if any(stages(lists[0])[1:]):  # with a serializer, as in version 2
-            lists[1] = []
-        if order is None and format_.filters_and_compressors(metadata) is not None:
-            order = stored_order  # not one of the filters
-    if determined and order is not None:
-        lists[0] = parse_codecs(add_transpose(order, lists[0], ndim))
-    if not is_auto(given.get("serializer", "auto")):
-        lists[1], determined = [parse_codec(given["serializer"])], True
-    elif byte_order is not None and [item.name for item in lists[1]] == ["bytes"]:
-        lists[1], determined = [ExtensionDefinition("bytes", {"endian": byte_order})], True
-    if not is_auto(given.get("compressors", "auto")):
-        lists[2], determined = parse_codecs(given["compressors"]), True
-        if any(stages(lists[2])[1]):  # with a serializer, as in version 2
-            lists[1] = []
-    return [item for items in lists for item in items] if determined else None
+    merged = merge_layout(document, layout, shape, byte_order=byte_order)
+    serializer, chunks = merged["serializer"], merged["chunks"]
+    codecs = [*merged["filters"], *([] if is_auto(serializer) else [serializer])]
+    grid = grid_of(chunks) if isinstance(chunks, tuple) else parse_definition(chunks, "chunk grid")
+    return {
+        "chunk_grid": grid.to_json(),
+        "codecs": [definition.to_json() for definition in codecs + merged["compressors"]],
+    }
