@@ -251,7 +251,7 @@ def test_every_codec_that_zarr_python_can_use(distribution, tmp_path):
             array = zarr_python.create_array(theirs, **options)
             array[...] = values
             expected = array[...]
-        except Exception:  # noqa: BLE001, S112 - codecs raise anything for what they do not support
+        except Exception:
             continue
         used.add(name)
         try:
@@ -261,7 +261,7 @@ def test_every_codec_that_zarr_python_can_use(distribution, tmp_path):
                 array[...] = values
                 again = array[...]
             read_there = zarr_python.open_array(ours)[...]
-        except Exception as error:  # noqa: BLE001 - all are reported at the end
+        except Exception as error:
             problems.append(f"{name} {label} {role}: {error}")
             continue
         results = {"read": read, "written": again, "read by zarr-python": read_there}
