@@ -28,7 +28,7 @@ OTHER_TESTS := $(filter-out tests/zarr-core tests/zarr-core/%,$(TESTS))
 ONLY_CORE := $(and $(TESTS),$(if $(OTHER_TESTS),,yes))
 
 .PHONY: help demo test test-long pytest lowest lint types format bench docs schemas packages wheels \
-    sanitize fuzz corpus conformance old-writers constraints release-check servers downstream clean
+    sanitize fuzz corpus conformance old-writers constraints release-check servers downstream plugins clean
 
 help:
 	@echo "make demo         write real data with this library, read it with others, draw it"
@@ -42,6 +42,7 @@ help:
 	@echo "                  compiled, which takes many minutes"
 	@echo "make downstream   run the tests of packages that use zarr-python with both libraries;"
 	@echo "                  DOWNSTREAM=small for those that continuous integration runs"
+	@echo "make plugins      test published packages with extensions for zarr-python and numcodecs"
 	@echo "make lint         style and imports only"
 	@echo "make types        types only"
 	@echo "make format       format the code"
@@ -153,6 +154,15 @@ servers: $(VENV)/.python
 # In Python environments of its own, below .venv-downstream.
 downstream: $(VENV)/.python
 	@$(BIN)/python scripts/downstream.py
+
+# The newest versions, in an environment of their own; PYTHON=python3.13 for those of zarr-python.
+PLUGIN_TESTS := core codecs dtypes formats grids sharding stores bridge
+plugins: $(VENV)/.python
+	@$(PYTHON) -m venv .venv-plugins
+	@.venv-plugins/bin/pip install --quiet -r tests/zarr-bridge/published_packages.txt \
+	    $(addprefix -e packages/zarr-,$(PLUGIN_TESTS))
+	@ZARR_CORE_REQUIRE_PLUGINS=1 ZARR_CORE_SLOW_TESTS=1 .venv-plugins/bin/python -m pytest -q \
+	    -c /dev/null --rootdir . tests/zarr-bridge/test_published_packages.py
 
 clean:
 	rm -rf .servers .venv .venv-* demo-output build dist .coverage .coverage.* \

@@ -29,6 +29,7 @@ KINDS = {
     "store": ("Stores", "StoreTests"),
     "bridge": ("Bridges", "BridgeTests"),
     "display": ("Displays", "DisplayTests"),
+    "native-executor": ("Native executors", "NativeExecutorTests"),
     "hooks": ("Hooks", "HooksTests"),
 }
 """Page -> its title and the test class of the kit."""

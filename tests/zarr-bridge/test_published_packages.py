@@ -4,10 +4,12 @@ What is written here is compared byte by byte with what zarr-python writes by th
 package, and read by both.
 """
 
+import os
 import subprocess
 import sys
 import warnings
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, entry_points, version
+from itertools import product
 
 import numpy as np
 import pytest
@@ -24,6 +26,9 @@ RNG = np.random.default_rng(3)
 FIELD = RNG.normal(20, 5, (16, 64)).astype("float32")
 
 
+REQUIRED = "ZARR_CORE_REQUIRE_PLUGINS" in os.environ  # make plugins
+
+
 def is_installed(distribution):
     try:
         return bool(version(distribution))
@@ -34,7 +39,7 @@ def is_installed(distribution):
 def needs(*distributions):
     missing = [name for name in distributions if not is_installed(name)]
     reason = f"needs published packages: pip install {' '.join(missing)}"
-    return pytest.mark.skipif(bool(missing), reason=reason)
+    return pytest.mark.skipif(bool(missing) and not REQUIRED, reason=reason)
 
 
 def both_write(tmp_path, values, **options):
@@ -199,6 +204,99 @@ def test_imagecodecs_zarr_pictures(tmp_path):
     options = {"serializer": definition("imagecodecs_jpegls"), "compressors": None}
     array = both_write(tmp_path, picture, dtype="uint8", chunks=(16, 16), **options)
     assert np.array_equal(array[...], picture)
+
+
+# Codecs of each distribution that zarr-python can use without a configuration; at least so many.
+LOOPS = {
+    "imagecodecs-zarr": 60,
+    "cft-zarr": 1,
+    "omfiles": 1,
+    "nd-image-codecs": 1,
+    "healpix-compress": 1,
+}
+FIELDS = {
+    "uint8": RNG.integers(0, 255, (16, 16), "uint8"),
+    "uint16": RNG.integers(0, 4000, (16, 16), "uint16"),
+    "int32": RNG.integers(-200, 255, (16, 16), "int32"),
+    "float32": np.cumsum(RNG.normal(size=(16, 16)), 1).astype("float32"),
+    "float64": np.cumsum(RNG.normal(size=256)),
+    "picture": RNG.integers(0, 255, (16, 16, 3), "uint8"),
+}
+
+
+def codec_names(distribution):
+    """The names of the codecs that a distribution provides for zarr-python."""
+    found = [point for point in entry_points() if canonical(point.dist.name) == distribution]
+    in_groups = {
+        point.group.removeprefix("zarr.codecs.")
+        for point in found
+        if point.group.startswith("zarr.codecs.")
+    }
+    return sorted({point.name for point in found if point.group == "zarr.codecs"} | in_groups)
+
+
+@pytest.mark.filterwarnings("ignore")  # of zarr-python: not in the specification; of the codecs
+@pytest.mark.parametrize("distribution", [pytest.param(it, marks=needs(it)) for it in LOOPS])
+def test_every_codec_that_zarr_python_can_use(distribution, tmp_path):
+    """What it writes is read equal, and it reads what is written here."""
+    used, problems, names = set(), [], codec_names(distribution)
+    for number, (name, (label, values), role) in enumerate(
+        product(names, FIELDS.items(), ("compressors", "serializer", "filters"))
+    ):
+        codec = {"name": name}
+        options = {"shape": values.shape, "chunks": values.shape, "dtype": values.dtype}
+        options |= {"compressors": None, role: codec if role == "serializer" else [codec]}
+        theirs, ours = tmp_path / f"{number}-theirs", tmp_path / f"{number}-ours"
+        try:
+            array = zarr_python.create_array(theirs, **options)
+            array[...] = values
+            expected = array[...]
+        except Exception:
+            continue
+        used.add(name)
+        try:
+            with config.set(providers={f"codec.{name}": distribution for name in names}):
+                read = zarr.open_array(theirs)[...]
+                array = zarr.create_array(ours, **options)
+                array[...] = values
+                again = array[...]
+            read_there = zarr_python.open_array(ours)[...]
+        except Exception as error:
+            problems.append(f"{name} {label} {role}: {error}")
+            continue
+        results = {"read": read, "written": again, "read by zarr-python": read_there}
+        for what, found in results.items():
+            if not np.array_equal(found, expected, equal_nan=True):
+                problems.append(f"{name} {label} {role}: {what} differs")
+    assert not problems, "\n".join(problems)
+    assert len(used) >= LOOPS[distribution], sorted(used)
+
+
+@needs("numcodecs-wasm-zlib")
+@pytest.mark.parametrize("name", ["zlib.rs", "linear-quantize.rs"])
+def test_codecs_in_webassembly(name):
+    identifier = next(
+        point.name
+        for point in entry_points(group="numcodecs.codecs")
+        if point.name in (name, name.replace("-", "_"))
+    )
+    configuration = {"level": 3} if name == "zlib.rs" else {"bits": 8, "dtype": "float32"}
+    codec = {"name": f"numcodecs.{identifier}", "configuration": configuration}
+    role = {"compressors": [codec]} if name == "zlib.rs" else {"filters": [codec]}
+    array = zarr.create_array(data=FIELD, **({"compressors": None} | role))
+    assert np.allclose(array[...], FIELD, atol=0.5)
+
+
+@needs("zarr-sqlite")
+def test_zarr_sqlite(tmp_path):
+    from zarr_sqlite import SQLiteStore
+
+    store = SQLiteStore(str(tmp_path / "a.sqlite"))
+    array = zarr.create_array(store, data=FIELD, chunks=(4, 16), shards=(8, 32))
+    array[3:5, 10:20] = 7
+    read = zarr_python.open_array(store, mode="r")[...]
+    assert np.array_equal(read, array[...])
+    assert (read[3:5, 10:20] == 7).all()
 
 
 @pytest.fixture

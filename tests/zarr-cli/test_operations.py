@@ -1,6 +1,7 @@
 """Commands that create, copy, move and remove nodes, in every format."""
 
 import json
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -124,6 +125,25 @@ def test_copy_hierarchy(run, zarr_format):
     assert np.array_equal(
         zarr.open("one.zarr")["deep/down"][...], zarr.open("survey.zarr")["north/height"][...]
     )
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("create", "n.zarr", "--shape", "3", "--dtype", "int16", "--overwrite"),
+        ("copy", "survey.zarr", "n.zarr", "--overwrite"),
+        ("convert", "survey.zarr", "n.zarr", "--zarr-format", "2", "--overwrite"),
+        ("remove", "n.zarr", "--yes"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_files_of_the_user_are_not_removed(run, words):
+    survey()
+    zarr.create_array("n.zarr", shape=(2, 2), dtype="float64")
+    Path("n.zarr/results.csv").write_text("1,2")
+    assert "results.csv" in run(*words, status=1)
+    assert Path("n.zarr/results.csv").read_text() == "1,2"
+    assert zarr.open_array("n.zarr").dtype == "float64"
 
 
 def test_copy_selected_nodes(run):

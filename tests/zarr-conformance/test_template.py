@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from pathlib import Path
 
 import pytest
 import zarr_core.registry.extension_points
@@ -31,19 +32,23 @@ def distributions(tmp_path_factory):
 @pytest.mark.slow
 def test_tests_of_every_template_pass(distributions, tmp_path):
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
-    pip += ["--disable-pip-version-check", "--no-build-isolation", "--target", str(tmp_path)]
-    editable = [word for folder in distributions for word in ("--editable", str(folder))]
-    subprocess.run([*pip, *editable], check=True)
-    run = subprocess.run(
-        [sys.executable, "-c", RUN, str(tmp_path), "-q", "-p", "no:cacheprovider", "-Werror"]
-        + ["--import-mode=importlib", "--rootdir", str(distributions[0].parent)]
-        + [str(folder / "tests") for folder in distributions],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-    )
-    assert run.returncode == 0, run.stdout + run.stderr
-    for folder in distributions:
+    pip += ["--disable-pip-version-check", "--no-build-isolation"]
+    # An executor is used for all arrays, so it is tested apart from the others.
+    executors = [folder for folder in distributions if folder.name == "tmpl-native"]
+    others = [folder for folder in distributions if folder not in executors]
+    for folders, site in ((executors, tmp_path / "executor"), (others, tmp_path)):
+        editable = [word for folder in folders for word in ("--editable", str(folder))]
+        subprocess.run([*pip, "--target", str(site), *editable], check=True)
+        run = subprocess.run(
+            [sys.executable, "-c", RUN, str(site), "-q", "-p", "no:cacheprovider", "-Werror"]
+            + ["--import-mode=importlib", "--rootdir", str(folders[0].parent)]
+            + [str(folder / "tests") for folder in folders],
+            capture_output=True,
+            text=True,
+            cwd=site,
+        )
+        assert run.returncode == 0, run.stdout + run.stderr
+    for folder in others:
         for example in re.findall(
             r"```python\n(.*?)```", (folder / "README.md").read_text(), re.DOTALL
         ):
@@ -103,11 +108,20 @@ def test_existing_directories_are_not_overwritten(tmp_path, capsys):
 
 def test_every_extension_point_has_a_template():
     templates = {extension_point.replace("-", "_") for extension_point in EXTENSION_POINTS}
-    # Authors offer C functions for their codecs instead of writing an executor.
-    assert set(zarr_core.registry.extension_points.EXTENSION_POINTS) ^ templates == {
-        "native",
+    assert templates - set(zarr_core.registry.extension_points.EXTENSION_POINTS) == {
         "native_codec",
+        "array_to_array_codec",
+        "array_to_bytes_codec",
     }
+    assert set(zarr_core.registry.extension_points.EXTENSION_POINTS) <= templates
+
+
+def test_names_of_the_pages_of_requirements_are_accepted(tmp_path):
+    pages = Path(__file__).parents[2] / "docs" / "requirements"
+    for number, page in enumerate(set(pages.glob("*.md")) - {pages / "index.md"}):
+        assert main(["new", page.stem, f"tmpl-{number}", "--into", str(tmp_path)]) == 0
+        test = (tmp_path / f"tmpl-{number}" / "tests" / f"test_tmpl_{number}.py").read_text()
+        assert re.search(r"import (\w+Tests)", test)[1] in page.read_text()
 
 
 def test_unknown_extension_point(capsys):

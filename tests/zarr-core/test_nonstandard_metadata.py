@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 import zarr_core as zarr
-from zarr_core.errors import MetadataError, MetadataValidationError
+from zarr_core.errors import CodecChainError, MetadataError, MetadataValidationError
 
 
 def stored(changes, **options):
@@ -137,3 +137,28 @@ def test_copies_are_valid():
     document = json.loads(bytes(target.get("zarr.json")))
     assert document["fill_value"] is True
     assert "dimension_names" not in document
+
+
+@pytest.mark.parametrize("data_type", ["uint8", "bool"])
+def test_null_members_of_configurations_are_read_as_absent(tmp_path, data_type):
+    array = zarr.create_array(
+        tmp_path / "a.zarr", shape=4, dtype=data_type, compressors=None, fill_value=1
+    )
+    file = tmp_path / "a.zarr" / "zarr.json"
+    document = json.loads(file.read_text())
+    document["codecs"] = [{"name": "bytes", "configuration": {"endian": None}}]
+    file.write_text(json.dumps(document))
+    with pytest.warns(UserWarning, match="nonstandard metadata: .*/endian is null"):
+        array = zarr.open(tmp_path / "a.zarr")
+    assert array[:].tolist() == [1] * 4
+
+
+def test_null_members_that_a_codec_requires_are_errors(tmp_path):
+    zarr.create_array(tmp_path / "a.zarr", shape=4, dtype="int32", compressors=None)
+    file = tmp_path / "a.zarr" / "zarr.json"
+    file.write_text(file.read_text().replace('"little"', "null"))
+    with (
+        pytest.warns(UserWarning, match="endian is null"),
+        pytest.raises(CodecChainError, match='"endian" is missing'),
+    ):
+        zarr.open(tmp_path / "a.zarr")

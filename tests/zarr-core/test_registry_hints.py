@@ -33,6 +33,16 @@ def test_well_known_names_say_what_to_install(kind, name, distribution):
         assert f"pip install --upgrade {distribution}" in install_hint(kind, name)
 
 
+@pytest.mark.parametrize("extension_point", ["codec", "chunk_grid"])
+def test_hints_say_that_all_plugins_are_disabled(extension_point):
+    hint = install_hint(extension_point, "acme.x")
+    assert "disables all plugins" not in hint
+    with config.set(disabled_plugins={"*"}):
+        assert "The setting disabled_plugins disables all plugins" in install_hint(
+            extension_point, "acme.x"
+        )
+
+
 def test_names_without_their_prefix_get_the_full_name():
     with pytest.raises(UnknownExtensionError) as caught:
         zarr.create_array(shape=3, compressors="zlib")

@@ -1,6 +1,7 @@
 import os
 
 import pytest
+from zarr_core.extension import ExtensionDefinition, Format
 from zarr_core.registry.extension_points import EXTENSION_POINTS, get_extension_point
 
 
@@ -22,6 +23,23 @@ def test_extension_point_names():
     }
     assert all(name == extension_point.name for name, extension_point in EXTENSION_POINTS.items())
     assert EXTENSION_POINTS["codec"].group == "zarr_core.codec"
+
+
+def test_class_attributes_of_a_format_are_required():
+    class Complete(Format):
+        name, zarr_format = "acme-x", 3
+        detection_keys = metadata_keys = ("node.json",)
+        chunk_key_encoding = ExtensionDefinition("default")
+        read = write = create = update = from_json = to_json = unmanaged_key = None
+
+    point = get_extension_point("format")
+    assert point.problem(Complete) == ""
+    for attribute in ("zarr_format", "metadata_keys", "chunk_key_encoding"):
+        kept = {name: value for name, value in vars(Complete).items() if name != attribute}
+        problem = point.problem(
+            type("Incomplete", (Format,), kept | {"__qualname__": "Incomplete"})
+        )
+        assert problem == f"Incomplete does not define the class attributes {attribute}"
 
 
 @pytest.mark.parametrize("extension_point", EXTENSION_POINTS.values(), ids=EXTENSION_POINTS)

@@ -62,6 +62,7 @@ def test_a_class_of_an_interactive_session_has_none(monkeypatch):
     [
         ("{", "acme.x.json"),
         ("[]", "not a JSON object"),
+        ("false", 'for no members: {"maxProperties": 0}'),
         ('{"type": "strange"}', "not a JSON Schema"),
         ('{"properties": {"a": {"$ref": "https://example.org/s.json"}}}', "https://example.org/s"),
         ('{"allOf": [{"$ref": "other.json"}]}', "'other.json'"),

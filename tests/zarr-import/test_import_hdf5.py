@@ -520,3 +520,19 @@ def test_any_array_is_imported(data):
             here = root["a"][...]
             assert here.tobytes() == values.astype(here.dtype).tobytes()
             assert here.dtype == values.dtype.newbyteorder("=")
+
+
+@pytest.mark.filterwarnings(
+    "ignore"
+)  # of zarr-python: numcodecs codecs are not in the specification
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_zarr_python_reads_arrays_with_filters_of_hdf5(file, tmp_path, zarr_format):
+    zarr_python = pytest.importorskip("zarr", minversion="3")
+    values = np.arange(24, dtype="i4").reshape(4, 6)
+    options = {"chunks": (2, 3), "fletcher32": True}
+    file.create_dataset("sum", data=values, **options)
+    file.create_dataset("shuffled", data=values * 1.5, shuffle=True, compression="gzip", **options)
+    import_hdf5(file, tmp_path / "a.zarr", zarr_format=zarr_format)
+    read = zarr_python.open_group(tmp_path / "a.zarr", mode="r")
+    assert np.array_equal(read["sum"][...], values)
+    assert np.array_equal(read["shuffled"][...], values * 1.5)

@@ -28,8 +28,18 @@ def served(request):
 def test_it_is_an_error_by_default(served):
     array = zarr.open_array(served, path="b", mode="r")
     assert array[:2].tolist() == [1, 1]
-    with pytest.raises(StoreReadError, match="403"):
+    with pytest.raises(StoreReadError, match="403.*storage_options={'denied_is_missing': True}"):
         array[...]
+
+
+def test_the_advice_is_only_for_keys_that_are_denied():
+    for status in (401, 400):
+        with responding(lambda request, status=status: (status, {}, b"")) as server:
+            for scheme in ("http", "fsspec+http"):
+                url = scheme + server.url.removeprefix("http")
+                with pytest.raises(StoreReadError) as caught:
+                    zarr.open_array(url, mode="r", storage_options={"retry_timeout": 0})
+                assert "denied_is_missing" not in str(caught.value)
 
 
 def test_it_is_missing_on_request(served):

@@ -11,7 +11,7 @@ from zarr_conformance.report.commands import COMMANDS
 from zarr_conformance.runner.check_adapter import add_check_arguments, check_command
 from zarr_conformance.runner.exchange import add_exchange_arguments, exchange_command
 from zarr_conformance.runner.run_command import add_arguments, add_corpus, add_files, run_command
-from zarr_conformance.template import EXTENSION_POINTS, new_distribution
+from zarr_conformance.template import EXTENSION_POINTS, new_distribution, template_name
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -75,7 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     new = add("new", "create a distribution for an extension")
     new.add_argument(
         "extension_point",
-        type=lambda word: word.replace("_", "-"),
+        type=template_name,
         choices=EXTENSION_POINTS,
         metavar="EXTENSION_POINT",
         help=f"one of {', '.join(EXTENSION_POINTS)}",

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 EXTENSION_POINTS = {
     "codec": "codec",
+    "array-to-array-codec": "codec",
+    "array-to-bytes-codec": "codec",
     "native-codec": "codec with C functions",
     "data-type": "data type",
     "chunk-grid": "chunk grid",
@@ -23,24 +25,42 @@ EXTENSION_POINTS = {
     "store": "store",
     "bridge": "bridge",
     "display": "display",
+    "native": "native executor",
     "hooks": "hooks",
 }
-"""The extension points with a template, and their names in text; codecs have two."""
+"""The extension points with a template, and their names in text; codecs have four."""
+
+OTHER_NAMES = {
+    "bytes-to-bytes-codec": "codec",
+    "metadata-extension": "extension",
+    "native-executor": "native",
+}
+"""Further names of the templates: those of the pages of requirements."""
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:[._-][a-z0-9]+)*").fullmatch
 _IN_URLS = ("store", "format")
 _ENTRY_POINTS = {
     "chunk-memory-layout": "https://example.org/NAME/1.0",  # the draft uses URIs as names
     "display": "default",  # the only name of this extension point
+    "native": "default",
 }
-_GROUPS = {"native-codec": "codec"}  # if it is not the name of the template
+# If it is not the name of the template.
+_GROUPS = dict.fromkeys(("array-to-array-codec", "array-to-bytes-codec", "native-codec"), "codec")
 _TESTS_NEED = {
     "codec": ', "zarr-sharding"',  # codecs are tested in shards too
+    "array-to-array-codec": ', "zarr-sharding"',
+    "array-to-bytes-codec": ', "zarr-sharding"',
     "native-codec": ', "zarr-sharding", "zarr-native"',
     "bridge": ', "zarr-sharding"',
     "display": ', "rich"',
     "chunk-memory-layout": ', "zarr-formats"',
 }
+
+
+def template_name(word: str) -> str:
+    """The name of a template for one of its names; others are returned as they are."""
+    word = word.replace("_", "-")  # as in the group of the entry point
+    return OTHER_NAMES.get(word, word)
 
 
 def new_distribution(extension_point: str, name: str, into: Path) -> Path:
@@ -49,7 +69,7 @@ def new_distribution(extension_point: str, name: str, into: Path) -> Path:
     Parameters
     ----------
     extension_point : str
-        One of :data:`EXTENSION_POINTS`.
+        One of :data:`EXTENSION_POINTS` or :data:`OTHER_NAMES`, also with ``_``.
     name : str
         Name of the extension, such as ``"acme.delta"``; for a store the scheme of
         its URLs, such as ``"acme-log"``.
@@ -68,7 +88,7 @@ def new_distribution(extension_point: str, name: str, into: Path) -> Path:
     FileExistsError
         If the directory already exists.
     """
-    extension_point = extension_point.replace("_", "-")  # as in the group of its entry point
+    extension_point = template_name(extension_point)
     if extension_point not in EXTENSION_POINTS:
         raise ValueError(
             f"unknown extension point {extension_point!r}; expected one of {', '.join(EXTENSION_POINTS)}"

@@ -277,6 +277,18 @@ class ChunkDecodeError(CodecError, ValueError):
         )
 
 
+class CodecFaultError(ChunkDecodeError):
+    """The code of a codec failed while it decoded a chunk, which can be intact."""
+
+    def _message(self) -> str:
+        place = f"{self.location}: " if self.location else ""
+        return (
+            f"{place}the codec {self.codec!r} failed to decode a chunk: {self.reason}. This is a "
+            "mistake in the codec, or bytes that it does not recognize as damaged; report it to "
+            "its authors before you replace the chunk."
+        )
+
+
 class ChecksumError(ChunkDecodeError):
     """A stored checksum does not match its data."""
 

@@ -14,7 +14,7 @@ from zarr_stores.fsspec_files import drop_cached
 from zarr_stores.fsspec_server import reach_s3
 from zarr_stores.fsspec_timeout import TimedFileSystem
 from zarr_stores.fsspec_traits import target_of
-from zarr_stores.remedies import remedy
+from zarr_stores.remedies import DENIED_IS_MISSING, remedy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -119,7 +119,9 @@ class Calls:
             text = _reason(error)
             masked = self._location.mask_secrets(text)
             cause = error if masked == text else None  # the original text contains a secret
-            advice = f"; {advice}" if (advice := remedy(masked)) else ""
+            may_be_missing = kind is StoreReadError and _is_denied(error)
+            hints = (remedy(masked), DENIED_IS_MISSING if may_be_missing else None)
+            advice = "".join(f"; {hint}" for hint in hints if hint)
             failure = kind(f"cannot be {done}: {masked}{advice}", self._store, key)
             failure.unanswered = isinstance(error, TimeoutError | ConnectionError)
             raise failure from cause

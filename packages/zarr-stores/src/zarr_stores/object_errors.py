@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from zarr_core.extension import StoreReadError
+
 from zarr_stores._first_contact import FINAL
-from zarr_stores.remedies import remedy
+from zarr_stores.remedies import DENIED_IS_MISSING, remedy
 
 if TYPE_CHECKING:
     from typing import Any
@@ -235,8 +237,10 @@ def failure(
         What to do if the request is not permitted.
     """
     message = reason(error)
-    is_denied = type(error).__name__ in _DENIALS or _DENIED.search(str(error))
-    advice = denied if is_denied else None
+    advice = None
+    if type(error).__name__ in _DENIALS or _DENIED.search(str(error)):
+        may_be_missing = kind is StoreReadError and is_denied(error)
+        advice = f"{denied}; {DENIED_IS_MISSING}" if may_be_missing else denied
     if notes := getattr(error, "__notes__", ()):
         advice = "; ".join(notes)
     elif _RETRIED.search(str(error)) or _UNANSWERED.search(str(error)):

@@ -57,6 +57,11 @@ _REMEDIES: Final = tuple(
 )
 
 
+DENIED_IS_MISSING: Final = (
+    "if the service denies keys that do not exist, pass storage_options={'denied_is_missing': True}"
+)
+
+
 def remedy(message: str) -> str | None:
     """Return what to do about a message; None if it is not known."""
     return next((advice for pattern, advice in _REMEDIES if pattern.search(message)), None)

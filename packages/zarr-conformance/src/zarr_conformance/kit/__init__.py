@@ -29,6 +29,7 @@ from zarr_conformance.kit.metadata_extension import (  # noqa: E402 - as above
     MetadataExtensionTests,
 )
 from zarr_conformance.kit.native_codec import NativeCodecTests  # noqa: E402 - as above
+from zarr_conformance.kit.native_executor import NativeExecutorTests  # noqa: E402 - as above
 from zarr_conformance.kit.storage_transformer import (  # noqa: E402 - as above
     StorageTransformerTests,
 )
@@ -48,6 +49,7 @@ __all__ = [
     "HooksTests",
     "MetadataExtensionTests",
     "NativeCodecTests",
+    "NativeExecutorTests",
     "StorageTransformerTests",
     "StoreTests",
 ]

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+import pytest
 import zarr_core as zarr
+from zarr_core.extension import StoreError
 
 from zarr_conformance.kit.installation import check_installed
 from zarr_conformance.kit.store_changes import StoreChangeTests
@@ -52,6 +54,16 @@ class StoreTests(StoreValueTests, StoreKeyTests, StoreChangeTests):
         assert found == store
         assert found.read_only
         found.close()
+
+    def test_unknown_options_are_errors(self, store: Store) -> None:
+        """A misspelt option in ``storage_options`` is an error, not ignored."""
+        if self.name is None:
+            return
+        store.set("zarr.json", b'{"zarr_format": 3, "node_type": "group"}')
+        url = store.url
+        store.close()
+        with pytest.raises((TypeError, ValueError, StoreError)):
+            zarr.open_group(url, mode="r", storage_options={"no_such_option": True})
 
     def test_hierarchy_round_trip(self, store: Any) -> None:
         """Groups and arrays are written, changed, listed, and read through another object."""

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_core.errors import ChunkDecodeError, CodecChainError, CodecError, ZarrError
+from zarr_core.errors import (
+    ChunkDecodeError,
+    CodecChainError,
+    CodecError,
+    CodecFaultError,
+    ZarrError,
+)
 from zarr_core.interfaces.byte_reader import ValueReference
 from zarr_core.registry.provider import is_fault
 from zarr_core.registry.resolve import reason
@@ -259,7 +265,12 @@ def _not_decoded(name: str, error: BaseException) -> ChunkDecodeError:
         raise error
     if isinstance(error, MemoryError):  # the chunk itself may be intact
         raise MemoryError(_of_codec(name, error)) from error
-    return ChunkDecodeError(f"{type(error).__name__}: {error}", name)
+    kind = CodecFaultError if isinstance(error, _FAULTS) else ChunkDecodeError
+    return kind(f"{type(error).__name__}: {error}", name)
+
+
+# Errors that a mistake in a codec raises rather than damaged bytes.
+_FAULTS = (LookupError, AttributeError, NameError, TypeError, AssertionError, NotImplementedError)
 
 
 # --- results ---
@@ -285,4 +296,6 @@ def _in_other_order(dtype: np.dtype[Any], declared: np.dtype[Any]) -> bool:
 def _described(result: Any) -> str:
     if isinstance(result, np.ndarray):
         return f"an array of shape {result.shape}, dtype {result.dtype}"
+    if isinstance(result, np.generic):  # what NumPy returns for arrays without dimensions
+        return f"a scalar of NumPy, dtype {result.dtype} (use numpy.asarray),"
     return "None" if result is None else f"an object of class {type(result).__name__}"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from zarr_core import strictjson
 from zarr_core.errors import NodeTypeError, StoreCapabilityError
 from zarr_core.formats.walk import walk
+from zarr_core.hierarchy.group import Group
 from zarr_core.hierarchy.node import update_metadata
 from zarr_core.hierarchy.open import open_group
 from zarr_core.interfaces.progress import reporting
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from zarr_core.definition import JSON
-    from zarr_core.hierarchy.group import Group
     from zarr_core.hierarchy.store_path import StoreLike
     from zarr_core.interfaces.format import NodeMetadata
     from zarr_core.interfaces.progress import Progress
@@ -157,11 +157,11 @@ def unconsolidate_metadata(
 
 
 def check_consolidated(
-    group: Group, *, progress: Callable[[Progress], object] | bool | None = None
+    group: Group | StoreLike, *, progress: Callable[[Progress], object] | bool | None = None
 ) -> Difference:
     """Compare the consolidated metadata of a group with the stored metadata.
 
-    ``progress`` as for :func:`consolidate_metadata`.
+    ``group`` is a group or its location, ``progress`` as for :func:`consolidate_metadata`.
 
     Returns
     -------
@@ -173,6 +173,8 @@ def check_consolidated(
     ValueError
         If the group has no consolidated metadata.
     """
+    if not isinstance(group, Group):
+        group = open_group(group, "r", use_consolidated=False)
     # The metadata in memory may be older than the stored metadata.
     metadata = group.stored.format.read(group.store, group.path)
     if not isinstance(metadata, GroupMetadata) or metadata.consolidated is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
+from zarr_core.engine.stored_node import StoredNode
 from zarr_core.errors import NodeNotFoundError, NodeTypeError
 from zarr_core.hierarchy.attributes import Attributes
 from zarr_core.hierarchy.from_metadata import pickled_state, reopen, validate_node
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from typing import Self
 
     from zarr_core.definition import JSON
-    from zarr_core.engine.stored_node import StoredNode
     from zarr_core.interfaces.format import NodeMetadata
     from zarr_core.interfaces.store import Store
 
@@ -41,6 +41,12 @@ class Node(Generic[M]):
     """For members of zarr-python, what to use instead."""
 
     def __init__(self, stored: StoredNode[M]) -> None:
+        if not isinstance(stored, StoredNode):
+            kind = type(self).__name__.lower()
+            raise TypeError(
+                f"use open_{kind} or create_{kind} to get {'an' if kind[0] == 'a' else 'a'} {kind} "
+                f"from a store or location; {type(self).__name__} takes a StoredNode"
+            )
         self.stored = stored
 
     @property

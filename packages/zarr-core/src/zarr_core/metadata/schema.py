@@ -59,10 +59,10 @@ class Schema:
         return [problem.below(pointer) for problem in self._explain(value)]
 
     def standard_form(self, value: Any, pointer: str = "") -> tuple[Any, list[str]]:
-        """Return a value with integers instead of ``5.0``, and without members of extensions.
+        """Return a value with integers instead of ``5.0``, and without nulls and unknown members.
 
         In JSON Schema, any number with a fraction of zero is an integer.  Members that extension
-        definitions do not have are removed.  The second result says what was changed;
+        definitions do not have are removed, and members that are null and must not be.  The second result says what was changed;
         ``pointer`` is put before every JSON pointer.
         """
         if self.accepts(value):
@@ -81,6 +81,9 @@ class Schema:
                 if isinstance(error.instance, float) and is_whole(error.instance):
                     parent[last] = int(error.instance)
                     notes[f"{place} is {error.instance} and read as {parent[last]}"] = None
+            elif error.instance is None and "/configuration/" in place:
+                parent.pop(last, None)
+                notes[f"{place} is null and read as absent"] = None
             elif (
                 error.validator == "additionalProperties"
                 and {*error.schema.get("properties", ())} >= _MEMBERS

@@ -53,6 +53,13 @@ class ExtensionPoint:
             return f"{shown} is not a class derived from {interface.__name__}"
         if missing := sorted(getattr(found, "__abstractmethods__", ())):
             return f"{found.__qualname__} does not define {', '.join(missing)}"
+        declared: dict[str, str] = getattr(interface, "__annotations__", {})
+        if unset := [
+            name
+            for name, kind in declared.items()
+            if str(kind).startswith("ClassVar") and not hasattr(found, name)
+        ]:
+            return f"{found.__qualname__} does not define the class attributes {', '.join(unset)}"
         return ""
 
 

@@ -96,8 +96,10 @@ def install_hint(extension_point: str, name: str) -> str:
         ]
         return f"zarr_format must be one of {', '.join(choices)}."
     fsspec = f"If fsspec supports it, use fsspec+{name}://. " if extension_point == "store" else ""
+    all_off = "*" in config.settings.disabled_plugins
+    off = "The setting disabled_plugins disables all plugins; change it first. " if all_off else ""
     return (
-        f"{fsspec}"
+        f"{off}{fsspec}"
         f"Install the distribution that provides it (entry-point group {point.group}), or pass "
         f"its class: zarr_core.override_extensions({{'{extension_point}': {{'{name}': ...}}}})."
     )

@@ -87,7 +87,7 @@ def _schema(provider: Provider, complete: bool, _generation: int) -> Schema | No
     except (OSError, ZarrError) as error:
         raise _broken(provider, str(error)) from error
     if not isinstance(document, dict):
-        raise _broken(provider, "it is not a JSON object")
+        raise _broken(provider, 'it is not a JSON object; for no members: {"maxProperties": 0}')
     for reference in _references(document):
         if not reference.startswith("#"):  # opening an array must not access the network
             raise _broken(
