@@ -15,7 +15,6 @@ def test_extension_point_names():
         "extension",
         "format",
         "store",
-        "bridge",
         "display",
         "native",
         "hooks",

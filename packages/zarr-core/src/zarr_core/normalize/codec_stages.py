@@ -11,7 +11,7 @@ from zarr_core.interfaces.codec import (
     ArrayToBytesCodec,
     BytesToBytesCodec,
 )
-from zarr_core.registry.resolve import create_extension, resolve
+from zarr_core.registry.resolve import create_extension, find_provider
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,9 +57,10 @@ def stages(codecs: Sequence[ExtensionDefinition]) -> Stages:
 
 def _kind(definition: ExtensionDefinition) -> int | None:
     try:
-        extension = resolve("codec", definition)
-        if extension is None:
+        provider = find_provider("codec", definition)
+        if provider is None:
             return None
+        extension = provider.load()
         kinds = [i for i, interface in enumerate(_INTERFACES) if issubclass(extension, interface)]
         if len(kinds) != 1:  # one class can implement several kinds
             codec = create_extension("codec", definition, complete=False)
