@@ -1,3 +1,4 @@
+import contextlib
 import subprocess
 import sys
 import warnings
@@ -347,11 +348,9 @@ def {hook}():
     message = str(caught.value)
     assert f"acme-hooks 1.0 as acme_hooks, which failed to load: {hook} raised OSError" in message
     assert "zarr_core.config.set(disabled_plugins={'acme-hooks'})" in message
-    with config.set(disabled_plugins={"acme-hooks"}):
-        try:
-            ask()
-        except (ExtensionConflictError, UnknownExtensionError):
-            pass
+    expected = contextlib.suppress(ExtensionConflictError, UnknownExtensionError)
+    with config.set(disabled_plugins={"acme-hooks"}), expected:
+        ask()
 
 
 def test_hooks_that_open_something_while_they_are_imported_do_not_go_round_in_circles(install):

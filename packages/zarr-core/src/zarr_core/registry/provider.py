@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache, reduce
+from functools import lru_cache, reduce
 from importlib import import_module
 from typing import Any
 
@@ -82,15 +82,16 @@ class Provider:
             If it cannot be imported, is not valid for the extension point, or was written for
             another version of the extension interface.
         """
-        given = self.extension is not None and not self.adapter  # it was checked when it was given
-        return self.extension if given else load(self)
+        return load(self)
 
     def failure(self, reason: str) -> ExtensionLoadError:
         """The error for an extension that cannot be used."""
         return ExtensionLoadError(self.extension_point, self.name, self.target, self.origin, reason)
 
 
-@cache  # cleared when distributions are installed at run time; errors are not cached
+@lru_cache(
+    maxsize=1024
+)  # cleared when distributions are installed at run time; errors are not cached
 def load(provider: Provider) -> Any:
     """As :meth:`Provider.load`."""
     _check_version(provider, provider.interface_version)

@@ -23,7 +23,7 @@ from zarr_core.printable import quoted
 from zarr_core.registry import discovery, hints, hooks, schemas, scope
 from zarr_core.registry.entry_points import canonical
 from zarr_core.registry.extension_points import get_extension_point
-from zarr_core.registry.provider import is_fault
+from zarr_core.registry.provider import is_fault, load
 from zarr_core.registry.registry import providers
 from zarr_core.user_warning import warn
 
@@ -115,7 +115,7 @@ def find_class(extension_point: str, name: str, location: Location = NO_LOCATION
     """The class for a name, as from :func:`find_provider`; ExtensionLoadError if it is broken."""
     provider = find_provider(extension_point, ExtensionDefinition(name), location)
     assert provider is not None  # only definitions with must_understand false are ignored
-    extension: type[Any] = provider.load()
+    extension: type[Any] = load(provider)
     return extension
 
 
@@ -159,7 +159,7 @@ def create_extension(
     provider = find_provider(extension_point, definition, location)
     if provider is None:
         return None
-    extension = provider.load()
+    extension = load(provider)
     pointer = location.pointer
     if problems := schemas.problems(provider, definition, pointer, complete):
         # Nonstandard forms are read if they are stored, and in arguments, which are stored as valid.
