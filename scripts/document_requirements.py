@@ -27,7 +27,7 @@ KINDS = {
     "metadata-extension": ("Metadata extensions", "MetadataExtensionTests"),
     "format": ("Formats", "FormatTests"),
     "store": ("Stores", "StoreTests"),
-    "bridge": ("Bridges", "BridgeTests"),
+    "bridge": ("Extensions of other libraries", "BridgeTests"),
     "display": ("Displays", "DisplayTests"),
     "native-executor": ("Native executors", "NativeExecutorTests"),
     "hooks": ("Hooks", "HooksTests"),

@@ -105,7 +105,7 @@ def page() -> str:
             "",
             *_matrix([rule[1:4] for rule in rules if rule[0] == "v3"], cases),
             "",
-            "If several distributions provide hooks or bridges, all of them are called.",
+            "If several distributions provide hooks, all of them are called.",
             "",
             "## The draft of December 2022",
             "",

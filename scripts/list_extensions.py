@@ -98,7 +98,7 @@ def tables() -> dict[str, Any]:
         kinds: dict[str, set[str]] = {}
         for group, lines in groups.items():
             library, _, kind = group.partition(".")
-            if library == "zarr_core":
+            if library == "zarr_core" and kind != "hooks":
                 kinds.setdefault(kind.partition(".")[0], set()).update(lines)
         for kind, names in own.get("other-names", {}).items():
             kinds.setdefault(kind, set()).update(names)

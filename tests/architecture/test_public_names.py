@@ -42,7 +42,7 @@ NAMES = {
         check_attributes check_reserved_names chunk_count codec_definition MemoryLimiter
         NewValue StoreSnapshot
         concurrent_map conflicting_format create_ancestors data_type_for erase_documents
-        erase_node escape_controls escape_json file_lock fill_value_test find_implementation format_named
+        erase_node escape_controls escape_json file_lock fill_value_test find_provider format_named
         format_of_new formats_without holds_anything in_one_thread inner_order installed_entry_points
         is_auxiliary is_integer is_node_name is_provided is_reserved_name join json_pointer keep_nonfinite
         key_lock key_order listed log create_extension make_room

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import zarr_core
 from zarr_core.extension import ArrayToArrayCodec, ArrayToBytesCodec, ExtensionDefinition
-from zarr_core.registry.resolve import find
+from zarr_core.registry.resolve import find_class
 from zarr_core.tools import create_extension
 
 if TYPE_CHECKING:
@@ -244,7 +244,7 @@ CODECS: dict[str, list[tuple[Any, ...]]] = {
 
 
 def _codecs(name: str) -> Iterator[Form]:
-    cls = find("codec", name)
+    cls = find_class("codec", name)
     for number, (dtype, configuration, *other) in enumerate(CODECS[name], 1):
         definition = {"name": name, "configuration": configuration}
         chunks = (14, 15) if name == "sharding_indexed" else (7, 5)

@@ -242,5 +242,5 @@ class TestN5(FormatTests):
 
 
 class TestNumcodecs(BridgeTests):
-    name = "numcodecs"
+    name = "zarr_codecs.foreign"
     offered = [("codec", "numcodecs.base64")]

@@ -35,7 +35,6 @@ def site(tmp_path, monkeypatch):
     for module in set(sys.modules) - before:
         if (getattr(sys.modules[module], "__file__", None) or "").startswith(str(place)):
             del sys.modules[module]
-    hooks._loaded.clear()
     hooks._warned.clear()
     resolve._warned.clear()
     display._warned.clear()

@@ -105,10 +105,6 @@ class Extension(MemoryStore):
     def from_url(cls, url, *, read_only=False):
         return cls(read_only=read_only)
 """,
-    "bridge": """
-def Extension():
-    return []
-""",
     "display": """
 from zarr_core.extension import Display
 

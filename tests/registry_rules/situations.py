@@ -207,9 +207,7 @@ def outcome_of(opening, changes):
 
 def _use(zarr_format, kind, case, optional, given):
     options = {"data": DATA, "chunks": 2, "extensions": given}
-    if kind == "bridge":
-        zarr.installed_extensions(load=False)
-    if kind in ("hooks", "bridge"):
+    if kind == "hooks":
         return _created(zarr.MemoryStore(), **options)
     if kind == "display":
         with zarr.override_extensions(given):

@@ -15,7 +15,7 @@ CALLS = 400 * MANY  # calls of functions in Python and C, about 50 ms; independe
 FIRST_USE = """
 import sys
 import zarr_core.extension
-from zarr_core.registry.resolve import find
+from zarr_core.registry.resolve import find_class
 
 calls = 0
 
@@ -25,7 +25,7 @@ def count(frame, event, argument):
 
 before = set(sys.modules)
 sys.setprofile(count)
-found = find("codec", "many.123.0")
+found = find_class("codec", "many.123.0")
 sys.setprofile(None)
 print(calls)
 assert found.__module__ == "many_123", found

@@ -383,7 +383,7 @@ def test_zarr_python_is_imported_on_first_use():
         "zarr.create_array(shape=4, compressors='gzip')[:] = 1\n"
         "try: zarr.create_array(shape=4, compressors='nobody-has-it')\n"
         "except LookupError: pass\n"
-        "assert 'zarr_bridge.entry_points' in sys.modules\n"
+        "assert 'zarr_bridge.hooks' in sys.modules\n"
         "assert not {'zarr', 'asyncio', 'zarr_bridge.codecs'} & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -547,7 +547,7 @@ def test_nothing_is_offered_beside_zarr_python_2(tmp_path, far):
     code = (
         "import sys; sys.path[:0] = sys.argv[1:]\n"
         "import zarr_core\n"
-        "from zarr_bridge.entry_points import providers\n"
+        "from zarr_bridge.hooks import zarr_list_extensions as providers\n"
         "print([*providers()], 'zarr' in sys.modules)\n"
         "import zarr; print([*providers()])\n"
         "print(zarr_core.create_array(shape=3)[...].sum())"

@@ -268,7 +268,7 @@ def test_extensions(command, query):
     [gzip] = [it for it in query("extensions", "gzip", "--no-load") if it["used"]]
     assert gzip["distribution"] == "zarr-codecs"
     assert gzip["loads"] is None
-    assert "unknown extension point 'codecs'; choose from bridge" in command(
+    assert "unknown extension point 'codecs'; choose from chunk_grid" in command(
         "extensions", "--extension-point", "codecs", status=2
     )
 

@@ -334,7 +334,7 @@ def test_errors_name_the_codec(far):
 
 
 def test_listing_imports_nothing(far):
-    offered = {provider.name: str(provider) for provider in foreign.providers()}
+    offered = {provider.name: str(provider) for provider in foreign.zarr_list_extensions()}
     assert offered["numcodecs.far_xor"] == "far-codecs 1.5 (far_codecs:Xor)"
     assert "far_codecs" not in sys.modules
     lines = {(x.name, x.distribution): x for x in zarr.installed_extensions(load=False)}

@@ -108,7 +108,9 @@ def test_existing_directories_are_not_overwritten(tmp_path, capsys):
 
 def test_every_extension_point_has_a_template():
     templates = {extension_point.replace("-", "_") for extension_point in EXTENSION_POINTS}
+    # A bridge consists of hooks.
     assert templates - set(zarr_core.registry.extension_points.EXTENSION_POINTS) == {
+        "bridge",
         "native_codec",
         "array_to_array_codec",
         "array_to_bytes_codec",

@@ -58,7 +58,6 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
         place = getattr(sys.modules[module], "__file__", None) or ""
         if place.startswith(str(site)):
             del sys.modules[module]
-    hooks._loaded.clear()
     hooks._warned.clear()
     discovery.refresh()
 

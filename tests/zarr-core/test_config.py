@@ -112,7 +112,7 @@ def test_invalid_value_in_the_environment_names_its_variable(config, monkeypatch
 
 
 def test_extension_points_match_the_registry():
-    everyone_is_asked = {"hooks", "bridge"}
+    everyone_is_asked = {"hooks"}
     assert set(_EXTENSION_POINTS) == set(EXTENSION_POINTS) - everyone_is_asked
 
 

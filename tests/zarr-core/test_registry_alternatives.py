@@ -5,7 +5,7 @@ import sys
 import pytest
 from zarr_core.config import config
 from zarr_core.errors import ExtensionConflictError, ExtensionLoadError, UnknownExtensionError
-from zarr_core.registry import discovery, registry, resolve
+from zarr_core.registry import discovery, resolve
 from zarr_core.registry.extension_list import installed_extensions, table
 from zarr_core.registry.extension_names import name_of, names
 
@@ -23,7 +23,7 @@ def x(install, codec_source):
 
 def found(choice=None, name="x"):
     with config.set(providers={f"codec.{name}": choice} if choice else {}):
-        return resolve.find("codec", name).__module__
+        return resolve.find_class("codec", name).__module__
 
 
 def test_installing_one_changes_nothing(x):
@@ -44,7 +44,7 @@ def test_one_distribution_may_have_several(x):
 def test_the_environment_chooses_it(x, monkeypatch):
     monkeypatch.setenv("ZARR_CORE_PROVIDERS", "codec.x=acme-fast[isal]")
     monkeypatch.setattr(config, "_settings", None)
-    assert resolve.find("codec", "x").__module__ == "fast_isal"
+    assert resolve.find_class("codec", "x").__module__ == "fast_isal"
 
 
 @pytest.mark.parametrize("choice", ["acme-fast", "isal", "acme-fast[]", "acme[isal]"])
@@ -116,10 +116,9 @@ def test_it_is_listed_with_who_is_used(x):
 
 def test_its_class_stands_for_the_name(x):
     with config.set(providers={"codec.x": "acme-fast[isal]"}):
-        assert name_of("codec", resolve.find("codec", "x")) == "x"
+        assert name_of("codec", resolve.find_class("codec", "x")) == "x"
 
 
-def test_hooks_and_bridges_have_no_alternatives(install):
-    install("acme", {"hooks.fast": {"a": "acme"}, "bridge.fast": {"b": "acme:b"}})
-    assert not {"hooks", "bridge"} & discovery.scan().alternatives.keys()
-    assert registry.alternatives("hooks", "a") == ()
+def test_hooks_have_no_alternatives(install):
+    install("acme", {"hooks.fast": {"a": "acme"}})
+    assert "a" not in discovery.scan().providers.get("hooks", {})

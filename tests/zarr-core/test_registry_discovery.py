@@ -3,7 +3,7 @@ import sys
 import pytest
 from zarr_core.registry import discovery
 from zarr_core.registry.entry_points import canonical
-from zarr_core.registry.resolve import chosen
+from zarr_core.registry.resolve import find_class
 
 
 def scanned(kind, name):
@@ -96,7 +96,7 @@ def test_a_damaged_installation_hides_no_other(install, damage):
     assert scanned("codec", "fine")
     assert not scanned("codec", "acme.x")
     # The bridges read the same files.  (numcodecs does, too, and cannot be imported then.)
-    assert chosen("codec", "numcodecs.base64")
+    assert find_class("codec", "numcodecs.base64")
 
 
 def test_names_of_distributions_are_compared_as_installers_do():

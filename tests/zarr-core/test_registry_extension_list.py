@@ -7,12 +7,20 @@ from zarr_core.registry.extension_list import installed_extensions, table
 from zarr_core.registry.extension_names import names
 from zarr_core.registry.scope import override_extensions
 
+HOOKS = """
+from zarr_core.extension import hookimpl
+
+@hookimpl
+def zarr_extension_used():
+    pass
+"""
+
 
 @pytest.fixture
 def several(install, codec_source):
     install("acme-one", {"codec": {"x": "one:Codec"}}, {"one.py": codec_source}, version="1.5")
     install("acme-two", {"codec": {"x": "two:Codec", "bytes": "two:Codec"}}, {"two.py": "1 / 0"})
-    install("acme-hooks", {"hooks": {"acme": "acme_hooks"}}, {"acme_hooks.py": ""})
+    install("acme-hooks", {"hooks": {"acme": "acme_hooks"}}, {"acme_hooks.py": HOOKS})
 
 
 def lines(kind, name, **options):

@@ -11,7 +11,7 @@ from zarr_core.registry.scope import override_extensions
 
 def test_names_of_core():
     assert name_of("codec", BytesCodec) == "bytes"
-    grid = resolve.find("chunk_grid", "regular")
+    grid = resolve.find_class("chunk_grid", "regular")
     assert name_of("chunk_grid", grid) == "regular"
 
 
@@ -23,7 +23,7 @@ def test_the_scope_comes_first():
 
 def test_a_class_is_found_by_its_entry_point(install, codec_source):
     install("acme", {"codec": {"acme.x": "acme:Codec"}}, {"acme.py": codec_source})
-    cls = resolve.find("codec", "acme.x")
+    cls = resolve.find_class("codec", "acme.x")
     assert name_of("codec", cls) == "acme.x"
     assert name_of("codec", cls) == "acme.x"
 

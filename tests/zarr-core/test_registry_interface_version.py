@@ -8,7 +8,7 @@ import zarr_core as zarr
 from zarr_core.errors import ExtensionLoadError
 from zarr_core.extension import INTERFACE_VERSION
 from zarr_core.registry import extension_points
-from zarr_core.registry.resolve import find
+from zarr_core.registry.resolve import find_class
 
 NEWER = INTERFACE_VERSION + 1
 
@@ -56,7 +56,7 @@ def test_a_newer_class_is_rejected_and_others_are_not_affected(two_plugins, code
         "Upgrade zarr-core; other extensions are not affected."
     )
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
-    assert find("codec", "acme.other").__name__ == "Codec"
+    assert find_class("codec", "acme.other").__name__ == "Codec"
     broken = {
         line.name: line.error
         for line in zarr.installed_extensions(
@@ -70,8 +70,8 @@ def test_a_newer_class_is_rejected_and_others_are_not_affected(two_plugins, code
 def test_a_newer_distribution_is_rejected_without_importing_it(two_plugins):
     two_plugins("raise SystemExit('imported')", {"interface_version": {f"{NEWER}": "acme"}})
     with pytest.raises(ExtensionLoadError, match=f"requires version {NEWER} .* Upgrade zarr-core;"):
-        find("codec", "acme.x")
-    assert find("codec", "acme.other").__name__ == "Codec"
+        find_class("codec", "acme.x")
+    assert find_class("codec", "acme.other").__name__ == "Codec"
 
 
 def test_a_version_that_is_no_longer_supported_is_rejected(two_plugins, codec_source, monkeypatch):
@@ -81,14 +81,14 @@ def test_a_version_that_is_no_longer_supported_is_rejected(two_plugins, codec_so
     with pytest.raises(
         ExtensionLoadError, match=r"written for version 1 .* versions from 2\. Upgrade acme-dist;"
     ):
-        find("codec", "acme.x")
+        find_class("codec", "acme.x")
 
 
 @pytest.mark.parametrize("version", ["1", True, None])
 def test_a_version_is_an_integer(two_plugins, codec_source, version):
     two_plugins(planted(codec_source, version))
     with pytest.raises(ExtensionLoadError, match="interface_version must be an integer, not "):
-        find("codec", "acme.x")
+        find_class("codec", "acme.x")
 
 
 def test_the_number_of_a_distribution_is_checked(two_plugins, codec_source):
@@ -96,7 +96,7 @@ def test_the_number_of_a_distribution_is_checked(two_plugins, codec_source):
     with pytest.raises(
         ExtensionLoadError, match="must be an integer, not 'two'.* Repair acme-dist"
     ):
-        find("codec", "acme.x")
+        find_class("codec", "acme.x")
 
 
 def test_an_override_is_checked(codec_source):

@@ -16,7 +16,6 @@ def test_extension_point_names():
         "extension",
         "format",
         "store",
-        "bridge",
         "display",
         "native",
         "hooks",

@@ -32,22 +32,22 @@ def acme(install, codec_source):
 def test_a_codec_is_created_from_its_definition(acme):
     codec = resolve.create_extension("codec", define("acme.x", key=7))
     assert codec.key == 7
-    assert type(codec) is resolve.find("codec", "acme.x") is sys.modules["acme"].Codec
+    assert type(codec) is resolve.find_class("codec", "acme.x") is sys.modules["acme"].Codec
 
 
 def test_only_what_is_used_is_imported(install, acme, codec_source):
     install("unused", {"codec": {"unused": "unused:Codec"}}, {"unused.py": "raise SystemExit"})
-    resolve.find("codec", "acme.x")
-    resolve.find("codec", "bytes")
+    resolve.find_class("codec", "acme.x")
+    resolve.find_class("codec", "bytes")
     with pytest.raises(UnknownExtensionError):
-        resolve.find("codec", "no.such.codec")
+        resolve.find_class("codec", "no.such.codec")
     assert "unused" not in sys.modules
 
 
 def test_aliases_lead_to_one_class(install, codec_source):
     lines = {"acme.x": "acme:Codec", "https://acme.org/codecs/x/1.0": "acme:Codec"}
     install("acme", {"codec": lines}, {"acme.py": codec_source})
-    first, second = (resolve.find("codec", name) for name in lines)
+    first, second = (resolve.find_class("codec", name) for name in lines)
     assert first is second
 
 
@@ -63,7 +63,7 @@ def test_unknown_name_is_ignored_only_if_permitted(kind):
     optional = define("acme.unheard", optional=True)
     if kind in ("codec", "storage_transformer", "extension", "display", "native"):
         assert resolve.create_extension(kind, optional) is None
-        assert resolve.resolve(kind, optional) is None
+        assert resolve.find_provider(kind, optional) is None
     else:
         with pytest.raises(UnknownExtensionError):
             resolve.create_extension(kind, optional)
@@ -71,12 +71,12 @@ def test_unknown_name_is_ignored_only_if_permitted(kind):
 
 def test_the_error_offers_similar_names(acme):
     with pytest.raises(UnknownExtensionError, match=r"similar names: 'acme\.x'"):
-        resolve.find("codec", "acme.xx")
+        resolve.find_class("codec", "acme.xx")
 
 
 def test_unknown_extension_point_is_rejected():
     with pytest.raises(ValueError, match="unknown extension point 'codecs'"):
-        resolve.find("codecs", "gzip")
+        resolve.find_class("codecs", "gzip")
 
 
 # --- known but broken ---
@@ -87,7 +87,7 @@ def test_known_but_broken_is_never_ignored(install, optional):
     install("acme", {"codec": {"acme.x": "acme:Codec"}}, {"acme.py": "1 / 0"})
     with pytest.raises(ExtensionLoadError, match=r"acme 1\.0 as acme:Codec.*ZeroDivisionError"):
         resolve.create_extension("codec", define("acme.x", optional))
-    resolve.find("codec", "bytes")  # others are not affected
+    resolve.find_class("codec", "bytes")  # others are not affected
 
 
 @pytest.mark.parametrize("optional", [False, True])
@@ -226,11 +226,11 @@ def test_non_extension_is_rejected(install, codec_source):
 def test_a_repaired_plugin_works_without_a_restart(install, codec_source):
     site = install("acme", {"codec": {"acme.x": "acme:Codec"}}, {"acme.py": "import missing_one"})
     with pytest.raises(ExtensionLoadError):
-        resolve.find("codec", "acme.x")
+        resolve.find_class("codec", "acme.x")
     (site / "missing_one.py").write_text("")
     (site / "acme.py").write_text(codec_source + "# and another length\n")
     importlib.invalidate_caches()
-    assert resolve.find("codec", "acme.x")
+    assert resolve.find_class("codec", "acme.x")
 
 
 # --- several providers ---
@@ -253,9 +253,9 @@ def test_a_conflict_names_everyone_and_the_line_that_chooses(rivals):
 @pytest.mark.parametrize(("choice", "module"), [("acme-one", "one"), ("Acme_Two", "two")])
 def test_the_settings_choose(rivals, choice, module):
     with config.set(providers={"codec.x": choice}):
-        assert resolve.find("codec", "x").__module__ == module
+        assert resolve.find_class("codec", "x").__module__ == module
     with pytest.raises(ExtensionConflictError):
-        resolve.find("codec", "x")
+        resolve.find_class("codec", "x")
 
 
 def test_setting_without_provider_raises(rivals):
@@ -263,12 +263,12 @@ def test_setting_without_provider_raises(rivals):
         with pytest.raises(UnknownExtensionError, match=r"selects 'acme-three'.*acme-one"):
             resolve.create_extension("codec", define("x", optional=True))
         with pytest.raises(UnknownExtensionError, match="it is provided by zarr-core"):
-            resolve.find("codec", "bytes")
+            resolve.find_class("codec", "bytes")
     with (
         config.set(providers={"codec.unheard": "acme-three"}),
         pytest.raises(UnknownExtensionError, match="no distribution does"),
     ):
-        resolve.find("codec", "unheard")
+        resolve.find_class("codec", "unheard")
 
 
 def test_one_distribution_that_offers_two_is_in_conflict_with_itself(install, codec_source):
@@ -278,21 +278,21 @@ def test_one_distribution_that_offers_two_is_in_conflict_with_itself(install, co
     discovery.refresh()
     # No setting selects one.
     with pytest.raises(ExtensionConflictError, match=r"acme provides .* once: .*two.*repaired\.$"):
-        resolve.find("codec", "x")
+        resolve.find_class("codec", "x")
     with config.set(providers={"codec.x": "acme"}), pytest.raises(ExtensionConflictError):
-        resolve.find("codec", "x")
+        resolve.find_class("codec", "x")
 
 
 def test_core_extensions_are_replaced_only_by_settings(install, codec_source):
     names = {"codec": {"bytes": "pretender:Codec"}, "data_type": {"r24": "pretender:Nothing"}}
     install("pretender", names, {"pretender.py": codec_source})
-    assert resolve.find("codec", "bytes").__module__ == "zarr_core.codecs.bytes"
-    assert resolve.find("data_type", "r24").__module__ == "zarr_core.data_types.raw"
+    assert resolve.find_class("codec", "bytes").__module__ == "zarr_core.codecs.bytes"
+    assert resolve.find_class("data_type", "r24").__module__ == "zarr_core.data_types.raw"
     assert "pretender" not in sys.modules
     with config.set(providers={"codec.bytes": "pretender"}):
-        assert resolve.find("codec", "bytes").__module__ == "pretender"
+        assert resolve.find_class("codec", "bytes").__module__ == "pretender"
     with config.set(providers={"codec.bytes": "zarr-core"}):
-        assert resolve.find("codec", "bytes").__module__ == "zarr_core.codecs.bytes"
+        assert resolve.find_class("codec", "bytes").__module__ == "zarr_core.codecs.bytes"
 
 
 # --- disabled ---
@@ -300,15 +300,15 @@ def test_core_extensions_are_replaced_only_by_settings(install, codec_source):
 
 def test_a_disabled_plugin_is_as_if_not_installed(rivals):
     with config.set(disabled_plugins={"Acme.Two"}):
-        assert resolve.find("codec", "x").__module__ == "one"
+        assert resolve.find_class("codec", "x").__module__ == "one"
     with config.set(disabled_plugins={"acme-one", "acme-two"}):
         assert resolve.create_extension("codec", define("x", optional=True)) is None
         with pytest.raises(UnknownExtensionError, match="disabled_plugins disables"):
-            resolve.find("codec", "x")
+            resolve.find_class("codec", "x")
     with config.set(disabled_plugins={"*"}):
-        assert resolve.find("codec", "bytes")
+        assert resolve.find_class("codec", "bytes")
         with pytest.raises(UnknownExtensionError):
-            resolve.find("codec", "x")
+            resolve.find_class("codec", "x")
 
 
 # --- overrides ---
@@ -319,9 +319,9 @@ def test_override_takes_precedence(rivals, acme):
 
     given = {"codec": {"x": BytesCodec, "acme.x": BytesCodec}}
     with config.set(providers={"codec.x": "acme-two"}), override_extensions(given):
-        assert resolve.find("codec", "x") is BytesCodec
-        assert resolve.find("codec", "acme.x") is BytesCodec
-    assert resolve.find("codec", "acme.x") is not BytesCodec
+        assert resolve.find_class("codec", "x") is BytesCodec
+        assert resolve.find_class("codec", "acme.x") is BytesCodec
+    assert resolve.find_class("codec", "acme.x") is not BytesCodec
 
 
 # --- state ---

@@ -65,6 +65,6 @@ def test_invalid_override_raises(mapping, error, message):
 
 def test_errors_can_say_where_a_class_comes_from():
     with override_extensions({"codec": {"a": Other}}):
-        provider = scope.lookup("codec", "a").provider
+        provider = scope.lookup("codec", "a")
     assert provider.distribution == "this process"
     assert provider.target.endswith(":Other")

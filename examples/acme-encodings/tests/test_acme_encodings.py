@@ -1,4 +1,4 @@
-"""The conformance tests; the names of a bridge."""
+"""The conformance tests; supplied names."""
 
 import base64
 
@@ -9,7 +9,7 @@ from zarr_core.extension import BytesToBytesCodec
 
 
 class TestEncodings(BridgeTests):
-    name = "acme-encodings"
+    name = "acme_encodings"
     offered = [("codec", "python.base64"), ("codec", "python.hex")]
 
 

@@ -1,19 +1,28 @@
-"""Bridge ``acme-encodings``: encodings of Python from bytes to text, as codecs."""
+"""Encodings of Python from bytes to text, as codecs."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zarr_core.extension import Provider
+from zarr_core.extension import Provider, hookimpl
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from zarr_core.extension import ExtensionDefinition
+
 _NAMES = ("base64", "hex")
 
 
-def providers() -> Iterator[Provider]:
-    """Return the providers without importing code; called for names without an entry point."""
+@hookimpl
+def zarr_supply_extension(definition: ExtensionDefinition) -> list[Provider]:
+    """Return the providers of a name without an entry point, without importing code."""
+    return [provider for provider in zarr_list_extensions() if provider.name == definition.name]
+
+
+@hookimpl
+def zarr_list_extensions() -> Iterator[Provider]:
+    """Yield all providers, for listings and messages."""
     for name in _NAMES:
         yield Provider(
             extension_point="codec",

@@ -30,11 +30,6 @@ def adapt(provider: Provider, found: Any) -> type[Codec]:
     return _adapt_class(provider.name, found)
 
 
-def adapt_registered(provider: Provider, get_codec_class: Any) -> type[Codec]:
-    """Return a codec class that wraps one that a program registered with zarr-python."""
-    return _adapt_class(provider.name, get_codec_class(provider.name))
-
-
 @cache
 def _adapt_class(name: str, library: Any) -> type[Codec]:
     for theirs, ours in _KINDS.items():

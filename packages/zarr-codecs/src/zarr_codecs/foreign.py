@@ -33,6 +33,7 @@ from zarr_core.extension import (
     ChunkDecodeError,
     Codec,
     Provider,
+    hookimpl,
 )
 from zarr_core.tools import installed_entry_points, strictjson
 
@@ -48,14 +49,13 @@ if TYPE_CHECKING:
 
 _GROUP = "numcodecs.codecs"
 _ADAPTER = "zarr_codecs.foreign:adapt"
-_REGISTRY = "numcodecs.registry:codec_registry"
-_REGISTERED_ADAPTER = "zarr_codecs.foreign:adapt_registered"
 # It runs code from stored data; a user enables it by name, see zarr_codecs.pickle.
 _EXCLUDED = frozenset({"pickle"})
 _PROBE = bytes(range(64))
 
 
-def providers() -> Iterable[Provider]:
+@hookimpl
+def zarr_list_extensions() -> Iterable[Provider]:
     """Yield providers for the codecs that numcodecs would find, without importing them."""
     yield Provider(
         "codec", "numcodecs.base64", "numcodecs.base64:Base64", "numcodecs", "", _ADAPTER
@@ -74,22 +74,28 @@ def registered() -> Iterable[Provider]:
     for name, library in classes.items():
         if name not in _EXCLUDED:
             distribution = library.__module__.partition(".")[0]
+            target = f"{library.__module__}:{library.__qualname__}"
             yield Provider(
-                "codec", f"numcodecs.{name}", _REGISTRY, distribution, "", _REGISTERED_ADAPTER
+                "codec", f"numcodecs.{name}", target, distribution, "", _ADAPTER, extension=library
             )
 
 
-providers.registered = registered  # type: ignore[attr-defined]  # called by bridges.registered
+@hookimpl
+def zarr_supply_extension(
+    extension_point: str, definition: ExtensionDefinition
+) -> tuple[Provider, ...]:
+    """Return the providers of a name, or else the codec that programs registered for it."""
+    name = definition.name
+    for providers in (zarr_list_extensions, registered):
+        found = tuple(it for it in providers() if it.name == name)
+        if extension_point == "codec" and found:
+            return found
+    return ()
 
 
 def adapt(provider: Provider, found: Any) -> type[Codec]:
     """Return a codec class that wraps a codec class for numcodecs."""
     return _adapt_class(provider.name, found)
-
-
-def adapt_registered(provider: Provider, found: Any) -> type[Codec]:
-    """Return a codec class that wraps a class in the registry of numcodecs."""
-    return _adapt_class(provider.name, found[provider.name.removeprefix("numcodecs.")])
 
 
 @cache

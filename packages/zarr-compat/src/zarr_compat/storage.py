@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 
 import zarr_core
 from zarr_core.extension import ExtensionDefinition
-from zarr_core.tools import find_implementation, strictjson
+from zarr_core.tools import find_provider, strictjson
 
 from zarr_compat.core_store import CoreStore, wrap_core_store
 from zarr_compat.foreign import METADATA_NAMES, ForeignStore
@@ -203,9 +203,9 @@ class ZipStore(CoreStore):
         self.path: Any = path if isinstance(path, io.IOBase) else Path(path)
         """The file."""
         if isinstance(self.path, io.IOBase):
-            found = find_implementation("store", ExtensionDefinition("zip"))
+            found = find_provider("store", ExtensionDefinition("zip"))
             assert found is not None  # an unknown store is an error
-            super().__init__(found.extension(self.path, first_mode, compression), None)
+            super().__init__(found.load()(self.path, first_mode, compression), None)
             return
         url = f"zip://{self.path.absolute()}"
 

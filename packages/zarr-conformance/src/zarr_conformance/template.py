@@ -40,12 +40,14 @@ OTHER_NAMES = {
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:[._-][a-z0-9]+)*").fullmatch
 _IN_URLS = ("store", "format")
 _ENTRY_POINTS = {
+    "bridge": "zarr_supply_extension",
     "chunk-memory-layout": "https://example.org/NAME/1.0",  # the draft uses URIs as names
     "display": "default",  # the only name of this extension point
     "native": "default",
 }
 # If it is not the name of the template.
 _GROUPS = dict.fromkeys(("array-to-array-codec", "array-to-bytes-codec", "native-codec"), "codec")
+_GROUPS["bridge"] = "hooks"
 _TESTS_NEED = {
     "codec": ', "zarr-sharding"',  # codecs are tested in shards too
     "array-to-array-codec": ', "zarr-sharding"',
@@ -114,7 +116,10 @@ def new_distribution(extension_point: str, name: str, into: Path) -> Path:
         "@GROUP@": _GROUPS.get(extension_point, extension_point.replace("-", "_")),
         "@EXTENSION_POINT@": EXTENSION_POINTS[extension_point],
         "@ENTRY_POINT@": _ENTRY_POINTS.get(extension_point, name).replace("NAME", name),
-        "@OBJECT@": "providers" if extension_point == "bridge" else class_name,
+        "@OBJECT@": class_name,
+        "@TARGET@": package if extension_point == "bridge" else f"{package}:{class_name}",
+        # A module whose entry points have the names of hooks is imported when one is called.
+        "@MORE@": f'\nzarr_list_extensions = "{package}"' if extension_point == "bridge" else "",
         "@TESTS_NEED@": _TESTS_NEED.get(extension_point, ""),
     }
     templates = files("zarr_conformance") / "templates"

@@ -88,9 +88,9 @@ from zarr_core.printable import quoted as quoted
 from zarr_core.registry.entry_points import entry_points
 from zarr_core.registry.extension_names import is_provided as is_provided
 from zarr_core.registry.hints import other_providers as other_providers
-from zarr_core.registry.registry import every_provider
+from zarr_core.registry.registry import providers
 from zarr_core.registry.resolve import create_extension as create_extension
-from zarr_core.registry.resolve import find_implementation as find_implementation
+from zarr_core.registry.resolve import find_provider as find_provider
 from zarr_core.registry.resolve import require_extension as require_extension
 from zarr_core.selection.parsed_selection import ParsedSelection as ParsedSelection
 from zarr_core.selection.parsed_selection import is_integer as is_integer
@@ -116,4 +116,4 @@ from zarr_core.threads import waiting as waiting
 fill_value_test = fill_test
 ProgressReporter = Reporter
 installed_entry_points = entry_points
-providers_of = every_provider
+providers_of = providers

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from zarr_core.errors import ExtensionError
 from zarr_core.extension import ExtensionDefinition
-from zarr_core.tools import find_implementation, providers_of
+from zarr_core.tools import find_provider, providers_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -59,11 +59,11 @@ def _encoder(name: str, codec: Codec, within_shard: bool) -> Encoder:
     origin = type(codec).__module__.partition(".")[0]
     others: tuple[str, ...] = ()
     try:
-        found = find_implementation("codec", ExtensionDefinition(name))
-        if found is not None and isinstance(codec, found.extension):
-            origin = found.provider.origin
+        provider = find_provider("codec", ExtensionDefinition(name))
+        if provider is not None and isinstance(codec, provider.load()):
+            origin = provider.origin
             offers = providers_of("codec", name)
-            others = tuple(it.choice for it in offers if it != found.provider)
+            others = tuple(it.choice for it in offers if it != provider)
     except ExtensionError:
         pass
     return Encoder(name, codec.to_configuration(), origin, others, within_shard)

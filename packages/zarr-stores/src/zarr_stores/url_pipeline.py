@@ -21,7 +21,7 @@ from zarr_core.extension import (
     StoreReadError,
 )
 from zarr_core.tools import (
-    find_implementation,
+    find_provider,
     format_named,
     is_provided,
     join,
@@ -252,9 +252,9 @@ def _container(start: bytes) -> str | None:
 
 def _store_class(scheme: str, text: str) -> type[Store]:
     location = Location(_shown(text))
-    found = find_implementation("store", ExtensionDefinition(scheme), location)
+    found = find_provider("store", ExtensionDefinition(scheme), location)
     assert found is not None  # an unknown scheme is an error
-    kind: type[Store] = found.extension
+    kind: type[Store] = found.load()
     return kind
 
 

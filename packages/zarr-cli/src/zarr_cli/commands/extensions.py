@@ -132,10 +132,10 @@ def _print(lines: Lines, conflicts: set[tuple[str, str]]) -> None:
 def _native_parts(name: str) -> Mapping[str, str]:
     """Return what the native executor uses, such as compression libraries."""
     from zarr_core.extension import ExtensionDefinition
-    from zarr_core.tools import find_implementation
+    from zarr_core.tools import find_provider
 
-    found = find_implementation("native", ExtensionDefinition(name))
-    return {} if found is None else found.extension().describe()
+    found = find_provider("native", ExtensionDefinition(name))
+    return {} if found is None else found.load()().describe()
 
 
 def _advice(extension_point: str, name: str, choices: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""Bridges, which provide extensions that were published for another library."""
+"""Hooks that supply extensions that were published for another library."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, distribution, entry_points
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -26,44 +27,43 @@ _PLACE = re.compile(r"\w+(\.\w+)*(:\w+(\.\w+)*)?").fullmatch
 
 _LISTING = """
 import sys
-from functools import reduce
 from importlib import import_module
 place, *foreign = sys.argv[1:]
 before = set(sys.modules)
-module, _, names = place.partition(":")
-bridge = reduce(getattr, names.split("."), import_module(module))
-tuple(bridge())
+tuple(import_module(place).zarr_list_extensions())
 print(*sorted({*foreign} & (sys.modules.keys() - before)))
 """
 
 
 class BridgeTests:
-    """Inherit from this to test a bridge; test what it offers with the classes of those extension points.
+    """Inherit from this to test hooks that supply extensions of another library.
+
+    Test what they supply with the classes of those extension points.
 
     Examples
     --------
     >>> class TestEncodings(BridgeTests):
-    ...     name = "acme-encodings"
+    ...     name = "acme_encodings"
     ...     offered = [("codec", "python.hex")]
     """
 
     name: ClassVar[str]
-    """The name of the entry point."""
-
-    extension: ClassVar[Any] = None
-    """The function, as ``staticmethod(providers)``, if it is not installed; else None."""
+    """The module with the hooks, which is the value of their entry points."""
 
     offered: ClassVar[Sequence[tuple[str, str]]] = ()
-    """Extension points and names that it must provide in the environment of the tests."""
+    """Extension points and names that it must supply in the environment of the tests."""
 
     @pytest.fixture
     def bridge(self) -> Any:
-        """The function."""
-        if self.extension is not None:
-            return self.extension
-        check_installed("bridge", self.name)
-        (point,) = entry_points(group="zarr_core.bridge", name=self.name)
-        return point.load()
+        """The function that lists all providers."""
+        return import_module(self.name).zarr_list_extensions
+
+    def test_is_installed(self) -> None:
+        """An entry point with the name of each of the two hooks has the module as its value."""
+        for hook in ("zarr_list_extensions", "zarr_supply_extension"):
+            check_installed("hooks", hook)
+            values = [point.value for point in entry_points(group="zarr_core.hooks", name=hook)]
+            assert self.name in values, f"no entry point {hook} = {self.name!r}"
 
     def test_providers_are_valid(self, bridge: Any) -> None:
         """Every item is a Provider with extension point, name, code and distribution."""
@@ -104,11 +104,10 @@ class BridgeTests:
             place.partition(":")[0]
             for provider in bridge()
             for place in (provider.target, provider.adapter)
-            if place and place.partition(":")[0] != bridge.__module__
+            if place and place.partition(":")[0] != self.name
         }
-        place = f"{bridge.__module__}:{bridge.__qualname__}"
         run = subprocess.run(
-            [sys.executable, "-c", _LISTING, place, *sorted(foreign)],
+            [sys.executable, "-c", _LISTING, self.name, *sorted(foreign)],
             capture_output=True,
             text=True,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
@@ -116,10 +115,8 @@ class BridgeTests:
         assert run.returncode == 0, run.stderr
         assert not run.stdout.split(), f"imported by listing: {run.stdout.strip()}"
 
-    def test_names_resolve_to_bridge(self, bridge: Any) -> None:
-        """Names resolve to the bridge, unless another distribution provides them."""
-        if self.extension is not None:
-            pytest.skip("the function is given: it need not be installed")
+    def test_names_resolve_to_bridge(self) -> None:
+        """The hook supplies the names, unless another distribution provides them."""
         for extension_point, name in self.offered:
             lines = zarr.installed_extensions(extension_point=extension_point, names=[name])
             assert [line.error for line in lines] == [None], lines

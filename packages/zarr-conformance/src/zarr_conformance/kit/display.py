@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from zarr_core.extension import Display, ExtensionDefinition
-from zarr_core.tools import find_implementation
+from zarr_core.tools import find_provider
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,9 +81,9 @@ class DisplayTests:
     @pytest.fixture
     def display(self) -> Display:
         """The display."""
-        found = find_implementation("display", ExtensionDefinition("default"))
+        found = find_provider("display", ExtensionDefinition("default"))
         assert found is not None
-        display: Display = found.extension()
+        display: Display = found.load()()
         return display
 
     @pytest.fixture

@@ -33,7 +33,7 @@ def required_display(name: str, location: Location) -> Display:
     ``name`` is the representation and ``location`` the array, for errors.  Raises an UnknownExtensionError if no display
     extension is installed, and an ExtensionError if it cannot be used.
     """
-    display: Display = resolve.find("display", NAME, Location(f"{name} of {location}"))()
+    display: Display = resolve.find_class("display", NAME, Location(f"{name} of {location}"))()
     return display
 
 
@@ -61,11 +61,11 @@ def _with_display(use: Callable[[Display], T]) -> T | None:
     definition = ExtensionDefinition(NAME, must_understand=False)
     source = ""
     try:
-        found = resolve.find_implementation("display", definition)
-        if found is None:
+        provider = resolve.find_provider("display", definition)
+        if provider is None:
             return None
-        source = f"the display extension of {found.provider}"
-        return use(found.extension())
+        source = f"the display extension of {provider}"
+        return use(provider.load()())
     except ExtensionError as error:
         _warn_once(source or str(error), str(error))
     except BaseException as error:

@@ -97,16 +97,16 @@ def _decide(array: Any) -> NativePlan | None:
 
 def _plan_or_reason(array: Any) -> NativePlan | str:
     with scope.override_extensions(array.extensions):
-        found = resolve.find_implementation("native", _DEFINITION)
-    if found is None:
+        provider = resolve.find_provider("native", _DEFINITION)
+    if provider is None:
         return NOT_INSTALLED
     try:
-        plan: NativePlan | str = found.extension().plan(array)
+        plan: NativePlan | str = provider.load()().plan(array)
     except BaseException as error:
         # A mistake in an executor must not prevent an array from being read.
         if not is_fault(error):
             raise
-        reason = f"the native executor of {found.provider} raised {type(error).__name__}: {error}"
+        reason = f"the native executor of {provider} raised {type(error).__name__}: {error}"
         _warn_once(reason)
         return reason
     return plan

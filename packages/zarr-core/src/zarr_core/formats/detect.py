@@ -73,7 +73,7 @@ def read_node(
             if isinstance(error, ZarrError | OSError) or not is_fault(error):
                 raise
             _raise_if_of_store(error, store, path)
-            failure = provided_format(name).provider.failure(f"its read failed: {reason(error)}")
+            failure = provided_format(name).failure(f"its read failed: {reason(error)}")
             if zarr_format is not None or name in DETECTION_ORDER:
                 raise failure from error
             # A broken third-party format: try the others.

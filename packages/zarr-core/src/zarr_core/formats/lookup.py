@@ -9,14 +9,14 @@ from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import ExtensionError, ZarrError
 from zarr_core.registry.extension_names import names
 from zarr_core.registry.provider import is_fault
-from zarr_core.registry.resolve import find_implementation, reason
+from zarr_core.registry.resolve import find_provider, reason
 from zarr_core.registry.scope import cache_key
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
     from zarr_core.interfaces.format import Format
-    from zarr_core.registry.provider import Implementation
+    from zarr_core.registry.provider import Provider
 
 _formats: Cache[Hashable, Format] = Cache(64)
 
@@ -34,24 +34,25 @@ def format_named(name: str | int) -> Format:
     key = (type(name), str(name), cache_key())
     if (format_ := _formats.get(key)) is not None:
         return format_
-    found = provided_format(name)
+    provider = provided_format(name)
+    extension = provider.load()
     try:
-        made: Format = found.extension()
+        made: Format = extension()
     except BaseException as error:
         if isinstance(error, ZarrError) or not is_fault(error):
             raise
-        raise found.provider.failure(reason(error)) from error
+        raise provider.failure(reason(error)) from error
     return _formats.keep(key, made)
 
 
-def provided_format(name: str | int) -> Implementation:
-    """The class of a format, with its provider."""
+def provided_format(name: str | int) -> Provider:
+    """The provider of a format."""
     if not isinstance(name, (int, str)):
         raise TypeError(f"zarr_format must be the number or the name of a format, not {name!r}")
     called = f"v{name}" if isinstance(name, int) else name
-    found = find_implementation("format", ExtensionDefinition(called))
-    assert found is not None  # formats are never ignored
-    return found
+    provider = find_provider("format", ExtensionDefinition(called))
+    assert provider is not None  # formats are never ignored
+    return provider
 
 
 def formats_without(name: str) -> Iterator[Format]:

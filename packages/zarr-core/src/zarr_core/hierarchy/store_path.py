@@ -324,9 +324,9 @@ def _shown(url: str) -> str:
 
 
 def _store_class(name: str, location: Location) -> type[Store]:
-    from zarr_core.registry.resolve import find
+    from zarr_core.registry.resolve import find_class
 
-    return find("store", name, location)
+    return find_class("store", name, location)
 
 
 @contextmanager

@@ -24,8 +24,8 @@ from zarr_core.registry import hints, scope
 from zarr_core.registry.discovery import ENTRY_POINTS
 from zarr_core.registry.extension_names import names
 from zarr_core.registry.provider import is_fault
-from zarr_core.registry.registry import everything
-from zarr_core.registry.resolve import find_implementation, lookup, require_extension
+from zarr_core.registry.registry import all_providers
+from zarr_core.registry.resolve import find_provider, lookup, require_extension
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -146,9 +146,9 @@ def _other_names() -> Iterator[str]:
 
 def _from_numpy(name: str, dtype: np.dtype[Any]) -> DataType | None:
     """The data type for a dtype from the class of a name; errors in its code are load errors."""
-    found = find_implementation("data_type", ExtensionDefinition(name))
-    assert found is not None  # data types are never ignored
-    provider, extension = found
+    provider = find_provider("data_type", ExtensionDefinition(name))
+    assert provider is not None  # data types are never ignored
+    extension = provider.load()
     try:
         data_type = extension.from_numpy(dtype)
     except BaseException as error:
@@ -162,7 +162,7 @@ def _from_numpy(name: str, dtype: np.dtype[Any]) -> DataType | None:
 
 
 def _hint(dtype: np.dtype[Any], broken: list[ExtensionError]) -> str:
-    if any(item.distribution == _DTYPES_DISTRIBUTION for item in everything("data_type")):
+    if any(item.distribution == _DTYPES_DISTRIBUTION for item in all_providers("data_type")):
         hint = "No installed distribution provides a data type for it; convert the elements"
         if dtype.kind in "fc":
             hint += f" with astype('{'float64' if dtype.kind == 'f' else 'complex128'}')"

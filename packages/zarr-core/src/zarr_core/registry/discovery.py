@@ -7,18 +7,12 @@ The extensions of the core are found without a scan; a test compares their table
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from zarr_core.config import config
-from zarr_core.registry.entry_points import canonical, entry_points
+from zarr_core.registry import entry_points
 from zarr_core.registry.extension_points import EXTENSION_POINTS
-from zarr_core.registry.provider import Provider
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    ProvidersByName = Mapping[str, Mapping[str, tuple[Provider, ...]]]
+from zarr_core.registry.provider import Provider, load
 
 DISTRIBUTION = "zarr-core"
 
@@ -59,44 +53,28 @@ FAMILIES: dict[str, dict[str, str]] = {"data_type": {"r*": "zarr_core.data_types
 def core_provider(extension_point: str, name: str) -> Provider | None:
     """The provider of an extension of the core, or None."""
     target = ENTRY_POINTS.get(extension_point, {}).get(name)
-    return (
-        Provider(extension_point, name, target, DISTRIBUTION)
-        if target
-        else core_family(extension_point, name)
-    )
-
-
-def core_family(extension_point: str, name: str) -> Provider | None:
-    """The provider of a name that a family of the core claims, or None."""
-    for target in FAMILIES.get(extension_point, {}).values():
-        if _family_class(extension_point, target).claims(name):
-            return Provider(extension_point, name, target, DISTRIBUTION)
-    return None
-
-
-@cache
-def _family_class(extension_point: str, target: str) -> Any:
-    return Provider(extension_point, "", target, DISTRIBUTION).load()
+    if target is None and extension_point in FAMILIES:
+        for family in FAMILIES[extension_point].values():
+            if Provider(extension_point, "", family, DISTRIBUTION).load().claims(name):
+                target = family
+    return Provider(extension_point, name, target, DISTRIBUTION) if target else None
 
 
 _GROUPS = {extension_point.group: name for name, extension_point in EXTENSION_POINTS.items()}
 # The name of an entry point in this group is the version; its target is not used.
 _VERSION_GROUP = "zarr_core.interface_version"
-# All of these are called, so they have no alternatives.
-_WITHOUT_ALTERNATIVES = frozenset({"bridge", "hooks"})
 
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """The installed extensions, except those of the core.
+    """The installed extensions and alternatives, except those of the core.
 
-    Providers are by extension point and name, sorted by distribution.  ``alternatives`` are used
-    only if the settings select them.  ``core_version`` is empty if zarr-core is not installed.
+    Providers are by extension point and name, sorted by distribution.  ``core_version`` is empty
+    if zarr-core is not installed.
     """
 
-    providers: ProvidersByName
+    providers: dict[str, dict[str, tuple[Provider, ...]]]
     core_version: str
-    alternatives: ProvidersByName
 
 
 _scan: Scan | None = None
@@ -107,13 +85,13 @@ def scan() -> Scan:
     """The installed extensions, cached until :func:`refresh`."""
     global _scan
     # Without a lock: two threads may both scan, with the same result.
-    found = _scan
-    if found is None:
+    latest = _scan
+    if latest is None:
         before = _generation
-        found = _scan_entry_points()
+        latest = _scan_entry_points()
         if before == _generation:  # not refreshed meanwhile
-            _scan = found
-    return found
+            _scan = latest
+    return latest
 
 
 def refresh() -> None:
@@ -121,6 +99,8 @@ def refresh() -> None:
     global _scan, _generation
     _generation += 1
     _scan = None
+    load.cache_clear()
+    entry_points.entry_points.cache_clear()
     config.invalidate_caches()
 
 
@@ -130,46 +110,32 @@ def generation() -> int:
 
 
 def _scan_entry_points() -> Scan:
-    found: dict[str, dict[str, set[Provider]]] = {}
-    alternatives: dict[str, dict[str, set[Provider]]] = {}
+    sets: dict[str, dict[str, set[Provider]]] = {}
     core_version = ""
-    points = list(entry_points("zarr_core."))
-    interface_versions = {
-        point.distribution: _number(point.name) for point in points if point.group == _VERSION_GROUP
-    }
+    points = entry_points.entry_points("zarr_core.")
+    versions = {it.distribution: _number(it.name) for it in points if it.group == _VERSION_GROUP}
     for group, name, target, distribution, version in points:
-        if canonical(distribution) == DISTRIBUTION:
+        if entry_points.canonical(distribution) == DISTRIBUTION:
             core_version = version
             continue
-        extension_point, alternative, providers = _GROUPS.get(group), "", found
-        if extension_point is None:  # "zarr_core.<extension_point>.<alternative>"
-            plain, _, alternative = group.rpartition(".")
-            extension_point, providers = _GROUPS.get(plain), alternatives
-            if not alternative or extension_point in _WITHOUT_ALTERNATIVES:
-                continue
-        if extension_point is not None:
-            provider = Provider(
-                extension_point,
-                name,
-                target,
-                distribution,
-                version,
-                alternative=alternative,
-                interface_version=interface_versions.get(distribution, 1),
-            )
-            providers.setdefault(extension_point, {}).setdefault(name, set()).add(provider)
-    return Scan(_sorted(found), core_version, _sorted(alternatives))
+        alternative = ""
+        if group not in _GROUPS:  # "zarr_core.<extension_point>.<alternative>"
+            group, _, alternative = group.rpartition(".")
+        extension_point = _GROUPS.get(group)
+        # All hooks are called, so they have no alternatives.
+        if extension_point is None or (alternative and extension_point == "hooks"):
+            continue
+        interface_version = versions.get(distribution, 1)
+        provider = Provider(
+            extension_point, name, target, distribution, version, "", alternative, interface_version
+        )
+        sets.setdefault(extension_point, {}).setdefault(name, set()).add(provider)
+    providers = {
+        extension_point: {name: tuple(sorted(group, key=str)) for name, group in names.items()}
+        for extension_point, names in sets.items()
+    }
+    return Scan(providers, core_version)
 
 
 def _number(text: str) -> Any:
     return int(text) if text.isdecimal() else text
-
-
-def _sorted(found: dict[str, dict[str, set[Provider]]]) -> ProvidersByName:
-    return {
-        extension_point: {
-            name: tuple(sorted(group, key=str) if len(group) > 1 else group)
-            for name, group in names.items()
-        }
-        for extension_point, names in found.items()
-    }

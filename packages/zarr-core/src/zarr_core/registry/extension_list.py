@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import ExtensionError
-from zarr_core.registry import discovery, registry, resolve, scope
+from zarr_core.registry import discovery, hooks, resolve, scope
 from zarr_core.registry.extension_points import EXTENSION_POINTS
 from zarr_core.registry.provider import Provider
+from zarr_core.registry.registry import is_disabled
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -86,7 +88,7 @@ def installed_extensions(
     ----------
     load : bool
         Import each extension, to check that it loads, except those for other libraries that are
-        not used.  If false, only hooks are imported, and only if there is a conflict.
+        not used.  If false, only hooks are imported, which can list extensions.
     extension_point : str, optional
         List only extensions of this extension point.
     names : collection of str
@@ -125,23 +127,16 @@ def table(lines: Iterable[InstalledExtension]) -> str:
 def _all_providers() -> Iterator[Provider]:
     version = discovery.scan().core_version
     for extension_point in EXTENSION_POINTS:
-        found = [
-            item.provider
-            for item in scope.overrides()
-            if item.provider.extension_point == extension_point
-        ]
-        for lines in (discovery.ENTRY_POINTS, discovery.FAMILIES):
-            found += [
+        lines = [it for it in scope.overrides() if it.extension_point == extension_point]
+        for table in (discovery.ENTRY_POINTS, discovery.FAMILIES):
+            lines += [
                 Provider(extension_point, name, target, discovery.DISTRIBUTION, version)
-                for name, target in lines.get(extension_point, {}).items()
+                for name, target in table.get(extension_point, {}).items()
             ]
-        scanned = discovery.scan().providers.get(extension_point, {})
-        offered = registry.bridge_offers().get(extension_point, {})
-        for group in (*offered.values(), *scanned.values()):
-            found += group
-        for group in discovery.scan().alternatives.get(extension_point, {}).values():
-            found += group
-        yield from sorted(found, key=lambda item: (item.name, item.choice, item.target))
+        for group in discovery.scan().providers.get(extension_point, {}).values():
+            lines += group
+        lines += hooks.list_extensions(extension_point)
+        yield from sorted(lines, key=lambda item: (item.name, item.choice, item.target))
 
 
 def _line(provider: Provider, load: bool) -> InstalledExtension:
@@ -174,7 +169,7 @@ def _line(provider: Provider, load: bool) -> InstalledExtension:
 
 
 def _is_shadowed(provider: Provider) -> bool:
-    """Whether a bridge offers it, and another extension has its name."""
+    """Whether a hook lists it, and an installed extension has its name."""
     extension_point, name = provider.extension_point, provider.name
     return bool(provider.adapter) and (
         name in discovery.scan().providers.get(extension_point, {})
@@ -184,14 +179,12 @@ def _is_shadowed(provider: Provider) -> bool:
 
 def _wins(provider: Provider) -> bool:
     extension_point, name = provider.extension_point, provider.name
-    if override := scope.lookup(extension_point, name):
-        return override.provider == provider
-    if extension_point in ("bridge", "hooks"):
-        return not registry.is_disabled(provider.distribution)
+    if extension_point == "hooks":
+        return not is_disabled(provider.distribution)
     if name in discovery.FAMILIES.get(extension_point, {}):
         return provider.distribution == discovery.DISTRIBUTION
     try:
-        winner = resolve.chosen(extension_point, name)
+        winner = resolve.lookup(extension_point, ExtensionDefinition(name))
     except ExtensionError:
         return False
     return winner is not None and replace(winner, version=provider.version) == provider

@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import sys
+from functools import lru_cache
 from typing import Any
 
 from zarr_core.config import config
 from zarr_core.errors import ExtensionLoadError, UnknownExtensionError
-from zarr_core.registry import discovery, registry, scope
+from zarr_core.registry import discovery, scope
 from zarr_core.registry.provider import Provider
+from zarr_core.registry.registry import all_providers, providers
 
 
 def names(extension_point: str) -> list[str]:
     """The names of an extension point that can be used, without families."""
     overrides = scope.current().get(extension_point, {})
-    scanned = (item.name for item in registry.everything(extension_point))
-    return sorted({*overrides, *discovery.ENTRY_POINTS.get(extension_point, {}), *scanned})
+    others = (item.name for item in all_providers(extension_point) if not item.alternative)
+    return sorted({*overrides, *discovery.ENTRY_POINTS.get(extension_point, {}), *others})
 
 
 def is_provided(extension_point: str, name: str) -> bool:
     """Whether :func:`names` includes a name."""
-    if name in scope.current().get(extension_point, {}) or name in discovery.ENTRY_POINTS.get(
-        extension_point, {}
-    ):
+    if scope.lookup(extension_point, name):
         return True
-    return name in discovery.scan().providers.get(extension_point, {}) and bool(
-        registry.installed(extension_point, name)
-    )
+    if name in discovery.ENTRY_POINTS.get(extension_point, {}):
+        return True
+    return any(not item.alternative for item in providers(extension_point, name))
 
 
 def name_of(extension_point: str, cls: type[Any]) -> str:
@@ -42,28 +42,23 @@ def name_of(extension_point: str, cls: type[Any]) -> str:
     for name, override in scope.current().get(extension_point, {}).items():
         if override is cls:
             return name
-    cache = _current_cache()
-    if (found := cache.get((extension_point, cls))) is None:
-        found = cache[extension_point, cls] = _search(extension_point, cls)
-    return found
+    key: Any = cls  # a class is hashable, but mypy does not know it
+    return _search(extension_point, key, config.version)
 
 
-def _search(extension_point: str, cls: type[Any]) -> str:
+@lru_cache(maxsize=256)
+def _search(extension_point: str, cls: Any, _version: int) -> str:
     target = f"{cls.__module__}:{cls.__qualname__}"
-    core = [
-        Provider(extension_point, *item, discovery.DISTRIBUTION)
-        for item in discovery.ENTRY_POINTS.get(extension_point, {}).items()
+    core = discovery.ENTRY_POINTS.get(extension_point, {}).items()
+    usable = [
+        *(Provider(extension_point, *item, discovery.DISTRIBUTION) for item in core),
+        *sorted(all_providers(extension_point), key=lambda item: bool(item.alternative)),
     ]
-    providers = (
-        *core,
-        *registry.everything(extension_point),
-        *registry.every_alternative(extension_point),
-    )
-    for provider in providers:
+    for provider in usable:
         if provider.target.partition("[")[0].strip() == target:
             return provider.name
     # The entry point can name another module that exports the class.
-    for provider in providers:
+    for provider in usable:
         if _provides(provider, cls):
             return provider.name
     raise UnknownExtensionError(
@@ -76,25 +71,15 @@ def _search(extension_point: str, cls: type[Any]) -> str:
 
 
 def _provides(provider: Provider, cls: type[Any]) -> bool:
-    found: object = sys.modules.get(provider.module)
-    if found is not None:
-        for attribute in provider.attributes:
-            found = getattr(found, attribute, None)
-        return found is cls
-    if provider.module.partition(".")[0] != cls.__module__.partition(".")[0]:
+    module = sys.modules.get(provider.module)
+    if module is None and provider.module.partition(".")[0] != cls.__module__.partition(".")[0]:
         return False  # another package, which is not imported
+    if module is not None:
+        extension: object = module
+        for attribute in provider.attributes:
+            extension = getattr(extension, attribute, None)
+        return extension is cls
     try:
         return provider.load() is cls
     except ExtensionLoadError:
         return False
-
-
-_cache: tuple[int, dict[tuple[str, type[Any]], str]] = (-1, {})
-
-
-def _current_cache() -> dict[tuple[str, type[Any]], str]:
-    global _cache
-    cache = _cache
-    if cache[0] != config.version:
-        cache = _cache = (config.version, {})
-    return cache[1]

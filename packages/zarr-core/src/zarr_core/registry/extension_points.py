@@ -1,6 +1,6 @@
 """The table of extension points.
 
-Specification: v3.1, "Extension points".  Format, store, bridge, display, native and hooks are
+Specification: v3.1, "Extension points".  Format, store, display, native and hooks are
 extension points of this library; ``chunk_memory_layout`` is one of the draft of December 2022.
 """
 
@@ -113,7 +113,6 @@ EXTENSION_POINTS: dict[str, ExtensionPoint] = {
         ),
         ExtensionPoint("format", "zarr_core.interfaces.format:Format"),
         ExtensionPoint("store", "zarr_core.interfaces.store:Store"),
-        ExtensionPoint("bridge", ""),
         ExtensionPoint("display", "zarr_core.interfaces.display:Display", "ignore"),
         ExtensionPoint("native", "zarr_core.interfaces.native:NativeExecutor", "ignore"),
         ExtensionPoint("hooks", ""),

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from zarr_core.config import config
 from zarr_core.errors import UnknownExtensionError
-from zarr_core.registry import discovery, registry
+from zarr_core.registry import discovery, hooks
 from zarr_core.registry.entry_points import entry_points
 from zarr_core.registry.extension_names import names
 from zarr_core.registry.extension_points import get_extension_point
 from zarr_core.registry.known_extensions import EXTENSIONS, EXTRAS
+from zarr_core.registry.registry import is_disabled, providers
 
 if TYPE_CHECKING:
     from zarr_core.location import Location
@@ -48,7 +49,7 @@ def unknown(extension_point: str, name: str, location: Location) -> UnknownExten
 
 
 def _known_names(extension_point: str) -> set[str]:
-    return {*names(extension_point), *registry.bridge_offers().get(extension_point, {})}
+    return {*names(extension_point), *(it.name for it in hooks.list_extensions(extension_point))}
 
 
 def _full_names(extension_point: str, name: str) -> list[str]:
@@ -63,21 +64,22 @@ def install_hint(extension_point: str, name: str) -> str:
         return reason
     if "*" not in config.settings.disabled_plugins:
         installed = discovery.scan().providers.get(extension_point, {}).get(name, ())
-        installed = installed or registry.bridge_offers().get(extension_point, {}).get(name, ())
-        if installed:  # but disabled, as the name is unknown
-            return (
-                f"It is in {', '.join(item.origin for item in installed)}, which the setting "
-                "disabled_plugins disables."
-            )
-        if found := registry.alternatives(extension_point, name):
+        listed = [it for it in hooks.list_extensions(extension_point) if it.name == name]
+        if disabled := [
+            item.origin
+            for item in (*installed, *listed)
+            if not item.alternative and is_disabled(item.distribution)
+        ]:
+            return f"It is in {', '.join(disabled)}, which the setting disabled_plugins disables."
+        if usable := providers(extension_point, name):  # alternatives, as the name is unknown
             return (
                 f"An alternative is installed; to select it: "
-                f"zarr_core.config.set(providers={{'{extension_point}.{name}': '{found[0].choice}'}})"
+                f"zarr_core.config.set(providers={{'{extension_point}.{name}': '{usable[0].choice}'}})"
             )
     if full := _full_names(extension_point, name):
         return f"Use the full name {' or '.join(map(repr, full))}."
     if distribution := well_known(extension_point, name):
-        off = " and do not disable it" if registry.is_disabled(distribution) else ""
+        off = " and do not disable it" if is_disabled(distribution) else ""
         others = ""
         if extension_point == "codec" and name.startswith("numcodecs."):
             other = _for_other_library(extension_point, name)
@@ -141,8 +143,12 @@ def _for_other_library(extension_point: str, name: str) -> str:
 
 def other_providers(extension_point: str, name: str, used: str) -> str:
     """How to select other installed distributions that provide an extension; empty without any."""
-    found = (*registry.installed(extension_point, name), *registry.bridged(extension_point, name))
-    others = dict.fromkeys(item.choice for item in found if item.distribution != used)
+    usable = (*providers(extension_point, name), *hooks.list_extensions(extension_point))
+    others = dict.fromkeys(
+        item.choice
+        for item in usable
+        if item.name == name and not item.alternative and item.distribution != used
+    )
     settings = (
         f"{other} also provides it; to select it: "
         f"zarr_core.config.set(providers={{'{extension_point}.{name}': '{other}'}})"

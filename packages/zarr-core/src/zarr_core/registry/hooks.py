@@ -1,90 +1,46 @@
-"""Call the hooks of installed and registered plugins."""
+"""Call the hooks of installed and registered plugins; see :mod:`zarr_core.registry.hookspecs`."""
 
 from __future__ import annotations
 
 import threading
-from contextlib import contextmanager
+from collections.abc import Iterator
 from copy import deepcopy
+from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr_core.config import config
-from zarr_core.errors import ZarrError
+from zarr_core.definition import ExtensionDefinition
+from zarr_core.errors import ExtensionLoadError, ZarrError
 from zarr_core.metadata.validation_problem import ValidationProblem
 from zarr_core.registry.provider import Provider, is_fault
+from zarr_core.registry.registry import all_providers, is_disabled
+from zarr_core.registry.scope import check_override
 from zarr_core.user_warning import warn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from pluggy import PluginManager
+    from pluggy import HookCaller, PluginManager
 
-    from zarr_core.definition import JSON, ExtensionDefinition
+    from zarr_core.definition import JSON
     from zarr_core.location import Location
-    from zarr_core.registry.provider import Implementation
 
 T = TypeVar("T")
 
 _HERE = "this process"  # the source of hooks that are registered at run time
-
-
-class _Plugins:
-    """A plugin manager with the source of each plugin."""
-
-    def __init__(self) -> None:
-        from zarr_core.registry import hookspecs
-
-        self.manager: PluginManager = hookspecs.new_manager()
-        self.sources: dict[str, Provider] = {}
-
-    def add(self, source: Provider, plugin: object) -> None:
-        """Register a plugin; unknown hooks and arguments are errors."""
-        from zarr_core.registry.hookspecs import PluginValidationError
-
-        label = f"{len(self.sources)}: {source}"
-        self.sources[label] = source
-        try:
-            self.manager.register(plugin, label)
-            self.manager.check_pending()
-            if not self.manager.get_hookcallers(plugin):
-                raise PluginValidationError(plugin, "none of its functions is marked with hookimpl")
-        except PluginValidationError as error:
-            installed = source.distribution != _HERE
-            disable = f"zarr_core.config.set(disabled_plugins={{{source.distribution!r}}})"
-            reason = f"{error}. To disable it: {disable}" if installed else str(error)
-            raise source.failure(reason) from error
-
-    @contextmanager
-    def attribute_errors(self, hook: str) -> Iterator[None]:
-        """Raise errors of plugins as errors that name the plugin."""
-        try:
-            yield
-        except ZarrError:  # intended for the user
-            raise
-        except BaseException as error:
-            if not is_fault(error):
-                raise
-            source = self.source_of_error(hook, error)
-            raise source.failure(f"{hook} raised {type(error).__name__}: {error}") from error
-
-    def source_of_error(self, hook: str, error: BaseException) -> Provider:
-        """The plugin whose implementation of a hook raised an error."""
-        labels = {
-            getattr(item.function, "__code__", None): item.plugin_name
-            for item in getattr(self.manager.hook, hook).get_hookimpls()
-        }
-        trace = error.__traceback__
-        while trace is not None:
-            if label := labels.get(trace.tb_frame.f_code):
-                return self.sources[label]
-            trace = trace.tb_next
-        return Provider("hooks", hook, hook, "a plugin")
-
-
+# Whether the errors of a hook are raised.  Those of the others affect only the plugin.
+_HOOKS = {
+    "zarr_supply_extension": False,
+    "zarr_list_extensions": False,
+    "zarr_select_provider": True,
+    "zarr_choose_fallback": True,
+    "zarr_check_metadata": True,
+    "zarr_extension_used": False,
+}
 _registered: list[object] = []
-_loaded: dict[Provider, object] = {}
-_warned: set[tuple[str, Provider]] = set()
-_built: tuple[int, _Plugins | None] = (-1, None)
+_callers: tuple[int, dict[str, HookCaller | None]] = (-1, {})
 _building: set[int] = set()  # threads
+_warned: set[tuple[str, str, str]] = set()
 _lock = threading.Lock()  # guards _registered, never held while anything is imported
 
 
@@ -103,7 +59,9 @@ def register_hooks(plugin: object) -> None:
     ValueError
         If it is already registered.
     """
-    _Plugins().add(_source_of(plugin), plugin)
+    from zarr_core.registry import hookspecs  # imports pluggy
+
+    _add(hookspecs.new_manager(), _source_of(plugin), plugin)
     with _lock:
         if any(item is plugin for item in _registered):
             raise ValueError(f"{plugin!r} is already registered")
@@ -112,13 +70,7 @@ def register_hooks(plugin: object) -> None:
 
 
 def unregister_hooks(plugin: object) -> None:
-    """Undo :func:`register_hooks`.
-
-    Raises
-    ------
-    ValueError
-        If it is not registered.
-    """
+    """Undo :func:`register_hooks`; ValueError if the plugin is not registered."""
     with _lock:
         kept = [item for item in _registered if item is not plugin]
         if len(kept) == len(_registered):
@@ -127,175 +79,205 @@ def unregister_hooks(plugin: object) -> None:
         config.invalidate_caches()
 
 
-def supply_extension(
-    extension_point: str, definition: ExtensionDefinition
-) -> Implementation | None:
-    """The result of hook ``zarr_supply_extension``.
+def active(hook: str = "zarr_extension_used") -> bool:
+    """Whether a plugin implements a hook, by default the one that observes extensions."""
+    return _caller(hook) is not None
 
-    Raises
-    ------
-    ExtensionLoadError
-        If it is not valid for the extension point, or a plugin fails.
-    """
-    supplied = _call(
-        "zarr_supply_extension", extension_point=extension_point, definition=definition
+
+def supply_extension(extension_point: str, definition: ExtensionDefinition) -> list[Provider]:
+    """The providers of a name that hooks supply; a hook that fails is an error without any."""
+    name = definition.name
+    supplied, failures = _collect(
+        "zarr_supply_extension", extension_point, name, definition=definition
     )
-    if supplied is None:
-        return None
-    from zarr_core.registry.scope import check_override
+    usable = [it for it in supplied if it.name == name and not is_disabled(it.distribution)]
+    if failures and not usable:
+        raise failures[0]
+    _warn_once(failures)
+    return usable
 
-    try:
-        return check_override(
-            extension_point, definition.name, supplied, "a zarr_supply_extension hook"
-        )
-    except TypeError as error:
-        source = Provider(
-            extension_point, definition.name, repr(supplied), "a zarr_supply_extension hook"
-        )
-        raise source.failure(str(error)) from error
+
+def list_extensions(extension_point: str) -> list[Provider]:
+    """The providers that hooks list, with disabled ones; a hook that fails is warned of."""
+    listed, failures = _collect("zarr_list_extensions", extension_point)
+    _warn_once(failures)
+    return listed
+
+
+def _collect(
+    hook: str, extension_point: str, name: str = "", **arguments: Any
+) -> tuple[list[Provider], list[ExtensionLoadError]]:
+    """The results of a hook, which are providers, or classes for a name; and its failures."""
+    providers: dict[Provider, None] = {}
+    failures: list[ExtensionLoadError] = []
+    for source, result in _call(hook, extension_point=extension_point, **arguments):
+        for item in result if isinstance(result, (tuple, list)) else (result,):
+            if isinstance(item, ExtensionLoadError):
+                failures.append(item)
+            elif isinstance(item, Provider):
+                providers[item] = None
+            else:
+                try:
+                    origin = source.distribution, source.version
+                    providers[check_override(extension_point, name, item, *origin)] = None
+                except (TypeError, ValueError) as error:
+                    failures.append(_failure(source, f"{hook} returned {item!r}: {error}"))
+    found = (item for item in providers if item.extension_point == extension_point)
+    return sorted(found, key=str), failures
 
 
 def select_provider(
     extension_point: str, name: str, providers: Sequence[Provider]
 ) -> Provider | None:
-    """The result of hook ``zarr_select_provider``.
-
-    Raises
-    ------
-    ExtensionLoadError
-        If it is not one of ``providers``, or a plugin fails.
-    """
-    selected = _call(
-        "zarr_select_provider", extension_point=extension_point, name=name, providers=providers
-    )
-    source = Provider(extension_point, name, repr(selected), "a zarr_select_provider hook")
-    return _one_of(providers, selected, source, providers)
+    """The provider that the hook ``zarr_select_provider`` selects."""
+    arguments = {"extension_point": extension_point, "name": name, "providers": providers}
+    return _choose("zarr_select_provider", arguments, providers)
 
 
 def choose_fallback(
     definition: ExtensionDefinition, fallbacks: Sequence[ExtensionDefinition], location: Location
 ) -> ExtensionDefinition | None:
-    """The result of hook ``zarr_choose_fallback``.
-
-    Raises
-    ------
-    ExtensionLoadError
-        If it is not one of ``fallbacks``, or a plugin fails.
-    """
-    chosen = _call(
-        "zarr_choose_fallback", definition=definition, fallbacks=fallbacks, location=location
-    )
-    source = Provider("data_type", definition.name, repr(chosen), "a zarr_choose_fallback hook")
-    return _one_of(fallbacks, chosen, source, [item.name for item in fallbacks])
+    """The fallback that the hook ``zarr_choose_fallback`` chooses."""
+    arguments = {"definition": definition, "fallbacks": fallbacks, "location": location}
+    return _choose("zarr_choose_fallback", arguments, fallbacks)
 
 
-def _one_of(items: Sequence[T], chosen: Any, source: Provider, names: Sequence[object]) -> T | None:
-    """Return what a hook has chosen of several items, which is one of them or None."""
-    if chosen is None:
+def _choose(hook: str, arguments: Mapping[str, Any], items: Sequence[T]) -> T | None:
+    if not (answer := _call(hook, **arguments)):
         return None
+    source, chosen = answer
     for item in items:
         if item == chosen:
             return item
-    raise source.failure(f"must be one of {', '.join(map(str, names))}")
-
-
-def active() -> bool:
-    """Whether there are hooks."""
-    return _plugins() is not None
+    allowed = ", ".join(
+        item.name if isinstance(item, ExtensionDefinition) else str(item) for item in items
+    )
+    raise _failure(source, f"{hook} returned {chosen!r}, which must be one of {allowed}")
 
 
 def check_metadata(location: Location, document: Mapping[str, JSON]) -> list[ValidationProblem]:
-    """The problems that the hooks ``zarr_check_metadata`` report.
-
-    Raises
-    ------
-    ExtensionLoadError
-        If a plugin fails, or returns anything else.
-    """
-    plugins = _plugins()
-    if plugins is None:
-        return []
+    """The problems that the hooks ``zarr_check_metadata`` report."""
     hook = "zarr_check_metadata"
+    if _caller(hook) is None:
+        return []
+    problems: list[ValidationProblem] = []
     # A hook could change the document.
-    results = _call(hook, location=location, document=deepcopy(dict(document)))
-    with plugins.attribute_errors(hook):  # results can be iterators
-        problems = [problem for result in results for problem in result or ()]
-    if invalid := [item for item in problems if not isinstance(item, ValidationProblem)]:
-        source = Provider("hooks", hook, repr(invalid[0]), f"a {hook} hook")
-        raise source.failure("must be a ValidationProblem")
+    for source, result in _call(hook, location=location, document=deepcopy(dict(document))):
+        for problem in result if isinstance(result, (tuple, list)) else (result,):
+            if not isinstance(problem, ValidationProblem):
+                reason = f"{hook} returned {problem!r}, which must be a ValidationProblem"
+                raise _failure(source, reason)
+            problems.append(problem)
     return problems
 
 
 def extension_used(location: Location, extension_point: str, name: str, provider: Provider) -> None:
     """Call the hooks ``zarr_extension_used``; an error becomes a warning, once per plugin."""
-    plugins = _plugins()
-    if plugins is None:
-        return
-    hook = plugins.manager.hook.zarr_extension_used
-    try:
-        hook(location=location, extension_point=extension_point, name=name, provider=provider)
-    except BaseException as error:
-        if not is_fault(error):
-            raise
-        # An observer must not prevent a node from being opened.
-        source = plugins.source_of_error("zarr_extension_used", error)
-        message = f"zarr_extension_used of {source} raised {type(error).__name__}: {error}"
-        _warn_once("call", source, message)
+    if _caller("zarr_extension_used") is not None:
+        arguments = {"location": location, "extension_point": extension_point}
+        for _, result in _call("zarr_extension_used", **arguments, name=name, provider=provider):
+            if isinstance(result, ExtensionLoadError):
+                _warn_once([result])
 
 
 def _call(hook: str, **arguments: Any) -> Any:
-    plugins = _plugins()
-    if plugins is None:
-        return None
-    with plugins.attribute_errors(hook):
-        return getattr(plugins.manager.hook, hook)(**arguments)
+    """The results that are not None, each with the plugin; for hooks with one result, that one."""
+    caller = _caller(hook)
+    return () if caller is None else caller(**arguments)
 
 
-def _plugins() -> _Plugins | None:
-    """The plugins that are not disabled; None if there are none, without importing pluggy."""
-    global _built
-    key = config.version
-    built = _built
-    if built[0] == key:
-        return built[1]
-    thread = threading.get_ident()
-    if thread in _building:  # a plugin opens an array while it is imported
-        return None
-    # Without a lock: another thread that imports the same plugin could wait for this one.
-    _building.add(thread)
-    try:
-        plugins = _build()
-    finally:
-        _building.discard(thread)
-    _built = (key, plugins)
-    return plugins
-
-
-def _build() -> _Plugins | None:
-    from zarr_core.registry.registry import everything  # circular import
-
-    installed = [
-        (source, plugin) for source in everything("hooks") if (plugin := _load(source)) is not None
-    ]
-    if not installed and not _registered:
-        return None
-    plugins = _Plugins()
-    for source, plugin in installed:
-        plugins.add(source, plugin)
-    for plugin in tuple(_registered):
-        plugins.add(_source_of(plugin), plugin)
-    return plugins
-
-
-def _load(source: Provider) -> object | None:
-    if source not in _loaded:
-        try:
-            plugin = source.load()
-            _loaded.setdefault(source, plugin() if isinstance(plugin, type) else plugin)
-        except (Exception, SystemExit) as error:  # of load, or of the constructor
-            _warn_once("load", source, f"hooks of {source} are ignored: {error}")
+def _caller(hook: str) -> HookCaller | None:
+    """The function that calls the implementations of a hook; None if there are none."""
+    global _callers
+    version, callers = _callers
+    if version != config.version:
+        callers = {}
+        _callers = (config.version, callers)
+    if hook not in callers:
+        thread = threading.get_ident()
+        if thread in _building:  # a plugin opens an array while it is imported
             return None
-    return _loaded[source]
+        # Without a lock: another thread that imports the same plugin could wait for this one.
+        _building.add(thread)
+        try:
+            callers[hook] = _build(hook)
+        finally:
+            _building.discard(thread)
+    return callers[hook]
+
+
+def _build(hook: str) -> HookCaller | None:
+    """Import the plugins of a hook, and pluggy if there are any; those that fail are ignored."""
+    # An entry point with the name of a hook is for this hook only.
+    sources = [
+        item for item in all_providers("hooks") if item.name == hook or item.name not in _HOOKS
+    ]
+    if not sources and not _registered:
+        return None
+    from zarr_core.registry import hookspecs
+
+    manager = hookspecs.new_manager()
+    for source in sources:
+        try:
+            _add(manager, source, source.load())
+        except ExtensionLoadError as error:
+            _warn_once([error], f"hooks of {source} are ignored: ")
+    for plugin in tuple(_registered):
+        _add(manager, _source_of(plugin), plugin)
+    caller: HookCaller = getattr(manager.hook, hook)
+    return caller if caller.get_hookimpls() else None
+
+
+class _Hooks:
+    """The hooks of a plugin, which are set as attributes."""
+
+    def __init__(self, plugin: object) -> None:
+        self._plugin = plugin
+
+    def __repr__(self) -> str:
+        return repr(self._plugin)
+
+
+def _add(manager: PluginManager, source: Provider, plugin: object) -> None:
+    """Register a plugin; unknown hooks and arguments are errors."""
+    from zarr_core.registry.hookspecs import PluginValidationError
+
+    hooks = _Hooks(plugin)
+    try:
+        for name in dir(plugin):
+            if options := manager.parse_hookimpl_opts(plugin, name):
+                if options["wrapper"] or options["hookwrapper"]:
+                    raise PluginValidationError(plugin, f"{name}: wrappers are not supported")
+                setattr(hooks, name, _attributed(source, name, getattr(plugin, name)))
+        manager.register(hooks, f"{len(manager.get_plugins())}: {source}")
+        manager.check_pending()
+        if not manager.get_hookcallers(hooks):
+            raise PluginValidationError(plugin, "none of its functions is marked with hookimpl")
+    except PluginValidationError as error:
+        if manager.is_registered(hooks):
+            manager.unregister(hooks)
+        raise _failure(source, str(error)) from error
+
+
+def _attributed(source: Provider, hook: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """A hook whose results and errors are those of a plugin."""
+
+    @wraps(function)
+    def call(*arguments: object) -> tuple[Provider, object] | None:
+        try:
+            result = function(*arguments)
+            if isinstance(result, Iterator):
+                result = tuple(result)  # which can raise errors
+        except BaseException as error:
+            if not is_fault(error) or (_HOOKS[hook] and isinstance(error, ZarrError)):
+                raise  # a ZarrError is intended for the user
+            result = _failure(source, f"{hook} raised {type(error).__name__}: {error}")
+            if _HOOKS[hook]:
+                raise result from error
+            result.__cause__ = error
+        return None if result is None else (source, result)
+
+    return call
 
 
 def _source_of(plugin: object) -> Provider:
@@ -305,7 +287,17 @@ def _source_of(plugin: object) -> Provider:
     return Provider("hooks", name, f"{module}:{name}", _HERE)
 
 
-def _warn_once(what: str, source: Provider, message: str) -> None:
-    if (what, source) not in _warned:
-        _warned.add((what, source))
-        warn(message)
+def _failure(source: Provider, reason: str) -> ExtensionLoadError:
+    remedy = f"Repair it, or disable it: zarr_core.config.set(disabled_plugins={{{source.distribution!r}}})"
+    if source.distribution == _HERE:
+        remedy = "Repair it, or remove it: zarr_core.unregister_hooks"
+    point, name, target = source.extension_point, source.name, source.target
+    return ExtensionLoadError(point, name, target, source.origin, reason, remedy)
+
+
+def _warn_once(failures: Sequence[ExtensionLoadError], prefix: str = "") -> None:
+    for failure in failures:
+        key = prefix, failure.distribution, failure.target
+        if key not in _warned:
+            _warned.add(key)
+            warn(f"{prefix}{failure}")

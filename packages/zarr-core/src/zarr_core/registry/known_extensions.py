@@ -7,10 +7,9 @@ from typing import Any
 
 # For a distribution, the names of its extensions; `*` for the rest of a name.
 EXTENSIONS: dict[str, dict[str, str]] = {
-    "zarr-bridge": {"bridge": "zarr-python", "store": "icechunk zarr.*"},
+    "zarr-bridge": {"store": "icechunk zarr.*"},
     "zarr-codecs": {
-        "bridge": "numcodecs",
-        "codec": "adler32 bitround blosc bz2 cast_value conditional crc32 crc32c fletcher32 gzip lz4 lzma numcodecs.* packbits pcodec reshape scale_offset shuffle squeeze transpose v2.filters vlen-bytes vlen-utf8 zfp zlib zstd",
+        "codec": "adler32 bitround blosc bz2 cast_value conditional crc32 crc32c fletcher32 gzip lz4 lzma numcodecs.* packbits pcodec reshape scale_offset shuffle squeeze transpose v2.filters vlen-bytes vlen-utf8 zfp zlib zstd"
     },
     "zarr-display": {"display": "default"},
     "zarr-dtypes": {

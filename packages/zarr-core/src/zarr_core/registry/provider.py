@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 
 from zarr_core.errors import ExtensionLoadError
 from zarr_core.registry.extension_points import EXTENSION_POINTS, version_problem
@@ -30,6 +30,8 @@ class Provider:
         For an alternative, its name in the settings; else empty.
     interface_version : int
         The version of the extension interface for which the distribution was written.
+    extension : type, optional
+        The class, if it is not imported from the target.
     """
 
     extension_point: str
@@ -40,6 +42,7 @@ class Provider:
     adapter: str = ""
     alternative: str = ""
     interface_version: int = 1
+    extension: Any = None
 
     @property
     def choice(self) -> str:
@@ -59,7 +62,8 @@ class Provider:
     @property
     def attributes(self) -> tuple[str, ...]:
         """The names of the object of the target within the module."""
-        return _attributes(self.target)
+        dotted = self.target.partition(":")[2].partition("[")[0].strip()
+        return tuple(dotted.split(".")) if dotted else ()
 
     def __str__(self) -> str:
         return f"{self.origin} ({self.target})"
@@ -70,7 +74,7 @@ class Provider:
         Returns
         -------
         type
-            The class; for ``hooks`` any object.
+            The class; for ``hooks`` the object, created once.
 
         Raises
         ------
@@ -78,43 +82,61 @@ class Provider:
             If it cannot be imported, is not valid for the extension point, or was written for
             another version of the extension interface.
         """
-        self._check_version(self.interface_version)
-        try:
-            found = _import(self.target)
-            if self.adapter:
-                found = _import(self.adapter)(self, found)
-            version = getattr(found, "interface_version", 1)
-            problem = EXTENSION_POINTS[self.extension_point].problem(found)
-        except KeyboardInterrupt:
-            raise
-        # Not only Exception: sys.exit() in a plugin must not end the program, and
-        # a panic in a module written in Rust derives from BaseException.
-        except BaseException as error:
-            raise self.failure(self._reason(error)) from error
-        self._check_version(version)
-        if problem:
-            raise self.failure(problem)
-        return found
-
-    def _check_version(self, version: object) -> None:
-        if problem := version_problem(version, self.distribution):
-            reason, remedy = problem
-            raise ExtensionLoadError(
-                self.extension_point, self.name, self.target, self.origin, reason, remedy
-            )
+        return load(self)
 
     def failure(self, reason: str) -> ExtensionLoadError:
         """The error for an extension that cannot be used."""
         return ExtensionLoadError(self.extension_point, self.name, self.target, self.origin, reason)
 
-    def _reason(self, error: BaseException) -> str:
-        reason = f"{type(error).__name__}: {error}"
-        if isinstance(error, ImportError) and (error.name or "").startswith("zarr_core."):
-            needs = f"it requires {error.name} of another version of zarr-core"
-            reason += "" if self.module.startswith("zarr_core.") else f" ({needs})"
-        elif self.alternative and isinstance(error, ModuleNotFoundError):
-            reason += f" (pip install '{self.choice}')"
-        return reason
+
+@lru_cache(
+    maxsize=1024
+)  # cleared when distributions are installed at run time; errors are not cached
+def load(provider: Provider) -> Any:
+    """As :meth:`Provider.load`."""
+    _check_version(provider, provider.interface_version)
+    point = EXTENSION_POINTS[provider.extension_point]
+    try:
+        extension: Any = provider.extension
+        if extension is None:
+            extension = _import(provider.module, provider.attributes)
+        if provider.adapter:
+            module, _, function = provider.adapter.partition(":")
+            extension = _import(module, function.split("."))(provider, extension)
+        elif provider.extension_point == "hooks" and isinstance(extension, type):
+            extension = extension()
+        version = getattr(extension, "interface_version", 1)
+        problem = point.problem(extension)
+    except KeyboardInterrupt:
+        raise
+    # Not only Exception: sys.exit() in a plugin must not end the program, and
+    # a panic in a module written in Rust derives from BaseException.
+    except BaseException as error:
+        raise provider.failure(_reason(provider, error)) from error
+    _check_version(provider, version)
+    if problem:
+        raise provider.failure(problem)
+    return extension
+
+
+def _check_version(provider: Provider, version: object) -> None:
+    if problem := version_problem(version, provider.distribution):
+        point, name, target = provider.extension_point, provider.name, provider.target
+        raise ExtensionLoadError(point, name, target, provider.origin, *problem)
+
+
+def _import(module: str, attributes: Any) -> Any:
+    return reduce(getattr, attributes, import_module(module))
+
+
+def _reason(provider: Provider, error: BaseException) -> str:
+    reason = f"{type(error).__name__}: {error}"
+    if isinstance(error, ImportError) and (error.name or "").startswith("zarr_core."):
+        needs = f"it requires {error.name} of another version of zarr-core"
+        reason += "" if provider.module.startswith("zarr_core.") else f" ({needs})"
+    elif provider.alternative and isinstance(error, ModuleNotFoundError):
+        reason += f" (pip install '{provider.choice}')"
+    return reason
 
 
 def is_fault(error: BaseException) -> bool:
@@ -123,19 +145,3 @@ def is_fault(error: BaseException) -> bool:
     Includes panics of modules written in Rust, which derive from BaseException.
     """
     return isinstance(error, Exception) or type(error).__module__ == "pyo3_runtime"
-
-
-def _attributes(target: str) -> tuple[str, ...]:
-    dotted = target.partition(":")[2].partition("[")[0].strip()
-    return tuple(dotted.split(".")) if dotted else ()
-
-
-def _import(target: str) -> Any:
-    return reduce(getattr, _attributes(target), import_module(target.partition(":")[0].strip()))
-
-
-class Implementation(NamedTuple):
-    """The class of an extension and its provider."""
-
-    provider: Provider
-    extension: type[Any]

@@ -11,13 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core.config import config
 from zarr_core.definition import ExtensionDefinition
-from zarr_core.errors import ExtensionConfigurationError, ExtensionError, UnknownExtensionError
+from zarr_core.errors import (
+    ExtensionConfigurationError,
+    ExtensionConflictError,
+    ExtensionError,
+    UnknownExtensionError,
+)
 from zarr_core.location import NO_LOCATION, Location
 from zarr_core.metadata.validation_problem import ValidationProblem
 from zarr_core.printable import quoted
-from zarr_core.registry import discovery, hints, hooks, registry, schemas, scope
+from zarr_core.registry import discovery, hints, hooks, schemas, scope
+from zarr_core.registry.entry_points import canonical
 from zarr_core.registry.extension_points import get_extension_point
-from zarr_core.registry.provider import Implementation, is_fault
+from zarr_core.registry.provider import is_fault, load
+from zarr_core.registry.registry import providers
 from zarr_core.user_warning import warn
 
 if TYPE_CHECKING:
@@ -27,10 +34,10 @@ if TYPE_CHECKING:
     from zarr_core.registry.provider import Provider
 
 
-def find_implementation(
+def find_provider(
     extension_point: str, definition: ExtensionDefinition, location: Location = NO_LOCATION
-) -> Implementation | None:
-    """The class for a definition and its provider; None if it is unknown and ignored.
+) -> Provider | None:
+    """The provider for a definition; None if it is unknown and ignored.
 
     Whether an unknown extension is ignored depends on the extension point and on
     ``must_understand``.  An installed extension that is broken or has an invalid configuration
@@ -42,61 +49,74 @@ def find_implementation(
         If it is unknown and must be understood.
     ExtensionConflictError
         If several distributions provide it and none is selected.
-    ExtensionLoadError
-        If its class cannot be imported or is not valid for the extension point.
     """
-    point = get_extension_point(extension_point)
-    if found := lookup(extension_point, definition, location):
-        return found
+    if provider := lookup(extension_point, definition, location):
+        return provider
     # 6. unknown: depends on the extension point
-    if point.unknown != "error" and not definition.must_understand:
+    if get_extension_point(extension_point).unknown != "error" and not definition.must_understand:
         return None
     raise hints.unknown(extension_point, definition.name, location)
 
 
 def lookup(
     extension_point: str, definition: ExtensionDefinition, location: Location = NO_LOCATION
-) -> Implementation | None:
-    """The class for a definition and its provider, or None if it is unknown; steps 1 to 5."""
+) -> Provider | None:
+    """The provider for a definition, or None if it is unknown; steps 1 to 5."""
+    global _known
     name = definition.name
-    # 1. overrides
-    if override := scope.lookup(extension_point, name):
-        return override
-    cache = _current_cache()
-    if found := cache.get((extension_point, name)):
-        return found
-    if provider := chosen(extension_point, name, location):  # 2, 3, 4
-        found = cache[extension_point, name] = Implementation(provider, provider.load())
-        return found
-    # 5. hooks
-    return hooks.supply_extension(extension_point, definition)
+    if provider := scope.lookup(extension_point, name):  # 1. overrides
+        return provider
+    version, known = _known
+    if version != config.version:
+        known = {}
+        _known = (config.version, known)
+    if provider := known.get((extension_point, name)):
+        return provider
+    if choice := config.settings.providers.get(f"{extension_point}.{name}"):  # 2. the settings
+        usable = _selected(extension_point, definition, choice, location)
+    elif core := discovery.core_provider(extension_point, name):  # 3. the core
+        usable = [core]
+    else:  # 4. installed distributions, 5. hooks
+        usable = [item for item in providers(extension_point, name) if not item.alternative]
+        usable = usable or hooks.supply_extension(extension_point, definition)
+        if len(usable) > 1 and (one := hooks.select_provider(extension_point, name, usable)):
+            usable = [one]
+    if len(usable) > 1:
+        raise ExtensionConflictError(extension_point, name, map(str, usable))
+    if not usable:
+        return None
+    if usable[0].extension is None:  # a hook can supply another class for another configuration
+        known[extension_point, name] = usable[0]
+    return usable[0]
 
 
-def chosen(extension_point: str, name: str, location: Location = NO_LOCATION) -> Provider | None:
-    """The provider of an installed extension, or None; steps 2 to 4 of :func:`lookup`."""
-    return (
-        registry.preferred(extension_point, name, location)  # 2. the selection in the settings
-        or discovery.core_provider(extension_point, name)  # 3. the core
-        or registry.only(extension_point, name)  # 4. the only installed provider
+def _selected(
+    extension_point: str, definition: ExtensionDefinition, choice: str, location: Location
+) -> list[Provider]:
+    """The providers that the settings select; UnknownExtensionError if there are none."""
+    name = definition.name
+    usable = [*providers(extension_point, name)]
+    if not any(canonical(item.choice) == canonical(choice) for item in usable):
+        usable += hooks.supply_extension(extension_point, definition)
+    if selected := [item for item in usable if canonical(item.choice) == canonical(choice)]:
+        return selected
+    choices = ", ".join(dict.fromkeys(item.choice for item in usable))
+    raise UnknownExtensionError(
+        extension_point,
+        name,
+        location,
+        hint=f"The setting providers['{extension_point}.{name}'] selects {choice!r}, which is not "
+        "installed, is disabled or does not provide it; "
+        + (f"it is provided by {choices}." if choices else "no distribution does."),
     )
 
 
-def resolve(
-    extension_point: str, definition: ExtensionDefinition, location: Location = NO_LOCATION
-) -> type[Any] | None:
-    """The class for a definition, as from :func:`find_implementation`.
-
-    ``location`` is that of the definition, for errors.
-    """
-    found = find_implementation(extension_point, definition, location)
-    return None if found is None else found.extension
-
-
-def find(extension_point: str, name: str, location: Location = NO_LOCATION) -> type[Any]:
-    """The class for a name, as from :func:`find_implementation`."""
-    found = find_implementation(extension_point, ExtensionDefinition(name), location)
-    assert found is not None  # only definitions with must_understand false are ignored
-    return found.extension
+def find_class(extension_point: str, name: str, location: Location = NO_LOCATION) -> type[Any]:
+    """The class for a name, as from :func:`find_provider`; ExtensionLoadError if it is broken."""
+    provider = find_provider(extension_point, ExtensionDefinition(name), location)
+    assert provider is not None  # only definitions with must_understand false are ignored
+    extension: type[Any] = load(provider)
+    return extension
 
 
 def create_extension(
@@ -131,15 +151,15 @@ def create_extension(
     ExtensionConfigurationError
         If the configuration is invalid.
     ExtensionError
-        As for :func:`find_implementation`.
+        As for :func:`find_provider`.
     """
     if location.store is None:  # an inner extension
         outer, strict = _enclosing.get()
         location, complete = outer.at(location.pointer), complete and strict
-    found = find_implementation(extension_point, definition, location)
-    if found is None:
+    provider = find_provider(extension_point, definition, location)
+    if provider is None:
         return None
-    provider, extension = found
+    extension = load(provider)
     pointer = location.pointer
     if problems := schemas.problems(provider, definition, pointer, complete):
         # Nonstandard forms are read if they are stored, and in arguments, which are stored as valid.
@@ -234,15 +254,12 @@ def create_data_type(
     UserWarning
         Once per node, if a fallback is used and the setting is ``"warn"``.
     """
-    try:
-        resolve("data_type", definition, location)
-    except UnknownExtensionError:
-        policy = config.settings.fallback
-        usable = [] if policy == "error" else [item for item in fallbacks if _is_known(item)]
-        if not usable:
-            raise
-    else:
+    if lookup("data_type", definition, location):
         return _make(definition, location), None
+    policy = config.settings.fallback
+    usable = [] if policy == "error" else [it for it in fallbacks if lookup("data_type", it)]
+    if not usable:
+        raise hints.unknown("data_type", definition.name, location)
     used = hooks.choose_fallback(definition, usable, location) or usable[0]
     data_type = _make(used, location)
     text = str(location) or "array"
@@ -261,15 +278,8 @@ _enclosing: ContextVar[tuple[Location, bool]] = ContextVar(
     "zarr_core_definition", default=(NO_LOCATION, True)
 )
 
-_cache: tuple[int, dict[tuple[str, str], Implementation]] = (-1, {})
-
-
-def _current_cache() -> dict[tuple[str, str], Implementation]:
-    global _cache
-    cache = _cache
-    if cache[0] != config.version:
-        cache = _cache = (config.version, {})
-    return cache[1]
+# The providers of names that need no hook, for one version of the settings.
+_known: tuple[int, dict[tuple[str, str], Provider]] = (-1, {})
 
 
 def reason(error: BaseException) -> str:
@@ -283,15 +293,6 @@ def reason(error: BaseException) -> str:
 _warned: set[tuple[str, str]] = set()  # node and data type of a fallback
 
 
-def _is_known(definition: ExtensionDefinition) -> bool:
-    try:
-        resolve("data_type", definition)
-    except UnknownExtensionError:
-        return False
-    return True
-
-
 def _make(definition: ExtensionDefinition, location: Location) -> DataType:
-    data_type: DataType | None = create_extension("data_type", definition, location)
-    assert data_type is not None  # a data type is never ignored
+    data_type: DataType = require_extension("data_type", definition, location)
     return data_type

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from zarr_core.config import config
 from zarr_core.registry.extension_points import get_extension_point, version_problem
-from zarr_core.registry.provider import Implementation, Provider
+from zarr_core.registry.provider import Provider
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
@@ -15,10 +15,8 @@ if TYPE_CHECKING:
 Extensions: TypeAlias = "Mapping[str, Mapping[str, type[Any]]]"
 """Classes by extension point and name: ``{"codec": {"acme.xor": Xor}}``."""
 
-Scope: TypeAlias = "frozenset[Implementation]"
-
-_Current: TypeAlias = "tuple[dict[tuple[str, str], Implementation], Scope]"
-_EMPTY: dict[tuple[str, str], Implementation] = {}
+_Current: TypeAlias = "tuple[dict[tuple[str, str], Provider], frozenset[Provider]]"
+_EMPTY: dict[tuple[str, str], Provider] = {}
 _current: ContextVar[_Current] = ContextVar("zarr_core_extensions", default=(_EMPTY, frozenset()))
 
 
@@ -42,9 +40,9 @@ class override_extensions:  # noqa: N801 - a context manager, used as a function
     Examples
     --------
     >>> from zarr_core.codecs.bytes import BytesCodec
-    >>> from zarr_core.registry.resolve import find
+    >>> from zarr_core.registry.resolve import find_class
     >>> with override_extensions({"codec": {"acme.plain": BytesCodec}}):
-    ...     find("codec", "acme.plain").__name__
+    ...     find_class("codec", "acme.plain").__name__
     'BytesCodec'
     """
 
@@ -72,8 +70,12 @@ class override_extensions:  # noqa: N801 - a context manager, used as a function
 
 
 def check_override(
-    extension_point: str, name: str, extension: object, source: str = "this process"
-) -> Implementation:
+    extension_point: str,
+    name: str,
+    extension: object,
+    source: str = "this process",
+    version: str = "",
+) -> Provider:
     """Check a class that is not from an entry point; ``source`` is its origin, for errors.
 
     Raises
@@ -91,23 +93,23 @@ def check_override(
         raise TypeError(f"invalid class for {point.title} {name!r}: {problem}")
     assert isinstance(extension, type)  # otherwise point.problem() reports it
     target = f"{extension.__module__}:{extension.__qualname__}"
-    return Implementation(Provider(extension_point, name, target, source), extension)
+    return Provider(extension_point, name, target, source, version, extension=extension)
 
 
 def current() -> dict[str, dict[str, type[Any]]]:
     """The present overrides by extension point and name."""
     result: dict[str, dict[str, type[Any]]] = {}
-    for (extension_point, name), item in _current.get()[0].items():
-        result.setdefault(extension_point, {})[name] = item.extension
+    for item in _current.get()[1]:
+        result.setdefault(item.extension_point, {})[item.name] = item.extension
     return result
 
 
-def lookup(extension_point: str, name: str) -> Implementation | None:
+def lookup(extension_point: str, name: str) -> Provider | None:
     """The override of a name, or None."""
     return _current.get()[0].get((extension_point, name))
 
 
-def overrides() -> Scope:
+def overrides() -> frozenset[Provider]:
     """The present overrides."""
     return _current.get()[1]
 

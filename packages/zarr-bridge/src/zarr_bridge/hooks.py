@@ -1,4 +1,4 @@
-"""Entry points of zarr-python, listed without importing them.
+"""The hooks that supply extensions for zarr-python, listed without importing them.
 
 Groups: ``zarr.codecs``; ``zarr.codecs.<name>`` for several classes of one codec;
 ``zarr.data_type``; ``zarr.chunk_key_encoding``.  The name of the entry point is the name in
@@ -12,14 +12,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import Provider
+from zarr_core.extension import Provider, hookimpl
 from zarr_core.tools import installed_entry_points
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_REGISTRY = "zarr.registry:get_codec_class"
-_REGISTERED_ADAPTER = "zarr_bridge.codecs:adapt_registered"
+    from zarr_core.extension import ExtensionDefinition
+
 _MANY_CODECS = "zarr.codecs."
 _ADAPTERS = {
     "zarr.codecs": ("codec", "zarr_bridge.codecs:adapt"),
@@ -31,7 +31,8 @@ _ADAPTERS = {
 }
 
 
-def providers() -> Iterator[Provider]:
+@hookimpl
+def zarr_list_extensions() -> Iterator[Provider]:
     """Yield every extension that another distribution provides for zarr-python.
 
     None beside zarr-python before 3.1, which has other interfaces.
@@ -44,6 +45,21 @@ def providers() -> Iterator[Provider]:
         if group in _ADAPTERS:
             extension_point, adapter = _ADAPTERS[group]
             yield Provider(extension_point, name, target, distribution, version, adapter)
+
+
+@hookimpl
+def zarr_supply_extension(
+    extension_point: str, definition: ExtensionDefinition
+) -> tuple[Provider, ...]:
+    """Return the providers of a name, or else the codec that programs registered for it."""
+    name = definition.name
+    for providers in (zarr_list_extensions, registered):
+        found = tuple(
+            it for it in providers() if (it.extension_point, it.name) == (extension_point, name)
+        )
+        if found:
+            return found
+    return ()
 
 
 def _is_supported() -> bool:
@@ -60,7 +76,7 @@ def registered() -> Iterator[Provider]:
 
     Not those of zarr-python and of this distribution.
     """
-    registry = sys.modules.get("zarr.registry")  # if it is not imported, nothing is registered
+    registry: Any = sys.modules.get("zarr.registry")  # if it is not imported, nothing is registered
     # No public function of zarr-python lists them; the name of the table depends on the release.
     names = vars(registry) if registry else {}
     classes: dict[str, Any] = {
@@ -71,8 +87,9 @@ def registered() -> Iterator[Provider]:
         for cls in dict(candidates).values():
             distribution = cls.__module__.partition(".")[0]
             if distribution not in ("zarr", "zarr_bridge"):
-                yield Provider("codec", name, _REGISTRY, distribution, "", _REGISTERED_ADAPTER)
-                break  # zarr-python chooses among several
-
-
-providers.registered = registered  # type: ignore[attr-defined]  # called by the registry of the core
+                if len(candidates) > 1:
+                    cls = registry.get_codec_class(name)  # zarr-python chooses
+                target = f"{cls.__module__}:{cls.__qualname__}"
+                adapter = _ADAPTERS["zarr.codecs"][1]
+                yield Provider("codec", name, target, distribution, "", adapter, extension=cls)
+                break

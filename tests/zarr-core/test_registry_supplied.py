@@ -10,19 +10,24 @@ from zarr_core.errors import (
 )
 from zarr_core.registry import discovery
 from zarr_core.registry.extension_list import installed_extensions
-from zarr_core.registry.resolve import create_extension, find
+from zarr_core.registry.resolve import create_extension, find_class
 
 BRIDGE = """
-from zarr_core.extension import Provider
+from zarr_core.extension import Provider, hookimpl
 
 asked = []
 
-def providers():
+@hookimpl
+def zarr_list_extensions():
     asked.append(1)
     return [
         Provider("codec", name, target, distribution, "2.0", "bridge_code:adapt")
         for name, target, distribution in {offered}
     ]
+
+@hookimpl
+def zarr_supply_extension():
+    return zarr_list_extensions()
 """
 ADAPT = """
 from dataclasses import dataclass
@@ -47,7 +52,7 @@ def bridged(install):
     def write(offered, name="acme-bridge", module="bridge"):
         install(
             name,
-            {"bridge": {module: f"{module}:providers"}},
+            {"hooks": {"zarr_list_extensions": module, "zarr_supply_extension": module}},
             {f"{module}.py": BRIDGE.format(offered=offered), "bridge_code.py": ADAPT,
              "foreign.py": FOREIGN, "broken.py": "1 / 0"},
         )  # fmt: skip
@@ -59,50 +64,48 @@ def test_extensions_of_another_library_are_adapted(bridged):
     bridged([("far", "foreign:Foreign", "far-away")])
     codec = create_extension("codec", ExtensionDefinition("far"))
     assert codec.encode(b"\0", None) == b"\5"
-    assert find("codec", "far").__name__ == "far of far-away"
+    assert find_class("codec", "far").__name__ == "far of far-away"
 
 
-def test_bridges_are_called_only_for_missing_names(bridged):
+def test_hooks_are_imported_only_for_missing_names(bridged):
     bridged([("bytes", "foreign:Foreign", "far-away"), ("crc32c", "broken:X", "far-away")])
-    assert find("codec", "bytes").__module__ == "zarr_core.codecs.bytes"
-    assert find("codec", "crc32c").__module__ == "zarr_codecs.crc32c"  # not replaced
+    assert find_class("codec", "bytes").__module__ == "zarr_core.codecs.bytes"
+    assert find_class("codec", "crc32c").__module__ == "zarr_codecs.crc32c"  # not replaced
     assert not {"bridge", "bridge_code", "foreign"} & set(sys.modules)
     with pytest.raises(UnknownExtensionError):
-        find("codec", "acme.nobody")
+        find_class("codec", "acme.nobody")
     assert "bridge" in sys.modules
     assert not {"bridge_code", "foreign", "broken"} & set(sys.modules)
 
 
-def test_it_is_asked_once(bridged):
-    bridged([])
+def test_it_is_asked_once_for_a_name_that_it_supplies(bridged):
+    bridged([("far", "foreign:Foreign", "far-away")])
     for _ in range(3):
-        assert (
-            create_extension("codec", ExtensionDefinition("acme.x", must_understand=False)) is None
-        )
+        assert find_class("codec", "far").__name__ == "far of far-away"
     import bridge
 
     assert bridge.asked == [1]
     discovery.refresh()
-    assert create_extension("codec", ExtensionDefinition("acme.x", must_understand=False)) is None
+    assert find_class("codec", "far").__name__ == "far of far-away"
     assert bridge.asked == [1, 1]
 
 
 def test_two_distributions_that_it_knows_are_in_conflict(bridged):
     bridged([("far", "foreign:Foreign", "far-one"), ("far", "foreign:Foreign", "far-two")])
     with pytest.raises(ExtensionConflictError, match=r"far-one 2\.0 .*far-two 2\.0 .*providers=\{"):
-        find("codec", "far")
+        find_class("codec", "far")
     with config.set(providers={"codec.far": "far-two"}):
-        assert find("codec", "far").__name__ == "far of far-two"
+        assert find_class("codec", "far").__name__ == "far of far-two"
     with config.set(disabled_plugins={"far-two"}):
-        assert find("codec", "far").__name__ == "far of far-one"
+        assert find_class("codec", "far").__name__ == "far of far-one"
 
 
 def test_users_may_prefer_what_a_bridge_offers(bridged):
     bridged([("crc32c", "foreign:Foreign", "far-away")])
     with config.set(providers={"codec.crc32c": "far-away"}):
-        assert find("codec", "crc32c").__name__ == "crc32c of far-away"
+        assert find_class("codec", "crc32c").__name__ == "crc32c of far-away"
     with config.set(disabled_plugins={"zarr-codecs"}):
-        assert find("codec", "crc32c").__name__ == "crc32c of far-away"
+        assert find_class("codec", "crc32c").__name__ == "crc32c of far-away"
 
 
 def test_errors_name_the_distribution_behind_it(bridged):
@@ -115,12 +118,12 @@ def test_a_bridge_is_switched_off_like_any_plugin(bridged):
     bridged([("far", "foreign:Foreign", "far-away")])
     for disabled in ("acme_bridge", "*"):
         with config.set(disabled_plugins={disabled}), pytest.raises(UnknownExtensionError):
-            find("codec", "far")
+            find_class("codec", "far")
     with (
         config.set(disabled_plugins={"far-away"}),
         pytest.raises(UnknownExtensionError, match=r"far-away 2\.0, which .* disables"),
     ):
-        find("codec", "far")
+        find_class("codec", "far")
 
 
 def test_it_is_listed(bridged):
@@ -128,10 +131,12 @@ def test_it_is_listed(bridged):
     lines = [
         line
         for line in installed_extensions(load=False)
-        if line.extension_point in ("bridge", "codec")
+        if line.extension_point in ("hooks", "codec")
     ]
     assert ("far", "far-away", True) in [(x.name, x.distribution, x.wins) for x in lines]
-    assert ("bridge", "acme-bridge", True) in [(x.name, x.distribution, x.wins) for x in lines]
+    assert ("zarr_list_extensions", "acme-bridge", True) in [
+        (x.name, x.distribution, x.wins) for x in lines
+    ]
     assert {(x.distribution, x.wins) for x in lines if x.name == "crc32c"} >= {
         ("zarr-codecs", True), ("far-away", False),
     }  # fmt: skip
@@ -142,25 +147,54 @@ def test_it_is_listed(bridged):
 def test_similar_names_are_among_the_hints(bridged):
     bridged([("faraway", "foreign:Foreign", "far-away")])
     with pytest.raises(UnknownExtensionError, match="faraway"):
-        find("codec", "farawya")
+        find_class("codec", "farawya")
 
 
 @pytest.mark.parametrize("offered", ["[1 / 0]", "[('x',)]", "None"])
-def test_failing_bridge_affects_only_itself(bridged, offered):
+def test_a_hook_that_fails_does_not_affect_another(bridged, offered):
     bridged([("far", "foreign:Foreign", "far-away")])
     bridged(offered, name="acme-broken", module="collapsed")
-    with pytest.warns(UserWarning, match="collapsed of acme-broken 1.0"):
-        assert find("codec", "far").__name__ == "far of far-away"
+    with pytest.warns(UserWarning, match=r"acme-broken 1\.0 as collapsed.*raised .*acme-broken'}"):
+        assert find_class("codec", "far").__name__ == "far of far-away"
+    # Without another, the name is not unknown: the hook might supply it.
+    with pytest.raises(ExtensionLoadError, match=r"acme-broken 1\.0.*raised"):
+        find_class("codec", "near")
 
 
-def test_a_bridge_may_not_offer_anything_else(install):
-    install(
-        "acme-bridge",
-        {"bridge": {"x": "bridge_of_strings:providers"}},
-        {"bridge_of_strings.py": "def providers():\n    return ['codec far']\n"},
-    )
+def test_a_hook_may_not_list_anything_else(install):
+    source = """
+from zarr_core.extension import hookimpl
+
+@hookimpl
+def zarr_list_extensions():
+    return ["codec far"]
+"""
+    install("acme", {"hooks": {"zarr_list_extensions": "strings"}}, {"strings.py": source})
     with (
-        pytest.warns(UserWarning, match="'codec far' is not a Provider"),
+        pytest.warns(UserWarning, match="'codec far' is not a class"),
         pytest.raises(UnknownExtensionError),
     ):
-        find("codec", "far")
+        find_class("codec", "far")
+
+
+def test_a_class_for_another_configuration_is_supplied_each_time(install, codec_source):
+    source = f"""{codec_source}
+from zarr_core.extension import hookimpl
+
+class Other(Codec):
+    pass
+
+@hookimpl
+def zarr_supply_extension(definition):
+    return Other if definition.configuration.get("key") else Codec
+"""
+    install("acme", {"hooks": {"zarr_supply_extension": "many"}}, {"many.py": source})
+    made = [create_extension("codec", ExtensionDefinition("x", {"key": key})) for key in (0, 1, 0)]
+    assert [type(item).__name__ for item in made] == ["Codec", "Other", "Codec"]
+
+
+def test_two_hooks_that_supply_a_name_are_in_conflict(bridged):
+    bridged([("far", "foreign:Foreign", "far-one")])
+    bridged([("far", "foreign:Foreign", "far-two")], name="acme-other", module="other_bridge")
+    with pytest.raises(ExtensionConflictError, match=r"far-one 2\.0 .*far-two 2\.0"):
+        find_class("codec", "far")
