@@ -5,20 +5,38 @@ Subclasses override the operations that they change.  Wrappers can be nested in 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from zarr_core.extension import Store, StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator
+    from collections.abc import Callable, Hashable
 
-    from zarr_core.extension import Buffer, Buffers, ByteRange, ByteReader, Change
+    from zarr_core.extension import Buffer
 
     # Defined here, because ``list`` is a method within the class.
     Values = list[Buffer | None]
     Listing = tuple[list[str], list[str]]
+    _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 __all__ = ["WrapperStore"]
+
+# If a subclass replaces the first, the second is that of Store, which calls the first.
+_DERIVED = {
+    "get": "get_limited", "open_value": "open_again", "set": "set_values", "url": "__str__",
+}  # fmt: skip
+
+
+def _forward(method: _Method) -> _Method:
+    """A method that calls that of the inner store."""
+    name = method.__name__
+
+    @wraps(method, updated=())  # not abstract
+    def forward(self: WrapperStore, *arguments: Any, **options: Any) -> Any:
+        return getattr(self.inner, name)(*arguments, **options)
+
+    return cast("_Method", forward)
 
 
 class WrapperStore(Store):
@@ -61,96 +79,52 @@ class WrapperStore(Store):
         self.opening_nbytes, self.gap_bytes = inner.opening_nbytes, inner.gap_bytes
         self.realm = inner.realm
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        for name, derived in _DERIVED.items():
+            base = next(kind for kind in cls.__mro__ if {name, derived} & vars(kind).keys())
+            if derived not in vars(base):
+                setattr(cls, derived, getattr(Store, derived))
+
     @property
     def url(self) -> str:
         return self.inner.url
 
     # --- readable ---
 
-    def get(self, key: str) -> Buffer | None:
-        return self.inner.get(key)
-
-    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
-        if type(self).get is not WrapperStore.get:  # a subclass that changes values
-            return super().get_limited(key, limit)
-        return self.inner.get_limited(key, limit)
-
-    def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
-        return self.inner.get_partial_values(key_ranges)
-
-    def get_into(self, key: str, buffer: memoryview) -> int | None:
-        return self.inner.get_into(key, buffer)
-
-    def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
-        return self.inner.open_value(key, first)
-
-    def open_again(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
-        if type(self).open_value is not WrapperStore.open_value:  # a subclass that changes values
-            return self.open_value(key, first)
-        return self.inner.open_again(key, first)
-
-    def discard_cached(self, key: str) -> None:
-        self.inner.discard_cached(key)
-
-    def exists(self, key: str) -> bool:
-        return self.inner.exists(key)
-
-    def getsize(self, key: str) -> int | None:
-        return self.inner.getsize(key)
-
-    def generation(self, key: str) -> str | None:
-        return self.inner.generation(key)
+    get = _forward(Store.get)
+    get_limited = _forward(Store.get_limited)
+    get_partial_values = _forward(Store.get_partial_values)
+    get_into = _forward(Store.get_into)
+    open_value = _forward(Store.open_value)
+    open_again = _forward(Store.open_again)
+    discard_cached = _forward(Store.discard_cached)
+    exists = _forward(Store.exists)
+    getsize = _forward(Store.getsize)
+    generation = _forward(Store.generation)
 
     # --- writeable ---
 
-    def set(self, key: str, value: Buffers) -> None:
-        self.inner.set(key, value)
-
-    def set_values(self, values: Iterable[tuple[str, Buffers]]) -> None:
-        if type(self).set is not WrapperStore.set:  # a subclass that watches or changes values
-            super().set_values(values)
-        else:
-            self.inner.set_values(values)
-
-    def set_partial_values(self, key_start_values: Iterable[tuple[str, int, Buffer]]) -> None:
-        self.inner.set_partial_values(key_start_values)
-
-    def update(self, key: str, change: Change) -> None:
-        self.inner.update(key, change)
-
-    def erase(self, key: str) -> None:
-        self.inner.erase(key)
-
-    def erase_values(self, keys: Iterable[str]) -> None:
-        self.inner.erase_values(keys)
-
-    def erase_prefix(self, prefix: str) -> None:
-        self.inner.erase_prefix(prefix)
-
-    def move_prefix(self, prefix: str, target: str) -> bool:
-        return self.inner.move_prefix(prefix, target)
+    set = _forward(Store.set)
+    set_values = _forward(Store.set_values)
+    set_partial_values = _forward(Store.set_partial_values)
+    update = _forward(Store.update)
+    erase = _forward(Store.erase)
+    erase_values = _forward(Store.erase_values)
+    erase_prefix = _forward(Store.erase_prefix)
+    move_prefix = _forward(Store.move_prefix)
 
     # --- listable ---
 
-    def list_prefix(self, prefix: str) -> Iterator[str]:
-        return self.inner.list_prefix(prefix)
-
-    def list_sizes(self, prefix: str) -> Iterator[tuple[str, int]]:
-        return self.inner.list_sizes(prefix)
-
-    def list(self) -> Iterator[str]:
-        return self.inner.list()
-
-    def list_dir(self, prefix: str) -> Listing:
-        return self.inner.list_dir(prefix)
+    list_prefix = _forward(Store.list_prefix)
+    list_sizes = _forward(Store.list_sizes)
+    list = _forward(Store.list)
+    list_dir = _forward(Store.list_dir)
 
     # --- the object ---
 
-    def flush(self) -> None:
-        self.inner.flush()
-
-    def close(self) -> None:
-        self.inner.close()
+    flush = _forward(Store.flush)
+    close = _forward(Store.close)
 
     @property
     def identity(self) -> Hashable:
@@ -166,7 +140,7 @@ class WrapperStore(Store):
         return hash(self.identity)
 
     def __str__(self) -> str:
-        return str(self.inner) if type(self).url is WrapperStore.url else self.url
+        return str(self.inner)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(map(repr, self._arguments()))})"
