@@ -205,7 +205,8 @@ class Rollback:
 
     def _undo(self) -> Iterator[str]:
         """Remove what was created; yield notes about what remains."""
-        cleanups = self._cleanups if self._created or self._has_overwritten else ()
+        has_changed = self._has_overwritten or any(node.is_certain for node in self._created)
+        cleanups = self._cleanups if has_changed else ()
         while self._created:
             node = self._created[-1]
             try:
