@@ -32,7 +32,7 @@ NAMES = {
         OrthogonalIndexer
         PartialDecodeCodec PartialEncodeCodec Provider Selection StorageTransformer Store
         StoreCapabilityError StoreError StoreKeyError StoreReadError StoreReadOnlyError
-        SubchunkCodec ValidationProblem ValueReplacedError ZarrError check_key check_prefix
+        SubchunkCodec ValidationProblem ValueReplacedError WrapperStore ZarrError check_key check_prefix
     """,
     "zarr_core.tools": """
         CHECKPOINT_NAME CHUNK_BYTES SHARD_BYTES divisor_below parse_lengths Cache ChunkProjection CodecChain ConsolidatedMetadata KeyOrder MANIFEST_NAMES

@@ -10,10 +10,10 @@ from zarr_core.config import config
 @pytest.fixture
 def sizes(monkeypatch):
     """The number of bytes requested by each read of a file."""
-    from zarr_core.stores import local_read
+    from zarr_core.stores import local_files
 
     seen = []
-    preadv = local_read.os.preadv
+    preadv = local_files.os.preadv
 
     def recorded(descriptor, buffers, offset):
         seen.extend(len(buffer) for buffer in buffers)

@@ -10,7 +10,7 @@ import pytest
 import zarr_core as zarr
 from zarr_core import system_calls
 from zarr_core.errors import StoreKeyError
-from zarr_core.stores import local_read
+from zarr_core.stores import local
 
 FEATURES = {
     "fcntl": "block('fcntl')",
@@ -195,8 +195,7 @@ class FoldingOs:
 
 def test_names_that_differ_in_case_only(tmp_path, monkeypatch):
     folding = FoldingOs(tmp_path)
-    monkeypatch.setattr(local_read, "os", folding)
-    monkeypatch.setattr(local_read, "folds_case", lambda directory: True)
+    monkeypatch.setattr(local, "os", folding)
     group = zarr.create_group(tmp_path / "data")
     group.create_array("Height", data=np.arange(3))
     assert group["Height"][1] == 1
@@ -208,13 +207,11 @@ def test_names_that_differ_in_case_only(tmp_path, monkeypatch):
     assert zarr.open(tmp_path / "data")["Height"].shape == (3,)
 
 
-def test_case_is_detected(tmp_path, monkeypatch):
-    directory = tmp_path / "Data" / "123"
-    directory.mkdir(parents=True)
-    assert not local_read.folds_case(f"{directory}/")
-    assert not local_read.folds_case(f"{tmp_path}/missing/")
-    monkeypatch.setattr(local_read, "os", FoldingOs(tmp_path))
-    assert local_read.folds_case(f"{directory}/")
+def test_names_that_differ_in_case_where_the_file_system_distinguishes_them(tmp_path):
+    store = zarr.LocalStore(tmp_path / "Data")
+    for number, name in enumerate(["12", "Height", "height", "HEIGHT"]):
+        zarr.create_array(store, path=name, data=np.arange(number))
+    assert [zarr.open(store, path=name).size for name in ("12", "HEIGHT", "height")] == [0, 3, 2]
 
 
 # --- no function of one platform only ---
@@ -243,7 +240,7 @@ def test_functions_of_one_platform_are_in_one_module(name):
 TESTS = Path(__file__).parent
 CORE = (
     "array", "array_selections", "attributes", "consolidation", "engine_read", "group", "open",
-    "store_local", "store_local_read", "store_memory",
+    "store_local", "store_local_files", "store_memory",
 )  # fmt: skip
 """Files of tests that use every part of the core but no other distribution."""
 

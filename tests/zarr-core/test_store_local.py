@@ -11,7 +11,7 @@ import warnings
 import pytest
 from store_contract import StoreContract
 from zarr_core.errors import StoreError, StoreKeyError, StoreReadOnlyError
-from zarr_core.stores import local_read, local_write
+from zarr_core.stores import local, local_files
 from zarr_core.stores.local import LocalStore
 
 
@@ -238,7 +238,7 @@ def test_file_system_without_locks_is_reported(store, monkeypatch):
     def refuse(descriptor, operation):
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
 
-    monkeypatch.setattr(local_write, "flock", refuse)
+    monkeypatch.setattr(local_files, "flock", refuse)
     with pytest.warns(RuntimeWarning, match="no file locks"):
         store.update("k", lambda reader: b"v")
     assert store.get("k") == b"v"
@@ -250,7 +250,7 @@ def test_a_warning_that_is_an_error_closes_the_lock_file(store, monkeypatch):
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
 
     opened: list[int] = []
-    monkeypatch.setattr(local_write, "flock", refuse)
+    monkeypatch.setattr(local_files, "flock", refuse)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(RuntimeWarning):
@@ -270,7 +270,7 @@ def test_values_of_the_same_length_have_different_generations(store):
 
 
 def test_a_platform_without_locks(store, monkeypatch):
-    monkeypatch.setattr(local_write, "HAVE_LOCKS", False)
+    monkeypatch.setattr(local_files, "HAVE_LOCKS", False)
     store.update("k", lambda reader: b"v")
     assert files(store) == ["k"]
 
@@ -358,11 +358,11 @@ def test_a_lock_file_that_was_left_is_used_again(store):
 
 
 def test_the_memory_of_directories_is_bounded(store, monkeypatch):
-    monkeypatch.setattr(local_read, "_REMEMBERED", 10)
+    monkeypatch.setattr(local, "_REMEMBERED", 10)
     for number in range(50):
         store.set(f"{number}/k", b"v")
         assert store.get(f"{number}/k") == b"v"
-    assert len(store._boundary.inside_until) <= 12
+    assert len(store._inside_until) <= 12
 
 
 @pytest.mark.parametrize("operation", ["get", "exists", "getsize", "generation", "open_value"])

@@ -5,7 +5,7 @@ import os
 import pytest
 from zarr_core.errors import StoreError, StoreReadError
 from zarr_core.extension import BufferByteReader
-from zarr_core.stores import local_write
+from zarr_core.stores import local_files
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
 from zarr_core.tools import WrapperReader
@@ -21,9 +21,9 @@ def unsupported(*args):
 def store(request, tmp_path, monkeypatch):
     if request.param == "with a buffer":
         monkeypatch.setattr(os, "copy_file_range", unsupported, raising=False)
-        monkeypatch.setattr(local_write, "_COPY_BYTES", 1000)
+        monkeypatch.setattr(local_files, "_COPY_BYTES", 1000)
     elif request.param == "some bytes at a time":
-        monkeypatch.setattr(local_write, "_ONE_COPY", 999)
+        monkeypatch.setattr(local_files, "_ONE_CALL", 999)
     store = LocalStore(tmp_path)
     store.set("a/b", OLD)
     return store

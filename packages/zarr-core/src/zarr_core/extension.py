@@ -60,6 +60,7 @@ from zarr_core.metadata.validation_problem import ValidationProblem
 from zarr_core.registry.provider import Provider
 
 if TYPE_CHECKING:
+    from zarr_core.interfaces.wrapper_store import WrapperStore as WrapperStore
     from zarr_core.metadata.array import ArrayMetadata as ArrayMetadata
     from zarr_core.metadata.group import GroupMetadata as GroupMetadata
     from zarr_core.registry.hookspecs import hookimpl as hookimpl
@@ -117,6 +118,7 @@ __all__ = [
     "SubchunkCodec",
     "ValidationProblem",
     "ValueReplacedError",
+    "WrapperStore",
     "ZarrError",
     "check_key",
     "check_prefix",
@@ -125,6 +127,7 @@ __all__ = [
 # Loaded on first use: most extensions do not need them.
 _LAZY = {
     "ArrayMetadata": "zarr_core.metadata.array",
+    "WrapperStore": "zarr_core.interfaces.wrapper_store",
     "GroupMetadata": "zarr_core.metadata.group",
     "hookimpl": "zarr_core.registry.hookspecs",
 }

@@ -61,7 +61,7 @@ _MODULE_OF = {
     "erase_node": "zarr_core.hierarchy.delete",
     "escape_controls": "zarr_core.printable",
     "escape_json": "zarr_core.printable",
-    "file_lock": "zarr_core.stores.local_write",
+    "file_lock": "zarr_core.stores.local_files",
     "fill_value_test": "zarr_core.engine.fill_value:fill_test",
     "find_provider": "zarr_core.registry.resolve",
     "format_named": "zarr_core.formats.lookup",

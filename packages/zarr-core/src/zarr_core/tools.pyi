@@ -102,7 +102,7 @@ from zarr_core.selection.projection import put as put
 from zarr_core.selection.projection import take as take
 from zarr_core.stores.local import LocalStore as LocalStore
 from zarr_core.stores.local import path_from_url as path_from_url
-from zarr_core.stores.local_write import file_lock as file_lock
+from zarr_core.stores.local_files import file_lock as file_lock
 from zarr_core.strictjson import keep_nonfinite as keep_nonfinite
 from zarr_core.threads import UnconfirmedKeys as UnconfirmedKeys
 from zarr_core.threads import available_threads as available_threads

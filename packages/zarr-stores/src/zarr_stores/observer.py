@@ -110,9 +110,6 @@ class ObservedStore(WrapperStore):
         return None if reader is None else _Reader(self, reader, key)
 
     def open_again(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
-        if type(self).open_value is not ObservedStore.open_value:  # of a subclass
-            return self.open_value(key, first)
-
         def work() -> ByteReader | None:
             return self.inner.open_again(key, first)
 

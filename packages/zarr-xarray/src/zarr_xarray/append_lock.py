@@ -22,16 +22,15 @@ from contextlib import suppress
 from socket import gethostname
 from typing import TYPE_CHECKING, Any, Literal
 
-from zarr_core.extension import Location, Store, ZarrError
+from zarr_core.extension import Location, Store, WrapperStore, ZarrError
 from zarr_core.tools import LocalStore, log, strictjson, system_calls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
-    from zarr_core.extension import Buffer, Buffers, ByteRange, ByteReader, Change
+    from zarr_core.extension import Buffers, ByteReader, Change
 
     Listing = tuple[list[str], list[str]]
-    Values = list[Buffer | None]
     Previous = Literal["own", "other", "interrupted"]
 
 LOCK_NAME = ".zarr-append"
@@ -222,7 +221,7 @@ class AppendLock:
         return isinstance(process, int) and process > 0 and not system_calls.is_running(process)
 
 
-class FencedStore(Store):
+class FencedStore(WrapperStore):
     """A store that writes only while a lock is held, and does not list the lock.
 
     Unless the lock is one of the file system, every value is replaced by :meth:`Store.update` of
@@ -239,54 +238,9 @@ class FencedStore(Store):
     """
 
     def __init__(self, inner: Store, lock: AppendLock) -> None:
-        self.inner = inner
+        super().__init__(inner)
         self.lock = lock
-        self.read_only = inner.read_only
-        self.supports_listing = inner.supports_listing
-        self.supports_erasing = inner.supports_erasing
-        self.metadata_first = inner.metadata_first
-        self.supports_consolidated_metadata = inner.supports_consolidated_metadata
-        self.in_memory = inner.in_memory
-        self.max_concurrency = inner.max_concurrency
-        self.opening_nbytes, self.gap_bytes = inner.opening_nbytes, inner.gap_bytes
-        self.realm: Hashable = inner.realm
-
-    @property
-    def url(self) -> str:
-        return self.inner.url
-
-    def get(self, key: str) -> Buffer | None:
-        return self.inner.get(key)
-
-    def __str__(self) -> str:
-        return str(self.inner)
-
-    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
-        return self.inner.get_limited(key, limit)
-
-    def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
-        return self.inner.get_partial_values(key_ranges)
-
-    def get_into(self, key: str, buffer: memoryview) -> int | None:
-        return self.inner.get_into(key, buffer)
-
-    def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
-        return self.inner.open_value(key, first)
-
-    def open_again(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
-        return self.inner.open_again(key, first)
-
-    def discard_cached(self, key: str) -> None:
-        self.inner.discard_cached(key)
-
-    def exists(self, key: str) -> bool:
-        return self.inner.exists(key)
-
-    def getsize(self, key: str) -> int | None:
-        return self.inner.getsize(key)
-
-    def generation(self, key: str) -> str | None:
-        return self.inner.generation(key)
+        self.batch_nbytes = 0
 
     def file_layout(self) -> Any:
         return self.inner.file_layout() if self.lock.exclusive else None
@@ -310,6 +264,12 @@ class FencedStore(Store):
     def erase(self, key: str) -> None:
         self.update(key, lambda _: None)
 
+    # One value after the other, under the lock.
+    set_partial_values = Store.set_partial_values
+    erase_values = Store.erase_values
+    erase_prefix = Store.erase_prefix
+    move_prefix = Store.move_prefix
+
     def list_prefix(self, prefix: str) -> Iterator[str]:
         return (key for key in self.inner.list_prefix(prefix) if key != self.lock.key)
 
@@ -320,13 +280,10 @@ class FencedStore(Store):
         keys, prefixes = self.inner.list_dir(prefix)
         return [key for key in keys if key != self.lock.key], prefixes
 
-    def flush(self) -> None:
-        self.inner.flush()
+    list = Store.list
 
-    # The same location, so that caches of decoded chunks forget what is changed.
+    def close(self) -> None:
+        return  # the store is that of the caller
 
-    def __eq__(self, other: object) -> bool:
-        return self.inner == (other.inner if isinstance(other, FencedStore) else other)
-
-    def __hash__(self) -> int:
-        return hash(self.inner)
+    def _arguments(self) -> tuple[Any, ...]:
+        return self.inner, self.lock

@@ -76,9 +76,9 @@ class ConsolidatedCopies:
         except NodeExistsError:
             raise
         except BaseException:
-            rollback.doubt(self.store, self.root, self.format, metadata)
+            rollback.record(self.store, self.root, self.format, metadata, is_certain=False)
             raise
-        rollback.expect(self.store, self.root, self.format, metadata)
+        rollback.record(self.store, self.root, self.format, metadata)
         self._written = fresh
         self._pending = self.consolidate and self.format.zarr_format == 2
 

@@ -252,7 +252,7 @@ def _create_groups(
 ) -> list[str]:
     if format_.implicit_groups:
         if "" in missing:  # its metadata is written with the first node
-            rollback.expect(store, "", format_, GroupMetadata())
+            rollback.record(store, "", format_, GroupMetadata())
         return []
     for ancestor in reversed(missing):
         rollback.create(store, ancestor, format_, GroupMetadata())

@@ -7,7 +7,6 @@ from contextvars import ContextVar
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from zarr_core import strictjson
 from zarr_core.engine.resolved_metadata import resolve_metadata
 from zarr_core.engine.stored_array import StoredArray
 from zarr_core.errors import ZarrError
@@ -29,14 +28,22 @@ _outer: ContextVar[Rollback | None] = ContextVar("outer rollback", default=None)
 
 
 class _Node(NamedTuple):
+    """A new node; if it is not certain that the call has stored it, it is not removed."""
+
     store: Store
     path: str
     format: Format
     metadata: NodeMetadata
+    is_certain: bool
 
-    @property
-    def location(self) -> Location:
-        return Location(self.store, self.path)
+    def remains(self, reason: str) -> str:
+        """A note about a node that is not removed."""
+        kind = "array" if isinstance(self.metadata, ArrayMetadata) else "group"
+        verb = "remains" if self.is_certain else "may remain"
+        return (
+            f"{Location(self.store, self.path)}: this incomplete {kind} {verb}, because {reason}; "
+            "remove it before you try again"
+        )
 
 
 class Rollback:
@@ -64,10 +71,9 @@ class Rollback:
 
     def __init__(self) -> None:
         self._created: list[_Node] = []
-        self._uncertain: list[_Node] = []
-        self._overwritten: dict[str, None] = {}
-        self._notes: list[str] = []
-        self._incomplete: list[tuple[Store, Format, str, str]] = []
+        # Each note, and where keys must be stored for it to apply.
+        self._notes: dict[str, tuple[Store, str, Format] | None] = {}
+        self._has_overwritten = False
         self._cleanups: list[Callable[[], object]] = []
 
     # --- recording ---
@@ -89,53 +95,55 @@ class Rollback:
         caller has just seen that no key is below the path.
         """
         if write is not None:
-            self.expect(store, path, format_, metadata)
+            self.record(store, path, format_, metadata)
             write(store, path, metadata)
             return True
         try:
             create = format_.create_where_empty if where_empty else format_.create
-            created = create(store, path, metadata)
+            is_new = create(store, path, metadata)
         except BaseException:
-            self.doubt(store, path, format_, metadata)
+            self.record(store, path, format_, metadata, is_certain=False)
             raise
-        if created:
-            self.expect(store, path, format_, metadata)
-        return created
+        if is_new:
+            self.record(store, path, format_, metadata)
+        return is_new
 
-    def expect(self, store: Store, path: str, format_: Format, metadata: NodeMetadata) -> None:
-        """Record a new node that other code stores within the block."""
-        self._created.append(_Node(store, path, format_, metadata))
+    def record(
+        self,
+        store: Store,
+        path: str,
+        format_: Format,
+        metadata: NodeMetadata,
+        *,
+        is_certain: bool = True,
+    ) -> None:
+        """Record a new node that other code stores within the block.
 
-    def doubt(self, store: Store, path: str, format_: Format, metadata: NodeMetadata) -> None:
-        """Record a node that may be stored: the store failed during its creation.
-
-        It is not removed, as it may have existed before; a note mentions it if it exists.
+        A node of which it is not certain that the call has stored it is kept, with a note.
         """
-        self._uncertain.append(_Node(store, path, format_, metadata))
+        self._created.append(_Node(store, path, format_, metadata, is_certain))
 
     def overwrite(self, store: Store, path: str) -> None:
         """Record that the node at a path was removed, to be overwritten."""
-        self._overwritten[str(Location(store, path))] = None
-
-    def note_incomplete(self, store: Store, format_: Format, paths: list[str], remedy: str) -> None:
-        """Record paths that have chunks but no node yet.
-
-        They are not removed: the next call continues with them.  The note has the path and the
-        remedy.
-        """
-        if not store.metadata_first:
-            self._incomplete += [(store, format_, path, remedy) for path in paths]
+        self._has_overwritten = True
+        location = Location(store, path)
+        self.note(f"{location}: the previous node has been removed (overwrite) and is lost")
 
     def note(self, text: str) -> None:
         """Record a note for the exception, about an effect that is not undone."""
-        self._notes.append(text)
+        self._notes[text] = None
+
+    def note_incomplete(self, store: Store, format_: Format, paths: list[str], remedy: str) -> None:
+        """Record paths that have chunks but no node yet: the next call continues with them."""
+        for path in () if store.metadata_first else paths:
+            where = store, path, format_
+            self._notes[f"{Location(store, path)}: is incomplete; {remedy}"] = where
 
     def complete(self) -> None:
         """Keep everything that was created so far: all nodes are complete."""
         self._created.clear()
-        self._incomplete.clear()
         self._notes.clear()
-        self._overwritten.clear()
+        self._has_overwritten = False
 
     def add_cleanup(self, work: Callable[[], object]) -> None:
         """Call a function after nodes were removed, for example to update consolidated metadata."""
@@ -169,93 +177,77 @@ class Rollback:
 
     def _take_over(self, other: Rollback) -> None:
         self._created += other._created
-        self._overwritten |= other._overwritten
+        self._notes |= other._notes
+        self._has_overwritten |= other._has_overwritten
         self._cleanups += other._cleanups
-        self._notes += other._notes
 
     def _undo_within_limits(self, error: BaseException) -> list[str]:
         """Remove what was created, unless a server does not answer; return notes."""
-        nodes = [*self._created, *self._uncertain]
         notes: list[str] = []
-        if all(node.store.max_concurrency is None for node in nodes):
+        reason = ""
+        if all(node.store.max_concurrency is None for node in self._created):
             notes.extend(self._undo())
         elif getattr(error, "unanswered", False):
-            notes.extend(self._leave("the server does not answer"))
+            reason = "the server does not answer"
         elif not isinstance(error, INTERRUPTS):
             notes.extend(self._undo())
         else:
+            reason = "the call was interrupted"
             try:
-                done = call_for(_INTERRUPTED_SECONDS, lambda: notes.extend(self._undo()))
-            except BaseException:  # a second interrupt
-                done = False
-            if not done:
-                notes = [*notes, *self._leave("the call was interrupted")]
+                if call_for(_INTERRUPTED_SECONDS, lambda: notes.extend(self._undo())):
+                    reason = ""
+            except BaseException:
+                pass
+        if reason:
+            notes += [node.remains(reason) for node in reversed(self._created)]
+            notes += self._notes
         return notes
-
-    def _leave(self, reason: str) -> Iterator[str]:
-        """Yield notes about everything that is not removed."""
-        for node in reversed(self._created):
-            yield (
-                f"{node.location}: this incomplete {_kind(node)} may remain, because {reason}; remove "
-                "it before you try again"
-            )
-        for _, _, path, remedy in self._incomplete:
-            yield f"{path}: may be incomplete; {remedy}"
-        for node in self._uncertain:
-            yield (
-                f"{node.location}: whether this {_kind(node)} was created is not known, because "
-                f"{reason}; check it before you try again"
-            )
-        yield from self._notes
-        for location in self._overwritten:
-            yield f"{location}: the previous node has been removed (overwrite) and is lost"
 
     def _undo(self) -> Iterator[str]:
         """Remove what was created; yield notes about what remains."""
-        cleanups = self._cleanups if self._created or self._overwritten else ()
+        has_changed = self._has_overwritten or any(node.is_certain for node in self._created)
+        cleanups = self._cleanups if has_changed else ()
         while self._created:
             node = self._created[-1]
             try:
-                kept = _remove(node)
+                kept = _remove(node) if node.is_certain else _leave(node)
             except BaseException as failure:  # a second interrupt, too
-                kept = (
-                    f"{node.location}: this incomplete {_kind(node)} remains, because it could not be "
-                    f"removed ({_reason(failure)}); remove it before you try again"
-                )
+                kept = node.remains(f"it could not be removed ({_reason(failure)})")
             self._created.pop()
             if kept is not None:
                 yield kept
-        for incomplete in self._incomplete:
-            yield from _incomplete(*incomplete)
-        for node in self._uncertain:
-            yield from _doubtful(node)
-        for work in cleanups:
+        for cleanup in cleanups:
             try:
-                work()
+                cleanup()
             except BaseException as failure:
                 yield (
                     f"consolidated metadata may list nodes that do not exist ({_reason(failure)}); "
                     "call consolidate_metadata"
                 )
-        yield from self._notes
-        for location in self._overwritten:
-            yield f"{location}: the previous node has been removed (overwrite) and is lost"
+        for note, where in self._notes.items():
+            try:
+                applies = where is None or holds_anything(*where)
+            except BaseException:
+                applies = True
+            if applies:
+                yield note
 
 
 def _remove(node: _Node) -> str | None:
     """Remove only this node; return a note about what remains of it."""
-    store, path, format_, metadata = node
+    store, path, format_, metadata, _ = node
+    location = Location(store, path)
     documents = format_.documents(path)
     if isinstance(metadata, ArrayMetadata):
         for document in documents:
             store.erase(document)
         if not store.supports_listing:
-            return f"{node.location}: chunks of the array may remain; the store cannot list them"
-        chunks, keys = _stored(node, metadata)
+            return f"{location}: chunks of the array may remain; the store cannot list them"
+        chunks, keys = _stored_chunks(node, metadata)
         chunks.erase_values(keys)
         return None
     if not store.supports_listing:  # whether the group is empty is not known
-        return f"{node.location}: this new group is kept"
+        return f"{location}: this new group is kept"
     below = chain.from_iterable(map(store.list_prefix, format_.prefixes(path)))
     key = next((key for key in below if key not in documents), None)
     if key is None:
@@ -264,15 +256,23 @@ def _remove(node: _Node) -> str | None:
     if format_.read(store, path) is None:
         return None
     reason = "" if key is None else f", because it contains {key!r}"
-    return f"{node.location}: this new group is kept{reason}"
+    return f"{location}: this new group is kept{reason}"
 
 
-def _stored(node: _Node, metadata: ArrayMetadata) -> tuple[Store, list[str]]:
+def _leave(node: _Node) -> str | None:
+    """A note about a node that the call, or another writer, may have stored."""
+    keys = [key for key in node.format.documents(node.path) if node.store.exists(key)]
+    if not keys:
+        return None
+    return node.remains(f"this attempt may have stored {', '.join(map(repr, keys))}")
+
+
+def _stored_chunks(node: _Node, metadata: ArrayMetadata) -> tuple[Store, list[str]]:
     """The keys of the stored chunks of an array, and their store."""
+    location = Location(node.store, node.path)
     try:
-        array = StoredArray(
-            node.store, node.path, node.format, metadata, resolve_metadata(metadata, node.location)
-        )
+        resolved = resolve_metadata(metadata, location)
+        array = StoredArray(node.store, node.path, node.format, metadata, resolved)
     except ZarrError:
         # The codecs of a copied array may not be installed.
         prefix = node.format.chunk_prefix(node.path)
@@ -280,47 +280,6 @@ def _stored(node: _Node, metadata: ArrayMetadata) -> tuple[Store, list[str]]:
             raise
         return node.store, []
     return array.chunk_store, [key for _, key in array.stored_chunks()]
-
-
-def _incomplete(store: Store, format_: Format, path: str, remedy: str) -> Iterator[str]:
-    """Notes about a path with incomplete contents."""
-    try:
-        found = holds_anything(store, path, format_)
-    except BaseException as failure:
-        yield f"{Location(store, path)}: may be incomplete ({_reason(failure)})"
-    else:
-        if found:
-            yield f"{Location(store, path)}: is incomplete; {remedy}"
-
-
-def _doubtful(node: _Node) -> Iterator[str]:
-    """Notes about a node whose metadata may have been stored by a failed call."""
-    store, path, format_, metadata = node
-    try:
-        found = format_.read(store, path)
-        if found is None:
-            keys = [key for key in format_.documents(path) if store.exists(key)]
-        else:
-            keys = [*format_.documents(path)[:1]]
-    except BaseException as failure:
-        yield (
-            f"{node.location}: whether this {_kind(node)} was created is not known "
-            f"({_reason(failure)}); check it before you try again"
-        )
-        return
-    if found is None and keys:
-        yield f"{node.location}: {', '.join(map(repr, keys))} may remain of this attempt; remove it"
-    elif type(found) is type(metadata) and strictjson.identical(
-        format_.to_json(found), format_.to_json(metadata)
-    ):
-        yield (
-            f"{node.location}: an equal node exists, perhaps created by this attempt and incomplete; "
-            "check it before you try again"
-        )
-
-
-def _kind(node: _Node) -> str:
-    return "array" if isinstance(node.metadata, ArrayMetadata) else "group"
 
 
 def _reason(failure: BaseException) -> str:

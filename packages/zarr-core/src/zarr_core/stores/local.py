@@ -11,7 +11,7 @@ import os
 import re
 import stat
 import time
-from contextlib import nullcontext, suppress
+from contextlib import ExitStack, nullcontext, suppress
 from math import inf
 from pathlib import PurePath
 from time import monotonic
@@ -25,7 +25,7 @@ from zarr_core.interfaces.keylock import key_lock
 from zarr_core.interfaces.keys import check_key, check_prefix
 from zarr_core.interfaces.store import FileLayout, Store
 from zarr_core.printable import quoted
-from zarr_core.stores import local_read, local_write
+from zarr_core.stores import local_files
 from zarr_core.user_warning import warn
 
 if TYPE_CHECKING:
@@ -37,9 +37,12 @@ if TYPE_CHECKING:
 __all__ = ["LocalStore"]
 
 _MISSING = -1
+_ANY_SIZE = (1 << 63) - 1  # a limit that no file exceeds
 _TICK = 20_000_000  # nanoseconds; the clock of most file systems advances every 1 to 10 ms
-_FOLLOW = "To follow links out of the store, pass storage_options={'follow_links': True}"
+_UNCHECKED = 5e-4  # seconds in which the directories of small chunks are not checked for each chunk
+_REMEMBERED = 100_000  # directories
 _SHOWN = 5  # links in a warning
+_FOLLOW = "To follow links out of the store, pass storage_options={'follow_links': True}"
 
 
 class LocalStore(Store):
@@ -97,11 +100,12 @@ class LocalStore(Store):
         """Absolute path of the directory."""
         self.read_only = read_only
         self._fsync = fsync
-        root = self.path.replace(os.sep, "/")
-        self._root = root if root.endswith("/") else root + "/"
-        self._boundary = local_read.Boundary(self._root, follow_links)
-        # The fast paths for known directories do not check names.
-        self._inside_until = {} if system_calls.IS_WINDOWS else self._boundary.inside_until
+        self._follow_links = follow_links
+        self._root = f"{self.path.replace(os.sep, '/').rstrip('/')}/"
+        # Prefixes that were inside -> until when (time.monotonic) many small chunks rely on it.
+        self._inside_until: dict[str, float] = {} if system_calls.IS_WINDOWS else {"": inf}
+        self._folds_case: bool | None = None
+        self._hidden: set[str] = set()  # links that a warning has named
         # For speed: access() with the final separator is True for directories only.
         if not os.access(self._root, os.F_OK) and os.path.lexists(self.path):
             with suppress(OSError):  # reported by the first operation
@@ -137,80 +141,40 @@ class LocalStore(Store):
     # --- readable ---
 
     def get(self, key: str) -> Buffer | None:
-        return self.get_limited(key, local_read.ANY_SIZE)  # type: ignore[return-value]  # within the limit
+        return self.get_limited(key, _ANY_SIZE)  # type: ignore[return-value]  # within the limit
 
     def get_limited(self, key: str, limit: int) -> Buffer | int | None:
         descriptor = self._open(key)
         if descriptor == _MISSING:
             return None
         try:
-            return local_read.read_limited(descriptor, limit)
+            size = local_files.size_of(descriptor)
+            return size if size > limit else local_files.read(descriptor, 0, size)
         except (OSError, MemoryError, OverflowError) as error:
             raise self._read_error(key, error) from error
         finally:
             os.close(descriptor)
 
     def get_into(self, key: str, buffer: memoryview) -> int | None:
-        # The usual case; _get_into handles all others.
-        directory = key[: key.rfind("/") + 1]
-        until = self._inside_until.get(directory)
-        if until is not None and "\\" not in key:
-            if until <= monotonic():
-                self._check_inside(directory)
-            try:
-                descriptor = os.open(self._root + key, local_read.OPEN_FLAGS)
-            except (FileNotFoundError, NotADirectoryError):
-                check_key(key)
-                return None
-            except (OSError, ValueError):
-                pass
-            else:
-                try:
-                    size = os.lseek(descriptor, 0, os.SEEK_END)
-                    if (
-                        0 < size <= len(buffer)
-                        and system_calls.preadv(descriptor, (buffer,), 0) == size
-                    ):
-                        return size
-                except OSError:
-                    pass
-                finally:
-                    os.close(descriptor)
-        return self._get_into(key, buffer)
-
-    def _get_into(self, key: str, buffer: memoryview) -> int | None:
         descriptor = self._open(key, monotonic())
         if descriptor == _MISSING:
             return None
         try:
-            return local_read.read_into(descriptor, buffer)
+            size = os.lseek(descriptor, 0, os.SEEK_END)  # the usual case of read_into, for speed
+            if 0 < size <= len(buffer) and system_calls.preadv(descriptor, (buffer,), 0) == size:
+                return size
+            return local_files.read_into(descriptor, buffer)
         except OSError as error:
             raise self._read_error(key, error) from error
         finally:
             os.close(descriptor)
 
-    def _part(self, key: str, part: ByteRange) -> Buffer | None:
-        descriptor = self._open(key)
-        if descriptor == _MISSING:
-            return None
-        try:
-            return local_read.read_part(descriptor, part)
-        except (OSError, MemoryError, OverflowError) as error:
-            raise self._read_error(key, error) from error
-        finally:
-            os.close(descriptor)
-
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
-        return self._open_reader(key, local_read.FileReader, first is not None)
-
-    def _open_reader(
-        self, key: str, reader: type[local_read.FileReader], read_next: bool
-    ) -> ByteReader | None:
         descriptor = self._open(key)
         if descriptor == _MISSING:
             return None
         try:
-            return reader(descriptor, self, key, read_next)
+            return local_files.FileReader(descriptor, self, key, first is not None)
         except OSError as error:
             raise self._read_error(key, error) from error
 
@@ -218,19 +182,9 @@ class LocalStore(Store):
         if type(self) is not LocalStore:  # a subclass may do more
             return None
         # Compiled code does not synchronize files with the disk.
-        return FileLayout(
-            self.path, self._boundary.follow_links, not (self.read_only or self._fsync)
-        )
+        return FileLayout(self.path, self._follow_links, not (self.read_only or self._fsync))
 
     def exists(self, key: str) -> bool:
-        if self._inside_until.get(key[: key.rfind("/") + 1], 0.0) == inf and "\\" not in key:
-            try:
-                if stat.S_ISREG(os.lstat(self._root + key).st_mode):
-                    return True
-            except FileNotFoundError:
-                return not check_key(key)
-            except (OSError, ValueError):
-                pass
         return self._status(key) is not None
 
     def getsize(self, key: str) -> int | None:
@@ -239,27 +193,25 @@ class LocalStore(Store):
 
     def generation(self, key: str) -> str | None:
         # A value is never changed in place: a new value is a new file.
-        it = self._status(key)
-        if it is None:
+        status = self._status(key)
+        if status is None:
             return None
         # A later value could have the same inode, so it must not have the same time.
-        until = it.st_mtime_ns + _TICK
+        until = status.st_mtime_ns + _TICK
         if until - _TICK <= (now := time.time_ns()) < until:
             time.sleep((until - now) / 1e9)
-        return f"{it.st_ino:x}-{it.st_mtime_ns:x}-{it.st_size:x}"
+        return f"{status.st_ino:x}-{status.st_mtime_ns:x}-{status.st_size:x}"
 
     def _status(self, key: str) -> os.stat_result | None:
         self._check(key)
         try:
             status = os.lstat(self._root + key)
             if stat.S_ISLNK(status.st_mode):
-                status = os.stat(self._linked(key))
+                status = os.stat(self._link_target(key))
         except (FileNotFoundError, NotADirectoryError):
             return None
-        except OSError as error:
+        except (OSError, ValueError) as error:
             raise self._read_error(key, error) from error
-        except ValueError as error:
-            raise self._key_error(key) from error
         if stat.S_ISDIR(status.st_mode):
             return None
         if not stat.S_ISREG(status.st_mode):
@@ -269,36 +221,27 @@ class LocalStore(Store):
     def _open(self, key: str, now: float = inf) -> int:
         """Open the file of a key for reading; ``_MISSING`` if there is none.
 
-        Its directories are checked, so only the last segment is unchecked.  If it is "", "." or
-        "..", it names a directory, which cannot be read; then the key is rejected.
+        The names of known directories are not checked.  If the last segment of the key is "", "."
+        or "..", it names a directory, which cannot be read; then the key is rejected.
         """
-        if self._inside_until.get(key[: key.rfind("/") + 1], 0.0) < now or "\\" in key:
+        until = self._inside_until.get(key[: key.rfind("/") + 1])
+        if until is None or "\\" in key:
             self._check(key, now)
+        elif until < now:
+            self._check_inside(key, now)
         try:
-            return os.open(self._root + key, local_read.OPEN_FLAGS)
+            return os.open(self._root + key, local_files.READ_FLAGS)
         except (FileNotFoundError, NotADirectoryError):
             check_key(key)
             return _MISSING
-        except OSError as error:
-            check_key(key)
-            if error.errno != errno.ELOOP:
+        except (OSError, ValueError) as error:
+            if getattr(error, "errno", None) != errno.ELOOP:
                 raise self._read_error(key, error) from error
             cause = error
-        except ValueError as error:
-            raise self._key_error(key) from error
-        path = self._linked(key)
         try:
-            return os.open(path, local_read.OPEN_FLAGS)
+            return os.open(self._link_target(check_key(key)), local_files.READ_FLAGS)
         except OSError:
             raise self._read_error(key, cause) from cause
-
-    def _linked(self, key: str) -> str:
-        """The target of the symbolic link at a key."""
-        real = self._boundary.real_path(self._root + key)
-        if real is None:
-            reason = "a symbolic link that leads out of the store, in a circle or nowhere"
-            raise StoreReadError(f"{reason}. {_FOLLOW}", self, key) from _outside()
-        return real
 
     # --- writeable ---
 
@@ -306,30 +249,32 @@ class LocalStore(Store):
         path = self._path_to_change(key, monotonic())
         buffers = (value,) if isinstance(value, (bytes, bytearray, memoryview)) else value
         try:
-            local_write.replace_file(path, buffers, sync=self._fsync)
+            local_files.replace_file(path, buffers, sync=self._fsync)
         except OSError as error:
             # With fsync, the failure may have come after the new value was stored.
             raise self._write_error(key, error, "" if self._fsync else path) from error
 
     def update(self, key: str, change: Change) -> None:
         path = self._path_to_change(key)
-        with key_lock(self.path, key):
+        with key_lock(self.path, key), ExitStack() as stack:
             try:
-                lock = local_write.lock(path)
+                stack.enter_context(local_files.file_lock(path))
             except OSError as error:
                 raise self._write_error(key, error, path) from error
             stored = False
             try:
                 stored = self._change(key, change)
             finally:
-                local_write.unlock(path, lock)
+                stack.close()
                 if not stored:  # the lock file may have been the last file of its directory
-                    local_write.remove_empty_directories(os.path.dirname(path), self._root)
+                    local_files.remove_empty_directories(os.path.dirname(path), self._root)
 
     def _change(self, key: str, change: Change) -> bool:
-        reader = self._open_reader(key, local_read.ReferencingReader, False)
+        reader = self.open_value(key)
         # The new value may refer to the open file.
         with reader or nullcontext():
+            if isinstance(reader, local_files.FileReader):
+                reader.has_references = True
             value = change(reader)
             if value is None:
                 if reader is not None:
@@ -346,7 +291,7 @@ class LocalStore(Store):
             return
         except OSError as error:
             raise self._write_error(key, error, path) from error
-        local_write.remove_empty_directories(os.path.dirname(path), self._root)
+        local_files.remove_empty_directories(os.path.dirname(path), self._root)
 
     def erase_prefix(self, prefix: str) -> None:
         check_prefix(prefix)
@@ -356,21 +301,21 @@ class LocalStore(Store):
             if prefix and os.path.islink(path):
                 os.unlink(path)
             elif os.path.isdir(path):
-                local_write.remove_tree(path, keep_top=not prefix)
+                local_files.remove_tree(path, keep_top=not prefix)
             else:
                 return
         except OSError as error:
             raise self._write_error(prefix, error) from error
         if prefix:
-            local_write.remove_empty_directories(os.path.dirname(path), self._root)
+            local_files.remove_empty_directories(os.path.dirname(path), self._root)
 
     def move_prefix(self, prefix: str, target: str) -> bool:
-        old, new = (self._path_to_change(check_prefix(it)[:-1]) for it in (prefix, target))
+        old, new = (self._path_to_change(check_prefix(name)[:-1]) for name in (prefix, target))
         try:
-            moved = local_write.move_tree(old, new)
+            moved = local_files.move_tree(old, new)
         except OSError as error:
             raise self._write_error(prefix, error) from error
-        local_write.remove_empty_directories(os.path.dirname(old), self._root)
+        local_files.remove_empty_directories(os.path.dirname(old), self._root)
         return moved
 
     def sweep(self, older_than: float = 3600.0) -> int:
@@ -384,38 +329,66 @@ class LocalStore(Store):
         """
         self._require_writable("")
         try:
-            return local_write.remove_leftovers(self.path, older_than)
+            return local_files.remove_leftovers(self.path, older_than)
         except OSError as error:
             raise self._write_error("", error) from error
 
     # --- listable ---
 
     def list_prefix(self, prefix: str) -> Iterator[str]:
-        self._check_listing(prefix)
+        self._check_inside(check_prefix(prefix))
         return self._walk(prefix)
 
     def _walk(self, prefix: str) -> Iterator[str]:
-        try:
-            yield from self._boundary.walk(prefix)
-        except OSError as error:
-            raise self._list_error(prefix, error) from error
-        self._warn_of_hidden_links()
+        hidden: list[str] = []
+        stack = [prefix]
+        while stack:
+            keys, prefixes = self._scan(stack.pop(), hidden)
+            yield from keys
+            stack += prefixes
+        self._warn_of_hidden(hidden)
 
     def list_dir(self, prefix: str) -> Listing:
-        self._check_listing(prefix)
-        try:
-            listing = self._boundary.scan(prefix)
-        except OSError as error:
-            raise self._list_error(prefix, error) from error
-        self._warn_of_hidden_links()
+        self._check_inside(check_prefix(prefix))
+        hidden: list[str] = []
+        listing = self._scan(prefix, hidden)
+        self._warn_of_hidden(hidden)
         return listing
 
-    def _warn_of_hidden_links(self) -> None:
+    def _scan(self, prefix: str, hidden: list[str]) -> Listing:
+        """The keys and prefixes directly below a prefix; adds links to other directories."""
+        keys: list[str] = []
+        prefixes: list[str] = []
+        try:
+            with os.scandir(self._root + prefix) as entries:
+                for entry in entries:
+                    name = entry.name
+                    if "\\" in name:  # not in a key
+                        continue
+                    if entry.is_file(follow_symlinks=False):
+                        if not (name[0] == "." and local_files.is_ours(name)):
+                            keys.append(prefix + name)
+                    elif entry.is_dir(follow_symlinks=False):
+                        prefixes.append(f"{prefix}{name}/")
+                    elif not (entry.is_symlink() and entry.is_dir()):
+                        keys.append(prefix + name)
+                    elif (target := self._real_path(entry.path)) is None:
+                        keys.append(prefix + name)
+                        hidden.append(prefix + name)
+                    elif not self._leads_back(entry.path, target):
+                        prefixes.append(f"{prefix}{name}/")
+        except (FileNotFoundError, NotADirectoryError):
+            pass  # missing, or removed meanwhile
+        except OSError as error:
+            raise self._list_error(prefix, error) from error
+        return keys, prefixes
+
+    def _warn_of_hidden(self, links: list[str]) -> None:
         """Warn once of links to directories, whose contents a listing does not have."""
-        if not (hidden := self._boundary.hidden) or all(hidden.values()):
+        new = [link for link in links if link not in self._hidden]
+        if not new:
             return
-        new = [key for key, is_named in hidden.items() if not is_named]
-        hidden.update(dict.fromkeys(new, True))
+        self._hidden.update(new)
         more = f" and {len(new) - _SHOWN} more" if len(new) > _SHOWN else ""
         warn(
             f"{self}: the contents of symbolic links to directories outside of the store are "
@@ -436,41 +409,98 @@ class LocalStore(Store):
         return f"LocalStore({self.path!r}{', read_only=True' if self.read_only else ''})"
 
     def __reduce__(self) -> tuple[type[Self], tuple[str, bool, bool, bool]]:
-        return type(self), (self.path, self.read_only, self._fsync, self._boundary.follow_links)
+        return type(self), (self.path, self.read_only, self._fsync, self._follow_links)
 
-    # --- checks ---
+    # --- keys and links ---
 
     def _check(self, key: str, now: float = inf) -> None:
         """Reject invalid keys, and those that a link leads out of the store."""
         check_key(key)
         if system_calls.IS_WINDOWS and (problem := system_calls.name_problem(key)):
             raise StoreKeyError(problem, store=self, key=key)
-        directory = key[: key.rfind("/") + 1]
-        if self._inside_until.get(directory, 0.0) < now:
-            self._check_inside(directory, now)
+        if self._inside_until.get(key[: key.rfind("/") + 1], 0.0) < now:
+            self._check_inside(key, now)
 
-    def _check_inside(self, prefix: str, now: float = inf) -> None:
+    def _check_inside(self, key: str, now: float = inf) -> None:
+        """Raise an error if a link leads the directory of a key out of the store.
+
+        ``now`` permits what was seen at most half a millisecond before that time.
+        """
+        inside_until = self._inside_until
+        until = inf if self._follow_links else monotonic() + _UNCHECKED
+        end = -1
+        while (end := key.find("/", end + 1)) > 0:
+            prefix = key[: end + 1]
+            if (known := inside_until.get(prefix, 0.0)) >= now:
+                continue
+            path = self._root + key[:end]
+            try:
+                is_link = stat.S_ISLNK(os.lstat(path).st_mode)
+            except (FileNotFoundError, NotADirectoryError):
+                return
+            except ValueError as error:
+                raise self._key_error(prefix) from error
+            except OSError as error:
+                raise self._list_error(prefix, error) from error
+            if is_link and self._real_path(path) is None:
+                raise self._link_error(prefix, "on the way leads out of the store")
+            if not known:
+                self._check_case(path, prefix)
+                if system_calls.IS_WINDOWS:  # which has names to check each time
+                    continue
+                if len(inside_until) > _REMEMBERED:
+                    inside_until.clear()
+            inside_until[prefix] = until
+
+    def _check_case(self, path: str, key: str) -> None:
+        """Raise an error if only a directory with other upper and lower case exists."""
+        parent, _, name = path.rpartition("/")
+        names: list[str] = []
+        with suppress(OSError):
+            if self._folds_case is None and name != name.swapcase():
+                self._folds_case = False
+                other = os.lstat(f"{parent}/{name.swapcase()}")
+                self._folds_case = os.path.samestat(os.lstat(path), other)
+            if self._folds_case:
+                folded = name.casefold()
+                names = [entry for entry in os.listdir(parent) if entry.casefold() == folded]
+        if names and name not in names:
+            raise StoreKeyError(
+                f"the file system does not distinguish {name!r} from {names[0]!r}, which exists; "
+                "choose another name",
+                self,
+                key,
+            )
+
+    def _real_path(self, path: str) -> str | None:
+        """The target of a link; None if it is outside the store, circular or missing."""
         try:
-            inside = self._boundary.contains(prefix, now)
-        except OSError as error:
-            raise self._list_error(prefix, error) from error
-        except ValueError as error:
-            raise self._key_error(prefix) from error
-        except local_read.CaseConflictError as error:
-            raise StoreKeyError(str(error), store=self, key=prefix) from error
-        if not inside:
-            reason = "a symbolic link on the way leads out of the store"
-            raise StoreReadError(f"{reason}. {_FOLLOW}", self, prefix) from _outside()
+            target = os.path.realpath(path, strict=True)
+        except OSError:
+            return None
+        root = os.path.join(os.path.realpath(self.path), "")
+        return target if self._follow_links or f"{target}/".startswith(root) else None
 
-    def _check_listing(self, prefix: str) -> None:
-        check_prefix(prefix)
-        self._check_inside(prefix)
+    def _link_target(self, key: str) -> str:
+        """The target of the symbolic link at a key."""
+        target = self._real_path(self._root + key)
+        if target is None:
+            raise self._link_error(key, "leads out of the store, in a circle or nowhere")
+        return target
+
+    def _leads_back(self, path: str, target: str) -> bool:
+        """Whether a link leads to a directory above it: listing that would not terminate."""
+        while len(path) > len(self._root):
+            path = os.path.dirname(path)
+            if os.path.realpath(path) == target:
+                return True
+        return False
 
     def _path_to_change(self, key: str, now: float = inf) -> str:
         if self.read_only:
             self._require_writable(key)
         self._check(key, now)
-        if ".zarr-" in key and any(map(local_write.is_ours, key.split("/"))):
+        if ".zarr-" in key and any(map(local_files.is_ours, key.split("/"))):
             raise StoreKeyError(
                 "names that begin with '.' and end in '.zarr-partial' or '.zarr-lock' belong to "
                 "the store",
@@ -489,9 +519,17 @@ class LocalStore(Store):
     def _key_error(self, key: str) -> StoreKeyError:
         return StoreKeyError("not a key: contains a NUL or cannot be encoded", self, ascii(key))
 
-    def _read_error(self, key: str, error: Exception) -> StoreReadError:
+    def _link_error(self, key: str, reason: str) -> StoreReadError:
+        failure = StoreReadError(f"a symbolic link {reason}. {_FOLLOW}", self, key)
+        # As by Linux's openat2(RESOLVE_BENEATH).
+        failure.__cause__ = OSError(errno.EXDEV, "the path leaves the directory of the store")
+        return failure
+
+    def _read_error(self, key: str, error: Exception) -> StoreError:
         check_key(key)  # an invalid key is the more precise message
-        return StoreReadError(local_read.read_failure(error), self, key)
+        if isinstance(error, ValueError):
+            return self._key_error(key)
+        return StoreReadError(local_files.read_failure(error), self, key)
 
     def _list_error(self, prefix: str, error: OSError) -> StoreReadError:
         return StoreReadError(f"cannot be listed: {error.strerror}", self, prefix)
@@ -506,11 +544,6 @@ class LocalStore(Store):
             kept = "; the old value is kept" if path and os.path.isfile(path) else ""
             reason = f"cannot be changed: {error.strerror or error}{kept}"
         return StoreError(reason, self, key)
-
-
-def _outside() -> OSError:
-    """The cause for a rejected link: the errno of Linux's ``openat2(RESOLVE_BENEATH)``."""
-    return OSError(errno.EXDEV, "the path leaves the directory of the store")
 
 
 # --- URLs ---
@@ -548,29 +581,25 @@ def path_from_url(url: str) -> str:
 
 # --- files that are not directories ---
 
-# First bytes, type of file, how to open it.
-_SIGNATURES = (
-    (b"\x89HDF\r\n\x1a\n", "an HDF5 file", "import it with zarr-import, or read it with h5py"),
-    (b"CDF", "a NetCDF file", "import it with zarr-import, or read it with xarray"),
-    (b"PK", "a zip archive", "open it as zip://PATH, or give it the suffix .zip"),
-    (b"II*\0", "a TIFF file", "read it with tifffile, which can show it as Zarr"),
-    (b"MM\0*", "a TIFF file", "read it with tifffile, which can show it as Zarr"),
-    (b"SQLite format 3", "an SQLite database", "open it as sqlite://PATH"),
-    (
-        b"\x93NUMPY",
-        "an array of NumPy",
-        "import it with zarr-import, or read it with numpy.load",
-    ),
-)
+_SIGNATURES = {  # first bytes -> type of file; how to open it
+    b"\x89HDF\r\n\x1a\n": "an HDF5 file; import it with zarr-import, or read it with h5py",
+    b"CDF": "a NetCDF file; import it with zarr-import, or read it with xarray",
+    b"PK": "a zip archive; open it as zip://PATH, or give it the suffix .zip",
+    b"II*\0": "a TIFF file; read it with tifffile, which can show it as Zarr",
+    b"MM\0*": "a TIFF file; read it with tifffile, which can show it as Zarr",
+    b"SQLite format 3": "an SQLite database; open it as sqlite://PATH",
+    b"\x93NUMPY": "an array of NumPy; import it with zarr-import, or read it with numpy.load",
+}
 
 
 def _describe_file(path: str) -> str:
     """Describe something that exists and is not a directory."""
-    start = b""
+    start, description = b"", "a file"
     if os.path.isfile(path):  # opening a pipe waits for its writer
         with suppress(OSError), open(path, "rb", buffering=0) as file:
             start = file.read(16)
-    for signature, meaning, advice in _SIGNATURES:
+    for signature, meaning in _SIGNATURES.items():
         if start.startswith(signature):
-            return f"is {meaning}, not a directory, so not a local store; {advice}"
-    return "is a file, not a directory, so not a local store"
+            description = meaning
+    kind, separator, advice = description.partition(";")
+    return f"is {kind}, not a directory, so not a local store{separator}{advice}"

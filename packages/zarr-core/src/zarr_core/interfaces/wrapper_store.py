@@ -1,0 +1,147 @@
+"""Base class of stores that wrap another store.
+
+Subclasses override the operations that they change.  Wrappers can be nested in any order.
+"""
+
+from __future__ import annotations
+
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from zarr_core.errors import StoreError
+from zarr_core.interfaces.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+
+    _Method = TypeVar("_Method", bound=Callable[..., Any])
+
+# If a subclass replaces the first, the second is that of Store, which calls the first.
+_DERIVED = {
+    "get": "get_limited", "open_value": "open_again", "set": "set_values", "url": "__str__",
+}  # fmt: skip
+
+
+def _forward(method: _Method) -> _Method:
+    """A method that calls that of the inner store."""
+    name = method.__name__
+
+    @wraps(method, updated=())  # not abstract
+    def forward(self: WrapperStore, *arguments: Any, **options: Any) -> Any:
+        return getattr(self.inner, name)(*arguments, **options)
+
+    return cast("_Method", forward)
+
+
+class WrapperStore(Store):
+    """A store that passes every operation on to another store.
+
+    Parameters
+    ----------
+    inner : Store
+        The wrapped store; closed by ``close``.
+
+    Notes
+    -----
+    A wrapper is equal to ``inner``, because it has the same location.  Its capabilities,
+    ``read_only`` and ``max_concurrency`` are copied from ``inner`` when it is created.  ``update``
+    has the guarantees of the inner store.
+
+    Raises
+    ------
+    StoreError
+        If ``inner`` is not a store.
+    """
+
+    def __init__(self, inner: Store) -> None:
+        if not isinstance(inner, Store):
+            raise StoreError(
+                f"{type(self).__name__} requires a store, not {type(inner).__name__}; pass "
+                "LocalStore(path), MemoryStore(mapping), or the store of an array or group",
+                store=repr(inner),
+            )
+        self.inner = inner
+        """The wrapped store."""
+        self.read_only = inner.read_only
+        self.supports_listing = inner.supports_listing
+        self.supports_erasing = inner.supports_erasing
+        self.metadata_first = inner.metadata_first
+        self.supports_consolidated_metadata = inner.supports_consolidated_metadata
+        self.in_memory = inner.in_memory
+        self.max_concurrency = inner.max_concurrency
+        self.batch_nbytes = inner.batch_nbytes
+        self.opening_nbytes, self.gap_bytes = inner.opening_nbytes, inner.gap_bytes
+        self.realm = inner.realm
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        for name, derived in _DERIVED.items():
+            base = next(kind for kind in cls.__mro__ if {name, derived} & vars(kind).keys())
+            if derived not in vars(base):
+                setattr(cls, derived, getattr(Store, derived))
+
+    @property
+    def url(self) -> str:
+        return self.inner.url
+
+    # --- readable ---
+
+    get = _forward(Store.get)
+    get_limited = _forward(Store.get_limited)
+    get_partial_values = _forward(Store.get_partial_values)
+    get_into = _forward(Store.get_into)
+    open_value = _forward(Store.open_value)
+    open_again = _forward(Store.open_again)
+    discard_cached = _forward(Store.discard_cached)
+    exists = _forward(Store.exists)
+    getsize = _forward(Store.getsize)
+    generation = _forward(Store.generation)
+
+    # --- writeable ---
+
+    set = _forward(Store.set)
+    set_values = _forward(Store.set_values)
+    set_partial_values = _forward(Store.set_partial_values)
+    update = _forward(Store.update)
+    erase = _forward(Store.erase)
+    erase_values = _forward(Store.erase_values)
+    erase_prefix = _forward(Store.erase_prefix)
+    move_prefix = _forward(Store.move_prefix)
+
+    # --- listable ---
+
+    list_prefix = _forward(Store.list_prefix)
+    list_sizes = _forward(Store.list_sizes)
+    list = _forward(Store.list)
+    list_dir = _forward(Store.list_dir)
+
+    # --- the object ---
+
+    flush = _forward(Store.flush)
+    close = _forward(Store.close)
+
+    @property
+    def identity(self) -> Hashable:
+        """Location for comparisons: the innermost store, unless a wrapper changes it."""
+        return self.inner.identity if isinstance(self.inner, WrapperStore) else self.inner
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Store):
+            return NotImplemented
+        return self.identity == (other.identity if isinstance(other, WrapperStore) else other)
+
+    def __hash__(self) -> int:
+        return hash(self.identity)
+
+    def __str__(self) -> str:
+        return str(self.inner)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(repr, self._arguments()))})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self._arguments()
+
+    def _arguments(self) -> tuple[Any, ...]:
+        """Return the arguments of the class that recreate this object."""
+        return (self.inner,)
