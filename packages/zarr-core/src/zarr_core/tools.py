@@ -94,6 +94,7 @@ _MODULE_OF = {
     "other_providers": "zarr_core.registry.hints",
     "parallel_for": "zarr_core.threads",
     "parse_lengths": "zarr_core.normalize.chunk_shapes",
+    "parse_selection": "zarr_core.hierarchy.array",
     "path_from_url": "zarr_core.stores.local",
     "printable_message": "zarr_core.printable",
     "project": "zarr_core.selection.projection",
