@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from servers.browser import need_browser
-from zarr_display import chunk_map
+from zarr_display.chunk_map import chunk_map
 
 pytestmark = pytest.mark.slow
 

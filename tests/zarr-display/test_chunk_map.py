@@ -11,7 +11,7 @@ from counting_store import CountingStore
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from zarr_core.errors import StoreCapabilityError
-from zarr_display import chunk_map
+from zarr_display.chunk_map import chunk_map
 from zarr_display.colours import SCALE
 
 RANDOM = np.random.default_rng(7)

@@ -6,7 +6,7 @@ import pytest
 import zarr_core as zarr
 from hostile_text import NAME, create, raw_signs
 from rich.console import Console
-from zarr_display import chunk_map
+from zarr_display.chunk_map import chunk_map
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from io import StringIO
 
 import pytest
 import zarr_core as zarr
-from zarr_display import chunk_map
+from zarr_display.chunk_map import chunk_map
 
 
 @pytest.fixture
@@ -45,6 +45,7 @@ def test_chunk_maps_have_the_colours_of_the_picture(shown):
 def test_rich_is_imported_on_demand():
     program = """
 import sys, zarr_core as zarr
+from zarr_display.chunk_map import chunk_map
 group = zarr.create_group()
 array = group.create_array("a", shape=4, chunks=2)
 for shown in (group, array, array.info, group.tree(), chunk_map(array), array.attrs):

@@ -58,7 +58,7 @@ class Array(Node[ArrayMetadata]):
 
     _instead: ClassVar = {
         "astype": "array[...].astype(dtype)",
-        "chunk_map": "zarr_display.chunk_map(array)",
+        "chunk_map": "zarr_display.chunk_map.chunk_map(array)",
         "chunk_store": "array.stored.chunk_store",
         "compressor": "array.compressors",
         "dimension_units": 'array.attrs["dimension_units"]',

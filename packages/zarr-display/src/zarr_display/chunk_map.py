@@ -123,12 +123,12 @@ class ChunkMap:
 
     def to_svg(self) -> str:
         """Return the map as a standalone SVG file."""
-        from zarr_display.chunk_grid_map_svg import picture
+        from zarr_display.chunk_map_svg import picture
 
         return picture(self, alone=True)
 
     def _repr_html_(self) -> str:
-        from zarr_display.chunk_grid_map_svg import html
+        from zarr_display.chunk_map_svg import html
 
         return html(self)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zarr_display.chunk_grid_map import largest_mean, summary
+from zarr_display.chunk_map import largest_mean, summary
 from zarr_display.colours import SCALE
 from zarr_display.html import number, tag, text
 from zarr_display.humanize import counted, format_nbytes
@@ -17,7 +17,7 @@ from zarr_display.svg import label, svg
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from zarr_display.chunk_grid_map import ChunkMap, Numbers
+    from zarr_display.chunk_map import ChunkMap, Numbers
 
 _WIDTH, _HEIGHT = 460, 380  # maximum size of the cells, unless they would become too small
 _LARGEST, _SMALLEST = 22, 5  # side length of a cell
