@@ -46,7 +46,7 @@ NAMES = {
         format_of_new formats_without holds_anything in_one_thread inner_order installed_entry_points
         is_auxiliary is_integer is_node_name is_provided is_reserved_name join json_pointer keep_nonfinite
         key_lock key_order listed log create_extension make_room
-         normalise_path number_from_text occupied only_keys optional_function opened_store other_providers package_schema parallel_for path_from_url
+         normalise_path number_from_text occupied only_keys optional_function opened_store other_providers package_schema parallel_for parse_selection path_from_url
         printable_message project project_dimension providers_of put quoted read_metadata
         read_metadata_from read_node refuse_misspelt reporting require_consolidating require_erasing require_extension
          scratch store_new stored_node strictjson system_calls take thread_count update_additional_fields walk without_chunks write_fields waiting
@@ -56,7 +56,7 @@ NAMES = {
         Budget Checkpoint ChunkEdges Chunking ConversionError CopyExecutor CopyPlan CopyResult CopyStep
         ElementsDifferError KeyPair MemoryLimitError Plan RechunkPlan RechunkStage Region convert copy
         copy_all copy_store intermediate_array intermediate_path keeps_missing_chunks move
-        plan_conversion plan_stages read_region regions_of remove_documents rename
+        plan_conversion plan_selection plan_stages read_region regions_of remove_documents rename
         supports_intermediate write_region
     """,
 }

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from zarr_core.display import extension
-from zarr_core.errors import ExtensionConflictError, UnknownExtensionError
 from zarr_core.extension import Display, Provider
 from zarr_core.registry import discovery
 
@@ -37,9 +36,6 @@ class Short(Display):
     def rich(self, shown):
         return f"rich {type(shown).__name__}"
 
-    def chunk_map(self, array, dims, at, **options):
-        return array.name, dims, at, options
-
 
 def all_of(root):
     return root, root["x"], root.attrs, root.info, root["x"].info, root.tree()
@@ -67,22 +63,6 @@ def test_rich_shows_text_without_a_display(root):
     assert "[bold]a" in in_rich(hostile.tree())
 
 
-def test_a_chunk_map_needs_a_display(root):
-    with pytest.raises(UnknownExtensionError, match="chunk_map of .*'/x'.*zarr-display"):
-        root["x"].chunk_map()
-
-
-def test_the_hint_says_what_to_install(root, monkeypatch):
-    found = discovery.scan()
-    providers = {kind: names for kind, names in found.providers.items() if kind != "display"}
-    monkeypatch.setattr(discovery, "scan", lambda: replace(found, providers=providers))
-    with (
-        zarr.config.set(disabled_plugins=frozenset()),
-        pytest.raises(UnknownExtensionError, match="pip install --upgrade zarr-display"),
-    ):
-        root["x"].chunk_map()
-
-
 def test_a_display_that_a_block_gives(root):
     with zarr.override_extensions({"display": {"default": Short}}):
         assert [it._repr_html_() for it in (root.info, root.tree())] == [
@@ -98,9 +78,6 @@ def test_a_node_keeps_the_display_with_which_it_is_opened(root):
     assert given._repr_html_() == "<i>StoredGroup</i>"
     assert given["x"]._repr_html_() == "<i>StoredArray</i>"
     assert given.attrs._repr_html_() == "<i>Attributes</i>"
-    assert given["x"].chunk_map(at={0: 1}, cells=3) == (
-        "/x", None, {0: 1}, {"sizes": True, "inner": True, "cells": 3, "most": 100_000},
-    )  # fmt: skip
 
 
 def test_an_object_that_is_not_a_display_is_rejected():
@@ -164,11 +141,9 @@ def test_two_displays_are_a_conflict_until_one_is_chosen(root, monkeypatch):
         Provider("display", "default", target, "acme-display", "1"),
         Provider("display", "default", target, "other-display", "2"),
     )
-    with zarr.config.set(disabled_plugins=frozenset()):
-        with pytest.warns(UserWarning, match="acme-display.*other-display"):
-            assert root._repr_html_() is None
-        with pytest.raises(ExtensionConflictError):
-            root["x"].chunk_map()
+    warns = pytest.warns(UserWarning, match="acme-display.*other-display")
+    with zarr.config.set(disabled_plugins=frozenset()), warns:
+        assert root._repr_html_() is None
     chosen = {"display.default": "other-display"}
     with zarr.config.set(disabled_plugins=frozenset(), providers=chosen):
         assert root._repr_html_() == "<i>StoredGroup</i>"

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from servers.browser import need_browser
+from zarr_display.chunk_map import chunk_map
 
 pytestmark = pytest.mark.slow
 
@@ -93,7 +94,7 @@ def hierarchy():
 def outputs(hierarchy):
     arrays = [array for _, array in hierarchy.arrays(None)]
     shown = [*arrays, hierarchy, hierarchy.attrs, hierarchy.tree(), arrays[0].info]
-    shown += [arrays[0].chunk_map(), hierarchy["flat"].chunk_map(cells=3), arrays[3].chunk_map()]
+    shown += [chunk_map(arrays[0]), chunk_map(hierarchy["flat"], cells=3), chunk_map(arrays[3])]
     html = [it._repr_html_() for it in shown]
     return "<hr>".join(html) + f'<div class="measured">{hierarchy["flat"]._repr_html_()}</div>'
 
@@ -151,7 +152,7 @@ def test_colours_of_cells(hierarchy, tmp_path, dark):
     image = pytest.importorskip("matplotlib.image")
     from zarr_display.colours import SCALE
 
-    (tmp_path / "map.svg").write_text(hierarchy["flat"].chunk_map().to_svg())
+    (tmp_path / "map.svg").write_text(chunk_map(hierarchy["flat"]).to_svg())
     options = ["--window-size=520,300", f"--screenshot={tmp_path / 'map.png'}"]
     if dark:
         options.append("--blink-settings=preferredColorScheme=0")

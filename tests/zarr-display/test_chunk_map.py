@@ -11,6 +11,7 @@ from counting_store import CountingStore
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from zarr_core.errors import StoreCapabilityError
+from zarr_display.chunk_map import chunk_map
 from zarr_display.colours import SCALE
 
 RANDOM = np.random.default_rng(7)
@@ -37,7 +38,7 @@ def arrays(draw):
 @settings(max_examples=30)
 @given(arrays(), st.integers(1, 4))
 def test_cells_sum_stored_chunks(array, cells):
-    shown = array.chunk_map(cells=cells)
+    shown = chunk_map(array, cells=cells)
     whole = array[...]
     counts = [-(-n // c) for n, c in zip(array.shape, array.chunks, strict=True)]
     stored = np.zeros(counts, int)  # only chunks that hold something are
@@ -70,15 +71,15 @@ def three():
 
 
 def test_choose_dimensions(three):
-    assert three.chunk_map().others == "summed over t"
-    shown = three.chunk_map(at={"t": -2})
+    assert chunk_map(three).others == "summed over t"
+    shown = chunk_map(three, at={"t": -2})
     assert (shown.dims, shown.others, shown.shape) == (("y", "x"), "t = 1", (4, 4))
     assert shown.stored.tolist() == [[1] * 4] * 3 + [[0] * 4]
-    assert three.chunk_map(at={0: 0}).stored.sum() == 0
-    assert three.chunk_map(dims=("x", "t")).stored.tolist() == [[0, 3, 0]] * 4
-    assert three.chunk_map(dims="t").stored.tolist() == [0, 12, 0]
-    assert three.chunk_map(dims=()).stored == 12
-    assert three.chunk_map(dims=["y"], at={"x": 11, "t": 1}).stored.tolist() == [1, 1, 1, 0]
+    assert chunk_map(three, at={0: 0}).stored.sum() == 0
+    assert chunk_map(three, dims=("x", "t")).stored.tolist() == [[0, 3, 0]] * 4
+    assert chunk_map(three, dims="t").stored.tolist() == [0, 12, 0]
+    assert chunk_map(three, dims=()).stored == 12
+    assert chunk_map(three, dims=["y"], at={"x": 11, "t": 1}).stored.tolist() == [1, 1, 1, 0]
     for wrong in (
         {"dims": "z"},
         {"dims": [3]},
@@ -89,11 +90,11 @@ def test_choose_dimensions(three):
         {"cells": 0},
     ):
         with pytest.raises(ValueError, match=r"dim|cells"):
-            three.chunk_map(**wrong)
+            chunk_map(three, **wrong)
 
 
 def test_incompressible_chunks(three):
-    shown = three.chunk_map(at={"t": 1})
+    shown = chunk_map(three, at={"t": 1})
     assert np.argwhere(shown.incompressible).tolist() == [[0, 0]]
     assert shown.ratios[0, 0] < 1 < shown.ratios[0, 1]
     assert np.isnan(shown.ratios[3]).all()
@@ -105,17 +106,17 @@ def test_incompressible_chunks(three):
 
 
 def test_text(three):
-    lines = repr(three.chunk_map(at={"t": 1})).splitlines()
+    lines = repr(chunk_map(three, at={"t": 1})).splitlines()
     assert lines[0].startswith("/a/b: 12 of 16 chunks stored, ")
     assert lines[1] == "rows: y (4 chunks), columns: x (4 chunks), t = 1"
     assert lines[3][0] == "!"
     assert lines[3][1:] in ("▆▆▆", "▅▅▅", "▇▇▇", "▄▄▄")
     assert lines[6] == "····"
     assert lines[8].startswith("· not stored  ! not smaller than in memory  ▁ to █ up to ")
-    assert "░" in repr(three.chunk_map(cells=2))
-    assert "2 x 2 chunks per cell" in repr(three.chunk_map(cells=2))
-    assert repr(zarr.create_array(shape=(0, 3)).chunk_map()).splitlines()[3] == "(no chunks)"
-    scalar = zarr.create_array(data=np.int8(3), compressors=None).chunk_map()
+    assert "░" in repr(chunk_map(three, cells=2))
+    assert "2 x 2 chunks per cell" in repr(chunk_map(three, cells=2))
+    assert repr(chunk_map(zarr.create_array(shape=(0, 3)))).splitlines()[3] == "(no chunks)"
+    scalar = chunk_map(zarr.create_array(data=np.int8(3), compressors=None))
     assert repr(scalar).splitlines() == [
         "/: 1 of 1 chunk stored, 1 B, ratio 1.0", "", "█", "", "▁ to █ up to 1 B per chunk",
     ]  # fmt: skip
@@ -129,7 +130,7 @@ def test_no_chunk_is_read(sharded):
     )
     array[:16] = noise(16, 32)
     store.calls.clear()
-    assert array.chunk_map().stored.sum() == 32
+    assert chunk_map(array).stored.sum() == 32
     if sharded:
         assert (store.count("getsize"), store.count("open_value")) == (0, 16)
         assert store.nbytes() <= 16 * (4 * 16 + 4)
@@ -137,10 +138,10 @@ def test_no_chunk_is_read(sharded):
         assert store.count("list_prefix") == 1
         assert store.count("getsize") == store.count() - 1 == 33  # one of them of the document
         store.calls.clear()
-        assert array.chunk_map(at={0: 3}).stored.tolist() == [1] * 8
+        assert chunk_map(array, at={0: 3}).stored.tolist() == [1] * 8
         assert store.count("getsize") == store.count() == 8  # so few are not listed
     store.calls.clear()
-    assert array.chunk_map(sizes=False, inner=False).nbytes is None
+    assert chunk_map(array, sizes=False, inner=False).nbytes is None
     assert store.count("getsize", "get", "open_value") == 0
 
 
@@ -156,7 +157,7 @@ def test_sizes_from_listings():
     store = Listing(inner)
     array = zarr.open_array(store)
     store.calls.clear()
-    assert array.chunk_map().nbytes.sum() == array.nbytes_stored()
+    assert chunk_map(array).nbytes.sum() == array.nbytes_stored()
     assert array.info_complete()["Size stored"].endswith(f"({array.nbytes_stored()} B)")
     assert store.count() == store.count("list_sizes") == 4
 
@@ -164,11 +165,11 @@ def test_sizes_from_listings():
 def test_shards_without_inner_chunks():
     array = zarr.create_array(shape=(8, 8), chunks=2, shards=4, dtype="int32", compressors="zstd")
     array[:4, 4:] = noise(4, 4)
-    shown = array.chunk_map(inner=False)
+    shown = chunk_map(array, inner=False)
     assert (shown.unit, shown.shape) == ("shard", (2, 2))
     assert shown.nbytes.tolist() == [[0, array.nbytes_stored()], [0, 0]]
     assert shown.incompressible.tolist() == [[0, 1], [0, 0]]
-    inner = array.chunk_map()
+    inner = chunk_map(array)
     assert inner.unit == "chunk"
     assert inner.nbytes[:2, 2:].sum() == array.nbytes_stored() - (4 * 16 + 4)
 
@@ -178,16 +179,16 @@ def test_only_required_shards_are_read():
     array[0] = 1
     array[1, :2] = 1
     array[3, 6] = 1
-    found = [array.chunk_map(at={0: number}).stored.tolist() for number in range(4)]
+    found = [chunk_map(array, at={0: number}).stored.tolist() for number in range(4)]
     assert found == [[1, 1, 1, 1], [1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 1]]
-    assert array.chunk_map(at={1: 6}).stored.tolist() == [1, 0, 0, 1]
+    assert chunk_map(array, at={1: 6}).stored.tolist() == [1, 0, 0, 1]
 
 
 def test_damaged_shards():
     array = zarr.create_array(shape=80, chunks=2, shards=4, dtype="int32")
     array[:] = 1
     array.store.set("c/1", array.store.get("c/1")[:-1] + b"?")
-    shown = array.chunk_map()
+    shown = chunk_map(array)
     assert shown.stored.tolist() == [1, 1, 0, 0] + [1] * 36
     assert "c/1" in shown.problems[0]
     assert "c/1" in repr(shown)
@@ -196,15 +197,15 @@ def test_damaged_shards():
 def test_limits():
     array = zarr.create_array(shape=100, chunks=1, dtype="int8")
     array[:] = 1
-    shown = array.chunk_map(most=40)
+    shown = chunk_map(array, most=40)
     assert not shown.complete
     assert shown.stored.sum() == 40
     assert "incomplete" in repr(shown)
-    assert array.chunk_map(most=100).complete
+    assert chunk_map(array, most=100).complete
     with pytest.raises(ValueError, match="is too large"):
-        zarr.create_array(shape=2**40, chunks=1).chunk_map(cells=2**40)
+        chunk_map(zarr.create_array(shape=2**40, chunks=1), cells=2**40)
     with pytest.raises(ValueError, match="select an index"):
-        zarr.create_array(shape=(2**40, 2**40), chunks=1).chunk_map()
+        chunk_map(zarr.create_array(shape=(2**40, 2**40), chunks=1))
 
 
 def test_stores_without_listing():
@@ -213,16 +214,16 @@ def test_stores_without_listing():
     array[50] = 1
     store.supports_listing = False
     store.calls.clear()
-    assert np.flatnonzero(array.chunk_map(cells=100).stored) == [50]
+    assert np.flatnonzero(chunk_map(array, cells=100).stored) == [50]
     assert store.count() == store.count("getsize") == 100
     with pytest.raises(StoreCapabilityError, match="most=100"):
-        array.chunk_map(most=99)
+        chunk_map(array, most=99)
 
 
 def test_svg(three):
     store = three.store
     three = zarr.create_array(store, path="<script>", data=three[...], chunks=(1, 2, 3))
-    shown = three.chunk_map()
+    shown = chunk_map(three)
     svg = xml.etree.ElementTree.fromstring(shown.to_svg())
     assert svg.tag == "{http://www.w3.org/2000/svg}svg"
     html = shown._repr_html_()
@@ -233,7 +234,7 @@ def test_svg(three):
     assert titles[15] == "dim 1 3, dim 2 3: 0 of 3 chunks stored"
     large = zarr.create_array(shape=(64, 64), chunks=1, dtype="int8")
     large[::2, ::3] = 1
-    assert len(large.chunk_map(cells=64)._repr_html_()) < 100_000
+    assert len(chunk_map(large, cells=64)._repr_html_()) < 100_000
 
 
 def lightness(colour):
@@ -260,8 +261,8 @@ def test_scale_is_ordered_for_colour_blindness(eyes):
 
 def test_nothing_stored_is_said_instead_of_a_solid_square():
     array = zarr.create_array(zarr.MemoryStore(), shape=(500, 700), chunks=(100, 100), dtype="f4")
-    shown = array.chunk_map()._repr_html_()
+    shown = chunk_map(array)._repr_html_()
     assert "Nothing stored yet" in shown
     assert "<svg" not in shown
     array[0, 0] = 1
-    assert "<svg" in array.chunk_map()._repr_html_()
+    assert "<svg" in chunk_map(array)._repr_html_()

@@ -6,6 +6,7 @@ import pytest
 import zarr_core as zarr
 from hostile_text import NAME, create, raw_signs
 from rich.console import Console
+from zarr_display.chunk_map import chunk_map
 
 
 @pytest.fixture
@@ -41,6 +42,6 @@ def test_tree(root):
 
 
 def test_chunk_map(root):
-    shown = root[f"{NAME}/a{NAME}"].chunk_map()
+    shown = chunk_map(root[f"{NAME}/a{NAME}"])
     for text in (repr(shown), shown.to_svg(), shown._repr_html_(), in_rich(shown)):
         assert not raw_signs(text)

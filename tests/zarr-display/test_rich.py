@@ -6,6 +6,7 @@ from io import StringIO
 
 import pytest
 import zarr_core as zarr
+from zarr_display.chunk_map import chunk_map
 
 
 @pytest.fixture
@@ -36,17 +37,18 @@ def test_tables_and_trees(shown):
 def test_chunk_maps_have_the_colours_of_the_picture(shown):
     array = zarr.create_array(shape=(4, 4), chunks=2, dtype="int8", compressors=None)
     array[:2] = 1
-    plain, styled = shown(array.chunk_map())
-    assert [it.rstrip() for it in plain.splitlines()] == repr(array.chunk_map()).splitlines()
+    plain, styled = shown(chunk_map(array))
+    assert [it.rstrip() for it in plain.splitlines()] == repr(chunk_map(array)).splitlines()
     assert "38;2;248;223;99" in styled
 
 
 def test_rich_is_imported_on_demand():
     program = """
 import sys, zarr_core as zarr
+from zarr_display.chunk_map import chunk_map
 group = zarr.create_group()
 array = group.create_array("a", shape=4, chunks=2)
-for shown in (group, array, array.info, group.tree(), array.chunk_map(), array.attrs):
+for shown in (group, array, array.info, group.tree(), chunk_map(array), array.attrs):
     repr(shown), shown._repr_html_()
 raise SystemExit("rich" in sys.modules)
 """

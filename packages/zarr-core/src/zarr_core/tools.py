@@ -14,131 +14,94 @@ from zarr_core import strictjson, system_calls  # noqa: F401 - public names of t
 if TYPE_CHECKING:
     from typing import Any
 
-# The module of each name, and the name there if it is another one.
-_MODULE_OF = {
-    "CHECKPOINT_NAME": "zarr_core.names",
-    "CHUNK_BYTES": "zarr_core.normalize.chunk_shapes",
-    "Cache": "zarr_core.cache",
-    "ChunkProjection": "zarr_core.selection.projection",
-    "CodecChain": "zarr_core.engine.chain",
-    "ConsolidatedMetadata": "zarr_core.metadata.consolidated",
-    "KeyOrder": "zarr_core.formats.key_order",
-    "LocalStore": "zarr_core.stores.local",
-    "MANIFEST_NAMES": "zarr_core.names",
-    "MaskIndexer": "zarr_core.interfaces.selection",
-    "MemoryLimiter": "zarr_core.engine.scratch",
-    "NewValue": "zarr_core.interfaces.store",
-    "Node": "zarr_core.hierarchy.node",
-    "PreparedCodecChain": "zarr_core.engine.prepared_chain",
-    "Progress": "zarr_core.interfaces.progress",
-    "ProgressReporter": "zarr_core.interfaces.progress:Reporter",
-    "RegularAxis": "zarr_core.chunk_grids",
-    "Rollback": "zarr_core.hierarchy.rollback",
-    "SHARD_BYTES": "zarr_core.normalize.chunk_shapes",
-    "Schema": "zarr_core.metadata.schema",
-    "StoreSnapshot": "zarr_core.hierarchy.create_node",
-    "StoredArray": "zarr_core.engine.stored_array",
-    "StoredGroup": "zarr_core.engine.stored_node",
-    "UnconfirmedKeys": "zarr_core.threads",
-    "SubrangeReader": "zarr_core.interfaces.byte_reader",
-    "WaitNotices": "zarr_core.interfaces.progress",
-    "WrapperReader": "zarr_core.interfaces.byte_reader",
-    "allow_conflicting_formats": "zarr_core.hierarchy.create_node",
-    "allow_reserved_names": "zarr_core.formats.reserved_names",
-    "available_threads": "zarr_core.threads",
-    "call_interruptibly": "zarr_core.threads",
-    "check_attributes": "zarr_core.normalize.attributes",
-    "check_reserved_names": "zarr_core.formats.reserved_names",
-    "chunk_count": "zarr_core.selection.projection",
-    "codec_definition": "zarr_core.engine.chain",
-    "concurrent_map": "zarr_core.threads",
-    "conflicting_format": "zarr_core.formats.detect",
-    "create_ancestors": "zarr_core.hierarchy.create_node",
-    "create_extension": "zarr_core.registry.resolve",
-    "data_type_for": "zarr_core.normalize.data_types",
-    "divisor_below": "zarr_core.normalize.chunk_shapes",
-    "erase_documents": "zarr_core.hierarchy.delete",
-    "erase_node": "zarr_core.hierarchy.delete",
-    "escape_controls": "zarr_core.printable",
-    "escape_json": "zarr_core.printable",
-    "file_lock": "zarr_core.stores.local_files",
-    "fill_value_test": "zarr_core.engine.fill_value:fill_test",
-    "find_provider": "zarr_core.registry.resolve",
-    "format_named": "zarr_core.formats.lookup",
-    "format_of_new": "zarr_core.formats.detect",
-    "formats_without": "zarr_core.formats.lookup",
-    "holds_anything": "zarr_core.hierarchy.rollback",
-    "in_one_thread": "zarr_core.threads",
-    "inner_order": "zarr_core.engine.inner_order",
-    "installed_entry_points": "zarr_core.registry.entry_points:entry_points",
-    "is_auxiliary": "zarr_core.formats.unmanaged_keys",
-    "is_integer": "zarr_core.selection.parsed_selection",
-    "is_node_name": "zarr_core.names",
-    "is_provided": "zarr_core.registry.extension_names",
-    "is_reserved_name": "zarr_core.names",
-    "join": "zarr_core.names",
-    "json_pointer": "zarr_core.metadata.validation_problem",
-    "keep_nonfinite": "zarr_core.strictjson",
-    "key_lock": "zarr_core.interfaces.keylock",
-    "key_order": "zarr_core.formats.key_order",
-    "listed": "zarr_core.printable",
-    "log": "zarr_core.log",
-    "make_room": "zarr_core.hierarchy.create_node",
-    "normalise_path": "zarr_core.names",
-    "number_from_text": "zarr_core.metadata.nonstandard",
-    "occupied": "zarr_core.hierarchy.create_node",
-    "only_keys": "zarr_core.interfaces.keys",
-    "opened_store": "zarr_core.hierarchy.store_path",
-    "optional_function": "zarr_core.optional",
-    "package_schema": "zarr_core.metadata.schema",
-    "other_providers": "zarr_core.registry.hints",
-    "parallel_for": "zarr_core.threads",
-    "parse_lengths": "zarr_core.normalize.chunk_shapes",
-    "path_from_url": "zarr_core.stores.local",
-    "printable_message": "zarr_core.printable",
-    "project": "zarr_core.selection.projection",
-    "project_dimension": "zarr_core.selection.projection",
-    "providers_of": "zarr_core.registry.registry:providers",
-    "put": "zarr_core.selection.projection",
-    "quoted": "zarr_core.printable",
-    "read_metadata": "zarr_core.interfaces.metadata_document",
-    "read_metadata_from": "zarr_core.interfaces.metadata_document",
-    "read_node": "zarr_core.formats.detect",
-    "max_encoded_nbytes": "zarr_core.config",
-    "read_open": "zarr_core.engine.chunk_reader",
-    "refuse_misspelt": "zarr_core.hierarchy.store_path",
-    "reporting": "zarr_core.interfaces.progress",
-    "remote_memory": "zarr_core.engine.scratch",
-    "require_consolidating": "zarr_core.hierarchy.consolidate",
-    "require_erasing": "zarr_core.hierarchy.delete",
-    "require_extension": "zarr_core.registry.resolve",
-    "scratch": "zarr_core.engine.scratch",
-    "store_new": "zarr_core.interfaces.format",
-    "stored_node": "zarr_core.hierarchy.from_metadata",
-    "take": "zarr_core.selection.projection",
-    "thread_count": "zarr_core.threads",
-    "update_additional_fields": "zarr_core.hierarchy.node",
-    "waiting": "zarr_core.threads",
-    "walk": "zarr_core.formats.walk",
-    "without_chunks": "zarr_core.formats.unmanaged_keys",
-    "write_fields": "zarr_core.engine.write",
+# The names of each module; ``name:public`` for one that has another name here.
+_NAMES = {
+    "zarr_core.cache": "Cache",
+    "zarr_core.chunk_grids": "RegularAxis",
+    "zarr_core.config": "max_encoded_nbytes",
+    "zarr_core.engine.chain": "CodecChain codec_definition",
+    "zarr_core.engine.chunk_reader": "read_open",
+    "zarr_core.engine.fill_value": "fill_test:fill_value_test",
+    "zarr_core.engine.inner_order": "inner_order",
+    "zarr_core.engine.prepared_chain": "PreparedCodecChain",
+    "zarr_core.engine.scratch": "MemoryLimiter remote_memory scratch",
+    "zarr_core.engine.stored_array": "StoredArray",
+    "zarr_core.engine.stored_node": "StoredGroup",
+    "zarr_core.engine.write": "write_fields",
+    "zarr_core.formats.detect": "conflicting_format format_of_new read_node",
+    "zarr_core.formats.key_order": "KeyOrder key_order",
+    "zarr_core.formats.lookup": "format_named formats_without",
+    "zarr_core.formats.reserved_names": "allow_reserved_names check_reserved_names",
+    "zarr_core.formats.unmanaged_keys": "is_auxiliary without_chunks",
+    "zarr_core.formats.walk": "walk",
+    "zarr_core.hierarchy.array": "parse_selection",
+    "zarr_core.hierarchy.consolidate": "require_consolidating",
+    "zarr_core.hierarchy.create_node": (
+        "StoreSnapshot allow_conflicting_formats create_ancestors make_room occupied"
+    ),
+    "zarr_core.hierarchy.delete": "erase_documents erase_node require_erasing",
+    "zarr_core.hierarchy.from_metadata": "stored_node",
+    "zarr_core.hierarchy.node": "Node update_additional_fields",
+    "zarr_core.hierarchy.rollback": "Rollback holds_anything",
+    "zarr_core.hierarchy.store_path": "opened_store refuse_misspelt",
+    "zarr_core.interfaces.byte_reader": "SubrangeReader WrapperReader",
+    "zarr_core.interfaces.format": "store_new",
+    "zarr_core.interfaces.keylock": "key_lock",
+    "zarr_core.interfaces.keys": "only_keys",
+    "zarr_core.interfaces.metadata_document": "read_metadata read_metadata_from",
+    "zarr_core.interfaces.progress": "Progress Reporter:ProgressReporter WaitNotices reporting",
+    "zarr_core.interfaces.selection": "MaskIndexer",
+    "zarr_core.interfaces.store": "NewValue",
+    "zarr_core.log": "log",
+    "zarr_core.metadata.consolidated": "ConsolidatedMetadata",
+    "zarr_core.metadata.nonstandard": "number_from_text",
+    "zarr_core.metadata.schema": "Schema package_schema",
+    "zarr_core.metadata.validation_problem": "json_pointer",
+    "zarr_core.names": (
+        "CHECKPOINT_NAME MANIFEST_NAMES is_node_name is_reserved_name join normalise_path"
+    ),
+    "zarr_core.normalize.attributes": "check_attributes",
+    "zarr_core.normalize.chunk_shapes": "CHUNK_BYTES SHARD_BYTES divisor_below parse_lengths",
+    "zarr_core.normalize.data_types": "data_type_for",
+    "zarr_core.optional": "optional_function",
+    "zarr_core.printable": "escape_controls escape_json listed printable_message quoted",
+    "zarr_core.registry.entry_points": "entry_points:installed_entry_points",
+    "zarr_core.registry.extension_names": "is_provided",
+    "zarr_core.registry.hints": "other_providers",
+    "zarr_core.registry.registry": "providers:providers_of",
+    "zarr_core.registry.resolve": "create_extension find_provider require_extension",
+    "zarr_core.selection.parsed_selection": "is_integer",
+    "zarr_core.selection.projection": (
+        "ChunkProjection chunk_count project project_dimension put take"
+    ),
+    "zarr_core.stores.local": "LocalStore path_from_url",
+    "zarr_core.stores.local_files": "file_lock",
+    "zarr_core.strictjson": "keep_nonfinite",
+    "zarr_core.threads": (
+        "UnconfirmedKeys available_threads call_interruptibly concurrent_map in_one_thread "
+        "parallel_for thread_count waiting"
+    ),
+}
+_HOMES = {
+    item.rpartition(":")[2]: (module, item.partition(":")[0])
+    for module, items in _NAMES.items()
+    for item in items.split()
 }
 
 # In the order of ruff: constants, classes, functions.
 __all__ = sorted(
-    {*_MODULE_OF, "strictjson", "system_calls"} - {"LocalStore"},  # zarr_core has it
+    {*_HOMES, "strictjson", "system_calls"} - {"LocalStore"},  # zarr_core has it
     key=lambda name: (not name.isupper(), not name[0].isupper(), name),
 )
 
 
 def __getattr__(name: str) -> Any:
-    module, _, attribute = _MODULE_OF.get(name, "").partition(":")
-    if not module:
+    if name not in _HOMES:
         raise AttributeError(
             f"module {__name__!r} has no attribute {name!r}",
             name=name,
             obj=sys.modules[__name__],
         )
-    value = getattr(import_module(module), attribute or name)
-    globals()[name] = value
+    module, attribute = _HOMES[name]
+    value = globals()[name] = getattr(import_module(module), attribute)
     return value

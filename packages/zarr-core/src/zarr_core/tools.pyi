@@ -30,6 +30,7 @@ from zarr_core.formats.reserved_names import check_reserved_names as check_reser
 from zarr_core.formats.unmanaged_keys import is_auxiliary as is_auxiliary
 from zarr_core.formats.unmanaged_keys import without_chunks as without_chunks
 from zarr_core.formats.walk import walk as walk
+from zarr_core.hierarchy.array import parse_selection as parse_selection
 from zarr_core.hierarchy.consolidate import require_consolidating as require_consolidating
 from zarr_core.hierarchy.create_node import StoreSnapshot as StoreSnapshot
 from zarr_core.hierarchy.create_node import allow_conflicting_formats as allow_conflicting_formats

@@ -143,7 +143,7 @@ class ChunkMap:
 
 
 def chunk_map(
-    array: StoredArray,
+    array: Any,
     dims: Sequence[int | str] | None = None,
     at: Mapping[int | str, int] | None = None,
     *,
@@ -152,7 +152,56 @@ def chunk_map(
     cells: int = 64,
     most: int = 100_000,
 ) -> ChunkMap:
-    """Create the map; see :meth:`zarr_core.Array.chunk_map`."""
+    """Return a map of the stored chunks: which exist, their sizes, and where compression fails.
+
+    Parameters
+    ----------
+    array : zarr_core.Array
+        The array.
+    dims : sequence of int or str, optional
+        One or two dimensions to show, by number or name; by default the last two that are not in
+        ``at``.
+    at : mapping, optional
+        Dimensions of which only one index counts: ``{"time": 3}``.  Chunks are summed along all
+        other dimensions.
+    sizes : bool
+        Whether to request the sizes of stored objects, in bytes.
+    inner : bool
+        Whether to read the indexes of shards, if there are any.
+    cells : int
+        Maximum number of cells along a dimension; more chunks share cells.
+    most : int
+        Maximum number of stored objects to examine.
+
+    Returns
+    -------
+    ChunkMap
+        Prints as text, is a picture in notebooks, has the numbers as arrays.
+
+    Raises
+    ------
+    ValueError
+        If there is no such dimension or index.
+    StoreCapabilityError
+        If the store cannot list its keys, and there are more than ``most`` chunks.
+
+    Notes
+    -----
+    Lists the array once, and requests the size of each chunk or, instead, reads the index of each
+    shard.  No chunk is read.
+    """
+    return _map_of(array.stored, dims, at, sizes, inner, cells, most)
+
+
+def _map_of(
+    array: StoredArray,
+    dims: Sequence[int | str] | None,
+    at: Mapping[int | str, int] | None,
+    sizes: bool,
+    inner: bool,
+    cells: int,
+    most: int,
+) -> ChunkMap:
     inner = inner and array.is_sharded
     lengths = array.inner_codecs.decoded.shape if inner else None
     chosen = (at or {}).items()

@@ -1,4 +1,4 @@
-"""The display extension: HTML, rich output and chunk maps for zarr-core."""
+"""The display extension: HTML and rich output for zarr-core."""
 
 from __future__ import annotations
 
@@ -10,11 +10,7 @@ from zarr_core.extension import Display
 from zarr_core.tools import StoredArray, StoredGroup
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from rich.console import RenderableType
-
-    from zarr_display.chunk_map import ChunkMap
 
 
 class DefaultDisplay(Display):
@@ -45,18 +41,3 @@ class DefaultDisplay(Display):
         from zarr_display import rich  # optional dependency
 
         return rich.of_tree(shown) if isinstance(shown, Tree) else rich.of_info(shown)
-
-    def chunk_map(
-        self,
-        array: StoredArray,
-        dims: Sequence[int | str] | None = None,
-        at: Mapping[int | str, int] | None = None,
-        *,
-        sizes: bool = True,
-        inner: bool = True,
-        cells: int = 64,
-        most: int = 100_000,
-    ) -> ChunkMap:
-        from zarr_display.chunk_map import chunk_map
-
-        return chunk_map(array, dims, at, sizes=sizes, inner=inner, cells=cells, most=most)

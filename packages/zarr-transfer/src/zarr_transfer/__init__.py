@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import Any
 
+    from zarr_transfer.access.array_plan import plan_selection
     from zarr_transfer.access.plan import Plan
     from zarr_transfer.checkpoint import Checkpoint
     from zarr_transfer.chunk_edges import ChunkEdges
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "access.array_plan": ("plan_selection",),
     "access.plan": ("Plan",),
     "checkpoint": ("Checkpoint",),
     "chunk_edges": ("ChunkEdges",),
@@ -88,6 +90,7 @@ __all__ = [
     "keeps_missing_chunks",
     "move",
     "plan_conversion",
+    "plan_selection",
     "plan_stages",
     "read_region",
     "regions_of",

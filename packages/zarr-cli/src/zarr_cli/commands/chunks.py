@@ -56,10 +56,13 @@ def command(
     chunks, stored, nbytes, nbytes_in_memory, incompressible (lists of numbers, one per cell);
     problems, complete.
     """
+    from zarr_display.chunk_map import chunk_map
+
     array = location.open_array()
     wanted = None if dims is None else [_dimension(item) for item in dims.split(",")]
     try:
-        shown = array.chunk_map(
+        shown = chunk_map(
+            array,
             wanted,
             dict(map(_fixed, fixed)),
             sizes=not no_sizes,

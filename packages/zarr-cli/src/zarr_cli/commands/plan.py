@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from zarr_cli.errors import Failure
 from zarr_cli.location import Location, location_arguments
 from zarr_cli.output import echo, json_option, print_json
 
@@ -34,6 +33,8 @@ def command(location: Location, selection: str, write: bool, exact: bool, as_jso
     (null without shards), requests, read_requests, write_requests, read_nbytes, write_nbytes,
     decoded_nbytes, nbytes, peak_nbytes, smallest_nbytes (the smallest max_memory), is_exact.
     """
+    from zarr_transfer import plan_selection
+
     from zarr_cli.cat.selection import SelectionTextError, as_index, parse_selection
 
     array = location.open_array()
@@ -41,12 +42,7 @@ def command(location: Location, selection: str, write: bool, exact: bool, as_jso
         parts = parse_selection(selection, array.shape, array.dimension_names)
     except SelectionTextError as error:
         raise click.BadParameter(str(error), param_hint="SELECTION") from None
-    try:
-        plan = array.plan(as_index(parts), "write" if write else "read", exact=exact)
-    except ModuleNotFoundError as error:
-        if error.name != "zarr_transfer":
-            raise
-        raise Failure(str(error)) from None
+    plan = plan_selection(array, as_index(parts), "write" if write else "read", exact=exact)
     if as_json:
         print_json(plan.to_dict())
     else:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
+from zarr_display import chunk_map as maps
+
 from zarr_cli.serve.query import query_int, requested_array
 from zarr_cli.serve.responses import HttpError, Response, json_response
 
@@ -40,7 +42,7 @@ def chunk_map(store: Store, root: str, query: Mapping[str, str]) -> Response:
     inner = query.get("unit", "chunk") == "chunk"
     most = query_int(query, "most", _DEFAULT_MOST, _MOST)
     try:
-        found = array.chunk_map([*sides.values()], inner=inner, cells=_CELLS, most=most)
+        found = maps.chunk_map(array, [*sides.values()], inner=inner, cells=_CELLS, most=most)
     except ValueError as error:
         raise HttpError(HTTPStatus.BAD_REQUEST, str(error)) from error
     return json_response({"rows": None, "columns": None, **sides, "most": most, **found.to_dict()})

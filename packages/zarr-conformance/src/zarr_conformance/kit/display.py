@@ -145,22 +145,10 @@ class DisplayTests:
             console.Console(file=out, width=100).print(display.rich(shown))
             assert out.getvalue().strip()
 
-    def test_chunk_map(self, display: Display, root: zarr.Group) -> None:
-        """Every array has a chunk map with a text alternative."""
-        options: dict[str, Any] = {"sizes": True, "inner": True, "cells": 8, "most": 100}
-        for path, array in root.arrays(max_depth=None):
-            assert repr(display.chunk_map(array.stored, None, None, **options)), path
-        chosen = root["a"]
-        assert isinstance(chosen, zarr.Array)
-        assert repr(display.chunk_map(chosen.stored, [1], {0: 2}, **{**options, "sizes": False}))
-
     def test_core_uses_display(self, display: Display, root: zarr.Group) -> None:
         """Notebooks show the result of the display."""
         for shown in _all_of(root):
             assert shown._repr_html_() == display.html(_passed(shown))
-        array = root["a"]
-        assert isinstance(array, zarr.Array)
-        assert repr(array.chunk_map())
 
 
 def _passed(shown: Any) -> Any:

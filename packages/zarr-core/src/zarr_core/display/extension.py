@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import ExtensionError
-from zarr_core.location import Location
 from zarr_core.registry import resolve
 from zarr_core.registry.provider import is_fault
 from zarr_core.user_warning import warn
@@ -25,16 +24,6 @@ NAME = "default"
 """The name of the extension that is used."""
 
 _warned: set[str] = set()
-
-
-def required_display(name: str, location: Location) -> Display:
-    """The display extension, for a representation without a text form.
-
-    ``name`` is the representation and ``location`` the array, for errors.  Raises an UnknownExtensionError if no display
-    extension is installed, and an ExtensionError if it cannot be used.
-    """
-    display: Display = resolve.find_class("display", NAME, Location(f"{name} of {location}"))()
-    return display
 
 
 def html(shown: Any) -> str | None:

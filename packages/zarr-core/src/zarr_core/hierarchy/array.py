@@ -26,11 +26,10 @@ from zarr_core.hierarchy.coerce import (
 from zarr_core.hierarchy.node import Node, update_metadata
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.optional import optional_function
-from zarr_core.registry.scope import override_extensions
 from zarr_core.selection import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from zarr_core.definition import ExtensionDefinition
     from zarr_core.display.info import Info
@@ -59,7 +58,7 @@ class Array(Node[ArrayMetadata]):
 
     _instead: ClassVar = {
         "astype": "array[...].astype(dtype)",
-        "chunk_map": "zarr_display.chunk_map(array)",
+        "chunk_map": "zarr_display.chunk_map.chunk_map(array)",
         "chunk_store": "array.stored.chunk_store",
         "compressor": "array.compressors",
         "dimension_units": 'array.attrs["dimension_units"]',
@@ -269,116 +268,6 @@ class Array(Node[ArrayMetadata]):
 
         return array_info(self.stored, list_chunks=True)
 
-    def chunk_map(
-        self,
-        dims: Sequence[int | str] | None = None,
-        at: Mapping[int | str, int] | None = None,
-        *,
-        sizes: bool = True,
-        inner: bool = True,
-        cells: int = 64,
-        most: int = 100_000,
-    ) -> Any:
-        """A map of the stored chunks: which exist, their sizes, and where compression fails.
-
-        Parameters
-        ----------
-        dims : sequence of int or str, optional
-            One or two dimensions to show, by number or name; by default the last two that
-            are not in ``at``.
-        at : mapping, optional
-            Dimensions of which only one index counts: ``{"time": 3}``.  Chunks are summed along
-            all other dimensions.
-        sizes : bool
-            Whether to request the sizes of stored objects, in bytes.
-        inner : bool
-            Whether to read the indexes of shards, if there are any.
-        cells : int
-            Maximum number of cells along a dimension; more chunks share cells.
-        most : int
-            Maximum number of stored objects to examine.
-
-        Returns
-        -------
-        zarr_display.chunk_map.ChunkMap
-            Prints as text, is a picture in notebooks, has the numbers as arrays.
-
-        Raises
-        ------
-        ValueError
-            If there is no such dimension or index.
-        StoreCapabilityError
-            If the store cannot list its keys, and there are more than ``most`` chunks.
-        UnknownExtensionError
-            If no display extension is installed, such as zarr-display.
-
-        Notes
-        -----
-        Lists the array once, and requests the size of each chunk or, instead, reads the index of
-        each shard.  No chunk is read.
-        """
-        from zarr_core.display.extension import required_display
-
-        with override_extensions(self.stored.extensions):
-            display = required_display("chunk_map", self.stored.location)
-            return display.chunk_map(
-                self.stored, dims, at, sizes=sizes, inner=inner, cells=cells, most=most
-            )
-
-    def plan(
-        self,
-        selection: Any = ...,
-        access: Literal["read", "write"] = "read",
-        *,
-        indexing: Literal["fancy", "basic", "orthogonal", "coordinate", "mask", "block"] = "fancy",
-        exact: bool = False,
-    ) -> Any:
-        """Return the requests, bytes and memory of reading or writing a selection.
-
-        Parameters
-        ----------
-        selection : index
-            As in ``array[selection]``; all elements by default.
-        access : {"read", "write"}
-            Whether elements are read or written.
-        indexing : {"fancy", "basic", "orthogonal", "coordinate", "mask", "block"}
-            The meaning of the selection: that of ``array[...]``, :meth:`get_basic_selection`,
-            ``oindex``, ``vindex``, :meth:`get_mask_selection` or ``blocks``.
-        exact : bool
-            Whether to ask the store for the sizes of the chunks, and read the indexes of the
-            shards.  By default nothing is requested: every chunk is assumed to be stored, and not
-            to compress.
-
-        Returns
-        -------
-        zarr_transfer.Plan
-            Has the numbers as attributes; prints as a table, with a picture of the chunks.
-
-        Raises
-        ------
-        SelectionError
-            If the selection does not fit the array.
-        ValueError
-            If ``access`` or ``indexing`` is not one of the listed values.
-        ModuleNotFoundError
-            If zarr-transfer is not installed.
-
-        Notes
-        -----
-        A plan without ``exact`` takes about as long for billions of chunks as for a few, if the
-        selection consists of slices.
-        """
-        if indexing not in _INDEXING:
-            raise ValueError(f"indexing must be one of {', '.join(_INDEXING)}, not {indexing!r}")
-        parser = getattr(parse, indexing)
-        try:
-            parsed = parser(
-                selection, self.stored.axes if parser is parse.block else self.stored.metadata.shape
-            )
-        except SelectionError as error:
-            self._raise_located(error)
-        return optional_function("Array.plan")(self, parsed, access, exact)
-
     # --- reading ---
 
     def __getitem__(self, selection: Any) -> Any:
@@ -498,7 +387,7 @@ class Array(Node[ArrayMetadata]):
             )
             chosen = None if fields is None else as_index(dtype, fields)
         except SelectionError as error:
-            self._raise_located(error)
+            _raise_located(self.stored, error)
         if out is not None:
             self._check_out(out, parsed.shape, dtype if chosen is None else dtype[chosen])
         if max_memory is not None:
@@ -531,14 +420,6 @@ class Array(Node[ArrayMetadata]):
             out[...] = result
             return out
         return result[()] if parsed.scalar else result
-
-    def _raise_located(self, error: Exception) -> NoReturn:
-        """Raise the error again, with the location of the array."""
-        if isinstance(error, SelectionError):
-            raise SelectionError(f"{self.stored.location}: {error.reason}", error.shape) from error
-        if type(error) in (TypeError, ValueError):
-            raise type(error)(f"{self.stored.location}: {error}") from error
-        raise error
 
     def _check_out(self, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         """Raise an error if ``out`` cannot contain the result."""
@@ -667,7 +548,7 @@ class Array(Node[ArrayMetadata]):
             else:
                 values = parsed.broadcast(as_array(value, dtype))
         except (SelectionError, TypeError, ValueError) as error:
-            self._raise_located(error)
+            _raise_located(self.stored, error)
         if max_memory is not None:
             write_within = optional_function("Array.set_basic_selection(max_memory=...)")
             write_within(stored, parsed, values, chosen, max_memory)
@@ -882,3 +763,33 @@ class Array(Node[ArrayMetadata]):
         from zarr_core.display.info import array_line
 
         return array_line(self.stored)
+
+
+def parse_selection(
+    array: Array,
+    selection: Any,
+    indexing: Literal["fancy", "basic", "orthogonal", "coordinate", "mask", "block"] = "fancy",
+) -> ParsedSelection:
+    """Parse a selection of an array for one of the ways of indexing.
+
+    Raises a ValueError for another way, and a SelectionError if the selection does not fit.
+    """
+    if indexing not in _INDEXING:
+        raise ValueError(f"indexing must be one of {', '.join(_INDEXING)}, not {indexing!r}")
+    stored = array.stored
+    try:
+        parsed: ParsedSelection = getattr(parse, indexing)(
+            selection, stored.axes if indexing == "block" else stored.metadata.shape
+        )
+    except SelectionError as error:
+        _raise_located(stored, error)
+    return parsed
+
+
+def _raise_located(stored: StoredArray, error: Exception) -> NoReturn:
+    """Raise the error again, with the location of the array."""
+    if isinstance(error, SelectionError):
+        raise SelectionError(f"{stored.location}: {error.reason}", error.shape) from error
+    if type(error) in (TypeError, ValueError):
+        raise type(error)(f"{stored.location}: {error}") from error
+    raise error

@@ -99,7 +99,6 @@ FUNCTIONS: dict[str, tuple[str, str]] = {
     "copy_store": ("zarr-transfer", "zarr_transfer:copy_store"),
     "move": ("zarr-transfer", "zarr_transfer:move"),
     "rename": ("zarr-transfer", "zarr_transfer:rename"),
-    "Array.plan": ("zarr-transfer", "zarr_transfer.access.array_plan:plan_array"),
     "Array.get_basic_selection(max_memory=...)": (
         "zarr-transfer",
         "zarr_transfer.access.within_limit:read_within",

@@ -12,6 +12,7 @@ from zarr_core.tools import (
     chunk_count,
     concurrent_map,
     in_one_thread,
+    parse_selection,
     project,
     thread_count,
 )
@@ -34,27 +35,49 @@ _FEW = 100  # number of sizes that are requested one by one
 _PER_POINT = 32  # bytes for sorting the coordinates of a point
 
 
-def plan_array(
-    array: Array, parsed: ParsedSelection, access: Literal["read", "write"], exact: bool
+def plan_selection(
+    array: Array,
+    selection: Any = ...,
+    access: Literal["read", "write"] = "read",
+    *,
+    indexing: Literal["fancy", "basic", "orthogonal", "coordinate", "mask", "block"] = "fancy",
+    exact: bool = False,
 ) -> Plan:
-    """Return the plan of a read or write; see :meth:`zarr_core.Array.plan`.
+    """Return the requests, bytes and memory of reading or writing a selection.
 
     Parameters
     ----------
     array : Array
         The array.
-    parsed : ParsedSelection
-        The selection.
+    selection : index
+        As in ``array[selection]``; all elements by default.
     access : {"read", "write"}
-        The kind of access.
+        Whether elements are read or written.
+    indexing : {"fancy", "basic", "orthogonal", "coordinate", "mask", "block"}
+        The meaning of the selection: that of ``array[...]``, ``get_basic_selection``, ``oindex``,
+        ``vindex``, ``get_mask_selection`` or ``blocks``.
     exact : bool
-        Whether to ask the store for the sizes of the chunks and the indexes of the shards.
+        Whether to ask the store for the sizes of the chunks, and read the indexes of the shards.
+        By default nothing is requested: every chunk is assumed to be stored, and not to compress.
+
+    Returns
+    -------
+    Plan
+        Has the numbers as attributes; prints as a table, with a picture of the chunks.
 
     Raises
     ------
+    SelectionError
+        If the selection does not fit the array.
     ValueError
-        If ``access`` is another value.
+        If ``access`` or ``indexing`` is not one of the listed values.
+
+    Notes
+    -----
+    A plan without ``exact`` takes about as long for billions of chunks as for a few, if the
+    selection consists of slices.
     """
+    parsed = parse_selection(array, selection, indexing)
     if access not in ("read", "write"):
         raise ValueError(f'access must be "read" or "write", not {access!r}')
     stored = array.stored
