@@ -41,7 +41,8 @@ class Node(Generic[M]):
     """For members of zarr-python, what to use instead."""
 
     def __init__(self, stored: StoredNode[M]) -> None:
-        if not isinstance(stored, StoredNode):
+        given: object = stored
+        if not isinstance(given, StoredNode):
             kind = type(self).__name__.lower()
             raise TypeError(
                 f"use open_{kind} or create_{kind} to get {'an' if kind[0] == 'a' else 'a'} {kind} "
