@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from zarr_cli.exit_status import INTERRUPTED, PIPE_CLOSED
-from zarr_cli.output import echo, escape_text
+from zarr_cli.output import escape_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,7 +59,9 @@ def report_errors(ctx: click.Context) -> Iterator[None]:
         _discard_output()
         raise click.exceptions.Exit(PIPE_CLOSED) from None
     except KeyboardInterrupt as interrupt:
-        echo("\n".join(["Interrupted.", *_notes(interrupt)]), err=True)
+        # Without notes, nothing is imported: an import may have been interrupted.
+        notes = [escape_text(note, keep="\n") for note in _notes(interrupt)]
+        click.echo("\n".join(["Interrupted.", *notes]), err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
     except BaseException as error:  # a panic of a Rust module is not an Exception
         if ctx.meta.get(_KEY):
