@@ -90,6 +90,7 @@ CALLS = {
     "zarr_core.array_from_metadata store": lambda at, path, o: zarr.array_from_metadata(
         at, shape=3, dtype="i2", chunks=2, **o
     ),
+    "zarr_core.check_consolidated group": lambda at, path, o: zarr.check_consolidated(at, **o),
     "zarr_core.consolidate_metadata store": lambda at, path, o: zarr.consolidate_metadata(at, **o),
     "zarr_core.create store": lambda at, path, o: zarr.create(3, store=at, path="y", **o),
     "zarr_core.create_array store": lambda at, path, o: zarr.create_array(

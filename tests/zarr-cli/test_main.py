@@ -130,7 +130,7 @@ def test_notes_of_errors_are_printed(here, monkeypatch, command):
 
     def interrupted(*args, **options):
         error = KeyboardInterrupt()
-        error.add_note("'/x': is incomplete")
+        error.add_note("'/x\x1b[2J': is incomplete")
         raise error
 
     monkeypatch.setattr(zarr, "open", broken_open)
@@ -140,7 +140,7 @@ def test_notes_of_errors_are_printed(here, monkeypatch, command):
         "'/x': is incomplete; remove it with: zarr-core remove --force\n"
     )
     monkeypatch.setattr(zarr, "open", interrupted)
-    assert command("info", "3.zarr", status=130) == "Interrupted.\n'/x': is incomplete\n"
+    assert command("info", "3.zarr", status=130) == "Interrupted.\n'/x\\x1b[2J': is incomplete\n"
 
 
 def test_interrupt(here, monkeypatch, command):

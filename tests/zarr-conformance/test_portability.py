@@ -265,3 +265,21 @@ def test_conversion_names_data_types_that_are_not_read(tmp_path):
     with pytest.raises(ValueError, match="zarr-python .* does not read the data type bfloat16"):
         zarr.convert(array, tmp_path / "b.zarr", portable="zarr-python")
     assert not (tmp_path / "b.zarr").exists()
+
+
+@pytest.mark.parametrize(
+    ("feature", "advice"),
+    [
+        ("v3/data_type/string", "codes of categories"),
+        ("v3/data_type/fixed_length_utf32", "codes of categories"),
+        ("v2/dtype/S", "codes of categories"),
+        ("v2/dtype/O", "codes of categories"),
+        ("v2/dtype/struct with a subarray", "each field as an array"),
+        ("v2/dtype/M8[ns]", "convert --dtype"),
+        ("v3/data_type/int4", "convert --dtype"),
+    ],
+)
+def test_texts_and_structures_are_not_converted_to_numbers(feature, advice):
+    text = remedy(feature, "zarrita")
+    assert advice in text
+    assert ("--dtype" in text) == (advice == "convert --dtype")

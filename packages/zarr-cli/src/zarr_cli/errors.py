@@ -59,7 +59,9 @@ def report_errors(ctx: click.Context) -> Iterator[None]:
         _discard_output()
         raise click.exceptions.Exit(PIPE_CLOSED) from None
     except KeyboardInterrupt as interrupt:
-        click.echo("\n".join(["Interrupted.", *_notes(interrupt)]), err=True)
+        # Without notes, nothing is imported: an import may have been interrupted.
+        notes = [escape_text(note, keep="\n") for note in _notes(interrupt)]
+        click.echo("\n".join(["Interrupted.", *notes]), err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
     except BaseException as error:  # a panic of a Rust module is not an Exception
         if ctx.meta.get(_KEY):

@@ -47,6 +47,13 @@ def describe(feature: str) -> str:
     return f"{words} {others[0] if others[0] != '?' else 'that is not in the table'}{more}"
 
 
+# The data types of text and bytes, in version 2 by their kind.
+_TEXTS = frozenset({
+    "O", "S", "U", "V", "string", "bytes", "variable_length_bytes", "variable_length_utf8",
+    "fixed_length_utf32", "null_terminated_bytes", "fixed_length_ascii", "raw_bytes",
+})  # fmt: skip
+
+
 def remedy(feature: str, library: str) -> str:
     """Return what to do about a feature that a library does not read."""
     base, *parts = feature.split("/")
@@ -56,6 +63,14 @@ def remedy(feature: str, library: str) -> str:
     if kind.startswith("consolidated"):
         return "remove the consolidated metadata: zarr-core consolidate --remove"
     if kind.startswith(("data_type", "dtype", "byte order in a struct")):
+        name = parts[1].split(" ")[0] if len(parts) > 1 else ""
+        if name in _TEXTS:  # cannot be converted to numbers
+            return (
+                "store numbers, such as the codes of categories, and the texts in the attributes; "
+                "other libraries read texts, and some only text of variable or of fixed length"
+            )
+        if name == "struct":
+            return "store each field as an array of its own"
         return "store another data type: dtype=, or zarr-core convert --dtype"
     if kind in ("attributes", "dimension_names", "additional field") or kind.startswith("group"):
         return "remove it from the metadata"

@@ -157,11 +157,15 @@ def unconsolidate_metadata(
 
 
 def check_consolidated(
-    group: Group | StoreLike, *, progress: Callable[[Progress], object] | bool | None = None
+    group: Group | StoreLike,
+    *,
+    progress: Callable[[Progress], object] | bool | None = None,
+    storage_options: Mapping[str, Any] | None = None,
 ) -> Difference:
     """Compare the consolidated metadata of a group with the stored metadata.
 
-    ``group`` is a group or its location, ``progress`` as for :func:`consolidate_metadata`.
+    ``group`` is a group or its location, the other arguments are as for
+    :func:`consolidate_metadata`.
 
     Returns
     -------
@@ -173,8 +177,8 @@ def check_consolidated(
     ValueError
         If the group has no consolidated metadata.
     """
-    if not isinstance(group, Group):
-        group = open_group(group, "r", use_consolidated=False)
+    if storage_options or not isinstance(group, Group):
+        group = open_group(group, "r", use_consolidated=False, storage_options=storage_options)
     # The metadata in memory may be older than the stored metadata.
     metadata = group.stored.format.read(group.store, group.path)
     if not isinstance(metadata, GroupMetadata) or metadata.consolidated is None:

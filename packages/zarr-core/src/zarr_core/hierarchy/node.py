@@ -41,8 +41,9 @@ class Node(Generic[M]):
     """For members of zarr-python, what to use instead."""
 
     def __init__(self, stored: StoredNode[M]) -> None:
-        if not isinstance(stored, StoredNode):
-            kind = type(self).__name__.lower()  # type: ignore[unreachable]  # not for programs without types
+        given: object = stored
+        if not isinstance(given, StoredNode):
+            kind = type(self).__name__.lower()
             raise TypeError(
                 f"use open_{kind} or create_{kind} to get {'an' if kind[0] == 'a' else 'a'} {kind} "
                 f"from a store or location; {type(self).__name__} takes a StoredNode"
