@@ -9,7 +9,7 @@ from zarr_core.errors import ExtensionError
 from zarr_core.location import Location
 from zarr_core.registry import resolve
 from zarr_core.registry.provider import is_fault
-from zarr_core.user_warning import warn
+from zarr_core.user_warning import warn_once
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 NAME = "default"
 """The name of the extension that is used."""
-
-_warned: set[str] = set()
 
 
 def required_display(name: str, location: Location) -> Display:
@@ -77,6 +75,4 @@ def _with_display(use: Callable[[Display], T]) -> T | None:
 
 
 def _warn_once(key: str, message: str) -> None:
-    if key not in _warned:
-        _warned.add(key)
-        warn(f"{message}; text is shown instead")
+    warn_once(f"{message}; text is shown instead", key)
