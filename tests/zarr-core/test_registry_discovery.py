@@ -2,7 +2,7 @@ import sys
 
 import pytest
 from zarr_core.registry import discovery
-from zarr_core.registry.entry_points import canonical
+from zarr_core.registry.provider import canonical
 from zarr_core.registry.resolve import find_class
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from zarr_core.extension import ChunkDecodeError, ExtensionDefinition, NativePlan
-from zarr_core.tools import find_implementation
+from zarr_core.tools import find_provider
 
 from zarr_conformance.kit.installation import check_installed
 
@@ -57,9 +57,9 @@ class NativeExecutorTests:
 
     def test_has_plans(self, tmp_path: Path) -> None:
         """The executor has a plan for the arrays, and a reason for an array of strings."""
-        found = find_implementation("native", ExtensionDefinition("default"))
+        found = find_provider("native", ExtensionDefinition("default"))
         assert found is not None
-        executor: NativeExecutor = found.extension()
+        executor: NativeExecutor = found.load()()
         assert self.arrays, "define arrays"
         for array, _ in self._filled(tmp_path):
             plan = executor.plan(array.stored)

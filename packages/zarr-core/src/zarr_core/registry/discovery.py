@@ -13,7 +13,7 @@ from typing import Any
 from zarr_core.config import config
 from zarr_core.registry import entry_points
 from zarr_core.registry.extension_points import EXTENSION_POINTS
-from zarr_core.registry.provider import Provider, load
+from zarr_core.registry.provider import Provider, canonical, load
 
 DISTRIBUTION = "zarr-core"
 
@@ -103,7 +103,7 @@ def _scan_entry_points(_generation: int) -> Scan:
     points = entry_points.entry_points("zarr_core.")
     versions = {it.distribution: _number(it.name) for it in points if it.group == _VERSION_GROUP}
     for group, name, target, distribution, version in points:
-        if entry_points.canonical(distribution) == DISTRIBUTION:
+        if canonical(distribution) == DISTRIBUTION:
             core_version = version
             continue
         alternative = ""

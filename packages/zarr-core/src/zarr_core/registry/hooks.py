@@ -161,8 +161,8 @@ def _caller(hook: str) -> HookCaller | None:
     if _callers[0] != config.version:
         _callers = (config.version, {})
     callers = _callers[1]
-    thread = threading.get_ident()
     if hook not in callers:
+        thread = threading.get_ident()
         if thread in _building:  # a plugin opens an array while it is imported
             return None
         # Without a lock: another thread that imports the same plugin could wait for this one.

@@ -21,9 +21,8 @@ from zarr_core.location import NO_LOCATION, Location
 from zarr_core.metadata.validation_problem import ValidationProblem
 from zarr_core.printable import quoted
 from zarr_core.registry import discovery, hints, hooks, schemas, scope
-from zarr_core.registry.entry_points import canonical
 from zarr_core.registry.extension_points import get_extension_point
-from zarr_core.registry.provider import is_fault, load
+from zarr_core.registry.provider import canonical, is_fault, load
 from zarr_core.registry.registry import is_disabled, providers
 from zarr_core.user_warning import warn_once
 
