@@ -11,7 +11,7 @@ import re
 import sys
 from contextlib import suppress
 from functools import cache
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zarr_core.registry.provider import canonical
@@ -48,8 +48,7 @@ def entry_points(group_prefix: str) -> tuple[EntryPoint, ...]:
             warn(f"the entry points in {location} cannot be read and are ignored: {error}")
             continue
         by_name.setdefault(canonical(name), points)
-    every = (point for points in by_name.values() for point in points)
-    return tuple(point for point in every if point.group.startswith(group_prefix))
+    return tuple(it for it in chain(*by_name.values()) if it.group.startswith(group_prefix))
 
 
 def distributions(text: str) -> Iterator[tuple[str, str, str, str]]:
@@ -60,8 +59,7 @@ def distributions(text: str) -> Iterator[tuple[str, str, str, str]]:
         yield from _by_library({}, text)
         return
     hidden: set[str] = set()
-    # Python ignores other objects than strings, too.
-    for entry in dict.fromkeys(item for item in sys.path if isinstance(item, str)):
+    for entry in dict.fromkeys(it for it in sys.path if isinstance(it, str)):  # as Python does
         if entry.endswith(".egg") or os.path.isfile(entry):
             yield from _by_library({"path": [entry]}, text)
         else:
@@ -112,6 +110,7 @@ def _name_and_version(location: str) -> tuple[str, str]:
 
 def _by_library(options: dict[str, Any], text: str) -> Iterator[tuple[str, str, str, str]]:
     import importlib_metadata  # slow to import
+
     for distribution in importlib_metadata.distributions(**options):
         content, who = "", ("", "")  # the caller warns of a distribution without a name
         with suppress(Exception):  # not readable, or from other finders
