@@ -12,7 +12,7 @@ LIMITS = {
     "read array[0:10, ::2] from a directory": 14,
     "write a part of a shard": 32,
     "open new metadata with an ignored codec": 29,
-    "copy a group": 59,
+    "copy a group": 57,
 }
 """Limits to lower whenever fewer files are reached, not to raise."""
 

@@ -5,9 +5,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from zarr_core.display import extension as display
-from zarr_core.engine import native
-from zarr_core.registry import discovery, hooks, resolve
+from zarr_core import user_warning
+from zarr_core.registry import discovery
 
 sys.path.insert(0, str(Path(__file__).parent))  # pytest's importlib mode does not add it
 
@@ -27,17 +26,11 @@ def site(tmp_path, monkeypatch):
         importlib.invalidate_caches()
         discovery.refresh()
 
-    resolve._warned.clear()
-    hooks._warned.clear()
-    display._warned.clear()
-    native._warned.clear()
+    user_warning._issued.clear()
     yield install
     for module in set(sys.modules) - before:
         if (getattr(sys.modules[module], "__file__", None) or "").startswith(str(place)):
             del sys.modules[module]
-    hooks._warned.clear()
-    resolve._warned.clear()
-    display._warned.clear()
-    native._warned.clear()
+    user_warning._issued.clear()
     monkeypatch.undo()
     discovery.refresh()

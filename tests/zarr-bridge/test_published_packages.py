@@ -19,7 +19,7 @@ from zarr_core.config import config
 from zarr_core.errors import ExtensionConflictError, ExtensionLoadError
 from zarr_core.extension import ExtensionDefinition
 from zarr_core.registry import discovery
-from zarr_core.registry.entry_points import canonical
+from zarr_core.registry.provider import canonical
 from zarr_core.tools import create_extension
 
 RNG = np.random.default_rng(3)

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from zarr_core import user_warning
 from zarr_core.config import config
-from zarr_core.registry import discovery, hooks
+from zarr_core.registry import discovery
 
 Install = Callable[..., Path]
 
@@ -58,7 +59,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
         place = getattr(sys.modules[module], "__file__", None) or ""
         if place.startswith(str(site)):
             del sys.modules[module]
-    hooks._warned.clear()
+    user_warning._issued.clear()
     discovery.refresh()
 
 

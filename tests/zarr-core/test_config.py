@@ -41,12 +41,29 @@ def test_a_change_without_a_block_stays(config):
     assert config.settings.missing_chunks == "error"
 
 
-def test_every_change_is_a_new_version(config):
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"disabled_plugins": {"acme"}},
+        {"providers": {"codec.gzip": "acme"}},
+        {"fallback": "use"},
+        {"encoded_slack_nbytes": 1},
+    ],
+)
+def test_a_change_that_affects_extensions_is_a_new_version(config, changes):
     before = config.version
-    with config.set(threads=1):
+    with config.set(**changes):
         assert config.version > before
         within = config.version
     assert config.version > within
+
+
+@pytest.mark.parametrize("changes", [{"threads": 1}, {"missing_chunks": "error"}, {}])
+def test_other_changes_keep_what_is_cached(config, changes):
+    before = config.version
+    with config.set(**changes):
+        assert config.version == before
+    assert config.version == before
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from io import StringIO
 import numpy as np
 import pytest
 import zarr_core as zarr
-from zarr_core.display import extension
+from zarr_core import user_warning
 from zarr_core.extension import Display, Provider
 from zarr_core.registry import discovery
 
@@ -15,7 +15,7 @@ from zarr_core.registry import discovery
 @pytest.fixture(autouse=True)
 def no_display(monkeypatch):
     """Without zarr-display, even if it is installed; no warnings have been issued."""
-    monkeypatch.setattr(extension, "_warned", set())
+    monkeypatch.setattr(user_warning, "_issued", set())
     with zarr.config.set(disabled_plugins={"zarr-display"}):
         yield
 

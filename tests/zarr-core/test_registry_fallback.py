@@ -1,11 +1,11 @@
 import warnings
 
 import pytest
+from zarr_core import user_warning
 from zarr_core.config import config
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import ExtensionError, ExtensionLoadError, UnknownExtensionError
 from zarr_core.extension import Location, hookimpl
-from zarr_core.registry import resolve
 from zarr_core.registry.hooks import register_hooks, unregister_hooks
 from zarr_core.registry.resolve import create_data_type
 
@@ -16,7 +16,7 @@ UNHEARD = ExtensionDefinition("acme.unheard")
 
 @pytest.fixture(autouse=True)
 def _forget():
-    resolve._warned.clear()
+    user_warning._issued.clear()
 
 
 def test_a_known_type_needs_no_fallback():

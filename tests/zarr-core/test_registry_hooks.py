@@ -4,6 +4,7 @@ import sys
 import warnings
 
 import pytest
+from zarr_core import user_warning
 from zarr_core.codecs.bytes import BytesCodec
 from zarr_core.config import config
 from zarr_core.definition import ExtensionDefinition
@@ -186,7 +187,7 @@ def test_an_observer_that_fails_is_warned_of_once(register):
         assert resolve.create_extension("codec", ExtensionDefinition("bytes", PLAIN))
     with warnings.catch_warnings(action="error"):
         assert resolve.create_extension("codec", ExtensionDefinition("bytes", PLAIN))
-    hooks._warned.clear()
+    user_warning._issued.clear()
 
 
 # --- registering ---

@@ -101,6 +101,8 @@ class Settings:
     remote_memory_nbytes: int = 3 << 23
 
 
+# The settings on which cached extensions depend: their classes, and the limits of codec chains.
+_CACHED = ("providers", "disabled_plugins", "fallback", "encoded_slack_nbytes")
 _counter = count()
 _guard = RLock()
 
@@ -173,8 +175,9 @@ class Config:
         return change
 
     def _apply(self, settings: Settings) -> None:
-        self._settings = settings
-        self.invalidate_caches()
+        before, self._settings = self.settings, settings
+        if any(getattr(before, name) != getattr(settings, name) for name in _CACHED):
+            self.invalidate_caches()
 
     def _undo(self, change: _Change) -> None:
         with _guard:

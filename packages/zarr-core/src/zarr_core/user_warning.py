@@ -18,3 +18,13 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("zarr_"):
         level, frame = level + 1, frame.f_back
     warnings.warn(printable_message(message), category, stacklevel=level)
+
+
+_issued: set[str] = set()
+
+
+def warn_once(message: str, key: str = "") -> None:
+    """As :func:`warn`, but once in a process for a key, which is by default the message."""
+    if (key or message) not in _issued:
+        _issued.add(key or message)
+        warn(message)

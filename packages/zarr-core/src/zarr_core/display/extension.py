@@ -8,7 +8,7 @@ from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import ExtensionError
 from zarr_core.registry import resolve
 from zarr_core.registry.provider import is_fault
-from zarr_core.user_warning import warn
+from zarr_core.user_warning import warn_once
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 NAME = "default"
 """The name of the extension that is used."""
-
-_warned: set[str] = set()
 
 
 def html(shown: Any) -> str | None:
@@ -66,6 +64,4 @@ def _with_display(use: Callable[[Display], T]) -> T | None:
 
 
 def _warn_once(key: str, message: str) -> None:
-    if key not in _warned:
-        _warned.add(key)
-        warn(f"{message}; text is shown instead")
+    warn_once(f"{message}; text is shown instead", key)

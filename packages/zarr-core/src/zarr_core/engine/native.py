@@ -14,7 +14,7 @@ from zarr_core.interfaces.native import NativePlan
 from zarr_core.log import log
 from zarr_core.registry import discovery, resolve, scope
 from zarr_core.registry.provider import is_fault
-from zarr_core.user_warning import warn
+from zarr_core.user_warning import warn_once
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 # must_understand=False: a missing extension is not an error, except for the setting "require".
 _DEFINITION = ExtensionDefinition("default", must_understand=False)
 NOT_INSTALLED = "zarr-native is not installed"
-
-_warned: set[str] = set()
 
 
 class _Undecided(NativePlan):
@@ -113,6 +111,4 @@ def _plan_or_reason(array: Any) -> NativePlan | str:
 
 
 def _warn_once(message: str) -> None:
-    if message not in _warned:
-        _warned.add(message)
-        warn(f"{message}; chunks are processed in Python")
+    warn_once(f"{message}; chunks are processed in Python")

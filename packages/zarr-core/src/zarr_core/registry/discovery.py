@@ -7,12 +7,13 @@ The extensions of the core are found without a scan; a test compares their table
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from zarr_core.config import config
 from zarr_core.registry import entry_points
 from zarr_core.registry.extension_points import EXTENSION_POINTS
-from zarr_core.registry.provider import Provider, load
+from zarr_core.registry.provider import Provider, canonical, load
 
 DISTRIBUTION = "zarr-core"
 
@@ -77,45 +78,32 @@ class Scan:
     core_version: str
 
 
-_scan: Scan | None = None
-_generation = 0
+generation = 0
+"""The number of calls of :func:`refresh`."""
 
 
 def scan() -> Scan:
     """The installed extensions, cached until :func:`refresh`."""
-    global _scan
-    # Without a lock: two threads may both scan, with the same result.
-    latest = _scan
-    if latest is None:
-        before = _generation
-        latest = _scan_entry_points()
-        if before == _generation:  # not refreshed meanwhile
-            _scan = latest
-    return latest
+    return _scan_entry_points(generation)
 
 
 def refresh() -> None:
     """Discard the scan after a distribution was installed or removed at run time."""
-    global _scan, _generation
-    _generation += 1
-    _scan = None
+    global generation
+    generation += 1
     load.cache_clear()
     entry_points.entry_points.cache_clear()
     config.invalidate_caches()
 
 
-def generation() -> int:
-    """The number of calls of :func:`refresh`."""
-    return _generation
-
-
-def _scan_entry_points() -> Scan:
+@lru_cache(maxsize=1)
+def _scan_entry_points(_generation: int) -> Scan:
     sets: dict[str, dict[str, set[Provider]]] = {}
     core_version = ""
     points = entry_points.entry_points("zarr_core.")
     versions = {it.distribution: _number(it.name) for it in points if it.group == _VERSION_GROUP}
     for group, name, target, distribution, version in points:
-        if entry_points.canonical(distribution) == DISTRIBUTION:
+        if canonical(distribution) == DISTRIBUTION:
             core_version = version
             continue
         alternative = ""

@@ -135,7 +135,7 @@ def _all_providers() -> Iterator[Provider]:
             ]
         for group in discovery.scan().providers.get(extension_point, {}).values():
             lines += group
-        lines += hooks.list_extensions(extension_point)
+        lines += hooks.supplied(extension_point)
         yield from sorted(lines, key=lambda item: (item.name, item.choice, item.target))
 
 

@@ -49,7 +49,7 @@ def unknown(extension_point: str, name: str, location: Location) -> UnknownExten
 
 
 def _known_names(extension_point: str) -> set[str]:
-    return {*names(extension_point), *(it.name for it in hooks.list_extensions(extension_point))}
+    return {*names(extension_point), *(it.name for it in hooks.supplied(extension_point))}
 
 
 def _full_names(extension_point: str, name: str) -> list[str]:
@@ -64,7 +64,7 @@ def install_hint(extension_point: str, name: str) -> str:
         return reason
     if "*" not in config.settings.disabled_plugins:
         installed = discovery.scan().providers.get(extension_point, {}).get(name, ())
-        listed = [it for it in hooks.list_extensions(extension_point) if it.name == name]
+        listed = [it for it in hooks.supplied(extension_point) if it.name == name]
         if disabled := [
             item.origin
             for item in (*installed, *listed)
@@ -131,7 +131,7 @@ def _for_zarr_python(_generation: int) -> dict[tuple[str, str], str]:
 def _for_other_library(extension_point: str, name: str) -> str:
     """How to use an installed or published extension for zarr-python or numcodecs; else empty."""
     group = f"zarr.{extension_point.replace('codec', 'codecs')}"
-    if provider := _for_zarr_python(discovery.generation()).get((group, name)):
+    if provider := _for_zarr_python(discovery.generation).get((group, name)):
         return f"{provider} provides it for zarr-python; to use it: pip install zarr-bridge"
     plain = name.removeprefix("numcodecs.")
     library, needed = ("zarr", " zarr-bridge") if plain == name else ("numcodecs", "")
@@ -143,11 +143,12 @@ def _for_other_library(extension_point: str, name: str) -> str:
 
 def other_providers(extension_point: str, name: str, used: str) -> str:
     """How to select other installed distributions that provide an extension; empty without any."""
-    usable = (*providers(extension_point, name), *hooks.list_extensions(extension_point))
+    usable = (*providers(extension_point, name), *hooks.supplied(extension_point))
     others = dict.fromkeys(
         item.choice
         for item in usable
         if item.name == name and not item.alternative and item.distribution != used
+        if not is_disabled(item.distribution)
     )
     settings = (
         f"{other} also provides it; to select it: "

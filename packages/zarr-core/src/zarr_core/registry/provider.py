@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 from importlib import import_module
@@ -137,6 +138,11 @@ def _reason(provider: Provider, error: BaseException) -> str:
     elif provider.alternative and isinstance(error, ModuleNotFoundError):
         reason += f" (pip install '{provider.choice}')"
     return reason
+
+
+def canonical(distribution: str) -> str:
+    """The normalized name of a distribution: ``Acme_Xor`` becomes ``acme-xor``."""
+    return re.sub(r"[-_.]+", "-", distribution.strip()).lower()
 
 
 def is_fault(error: BaseException) -> bool:

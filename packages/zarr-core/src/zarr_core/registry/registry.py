@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from zarr_core.config import config
 from zarr_core.registry import discovery
-from zarr_core.registry.entry_points import canonical
+from zarr_core.registry.provider import canonical
 
 if TYPE_CHECKING:
     from zarr_core.registry.provider import Provider

@@ -21,11 +21,10 @@ from zarr_core.location import NO_LOCATION, Location
 from zarr_core.metadata.validation_problem import ValidationProblem
 from zarr_core.printable import quoted
 from zarr_core.registry import discovery, hints, hooks, schemas, scope
-from zarr_core.registry.entry_points import canonical
 from zarr_core.registry.extension_points import get_extension_point
-from zarr_core.registry.provider import is_fault, load
-from zarr_core.registry.registry import providers
-from zarr_core.user_warning import warn
+from zarr_core.registry.provider import canonical, is_fault, load
+from zarr_core.registry.registry import is_disabled, providers
+from zarr_core.user_warning import warn_once
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,13 +63,14 @@ def lookup(
     """The provider for a definition, or None if it is unknown; steps 1 to 5."""
     global _known
     name = definition.name
-    if provider := scope.lookup(extension_point, name):  # 1. overrides
+    key = extension_point, name
+    if provider := scope.current_overrides.get()[0].get(key):  # 1. overrides
         return provider
     version, known = _known
     if version != config.version:
         known = {}
         _known = (config.version, known)
-    if provider := known.get((extension_point, name)):
+    if provider := known.get(key):
         return provider
     if choice := config.settings.providers.get(f"{extension_point}.{name}"):  # 2. the settings
         usable = _selected(extension_point, definition, choice, location)
@@ -78,16 +78,23 @@ def lookup(
         usable = [core]
     else:  # 4. installed distributions, 5. hooks
         usable = [item for item in providers(extension_point, name) if not item.alternative]
-        usable = usable or hooks.supply_extension(extension_point, definition)
-        if len(usable) > 1 and (one := hooks.select_provider(extension_point, name, usable)):
-            usable = [one]
+        usable = usable or _supplied(extension_point, definition)
+        if len(usable) > 1:
+            asked = {"extension_point": extension_point, "name": name, "providers": usable}
+            one = hooks.choose("zarr_select_provider", usable, map(str, usable), **asked)
+            usable = [one] if one else usable
     if len(usable) > 1:
         raise ExtensionConflictError(extension_point, name, map(str, usable))
     if not usable:
         return None
     if usable[0].extension is None:  # a hook can supply another class for another configuration
-        known[extension_point, name] = usable[0]
+        known[key] = usable[0]
     return usable[0]
+
+
+def _supplied(extension_point: str, definition: ExtensionDefinition) -> list[Provider]:
+    supplied = hooks.supplied(extension_point, definition)
+    return [item for item in supplied if not is_disabled(item.distribution)]
 
 
 def _selected(
@@ -97,7 +104,7 @@ def _selected(
     name = definition.name
     usable = [*providers(extension_point, name)]
     if not any(canonical(item.choice) == canonical(choice) for item in usable):
-        usable += hooks.supply_extension(extension_point, definition)
+        usable += _supplied(extension_point, definition)
     if selected := [item for item in usable if canonical(item.choice) == canonical(choice)]:
         return selected
     choices = ", ".join(dict.fromkeys(item.choice for item in usable))
@@ -197,7 +204,9 @@ def create_extension(
         raise _invalid(provider, location, problems) from error
     finally:
         _enclosing.reset(token)
-    if not isinstance(made, get_extension_point(extension_point).interface_class()):
+    if not isinstance(made, extension) and not isinstance(
+        made, get_extension_point(extension_point).interface_class()
+    ):
         raise provider.failure(
             f"from_definition returned {made!r}, which is not a {extension_point}"
         )
@@ -260,13 +269,13 @@ def create_data_type(
     usable = [] if policy == "error" else [it for it in fallbacks if lookup("data_type", it)]
     if not usable:
         raise hints.unknown("data_type", definition.name, location)
-    used = hooks.choose_fallback(definition, usable, location) or usable[0]
+    asked = {"definition": definition, "fallbacks": usable, "location": location}
+    names = [item.name for item in usable]
+    used = hooks.choose("zarr_choose_fallback", usable, names, **asked) or usable[0]
     data_type = _make(used, location)
-    text = str(location) or "array"
-    if policy == "warn" and (text, definition.name) not in _warned:
-        _warned.add((text, definition.name))
-        warn(
-            f"{text}: the data type {quoted(definition.name)} is not installed; "
+    if policy == "warn":
+        warn_once(
+            f"{str(location) or 'array'}: the data type {quoted(definition.name)} is not installed; "
             f"its elements are read as {quoted(used.name)}, and the array is read-only. "
             "To disable this warning: zarr_core.config.set(fallback='use')",
         )
@@ -288,9 +297,6 @@ def reason(error: BaseException) -> str:
     if message and isinstance(error, (ValueError, TypeError)):
         return message
     return f"{type(error).__name__}: {message}"
-
-
-_warned: set[tuple[str, str]] = set()  # node and data type of a fallback
 
 
 def _make(definition: ExtensionDefinition, location: Location) -> DataType:

@@ -39,7 +39,7 @@ def problems(
     ``pointer`` is the JSON pointer of the definition in its metadata document.  With ``complete``
     False, required members can be missing.  Raises ExtensionLoadError if the schema is invalid.
     """
-    schema = schema_of(provider, complete)
+    schema = _schema(provider, complete, discovery.generation)
     if schema is None:
         return []
     try:
@@ -74,7 +74,7 @@ def schema_of(provider: Provider, complete: bool = True) -> Schema | None:
 
     With ``complete`` False, no member is required.  Raises ExtensionLoadError if it is invalid.
     """
-    return _schema(provider, complete, discovery.generation())
+    return _schema(provider, complete, discovery.generation)
 
 
 @lru_cache(maxsize=1024)

@@ -17,7 +17,10 @@ Extensions: TypeAlias = "Mapping[str, Mapping[str, type[Any]]]"
 
 _Current: TypeAlias = "tuple[dict[tuple[str, str], Provider], frozenset[Provider]]"
 _EMPTY: dict[tuple[str, str], Provider] = {}
-_current: ContextVar[_Current] = ContextVar("zarr_core_extensions", default=(_EMPTY, frozenset()))
+current_overrides: ContextVar[_Current] = ContextVar(
+    "zarr_core_extensions", default=(_EMPTY, frozenset())
+)
+"""Overrides by extension point and name, and all of them for keys of caches."""
 
 
 class override_extensions:  # noqa: N801 - a context manager, used as a function
@@ -61,12 +64,12 @@ class override_extensions:  # noqa: N801 - a context manager, used as a function
             for extension_point, names in self._mapping.items()
             for name, extension in names.items()
         }
-        merged = {**_current.get()[0], **added}
-        self._tokens.append(_current.set((merged, frozenset(merged.values()))))
+        merged = {**current_overrides.get()[0], **added}
+        self._tokens.append(current_overrides.set((merged, frozenset(merged.values()))))
 
     def __exit__(self, *error: object) -> None:
         if self._tokens:
-            _current.reset(self._tokens.pop())
+            current_overrides.reset(self._tokens.pop())
 
 
 def check_override(
@@ -99,21 +102,21 @@ def check_override(
 def current() -> dict[str, dict[str, type[Any]]]:
     """The present overrides by extension point and name."""
     result: dict[str, dict[str, type[Any]]] = {}
-    for item in _current.get()[1]:
+    for item in current_overrides.get()[1]:
         result.setdefault(item.extension_point, {})[item.name] = item.extension
     return result
 
 
 def lookup(extension_point: str, name: str) -> Provider | None:
     """The override of a name, or None."""
-    return _current.get()[0].get((extension_point, name))
+    return current_overrides.get()[0].get((extension_point, name))
 
 
 def overrides() -> frozenset[Provider]:
     """The present overrides."""
-    return _current.get()[1]
+    return current_overrides.get()[1]
 
 
 def cache_key() -> Hashable:
     """A key for caches of extensions; changes whenever a name can resolve to another class."""
-    return config.version, _current.get()[1]
+    return config.version, current_overrides.get()[1]
