@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from zarr_core.config import config
@@ -25,6 +26,33 @@ StoreLike: TypeAlias = (
     "Store | Node[Any] | str | os.PathLike[str] | Mapping[str, bytes] | object | None"
 )
 """A store, or a location from which one is opened; see :func:`resolve_store_path`."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeOptions:
+    """The arguments of functions that open and create nodes, except those of new metadata."""
+
+    path: str | None = None
+    zarr_format: int | str | None = None
+    storage_options: Mapping[str, Any] | None = None
+    synchronizer: Any = None
+    extensions: Mapping[str, Mapping[str, Any]] | None = None
+    config: Mapping[str, Any] | None = None
+    use_consolidated: bool | None = None
+    metadata: Any = None
+    match: bool = True
+    overwrite: bool = False
+
+    def resolve(
+        self, place: StoreLike, *, read_only: bool = False
+    ) -> tuple[Store, str, int | str | None]:
+        """Return the store, the path and the format, which a location may name."""
+        place, path, zarr_format = _split_format(place, self.path, self.zarr_format)
+        store, path = resolve_store_path(
+            place, path, read_only=read_only, storage_options=self.storage_options,
+            synchronizer=self.synchronizer,
+        )  # fmt: skip
+        return store, path, zarr_format
 
 
 def resolve_store_path(
@@ -128,7 +156,7 @@ def _resolve(
     )
 
 
-def split_format(
+def _split_format(
     place: StoreLike, path: str | None, zarr_format: int | str | None
 ) -> tuple[StoreLike, str | None, int | str | None]:
     """Remove the format from a location such as ``PLACE|zarr3:path``, which names it at the end.
