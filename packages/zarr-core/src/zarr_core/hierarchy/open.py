@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core.engine.stored_array import StoredArray
@@ -35,6 +34,9 @@ if TYPE_CHECKING:
 Mode = Literal["r", "r+", "a", "w", "w-", "x"]
 _IS_ARRAY = "is an array, not a group; open it with open_array"
 _IS_GROUP = "is a group, not an array; open it with open_group"
+_OF_BOTH = {"path", "zarr_format", "storage_options", "synchronizer", "extensions"}
+_OF_ARRAYS = _OF_BOTH | {"config", "metadata", "match"}
+_OF_GROUPS = _OF_BOTH | {"use_consolidated"}
 _MODES = ("r", "r+", "a", "w", "w-", "x")
 
 
@@ -139,7 +141,7 @@ def open_array(store: StoreLike = None, mode: Mode | None = None, **options: Any
     >>> zarr.open_array("counts.zarr", mode="r")[...]
     array([7, 7, 0, 0], dtype=int16)
     """
-    node = _open(Array, store, mode, *_split(options))
+    node = _open(Array, store, mode, *_split(options, _OF_ARRAYS))
     if not isinstance(node, Array):
         raise NodeTypeError(node.stored.location, _IS_GROUP)
     return node
@@ -163,7 +165,7 @@ def open_group(store: StoreLike = None, mode: Mode | None = None, **options: Any
     >>> zarr.open_group("survey.zarr", mode="r")["north/height"].shape
     (2,)
     """
-    node = _open(Group, store, mode, *_split(options))
+    node = _open(Group, store, mode, *_split(options, _OF_GROUPS))
     if not isinstance(node, Group):
         raise NodeTypeError(node.stored.location, _IS_ARRAY)
     return node
@@ -183,13 +185,10 @@ def open_consolidated(store: StoreLike, mode: Mode | None = None, **options: Any
     return open_group(store, mode, use_consolidated=True, **options)
 
 
-def _split(options: Mapping[str, Any]) -> tuple[NodeOptions, dict[str, Any]]:
+def _split(options: dict[str, Any], names: set[str]) -> tuple[NodeOptions, dict[str, Any]]:
     """Divide the arguments of a call into those for opening and those for creating a node."""
-    names = {field.name for field in fields(NodeOptions)} - {"overwrite"}
-    opening = {name: value for name, value in options.items() if name in names}
-    return NodeOptions(**opening), {
-        name: value for name, value in options.items() if name not in names
-    }
+    opening = {name: options.pop(name) for name in names & options.keys()}
+    return NodeOptions(**opening), options
 
 
 def _open(
@@ -213,8 +212,8 @@ def _open(
             raise StoreReadOnlyError(
                 f'the store is read-only, and mode="{mode}" requires writing', store
             )
-        options = replace(options, path=path, zarr_format=zarr_format, overwrite=mode == "w")
         if mode in ("w", "w-", "x"):
+            options = options._replace(path=path, zarr_format=zarr_format, overwrite=mode == "w")
             return _create(kind, store, options, create)
         try:
             format_, metadata = read_node(store, path, zarr_format)
@@ -226,6 +225,7 @@ def _open(
                     )
                     raise NodeNotFoundError(error.location, reason) from None
                 raise
+            options = options._replace(path=path, zarr_format=zarr_format)
             try:
                 return _create(kind, store, options, create)
             except NodeExistsError as error:

@@ -7,8 +7,7 @@ import re
 import sys
 from collections.abc import Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from zarr_core.config import config
 from zarr_core.errors import NodeNotFoundError, StoreError
@@ -28,8 +27,7 @@ StoreLike: TypeAlias = (
 """A store, or a location from which one is opened; see :func:`resolve_store_path`."""
 
 
-@dataclass(frozen=True, slots=True)
-class NodeOptions:
+class NodeOptions(NamedTuple):
     """The arguments of functions that open and create nodes, except those of new metadata."""
 
     path: str | None = None
@@ -46,8 +44,17 @@ class NodeOptions:
     def resolve(
         self, place: StoreLike, *, read_only: bool = False
     ) -> tuple[Store, str, int | str | None]:
-        """Return the store, the path and the format, which a location may name."""
-        place, path, zarr_format = _split_format(place, self.path, self.zarr_format)
+        """Return the store, the path and the format.
+
+        A location such as ``PLACE|zarr3:path`` names the format at its end.  Raises a StoreError
+        if ``zarr_format`` is another one.
+        """
+        path, zarr_format = self.path, self.zarr_format
+        if _may_be_pipeline(place):
+            from zarr_core.optional import optional_function  # rarely used
+
+            split = optional_function("open(PLACE|format:path)")
+            place, path, zarr_format = split(place, path, zarr_format)
         store, path = resolve_store_path(
             place, path, read_only=read_only, storage_options=self.storage_options,
             synchronizer=self.synchronizer,
@@ -154,23 +161,6 @@ def _resolve(
         + (", and pass elements as data=" if as_data else "")
         + _who_takes(place)
     )
-
-
-def _split_format(
-    place: StoreLike, path: str | None, zarr_format: int | str | None
-) -> tuple[StoreLike, str | None, int | str | None]:
-    """Remove the format from a location such as ``PLACE|zarr3:path``, which names it at the end.
-
-    Returns the arguments; they are unchanged if the location names no format.  Raises a StoreError
-    if ``zarr_format`` is another format.
-    """
-    if not _may_be_pipeline(place):
-        return place, path, zarr_format
-    from zarr_core.optional import optional_function  # rarely used
-
-    split: tuple[StoreLike, str | None, int | str | None]
-    split = optional_function("open(PLACE|format:path)")(place, path, zarr_format)
-    return split
 
 
 def _may_be_pipeline(place: StoreLike) -> bool:
