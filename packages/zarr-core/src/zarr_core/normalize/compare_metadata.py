@@ -12,7 +12,8 @@ from zarr_core.interfaces.codec import ArrayToArrayCodec, ArrayToBytesCodec, Byt
 from zarr_core.metadata.validation import ARRAY_MEMBERS
 from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer
 from zarr_core.printable import shorten
-from zarr_core.registry.resolve import create_extension, require_extension, resolve
+from zarr_core.registry.provider import load
+from zarr_core.registry.resolve import create_extension, find_provider, require_extension
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -253,9 +254,10 @@ def split_codecs(codecs: Sequence[ExtensionDefinition]) -> list[list[ExtensionDe
 def _kind(definition: ExtensionDefinition) -> int | None:
     """The position of a codec's interface in ``_INTERFACES``; None for an unknown codec."""
     try:
-        extension = resolve("codec", definition)
-        if extension is None:
+        provider = find_provider("codec", definition)
+        if provider is None:
             return None
+        extension = load(provider)
         kinds = [i for i, interface in enumerate(_INTERFACES) if issubclass(extension, interface)]
         if len(kinds) != 1:  # one class can implement several kinds
             codec = create_extension("codec", definition, complete=False)
