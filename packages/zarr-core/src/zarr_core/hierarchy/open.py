@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 Mode = Literal["r", "r+", "a", "w", "w-", "x"]
 _IS_ARRAY = "is an array, not a group; open it with open_array"
 _IS_GROUP = "is a group, not an array; open it with open_group"
+_DEFAULTS = NodeOptions()
 _OF_BOTH = {"path", "zarr_format", "storage_options", "synchronizer", "extensions"}
 _OF_ARRAYS = _OF_BOTH | {"config", "metadata", "match"}
 _OF_GROUPS = _OF_BOTH | {"use_consolidated"}
@@ -114,8 +115,8 @@ def open(
     array([3, 4])
     """
     options = NodeOptions(
-        path, zarr_format, storage_options, synchronizer, extensions, config,
-        use_consolidated=use_consolidated, metadata=metadata, match=match,
+        path, zarr_format, storage_options, synchronizer, extensions, config, use_consolidated,
+        metadata, match,
     )  # fmt: skip
     is_array = "shape" in create or create.get("data") is not None or metadata is not None
     return _open(Array if is_array else None, store, mode, options, create)
@@ -187,6 +188,8 @@ def open_consolidated(store: StoreLike, mode: Mode | None = None, **options: Any
 
 def _split(options: dict[str, Any], names: set[str]) -> tuple[NodeOptions, dict[str, Any]]:
     """Divide the arguments of a call into those for opening and those for creating a node."""
+    if not options:  # for speed
+        return _DEFAULTS, options
     opening = {name: options.pop(name) for name in names & options.keys()}
     return NodeOptions(**opening), options
 

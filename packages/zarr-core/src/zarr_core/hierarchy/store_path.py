@@ -50,7 +50,7 @@ class NodeOptions(NamedTuple):
         if ``zarr_format`` is another one.
         """
         path, zarr_format = self.path, self.zarr_format
-        if _may_be_pipeline(place):
+        if isinstance(place, str) and "|" in place and _may_be_pipeline(place):
             from zarr_core.optional import optional_function  # rarely used
 
             split = optional_function("open(PLACE|format:path)")
