@@ -9,6 +9,7 @@ import pytest
 import zarr_core as zarr
 from hypothesis import given
 from hypothesis import strategies as st
+from zarr_conformance.portability import create_portable_array
 from zarr_conformance.portability.describe import advice, describe, remedy
 from zarr_conformance.portability.features import node_features
 from zarr_conformance.portability.requirement import (
@@ -193,7 +194,7 @@ def test_the_report_names_parents_and_what_was_not_measured():
 @pytest.mark.parametrize("dtype", ["<i4", ">u2", "float64"])
 def test_defaults_are_chosen_for_libraries(library, dtype):
     required = Requirement(library)
-    array = zarr.create_array(None, shape=(4, 4), dtype=dtype, portable=library)
+    array = create_portable_array(None, library, shape=(4, 4), dtype=dtype)
     assert not required.problems("", stored_documents(array))
     assert array.zarr_format in (2, 3)
 
@@ -201,15 +202,15 @@ def test_defaults_are_chosen_for_libraries(library, dtype):
 def test_the_format_of_the_hierarchy_is_kept(tmp_path):
     group = zarr.create_group(tmp_path / "a.zarr")
     with pytest.raises(MetadataValidationError, match="zarr-python-2 .* does not read version 3"):
-        group.create_array("x", shape=3, portable="zarr-python-2")
+        create_portable_array(group, "zarr-python-2", path="x", shape=3)
     assert not list(group)
     old = zarr.create_group(tmp_path / "b.zarr", zarr_format=2)
-    assert old.create_array("x", shape=3, portable=["zarr-python-2"]).zarr_format == 2
+    assert create_portable_array(old, ["zarr-python-2"], path="x", shape=3).zarr_format == 2
 
 
 def test_arguments_that_a_library_does_not_read_are_errors_with_their_pointer():
     with pytest.raises(MetadataValidationError) as caught:
-        zarr.create_array(None, shape=3, compressors=["numcodecs.lz4"], portable=["tensorstore"])
+        create_portable_array(None, ["tensorstore"], shape=3, compressors=["numcodecs.lz4"])
     (problem,) = caught.value.problems
     assert problem.pointer == "/codecs/1"
     assert "tensorstore" in problem.message
@@ -219,19 +220,15 @@ def test_arguments_that_a_library_does_not_read_are_errors_with_their_pointer():
 def test_data_types_of_version_2_only():
     numcodecs = pytest.importorskip("numcodecs")
     options = {"shape": (3,), "dtype": object, "filters": [numcodecs.VLenUTF8()]}
-    array = zarr.create_array(zarr.MemoryStore(), portable="zarr-python-2", **options)
+    array = create_portable_array(zarr.MemoryStore(), "zarr-python-2", **options)
     assert array.zarr_format == 2
     with pytest.raises(MetadataValidationError, match="no data type for Python objects"):
-        zarr.create_array(
-            zarr.MemoryStore(), portable="zarr-python", **options | {"filters": "auto"}
-        )
+        create_portable_array(zarr.MemoryStore(), "zarr-python", **options | {"filters": "auto"})
 
 
 def test_elements_are_written_once(tmp_path):
     values = np.arange(12.0).reshape(3, 4)
-    array = zarr.create_array(
-        tmp_path / "new.zip", path="a/b", data=values, portable="zarr-python-2"
-    )
+    array = create_portable_array(tmp_path / "new.zip", "zarr-python-2", path="a/b", data=values)
     assert array.zarr_format == 2
     assert array[...].tolist() == values.tolist()
 
@@ -239,7 +236,7 @@ def test_elements_are_written_once(tmp_path):
 def test_a_missing_distribution_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "zarr_conformance", None)
     with pytest.raises(ModuleNotFoundError, match="pip install zarr-conformance"):
-        zarr.create_array(None, shape=3, portable="tensorstore")
+        zarr.convert(zarr.create_array(shape=3), {}, portable="tensorstore")
 
 
 # --- conversion ---

@@ -264,3 +264,21 @@ def test_unknown_extensions_that_need_not_be_understood_are_ignored_with_one_war
             StoreReadOnlyError, match=r"the extensions .*acme\.index.* not installed"
         ):
             change()
+
+
+@pytest.mark.parametrize(
+    ("function", "argument", "meant"),
+    [
+        ("open_group", "shape", ""),
+        ("open_group", "metadata", ""),
+        ("open_group", "verify", "VerifiedStore"),
+        ("open_array", "use_consolidated", ""),
+        ("open_array", "cache", "ChunkCacheStore"),
+        ("open", "portable", "create_portable_array"),
+        ("open", "cache_attrs", "recheck"),
+    ],
+)
+def test_arguments_of_other_functions_are_errors(function, argument, meant):
+    for mode in ("a", "r"):
+        with pytest.raises(TypeError, match=f"unexpected keyword argument: {argument}.*{meant}"):
+            getattr(zarr, function)(zarr.MemoryStore(), mode, **{argument: None})

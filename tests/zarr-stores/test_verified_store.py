@@ -1,7 +1,5 @@
 """The store that compares every value with a manifest when it is read."""
 
-import sys
-
 import numpy as np
 import pytest
 import zarr_core as zarr
@@ -27,7 +25,7 @@ def location(tmp_path):
 
 
 def test_a_sound_hierarchy_is_read_and_not_changed(location):
-    group = zarr.open(location, verify=True)
+    group = zarr.open(VerifiedStore(LocalStore(location)))
     assert np.array_equal(group["x"][...], DATA)
     assert np.array_equal(group["y"][3:7, 5], DATA[3:7, 5])
     assert sorted(group) == ["x", "y"]
@@ -35,8 +33,8 @@ def test_a_sound_hierarchy_is_read_and_not_changed(location):
     with pytest.raises(StoreReadOnlyError):
         group["x"][0] = 1
     with pytest.raises(StoreReadOnlyError, match="read-only"):
-        zarr.open(location, "r+", verify=True)
-    assert np.array_equal(zarr.open_array(location / "x", verify=False)[...], DATA)
+        zarr.open(VerifiedStore(LocalStore(location)), "r+")
+    assert np.array_equal(zarr.open_array(location / "x")[...], DATA)
 
 
 def swap(folder):
@@ -70,8 +68,8 @@ def test_a_fault_is_an_error_that_names_its_key(location, fault):
     fault(location)
     key = "x/zarr.json" if fault in (change_metadata, misplace) else "x/c/0/0"
     with pytest.raises(StoreReadError, match=f"'{key}'.*not verified"):
-        zarr.open_group(location, verify=True)["x"][...]
-    assert np.array_equal(zarr.open_group(location, verify=True)["y"][...], DATA)
+        zarr.open_group(VerifiedStore(LocalStore(location)))["x"][...]
+    assert np.array_equal(zarr.open_group(VerifiedStore(LocalStore(location)))["y"][...], DATA)
 
 
 def test_a_chunk_that_is_not_in_the_manifest_is_an_error(location):
@@ -84,7 +82,7 @@ def test_a_chunk_that_is_not_in_the_manifest_is_an_error(location):
 
 def test_a_lost_node_is_not_left_out(location):
     (location / "x/zarr.json").unlink()
-    group = zarr.open_group(location, verify=True)
+    group = zarr.open_group(VerifiedStore(LocalStore(location)))
     assert "x/zarr.json" in set(group.store.list())
     with pytest.raises(StoreReadError, match=r"'x/zarr.json'.*not in the store"):
         list(group.arrays())
@@ -92,9 +90,11 @@ def test_a_lost_node_is_not_left_out(location):
 
 def test_the_manifest_can_be_a_file_and_that_of_a_node(location, tmp_path):
     create_manifest(location / "x").write(tmp_path / "x.jsonl")
-    array = zarr.open_array(location, path="x", verify=tmp_path / "x.jsonl")
+    array = zarr.open_array(
+        VerifiedStore(LocalStore(location), tmp_path / "x.jsonl", "x"), path="x"
+    )
     assert np.array_equal(array[...], DATA)
-    assert np.array_equal(zarr.open_array(location, path="x", verify=True)[...], DATA)
+    assert np.array_equal(zarr.open_array(VerifiedStore(LocalStore(location)), path="x")[...], DATA)
     lose(location)
     with pytest.raises(StoreReadError, match="x/c/0/0"):
         array[...]
@@ -117,13 +117,13 @@ def test_a_manifest_that_is_missing_or_behind_is_an_error(tmp_path):
     memory = MemoryStore()
     zarr.create_array(memory, data=[1])
     with pytest.raises(NodeNotFoundError, match="not found here or above"):
-        zarr.open(memory, verify=True)
+        zarr.open(VerifiedStore(memory))
     store = ManifestStore(memory)
     zarr.open(store)[0] = 2
     with pytest.raises(StoreError, match="behind.*digest LOCATION --store"):
-        zarr.open(memory, verify=True)
+        zarr.open(VerifiedStore(memory))
     store.flush()
-    assert zarr.open(memory, verify=True)[0] == 2
+    assert zarr.open(VerifiedStore(memory))[0] == 2
 
 
 def test_a_value_that_differs_is_read_again_from_a_remote_store():
@@ -156,14 +156,9 @@ def test_a_cache_keeps_verified_values(location):
     assert store.cache_info().hits
 
 
-def test_without_zarr_stores_the_error_says_what_to_install(monkeypatch):
-    for name in [name for name in sys.modules if name.partition(".")[0] == "zarr_stores"]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "zarr_stores", None)
-    memory = MemoryStore()
-    zarr.create_array(memory, data=[1])
-    with pytest.raises(ModuleNotFoundError, match=r"open\(verify=...\) needs zarr-stores.*pip"):
-        zarr.open(memory, verify=True)
+def test_the_argument_of_open_is_named():
+    with pytest.raises(TypeError, match=r"keyword argument: verify.*VerifiedStore\(store\)"):
+        zarr.open({}, verify=True)
 
 
 def test_keys_exist_as_in_the_manifest(location):

@@ -241,10 +241,8 @@ _ZSTD = {"name": "zstd", "configuration": {"level": 0, "checksum": False}}
 _LITTLE = {"name": "bytes", "configuration": {"endian": "little"}}
 
 
-def create_portable_array(
-    store: Any, libraries: str | Iterable[str], options: dict[str, Any]
-) -> Any:
-    """Create an array that libraries read: ``zarr_core.create_array(portable=libraries)``.
+def create_portable_array(store: Any, libraries: str | Iterable[str], **options: Any) -> Any:
+    """Create an array that libraries read.
 
     Arguments with their defaults are chosen so that the libraries read the array: the format,
     if the array is not in a hierarchy, the compressors and the byte order.
@@ -255,7 +253,7 @@ def create_portable_array(
         The location.
     libraries : str or iterable of str
         The names of the libraries.
-    options : dict
+    **options
         All other arguments of :func:`zarr_core.create_array`.
 
     Raises
@@ -291,22 +289,28 @@ def create_portable_array(
     raise MetadataValidationError(Location("new array", path), found)
 
 
-_OF_THE_STORE = ("storage_options", "synchronizer", "overwrite", "recheck")
+_OF_THE_STORE = ("storage_options", "synchronizer", "overwrite")
 
 
 def _choices(options: Mapping[str, Any], parent: int | str | None) -> Iterator[dict[str, Any]]:
     """Yield changes of arguments that have their defaults, the smallest first."""
     alternatives: dict[str, list[Any]] = {}
-    if options["zarr_format"] is None:
+    if options.get("zarr_format") is None:
         alternatives["zarr_format"] = [3, 2] if parent is None else [parent]
-    if isinstance(options["compressors"], str) and options["compressors"] == "auto":
+    if _is_auto(options, "compressors"):
         alternatives["compressors"] = ["auto", _ZSTD, _GZIP, None]
-    if isinstance(options["serializer"], str) and options["serializer"] == "auto":
+    if _is_auto(options, "serializer"):
         alternatives["serializer"] = ["auto"]
-        if getattr(options["dtype"], "byteorder", "") == ">" or str(options["dtype"])[:1] == ">":
+        dtype = options.get("dtype")
+        if getattr(dtype, "byteorder", "") == ">" or str(dtype)[:1] == ">":
             alternatives["serializer"].append(_LITTLE)
     for values in product(*alternatives.values()):
         yield dict(zip(alternatives, values, strict=True))
+
+
+def _is_auto(options: Mapping[str, Any], name: str) -> bool:
+    value = options.get(name, "auto")
+    return isinstance(value, str) and value == "auto"
 
 
 def _path_and_format(store: Any, options: Mapping[str, Any]) -> tuple[str, int | str | None]:
@@ -318,12 +322,12 @@ def _path_and_format(store: Any, options: Mapping[str, Any]) -> tuple[str, int |
     from zarr_core.errors import NodeNotFoundError, StoreError
     from zarr_core.tools import read_node
 
-    path = options["path"] or ""
+    path = options.get("path") or ""
     if hasattr(store, "zarr_format"):  # a group
         return f"{store.path}/{path}".strip("/"), store.zarr_format
     try:
         place, path = zarr_core.resolve_store_path(
-            store, path, storage_options=options["storage_options"], read_only=True
+            store, path, storage_options=options.get("storage_options"), read_only=True
         )
     except (StoreError, OSError):  # such as an archive that does not exist yet
         return path, None

@@ -17,10 +17,9 @@ from zarr_core.hierarchy.open import open as open_node
 from zarr_core.hierarchy.open import open_group
 from zarr_core.hierarchy.rollback import Rollback
 from zarr_core.hierarchy.store_path import (
+    NodeOptions,
     opened_store,
     refuse_misspelt,
-    resolve_store_path,
-    split_format,
 )
 from zarr_core.location import Location
 from zarr_core.threads import concurrent_map
@@ -215,10 +214,8 @@ def _location(
 
     Saving again with ``overwrite=True`` would remove them, or be refused.
     """
-    where, below, zarr_format = split_format(store, path, zarr_format)
-    place, below = resolve_store_path(
-        where, below, storage_options=storage_options, synchronizer=synchronizer
-    )
+    named = NodeOptions(path, zarr_format, storage_options, synchronizer)
+    place, below, zarr_format = named.resolve(store)
     of_parent = store.stored.format.name if isinstance(store, Node) else None
     format_ = format_of_new(place, below, zarr_format or of_parent)
     if place.supports_listing and (foreign := format_.unmanaged_key(place, below)) is not None:

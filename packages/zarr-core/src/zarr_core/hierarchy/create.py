@@ -20,7 +20,7 @@ from zarr_core.hierarchy.from_metadata import array_settings, stored_array
 from zarr_core.hierarchy.group import Group
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.rollback import Rollback
-from zarr_core.hierarchy.store_path import resolve_store_path, split_format
+from zarr_core.hierarchy.store_path import NodeOptions
 from zarr_core.metadata.group import GroupMetadata
 from zarr_core.normalize.array_metadata import (
     NEW_ARRAY,
@@ -39,10 +39,8 @@ if TYPE_CHECKING:
 
     from zarr_core.engine.consolidated_view import ConsolidatedView
     from zarr_core.engine.stored_array import StoredArray
-    from zarr_core.hierarchy.fresh_array import Recheck
     from zarr_core.hierarchy.store_path import StoreLike
-    from zarr_core.interfaces.format import Format, NodeMetadata
-    from zarr_core.interfaces.store import Store
+    from zarr_core.interfaces.format import NodeMetadata
     from zarr_core.metadata.array import ArrayMetadata
     from zarr_core.normalize.dimension_units import UnitLike
     from zarr_core.normalize.partial_metadata import PartialArrayMetadata
@@ -77,8 +75,6 @@ def create_array(
     synchronizer: Any = None,
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
     metadata: Mapping[str, Any] | ArrayMetadata | PartialArrayMetadata | None = None,
-    recheck: Recheck = "open",
-    portable: str | Sequence[str] | None = None,
     **unknown: Never,
 ) -> Array:
     """Create an array.
@@ -155,12 +151,6 @@ def create_array(
     metadata : mapping, ArrayMetadata or PartialArrayMetadata, optional
         A part of a ``zarr.json``, in the terms of version 3 for every format, as
         :class:`zarr_core.PartialArrayMetadata` has it.  Other arguments add to it.
-    recheck : {"open", "always"} or float
-        When changes of the metadata by other writers are noticed; see :func:`zarr_core.open`.
-    portable : str or sequence of str, optional
-        Names of libraries that must read the array, such as ``["zarr-python-2", "tensorstore"]``.
-        Defaults are chosen accordingly, such as the compressors, and the format of an array that
-        is not in a hierarchy.  Requires zarr-conformance.
     **unknown
         Any other argument is an error, which names the argument that is most similar.
 
@@ -171,10 +161,7 @@ def create_array(
     TypeError
         If an argument is unknown, or contradicts ``metadata``; has all contradictions.
     MetadataValidationError
-        If the arguments are inconsistent, or a library of ``portable`` does not read such an
-        array; contains all problems.
-    ModuleNotFoundError
-        If ``portable`` is passed and zarr-conformance is not installed.
+        If the arguments are inconsistent; contains all problems.
     ExtensionError
         If an extension is unknown, broken or has an invalid configuration.
     CodecChainError
@@ -198,18 +185,6 @@ def create_array(
     """
     if unknown:
         check_arguments(unknown)
-    if portable is not None:
-        from zarr_core.optional import optional_function  # only for such arrays
-
-        options = {**locals()}
-        for name in ("store", "portable", "optional_function", "unknown"):
-            del options[name]
-        created: Array = optional_function("create_array(portable=...)")(store, portable, options)
-        return created
-    if recheck != "open":
-        from zarr_core.hierarchy.fresh_array import FreshArray, max_age  # only for such arrays
-
-        age = max_age(recheck)
     with override_extensions(extensions):
         values = None if data is None else values_of(data)
         if values is not None:
@@ -228,13 +203,8 @@ def create_array(
         ):
             dtype = dtype_of(values)
         settings = array_settings(config)
-        store, path, zarr_format = split_format(store, path, zarr_format)
-        place, below = resolve_store_path(
-            store, path, storage_options=storage_options, synchronizer=synchronizer
-        )
-        requested = _requested_format(store, zarr_format)
-        seen = _snapshot(place, below, requested)
-        format_ = format_of_new(seen, below, requested)
+        options = NodeOptions(path, zarr_format, storage_options, synchronizer, overwrite=overwrite)
+        new = NewNode(store, options)
         arguments = {
             "shape": shape, "dtype": dtype, "chunks": chunks, "shards": shards, "order": order,
             "filters": filters, "serializer": serializer, "compressors": compressors,
@@ -244,11 +214,11 @@ def create_array(
             "storage_transformers": storage_transformers,
         }  # fmt: skip
         if expected is None:
-            new = format_.to_format(new_array_metadata(format_, arguments), NEW_ARRAY)
+            made = new.format.to_format(new_array_metadata(new.format, arguments), NEW_ARRAY)
         else:
-            new = expected.complete(zarr_format=format_.name, **arguments)
+            made = expected.complete(zarr_format=new.format.name, **arguments)
         stored = stored_array(
-            place, below, format_, new, settings, consolidated=_consolidated_of(store)
+            new.store, new.path, new.format, made, settings, consolidated=new.consolidated
         )
         if not (isinstance(order, str) and order == "C"):
             _check_order(stored, order)
@@ -257,12 +227,12 @@ def create_array(
             values = as_assigned(values, data, stored.resolved.data_type)
         array = Array(stored)
         if not overwrite:
-            refuse_leftovers(stored, seen)
+            refuse_leftovers(stored, new.snapshot)
         with Rollback() as rollback:
-            _place(store, place, below, format_, new, overwrite, rollback, seen)
+            new.create(made, rollback)
             if values is not None and write_data:
                 _write_values(array, values)
-        return array if recheck == "open" else FreshArray(array.stored, age)
+        return array
 
 
 def _partial(metadata: Any) -> PartialArrayMetadata:
@@ -298,24 +268,20 @@ def create_group(
     >>> list(root), root.attrs["year"]
     (['north'], 2024)
     """
-    store, path, zarr_format = split_format(store, path, zarr_format)
-    place, below = resolve_store_path(
-        store, path, storage_options=storage_options, synchronizer=synchronizer
-    )
-    requested = _requested_format(store, zarr_format)
-    seen = _snapshot(place, below, requested)
-    format_ = format_of_new(seen, below, requested)
+    options = NodeOptions(path, zarr_format, storage_options, synchronizer, overwrite=overwrite)
+    new = NewNode(store, options)
     metadata = GroupMetadata(attributes=check_attributes(attributes or {}, NEW_GROUP))
-    metadata = format_.to_format(metadata, NEW_GROUP)
+    metadata = new.format.to_format(metadata, NEW_GROUP)
     with Rollback() as rollback:
-        _place(store, place, below, format_, metadata, overwrite, rollback, seen)
-    consolidated = _consolidated_of(store)
-    return Group(StoredGroup(place, below, format_, metadata, consolidated=consolidated))
+        new.create(metadata, rollback)
+    return Group(
+        StoredGroup(new.store, new.path, new.format, metadata, consolidated=new.consolidated)
+    )
 
 
-def check_arguments(arguments: Mapping[str, Any]) -> None:
-    """Raise a TypeError if there is an argument that ``create_array`` does not have."""
-    check_names(arguments, argument_names())
+def check_arguments(arguments: Mapping[str, Any], of_group: bool = False) -> None:
+    """Raise a TypeError for arguments that ``create_array``, or ``open_group``, does not have."""
+    check_names(arguments, {"attributes"} if of_group else argument_names())
 
 
 @cache
@@ -336,49 +302,51 @@ def _check_order(stored: StoredArray, order: str | Sequence[int]) -> None:
         )
 
 
-def _consolidated_of(store: StoreLike) -> ConsolidatedView | None:
-    return store.stored.consolidated if isinstance(store, Node) else None
+class NewNode:
+    """The location and the format of a new node.
 
+    Parameters
+    ----------
+    parent : store-like
+        The location that was passed, which can be a group.
+    options : NodeOptions
+        Arguments of the function that creates the node.
+    """
 
-def _place(
-    parent: StoreLike,
-    store: Store,
-    path: str,
-    format_: Format,
-    metadata: NodeMetadata,
-    overwrite: bool,
-    rollback: Rollback,
-    seen: Store,
-) -> None:
-    """Store the metadata of a new node, and add it to consolidated metadata of the group."""
-    group = parent if isinstance(parent, Node) else None
-    known_group: str | None = None
-    if group is not None:
-        group.stored.check_writable()
-        if group.stored.consolidated is not None:
-            # The cleanup lists the node if the store still has it.
-            paths = list(accumulate(path.split("/"), "{}/{}".format))
-            rollback.add_cleanup(lambda: group.stored.record(removed=[path], changed=paths))
-            # If it has been removed, record() raises an error.
-            known_group = group.stored.consolidated.path
-    created = place_node(
-        store, path, format_, metadata, rollback, overwrite=overwrite, known_group=known_group,
-        seen=seen,
-    )  # fmt: skip
-    if group is not None:
-        group.stored.record(removed=[path] if overwrite else [], changed=[*created, path])
+    def __init__(self, parent: StoreLike, options: NodeOptions) -> None:
+        self.store, self.path, requested = options.resolve(parent)
+        self.consolidated: ConsolidatedView | None = None
+        self._group, self._overwrite = None, options.overwrite
+        if isinstance(parent, Node):
+            self._group, self.consolidated = parent, parent.stored.consolidated
+            if requested is None:
+                requested = parent.stored.format.name
+        # For the checks of a new node in the requested format, by default version 3.
+        self.snapshot = StoreSnapshot.before_creation(
+            self.store, self.path, format_named(requested or "v3")
+        )
+        self.format = format_of_new(self.snapshot, self.path, requested)
 
-
-def _snapshot(store: Store, path: str, requested: int | str | None) -> Store:
-    """A snapshot for the checks of a new node in the requested format, by default version 3."""
-    return StoreSnapshot.before_creation(store, path, format_named(requested or "v3"))
-
-
-def _requested_format(store: StoreLike, zarr_format: int | str | None) -> int | str | None:
-    """The format that was passed; otherwise that of the group, if a group was passed."""
-    if zarr_format is None and isinstance(store, Node):
-        return store.stored.format.name
-    return zarr_format
+    def create(self, metadata: NodeMetadata, rollback: Rollback) -> None:
+        """Store the metadata, and add the node to consolidated metadata of the group."""
+        group, known_group = self._group, None
+        if group is not None:
+            group.stored.check_writable()
+            if self.consolidated is not None:
+                # The cleanup lists the node if the store still has it.
+                paths = list(accumulate(self.path.split("/"), "{}/{}".format))
+                rollback.add_cleanup(
+                    lambda: group.stored.record(removed=[self.path], changed=paths)
+                )
+                # If it has been removed, record() raises an error.
+                known_group = self.consolidated.path
+        created = place_node(
+            self.store, self.path, self.format, metadata, rollback, overwrite=self._overwrite,
+            known_group=known_group, seen=self.snapshot,
+        )  # fmt: skip
+        if group is not None:
+            removed = [self.path] if self._overwrite else []
+            group.stored.record(removed=removed, changed=[*created, self.path])
 
 
 def _write_values(array: Array, values: Any) -> None:

@@ -18,23 +18,26 @@ from zarr_core.hierarchy.coerce import described
 from zarr_core.hierarchy.from_metadata import stored_node
 from zarr_core.hierarchy.group import Group
 from zarr_core.hierarchy.node import Node
-from zarr_core.hierarchy.store_path import resolve_store_path, split_format
+from zarr_core.hierarchy.store_path import NodeOptions
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
 from zarr_core.registry.scope import override_extensions
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from zarr_core.engine.stored_node import StoredGroup
-    from zarr_core.hierarchy.fresh_array import Recheck
     from zarr_core.hierarchy.store_path import StoreLike
     from zarr_core.interfaces.store import Store
     from zarr_core.normalize.partial_metadata import PartialArrayMetadata
 
 Mode = Literal["r", "r+", "a", "w", "w-", "x"]
+_IS_ARRAY = "is an array, not a group; open it with open_array"
 _IS_GROUP = "is a group, not an array; open it with open_group"
+_DEFAULTS = NodeOptions()
+_OF_BOTH = {"path", "zarr_format", "storage_options", "synchronizer", "extensions"}
+_OF_ARRAYS = _OF_BOTH | {"config", "metadata", "match"}
+_OF_GROUPS = _OF_BOTH | {"use_consolidated"}
 _MODES = ("r", "r+", "a", "w", "w-", "x")
 
 
@@ -51,9 +54,6 @@ def open(
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
     metadata: Mapping[str, Any] | ArrayMetadata | PartialArrayMetadata | None = None,
     match: bool = True,
-    recheck: Recheck = "open",
-    verify: bool | str | os.PathLike[str] | None = None,
-    cache: Any = None,
     **create: Any,
 ) -> Array | Group:
     """Open an array or a group.
@@ -87,19 +87,6 @@ def open(
     match : bool
         Whether an existing array must also be as ``**create`` describes it.  Only given arguments
         are compared; ``"auto"`` is any value, and so is None, except no filters or compressors.
-    recheck : {"open", "always"} or float
-        When changes of the metadata by other writers are noticed: only when the node is opened
-        (:meth:`Array.refresh` reads it again), before every use of the node, or if the last check
-        is older than this number of seconds.  A check compares the generations of the metadata
-        documents in the store, without reading them.  Also for members of a group.
-    verify : bool or path, optional
-        Compare every value with a manifest when it is read; the node is read-only.  True for the
-        manifest that is stored in the node or above it, or the file of a manifest of the node.
-        Requires zarr-stores.
-    cache : int or CachePool, optional
-        Keep decoded chunks in memory, for the node and its members: a number of bytes, or a
-        ``zarr_stores.cache.CachePool``, which several nodes share.  Changes by this process are
-        noticed, those of others if ``recheck`` says so.  Requires zarr-stores.
     **create
         For modes that create a node: arguments of :func:`create_array` if ``shape``, ``data`` or
         ``metadata`` is given, else of :func:`create_group`.
@@ -127,31 +114,15 @@ def open(
     >>> array[1]
     array([3, 4])
     """
-    is_array = "shape" in create or create.get("data") is not None or metadata is not None
-    return _open(
-        Array if is_array else None, store, mode, path, zarr_format, storage_options,
-        use_consolidated, config, synchronizer, extensions, create, recheck, metadata, match,
-        _wrapper(verify, cache, recheck),
+    options = NodeOptions(
+        path, zarr_format, storage_options, synchronizer, extensions, config, use_consolidated,
+        metadata, match,
     )  # fmt: skip
+    is_array = "shape" in create or create.get("data") is not None or metadata is not None
+    return _open(Array if is_array else None, store, mode, options, create)
 
 
-def open_array(
-    store: StoreLike = None,
-    mode: Mode | None = None,
-    *,
-    path: str | None = None,
-    zarr_format: int | str | None = None,
-    storage_options: Mapping[str, Any] | None = None,
-    config: Mapping[str, Any] | None = None,
-    synchronizer: Any = None,
-    extensions: Mapping[str, Mapping[str, Any]] | None = None,
-    metadata: Mapping[str, Any] | ArrayMetadata | PartialArrayMetadata | None = None,
-    match: bool = True,
-    recheck: Recheck = "open",
-    verify: bool | str | os.PathLike[str] | None = None,
-    cache: Any = None,
-    **create: Any,
-) -> Array:
+def open_array(store: StoreLike = None, mode: Mode | None = None, **options: Any) -> Array:
     """Open an array; parameters as for :func:`open`.
 
     Raises
@@ -171,30 +142,13 @@ def open_array(
     >>> zarr.open_array("counts.zarr", mode="r")[...]
     array([7, 7, 0, 0], dtype=int16)
     """
-    found = _open(
-        Array, store, mode, path, zarr_format, storage_options, None, config, synchronizer,
-        extensions, create, recheck, metadata, match, _wrapper(verify, cache, recheck),
-    )  # fmt: skip
-    if not isinstance(found, Array):
-        raise NodeTypeError(found.stored.location, _IS_GROUP)
-    return found
+    node = _open(Array, store, mode, *_split(options, _OF_ARRAYS))
+    if not isinstance(node, Array):
+        raise NodeTypeError(node.stored.location, _IS_GROUP)
+    return node
 
 
-def open_group(
-    store: StoreLike = None,
-    mode: Mode | None = None,
-    *,
-    path: str | None = None,
-    zarr_format: int | str | None = None,
-    storage_options: Mapping[str, Any] | None = None,
-    use_consolidated: bool | None = None,
-    synchronizer: Any = None,
-    extensions: Mapping[str, Mapping[str, Any]] | None = None,
-    attributes: Mapping[str, Any] | None = None,
-    recheck: Recheck = "open",
-    verify: bool | str | os.PathLike[str] | None = None,
-    cache: Any = None,
-) -> Group:
+def open_group(store: StoreLike = None, mode: Mode | None = None, **options: Any) -> Group:
     """Open a group; parameters as for :func:`open`.
 
     Raises
@@ -212,16 +166,10 @@ def open_group(
     >>> zarr.open_group("survey.zarr", mode="r")["north/height"].shape
     (2,)
     """
-    create = {} if attributes is None else {"attributes": attributes}
-    found = _open(
-        Group, store, mode, path, zarr_format, storage_options, use_consolidated, None,
-        synchronizer, extensions, create, recheck, wrap=_wrapper(verify, cache, recheck),
-    )  # fmt: skip
-    if not isinstance(found, Group):
-        raise NodeTypeError(
-            found.stored.location, "is an array, not a group; open it with open_array"
-        )
-    return found
+    node = _open(Group, store, mode, *_split(options, _OF_GROUPS))
+    if not isinstance(node, Group):
+        raise NodeTypeError(node.stored.location, _IS_ARRAY)
+    return node
 
 
 def open_consolidated(store: StoreLike, mode: Mode | None = None, **options: Any) -> Group:
@@ -238,58 +186,40 @@ def open_consolidated(store: StoreLike, mode: Mode | None = None, **options: Any
     return open_group(store, mode, use_consolidated=True, **options)
 
 
+def _split(options: dict[str, Any], names: set[str]) -> tuple[NodeOptions, dict[str, Any]]:
+    """Divide the arguments of a call into those for opening and those for creating a node."""
+    if not options:  # for speed
+        return _DEFAULTS, options
+    opening = {name: options.pop(name) for name in names & options.keys()}
+    return NodeOptions(**opening), options
+
+
 def _open(
     kind: type[Array | Group] | None,
     place: StoreLike,
     mode: Mode | None,
-    path: str | None,
-    zarr_format: int | str | None,
-    storage_options: Mapping[str, Any] | None,
-    use_consolidated: bool | None,
-    config: Mapping[str, Any] | None,
-    synchronizer: Any,
-    extensions: Mapping[str, Mapping[str, Any]] | None,
+    options: NodeOptions,
     create: dict[str, Any],
-    recheck: Recheck,
-    metadata: Any = None,
-    match: bool = False,
-    wrap: Callable[[Store, str], Store] | None = None,
 ) -> Array | Group:
-    if not (isinstance(recheck, str) and recheck == "open"):
-        from zarr_core.hierarchy.fresh_array import max_age  # only for such nodes
-        from zarr_core.hierarchy.fresh_group import fresh
-
-        age = max_age(recheck)
-        node = _open(
-            kind, place, mode, path, zarr_format, storage_options, use_consolidated, config,
-            synchronizer, extensions, create, "open", metadata, match, wrap,
-        )  # fmt: skip
-        return fresh(node, age)
-    with override_extensions(extensions):
+    """Open a node, or create one of a kind if the mode requires it."""
+    with override_extensions(options.extensions):
         if mode not in _MODES and mode is not None:
             raise ValueError(f"mode must be one of {', '.join(_MODES)}, not {mode!r}")
         # Arguments are checked also if no node is created.
         if create:
             from zarr_core.hierarchy.create import check_arguments  # slow to import
 
-            check_arguments(create)
-        place, path, zarr_format = split_format(place, path, zarr_format)
-        store, below = resolve_store_path(
-            place, path, read_only=mode == "r", storage_options=storage_options,
-            synchronizer=synchronizer,
-        )  # fmt: skip
-        if wrap is not None:
-            store = wrap(store, below)
+            check_arguments(create, kind is Group)
+        store, path, zarr_format = options.resolve(place, read_only=mode == "r")
         if store.read_only and mode not in (None, "r"):
             raise StoreReadOnlyError(
                 f'the store is read-only, and mode="{mode}" requires writing', store
             )
         if mode in ("w", "w-", "x"):
-            return _create(
-                kind, store, below, zarr_format, config, metadata, create, overwrite=mode == "w"
-            )
+            options = options._replace(path=path, zarr_format=zarr_format, overwrite=mode == "w")
+            return _create(kind, store, options, create)
         try:
-            format_, stored = read_node(store, below, zarr_format)
+            format_, metadata = read_node(store, path, zarr_format)
         except NodeNotFoundError as error:
             if mode != "a":
                 if place is None:
@@ -298,65 +228,41 @@ def _open(
                     )
                     raise NodeNotFoundError(error.location, reason) from None
                 raise
+            options = options._replace(path=path, zarr_format=zarr_format)
             try:
-                return _create(
-                    kind, store, below, zarr_format, config, metadata, create, overwrite=False
-                )
+                return _create(kind, store, options, create)
             except NodeExistsError as error:
                 try:
-                    format_, stored = read_node(store, below, zarr_format)
+                    format_, metadata = read_node(store, path, zarr_format)
                 except NodeNotFoundError:
                     raise error from None  # something else exists at the path
         read_only = mode == "r" or store.read_only
         if mode is None and isinstance(place, Node):
             read_only = place.read_only
-        found = stored_node(
-            store, below, format_, stored,
-            read_only=read_only, use_consolidated=use_consolidated, config=config,
+        stored = stored_node(
+            store, path, format_, metadata, read_only=read_only,
+            use_consolidated=options.use_consolidated, config=options.config,
         )  # fmt: skip
-        if metadata is not None or (match and create):
-            _check(kind, found, metadata, create if match else {})
-        return Array(found) if isinstance(found, StoredArray) else Group(found)
-
-
-def _wrapper(
-    verify: bool | str | os.PathLike[str] | None, cache: Any, recheck: Recheck
-) -> Callable[[Store, str], Store] | None:
-    """The function that wraps the store of a node as the arguments of the call require."""
-    if not verify and cache is None:
-        return None
-    from zarr_core.optional import optional_function  # only for such nodes
-
-    def wrap(store: Store, path: str) -> Store:
-        if verify:
-            verified = optional_function("open(verify=...)")
-            store = verified(store, None if verify is True else verify, path)
-        if cache is not None:
-            store = optional_function("open(cache=...)")(store, cache, recheck)
-        return store
-
-    return wrap
+        if options.metadata is not None or (options.match and create and kind is not Group):
+            _check(kind, stored, options.metadata, create if options.match else {})
+        return Array(stored) if isinstance(stored, StoredArray) else Group(stored)
 
 
 def _create(
-    kind: type[Array | Group] | None,
-    store: Store,
-    path: str,
-    zarr_format: int | str | None,
-    config: Mapping[str, Any] | None,
-    metadata: Any,
-    create: dict[str, Any],
-    *,
-    overwrite: bool,
+    kind: type[Array | Group] | None, store: Store, options: NodeOptions, create: dict[str, Any]
 ) -> Array | Group:
     from zarr_core.hierarchy.create import create_array, create_group  # slow to import
 
-    if kind is Array:
-        return create_array(
-            store, path=path, zarr_format=zarr_format, config=config, overwrite=overwrite,
-            metadata=metadata, **create,
-        )  # fmt: skip
-    return create_group(store, path=path, zarr_format=zarr_format, overwrite=overwrite, **create)
+    location: dict[str, Any] = {
+        "path": options.path,
+        "zarr_format": options.zarr_format,
+        "overwrite": options.overwrite,
+    }
+    if kind is not Array:
+        return create_group(store, **location, **create)
+    return create_array(
+        store, **location, config=options.config, metadata=options.metadata, **create
+    )
 
 
 def _check(
@@ -427,17 +333,14 @@ def array_from_metadata(
     Elements are wrong, and writing damages data, if stored chunks have another layout.
     """
     with override_extensions(extensions):
-        store, path, named = split_format(store, path, zarr_format)
-        zarr_format = zarr_format if named is None else named
-        place, below = resolve_store_path(
-            store, path, read_only=read_only, storage_options=storage_options
-        )
-        format_ = format_named(zarr_format)
+        options = NodeOptions(path, zarr_format, storage_options)
+        place, below, named = options.resolve(store, read_only=read_only)
+        format_ = format_named(zarr_format if named is None else named)
         if arguments or not isinstance(metadata, ArrayMetadata | GroupMetadata):
             from zarr_core.normalize.partial_metadata import as_partial  # seldom needed
 
             partial = as_partial({} if metadata is None else metadata)
-            metadata = partial.complete(zarr_format=zarr_format, **arguments)
+            metadata = partial.complete(zarr_format=format_.name, **arguments)
         found = stored_node(
             place, below, format_, metadata, read_only=read_only, config=config, fixed=fixed
         )

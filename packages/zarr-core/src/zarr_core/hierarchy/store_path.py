@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from zarr_core.config import config
 from zarr_core.errors import NodeNotFoundError, StoreError
@@ -25,6 +25,41 @@ StoreLike: TypeAlias = (
     "Store | Node[Any] | str | os.PathLike[str] | Mapping[str, bytes] | object | None"
 )
 """A store, or a location from which one is opened; see :func:`resolve_store_path`."""
+
+
+class NodeOptions(NamedTuple):
+    """The arguments of functions that open and create nodes, except those of new metadata."""
+
+    path: str | None = None
+    zarr_format: int | str | None = None
+    storage_options: Mapping[str, Any] | None = None
+    synchronizer: Any = None
+    extensions: Mapping[str, Mapping[str, Any]] | None = None
+    config: Mapping[str, Any] | None = None
+    use_consolidated: bool | None = None
+    metadata: Any = None
+    match: bool = True
+    overwrite: bool = False
+
+    def resolve(
+        self, place: StoreLike, *, read_only: bool = False
+    ) -> tuple[Store, str, int | str | None]:
+        """Return the store, the path and the format.
+
+        A location such as ``PLACE|zarr3:path`` names the format at its end.  Raises a StoreError
+        if ``zarr_format`` is another one.
+        """
+        path, zarr_format = self.path, self.zarr_format
+        if isinstance(place, str) and "|" in place and _may_be_pipeline(place):
+            from zarr_core.optional import optional_function  # rarely used
+
+            split = optional_function("open(PLACE|format:path)")
+            place, path, zarr_format = split(place, path, zarr_format)
+        store, path = resolve_store_path(
+            place, path, read_only=read_only, storage_options=self.storage_options,
+            synchronizer=self.synchronizer,
+        )  # fmt: skip
+        return store, path, zarr_format
 
 
 def resolve_store_path(
@@ -69,10 +104,10 @@ def resolve_store_path(
         If the path is invalid.
     """
     store, below = _resolve(place, path, read_only, storage_options, synchronizer)
-    if config.settings.chunk_cache is not None and store.chunk_cache() is None:
+    if config.settings.chunk_cache is not None:
         from zarr_core.optional import optional_function  # rarely used
 
-        store = optional_function("open(cache=...)")(store, config.settings.chunk_cache)
+        store = optional_function("config.set(chunk_cache=...)")(store, config.settings.chunk_cache)
     return store, below
 
 
@@ -126,23 +161,6 @@ def _resolve(
         + (", and pass elements as data=" if as_data else "")
         + _who_takes(place)
     )
-
-
-def split_format(
-    place: StoreLike, path: str | None, zarr_format: int | str | None
-) -> tuple[StoreLike, str | None, int | str | None]:
-    """Remove the format from a location such as ``PLACE|zarr3:path``, which names it at the end.
-
-    Returns the arguments; they are unchanged if the location names no format.  Raises a StoreError
-    if ``zarr_format`` is another format.
-    """
-    if not _may_be_pipeline(place):
-        return place, path, zarr_format
-    from zarr_core.optional import optional_function  # rarely used
-
-    split: tuple[StoreLike, str | None, int | str | None]
-    split = optional_function("open(PLACE|format:path)")(place, path, zarr_format)
-    return split
 
 
 def _may_be_pipeline(place: StoreLike) -> bool:

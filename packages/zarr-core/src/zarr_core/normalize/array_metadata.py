@@ -63,15 +63,20 @@ DEFAULTS: Mapping[str, Any] = {
 """The arguments of ``create_array`` that describe an array, except ``data``; their defaults."""
 
 
-_OF_VERSION_2 = {  # arguments of zarr-python 2 without a similar name here
-    "cache_attrs": "recheck",
-    "cache_metadata": "recheck",
+_REPLACED = {
+    "cache": "zarr_stores.chunk_cache.ChunkCacheStore(store, cache) as the store",
+    "cache_attrs": "zarr_stores.recheck.recheck(array)",
+    "cache_metadata": "zarr_stores.recheck.recheck(array)",
     "dimension_separator": "chunk_key_encoding",
     "name": "path",
     "object_codec": "filters",
+    "portable": "zarr_conformance.portability.create_portable_array",
+    "recheck": "zarr_stores.recheck.recheck(node, recheck)",
+    "verify": "zarr_stores.verified_store.VerifiedStore(store) as the store",
     "write_empty_chunks": "config",
     "zarr_version": "zarr_format",
 }
+"""Arguments of zarr-python, and of other functions, without a similar name here."""
 
 
 def check_names(arguments: Mapping[str, Any], known: Collection[str] = DEFAULTS) -> None:
@@ -83,9 +88,7 @@ def check_names(arguments: Mapping[str, Any], known: Collection[str] = DEFAULTS)
             other
             for name in unknown
             for other in (
-                [_OF_VERSION_2[name]]
-                if name in _OF_VERSION_2
-                else get_close_matches(name, known, n=1)
+                [_REPLACED[name]] if name in _REPLACED else get_close_matches(name, known, n=1)
             )
         }
         hint = f"; did you mean {', '.join(sorted(meant))}?" if meant else ""

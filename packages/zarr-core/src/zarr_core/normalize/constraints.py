@@ -378,10 +378,11 @@ def check_array(
             {
                 name: value
                 for name, value in document.items()
-                if name == "attributes" or name not in ARRAY_MEMBERS
+                if name not in ARRAY_MEMBERS or (name == "attributes" and value)
             }
             for document in expected
         ]
+        varying = [document for document in varying if document]
         _satisfied.keep(key, varying, len(text) + sum(map(len, content)))
 
 

@@ -78,10 +78,6 @@ FILE_SUFFIXES: tuple[str, ...] = ("dbm", "lmdb", "mdb", "sqldb", "sqlite", "zip"
 
 # For a function or method of zarr_core, the distribution that provides it, and its target.
 FUNCTIONS: dict[str, tuple[str, str]] = {
-    "create_array(portable=...)": (
-        "zarr-conformance",
-        "zarr_conformance.portability.requirement:create_portable_array",
-    ),
     "convert(portable=...)": (
         "zarr-conformance",
         "zarr_conformance.portability.requirement:Requirement",
@@ -91,8 +87,8 @@ FUNCTIONS: dict[str, tuple[str, str]] = {
     "copy_hdf5": ("zarr-import", "zarr_import:copy_hdf5"),
     "open(PLACE|scheme:path)": ("zarr-stores", "zarr_stores.url_pipeline:resolve_pipeline"),
     "open(PLACE|format:path)": ("zarr-stores", "zarr_stores.url_pipeline:split_format"),
-    "open(cache=...)": ("zarr-stores", "zarr_stores.chunk_cache:with_chunk_cache"),
-    "open(verify=...)": ("zarr-stores", "zarr_stores.verified_store:VerifiedStore"),
+    "cache_metadata=False": ("zarr-stores", "zarr_stores.recheck:recheck"),
+    "config.set(chunk_cache=...)": ("zarr-stores", "zarr_stores.chunk_cache:with_chunk_cache"),
     "convert": ("zarr-transfer", "zarr_transfer:convert"),
     "copy": ("zarr-transfer", "zarr_transfer:copy"),
     "copy_all": ("zarr-transfer", "zarr_transfer:copy_all"),
