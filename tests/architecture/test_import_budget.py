@@ -30,8 +30,6 @@ PLUGINS = (
 
 RARE = {
     "zarr_core.engine.inner_order",
-    "zarr_core.hierarchy.fresh_array",
-    "zarr_core.hierarchy.fresh_group",
     "zarr_core.normalize.dimension_units",
 }
 """Modules of features that most arrays do not use."""

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from zarr_stores.cache import CachePool, LRUCacheStore
+from zarr_stores.recheck import recheck
 
 ts = pytest.importorskip("tensorstore")
 
@@ -62,7 +63,7 @@ def holds(check, folder):
 
     names = {
         "ts": ts, "zarr": zarr, "path": str(path), "parent": str(folder), "new": str(folder / "n"),
-        "refuses": refuses, "at": at, "writes": writes, "threads_are": threads_are, "LRUCacheStore": LRUCacheStore,
+        "refuses": refuses, "at": at, "writes": writes, "threads_are": threads_are, "LRUCacheStore": LRUCacheStore, "recheck": recheck,
         "CachePool": CachePool, "cached_metadata": cached_metadata, "created": created, "tensorstore": lambda **options: at(path, **options),
     }  # fmt: skip
     return bool(eval(check, names))

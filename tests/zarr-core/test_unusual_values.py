@@ -40,9 +40,3 @@ def test_dates_that_do_not_fit_into_strings():
 def test_names_of_data_types_that_are_no_text():
     with pytest.raises(UnknownExtensionError, match="data type"):
         zarr.create_array(shape=2, dtype="\ud800")
-
-
-def test_recheck_is_a_number_or_a_word():
-    array = zarr.create_array(shape=2, dtype="u1")
-    with pytest.raises(ValueError, match='recheck must be "open", "always" or a number'):
-        zarr.open(array.store, recheck={"data": 60})

@@ -12,6 +12,7 @@ from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
 from zarr_stores.cache import CachePool, LRUCacheStore
 from zarr_stores.chunk_cache import ChunkCacheStore
+from zarr_stores.recheck import recheck
 
 
 @pytest.fixture
@@ -361,7 +362,7 @@ def test_the_time_of_a_check_that_found_no_change_counts(server):
 
 def test_a_checked_array_follows_another_writer(tmp_path):
     zarr.create_array(tmp_path, data=np.arange(64).reshape(8, 8), chunks=(2, 2), shards=(4, 8))
-    cached = zarr.open(LRUCacheStore(LocalStore(tmp_path), 10**6, "generation"), recheck="always")
+    cached = recheck(zarr.open(LRUCacheStore(LocalStore(tmp_path), 10**6, "generation")))
     writer = zarr.open(tmp_path)
     for step in range(4):
         writer[step : step + 3] = step
@@ -373,7 +374,7 @@ def test_a_checked_array_follows_another_writer(tmp_path):
 
 def test_rechecked_metadata_is_not_taken_from_a_cache_without_checks(tmp_path):
     writer = zarr.create_array(tmp_path, shape=4)
-    cached = zarr.open(LRUCacheStore(LocalStore(tmp_path), 10**6), recheck="always")
+    cached = recheck(zarr.open(LRUCacheStore(LocalStore(tmp_path), 10**6)))
     for length in (5, 6):
         writer.resize(length)
         assert cached.shape == (length,)

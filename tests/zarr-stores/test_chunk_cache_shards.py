@@ -51,9 +51,9 @@ def store(request, tmp_path):
 def test_a_shard_is_not_combined_while_it_is_written(store, writer_cache):
     pool = CachePool(10**6)
     zarr.create_array(store, **SHARD)[...] = full(1)
-    reader = zarr.open_array(store, cache=pool)
+    reader = zarr.open_array(ChunkCacheStore(store, pool))
     cache = {None: None, "same": pool, "another": CachePool(10**6)}[writer_cache]
-    writer = zarr.open_array(store, mode="r+", **({"cache": cache} if cache else {}))
+    writer = zarr.open_array(ChunkCacheStore(store, cache) if cache else store, mode="r+")
     for number in (2, 3):
         assert (reader[CHUNK] == number - 1).all()  # kept
         seen = []
@@ -68,7 +68,7 @@ def test_a_shard_is_not_combined_while_it_is_written(store, writer_cache):
 def test_chunks_that_two_reads_kept_are_of_one_shard(store):
     """A change between two looks into the cache, while the chunks are copied."""
     zarr.create_array(store, **SHARD)[...] = full(1)
-    reader = zarr.open_array(store, cache=10**6)
+    reader = zarr.open_array(ChunkCacheStore(store, 10**6))
     writer = zarr.open_array(store, mode="r+")
     reader[...]
     chunks = reader.store.chunk_cache()
@@ -92,7 +92,7 @@ def test_a_shard_that_another_process_replaced_is_not_combined(tmp_path, follows
     other, folder = tmp_path / "other", tmp_path / "a"
     zarr.create_array(folder, **SHARD)[...] = full(1)
     zarr.create_array(other, **SHARD)[...] = full(2)
-    reader = zarr.open_array(folder, cache=10**6)
+    reader = zarr.open_array(ChunkCacheStore(LocalStore(folder), 10**6))
     assert (reader[CHUNK] == 1).all()
     os.replace(other / "c/0/0", folder / "c/0/0")
     if follows == "all kept":
@@ -105,7 +105,7 @@ def test_boxes_of_one_read_are_of_one_shard(store):
     zarr.create_array(store, **SHARD)[...] = full(1)
     new = MemoryStore()
     zarr.create_array(new, **SHARD)[...] = full(2)
-    reader = zarr.open_array(store, cache=10**6)
+    reader = zarr.open_array(ChunkCacheStore(store, 10**6))
     opened = []
 
     def open_value(key, first=None, usual=store.open_value):

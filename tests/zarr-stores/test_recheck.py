@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from zarr_stores.cache import LRUCacheStore
+from zarr_stores.recheck import recheck
 from zarr_stores.sqlite import SQLiteStore
 
 
@@ -33,7 +34,7 @@ STORES = {
 def test_an_array_is_changed_and_followed(tmp_path, name):
     with STORES[name](tmp_path / "store") as store:
         writer = zarr.create_array(store, data=np.arange(4), chunks=2)
-        always = zarr.open(store, recheck="always")
+        always = recheck(zarr.open(store))
         always.append(np.arange(4, 6))
         always.attrs["by"] = "always"
         assert always[...].tolist() == [*range(6)]

@@ -9,6 +9,7 @@ from zarr_stores.cache import LRUCacheStore
 from zarr_stores.consolidated import ConsolidatedMetadataStore
 from zarr_stores.disk_cache import DiskCacheStore
 from zarr_stores.object import ObjectStore
+from zarr_stores.recheck import recheck
 from zarr_stores.zip import ZipStore
 
 pytest_plugins = ["servers.fixtures"]
@@ -82,7 +83,7 @@ def test_a_checked_cache_in_memory_requests_only_versions(store, sharded, proxy)
 
 
 def test_metadata_is_rechecked_with_one_request(store, sharded, proxy):
-    array = zarr.open_array(store, mode="r", recheck="always")
+    array = recheck(zarr.open_array(store, mode="r"))
     assert array.shape == DATA.shape
     methods(proxy)
     assert array.shape == DATA.shape

@@ -13,6 +13,7 @@ import xarray as xr
 import zarr_core
 from object_stores import s3_environment, s3_store, same_place
 from zarr_core import LocalStore, MemoryStore
+from zarr_stores.chunk_cache import ChunkCacheStore
 from zarr_stores.redis import RedisStore
 from zarr_stores.sqlite import SQLiteStore
 from zarr_xarray import Appender, LiveReader, append
@@ -147,7 +148,7 @@ def test_cached_chunks_are_forgotten(tmp_path):
         with Appender(store, "t") as appender:
             appender.append(steps[0])
             appender.flush()
-            array = zarr_core.open_array(store, path="a", cache=10**6)
+            array = zarr_core.open_array(ChunkCacheStore(store, 10**6), path="a")
             for i, step in enumerate(steps):
                 assert array[...].tolist() == [float(it) for it in range(array.shape[0])]
                 if i:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import zarr_core
 from zarr_core.extension import StoreError, ZarrError
-from zarr_core.tools import allow_conflicting_formats, allow_reserved_names
+from zarr_core.tools import allow_conflicting_formats, allow_reserved_names, optional_function
 
 from zarr_compat.arguments import accept_arguments
 from zarr_compat.core_store import CoreStore
@@ -109,6 +109,7 @@ def adapt(
     @functools.wraps(function)
     def call(*arguments: Any, **options: Any) -> Any:
         options = accept_arguments(function, arguments, options)
+        rechecks = options.pop("recheck", None)
         try:
             # As zarr-python does: xarray uses reserved names, and ome-zarr creates groups of
             # version 3 in stores of version 2.
@@ -119,6 +120,8 @@ def adapt(
                 )
         except ZarrError as error:
             raise_translated(error, not_found)
+        if rechecks is not None:
+            found = optional_function("cache_metadata=False")(found, rechecks)
         return wrap_result(found, store)
 
     return call

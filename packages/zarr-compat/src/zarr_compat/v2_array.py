@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import zarr_core
 from zarr_core.extension import StoreReadOnlyError
+from zarr_core.tools import optional_function
 
 from zarr_compat.foreign import METADATA_NAMES
 from zarr_compat.indexing import split_fields
@@ -140,8 +141,9 @@ class Array:
             path=self._path,
             zarr_format=2,
             config={"write_empty_chunks": self._write_empty_chunks},
-            recheck="open" if self._cache_metadata else "always",
         )
+        if not self._cache_metadata:
+            self.core = optional_function("cache_metadata=False")(self.core)
 
     # --- where it is ---
 

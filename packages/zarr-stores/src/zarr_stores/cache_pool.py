@@ -348,7 +348,14 @@ def _frozen(value: Buffer) -> Buffer:
 
 def as_pool(max_bytes: int | CachePool | None) -> CachePool:
     """Return the given pool, or a new one with the given limit in bytes."""
-    return max_bytes if isinstance(max_bytes, CachePool) else CachePool(max_bytes)
+    if isinstance(max_bytes, CachePool):
+        return max_bytes
+    if isinstance(max_bytes, bool) or not isinstance(max_bytes, int | None):
+        raise TypeError(
+            "max_bytes must be a number of bytes, None or a CachePool, not "
+            f"{type(max_bytes).__name__}"
+        )
+    return CachePool(max_bytes)
 
 
 def validate_check(check: Literal["never", "generation"] | float, store: Store) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from zarr_stores.cache_pool import Changes
 
-__all__ = ["CacheInfo", "CachePool", "ChunkCacheStore", "with_chunk_cache"]
+__all__ = ["CacheInfo", "CachePool", "ChunkCacheStore"]
 
 
 class ChunkCacheStore(MemoryCachingStore):
@@ -216,25 +216,6 @@ class _Chunks(ChunkCache):
             self._memory.forget_all(self.prefix + prefix)
 
 
-def with_chunk_cache(
-    store: Store, cache: int | CachePool, recheck: Literal["open", "always"] | float = "open"
-) -> Store:
-    """Wrap a store for ``open(cache=...)`` and the setting ``chunk_cache``.
-
-    Parameters
-    ----------
-    store : Store
-        The store.
-    cache : int or CachePool
-        As ``max_bytes`` of :class:`ChunkCacheStore`.
-    recheck : {"open", "always"} or float
-        As for ``open``: when values are compared with those that others have stored since.
-    """
-    if isinstance(cache, bool) or not isinstance(cache, int | CachePool):
-        raise TypeError(
-            "cache must be a number of bytes, or a zarr_stores.cache.CachePool, not "
-            f"{type(cache).__name__}"
-        )
-    if isinstance(recheck, str):
-        return ChunkCacheStore(store, cache, "never" if recheck == "open" else "generation")
-    return ChunkCacheStore(store, cache, recheck)
+def with_chunk_cache(store: Store, pool: CachePool) -> Store:
+    """Wrap a store as the setting ``chunk_cache`` requires, unless it has such a cache."""
+    return store if isinstance(store, ChunkCacheStore) else ChunkCacheStore(store, pool)

@@ -291,7 +291,7 @@ def create_portable_array(
     raise MetadataValidationError(Location("new array", path), found)
 
 
-_OF_THE_STORE = ("storage_options", "synchronizer", "overwrite", "recheck")
+_OF_THE_STORE = ("storage_options", "synchronizer", "overwrite")
 
 
 def _choices(options: Mapping[str, Any], parent: int | str | None) -> Iterator[dict[str, Any]]:

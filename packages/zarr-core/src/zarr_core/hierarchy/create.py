@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
     from zarr_core.engine.consolidated_view import ConsolidatedView
     from zarr_core.engine.stored_array import StoredArray
-    from zarr_core.hierarchy.fresh_array import Recheck
     from zarr_core.hierarchy.store_path import StoreLike
     from zarr_core.interfaces.format import Format, NodeMetadata
     from zarr_core.interfaces.store import Store
@@ -77,7 +76,6 @@ def create_array(
     synchronizer: Any = None,
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
     metadata: Mapping[str, Any] | ArrayMetadata | PartialArrayMetadata | None = None,
-    recheck: Recheck = "open",
     portable: str | Sequence[str] | None = None,
     **unknown: Never,
 ) -> Array:
@@ -155,8 +153,6 @@ def create_array(
     metadata : mapping, ArrayMetadata or PartialArrayMetadata, optional
         A part of a ``zarr.json``, in the terms of version 3 for every format, as
         :class:`zarr_core.PartialArrayMetadata` has it.  Other arguments add to it.
-    recheck : {"open", "always"} or float
-        When changes of the metadata by other writers are noticed; see :func:`zarr_core.open`.
     portable : str or sequence of str, optional
         Names of libraries that must read the array, such as ``["zarr-python-2", "tensorstore"]``.
         Defaults are chosen accordingly, such as the compressors, and the format of an array that
@@ -206,10 +202,6 @@ def create_array(
             del options[name]
         created: Array = optional_function("create_array(portable=...)")(store, portable, options)
         return created
-    if recheck != "open":
-        from zarr_core.hierarchy.fresh_array import FreshArray, max_age  # only for such arrays
-
-        age = max_age(recheck)
     with override_extensions(extensions):
         values = None if data is None else values_of(data)
         if values is not None:
@@ -262,7 +254,7 @@ def create_array(
             _place(store, place, below, format_, new, overwrite, rollback, seen)
             if values is not None and write_data:
                 _write_values(array, values)
-        return array if recheck == "open" else FreshArray(array.stored, age)
+        return array
 
 
 def _partial(metadata: Any) -> PartialArrayMetadata:

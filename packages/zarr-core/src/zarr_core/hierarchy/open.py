@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from zarr_core.engine.stored_node import StoredGroup
-    from zarr_core.hierarchy.fresh_array import Recheck
     from zarr_core.hierarchy.store_path import StoreLike
     from zarr_core.interfaces.store import Store
     from zarr_core.normalize.partial_metadata import PartialArrayMetadata
@@ -51,9 +50,7 @@ def open(
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
     metadata: Mapping[str, Any] | ArrayMetadata | PartialArrayMetadata | None = None,
     match: bool = True,
-    recheck: Recheck = "open",
     verify: bool | str | os.PathLike[str] | None = None,
-    cache: Any = None,
     **create: Any,
 ) -> Array | Group:
     """Open an array or a group.
@@ -87,19 +84,10 @@ def open(
     match : bool
         Whether an existing array must also be as ``**create`` describes it.  Only given arguments
         are compared; ``"auto"`` is any value, and so is None, except no filters or compressors.
-    recheck : {"open", "always"} or float
-        When changes of the metadata by other writers are noticed: only when the node is opened
-        (:meth:`Array.refresh` reads it again), before every use of the node, or if the last check
-        is older than this number of seconds.  A check compares the generations of the metadata
-        documents in the store, without reading them.  Also for members of a group.
     verify : bool or path, optional
         Compare every value with a manifest when it is read; the node is read-only.  True for the
         manifest that is stored in the node or above it, or the file of a manifest of the node.
         Requires zarr-stores.
-    cache : int or CachePool, optional
-        Keep decoded chunks in memory, for the node and its members: a number of bytes, or a
-        ``zarr_stores.cache.CachePool``, which several nodes share.  Changes by this process are
-        noticed, those of others if ``recheck`` says so.  Requires zarr-stores.
     **create
         For modes that create a node: arguments of :func:`create_array` if ``shape``, ``data`` or
         ``metadata`` is given, else of :func:`create_group`.
@@ -130,8 +118,8 @@ def open(
     is_array = "shape" in create or create.get("data") is not None or metadata is not None
     return _open(
         Array if is_array else None, store, mode, path, zarr_format, storage_options,
-        use_consolidated, config, synchronizer, extensions, create, recheck, metadata, match,
-        _wrapper(verify, cache, recheck),
+        use_consolidated, config, synchronizer, extensions, create, metadata, match,
+        _wrapper(verify),
     )  # fmt: skip
 
 
@@ -147,9 +135,7 @@ def open_array(
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
     metadata: Mapping[str, Any] | ArrayMetadata | PartialArrayMetadata | None = None,
     match: bool = True,
-    recheck: Recheck = "open",
     verify: bool | str | os.PathLike[str] | None = None,
-    cache: Any = None,
     **create: Any,
 ) -> Array:
     """Open an array; parameters as for :func:`open`.
@@ -173,7 +159,7 @@ def open_array(
     """
     found = _open(
         Array, store, mode, path, zarr_format, storage_options, None, config, synchronizer,
-        extensions, create, recheck, metadata, match, _wrapper(verify, cache, recheck),
+        extensions, create, metadata, match, _wrapper(verify),
     )  # fmt: skip
     if not isinstance(found, Array):
         raise NodeTypeError(found.stored.location, _IS_GROUP)
@@ -191,9 +177,7 @@ def open_group(
     synchronizer: Any = None,
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
     attributes: Mapping[str, Any] | None = None,
-    recheck: Recheck = "open",
     verify: bool | str | os.PathLike[str] | None = None,
-    cache: Any = None,
 ) -> Group:
     """Open a group; parameters as for :func:`open`.
 
@@ -215,7 +199,7 @@ def open_group(
     create = {} if attributes is None else {"attributes": attributes}
     found = _open(
         Group, store, mode, path, zarr_format, storage_options, use_consolidated, None,
-        synchronizer, extensions, create, recheck, wrap=_wrapper(verify, cache, recheck),
+        synchronizer, extensions, create, wrap=_wrapper(verify),
     )  # fmt: skip
     if not isinstance(found, Group):
         raise NodeTypeError(
@@ -250,21 +234,10 @@ def _open(
     synchronizer: Any,
     extensions: Mapping[str, Mapping[str, Any]] | None,
     create: dict[str, Any],
-    recheck: Recheck,
     metadata: Any = None,
     match: bool = False,
     wrap: Callable[[Store, str], Store] | None = None,
 ) -> Array | Group:
-    if not (isinstance(recheck, str) and recheck == "open"):
-        from zarr_core.hierarchy.fresh_array import max_age  # only for such nodes
-        from zarr_core.hierarchy.fresh_group import fresh
-
-        age = max_age(recheck)
-        node = _open(
-            kind, place, mode, path, zarr_format, storage_options, use_consolidated, config,
-            synchronizer, extensions, create, "open", metadata, match, wrap,
-        )  # fmt: skip
-        return fresh(node, age)
     with override_extensions(extensions):
         if mode not in _MODES and mode is not None:
             raise ValueError(f"mode must be one of {', '.join(_MODES)}, not {mode!r}")
@@ -320,22 +293,15 @@ def _open(
 
 
 def _wrapper(
-    verify: bool | str | os.PathLike[str] | None, cache: Any, recheck: Recheck
+    verify: bool | str | os.PathLike[str] | None,
 ) -> Callable[[Store, str], Store] | None:
     """The function that wraps the store of a node as the arguments of the call require."""
-    if not verify and cache is None:
+    if not verify:
         return None
     from zarr_core.optional import optional_function  # only for such nodes
 
-    def wrap(store: Store, path: str) -> Store:
-        if verify:
-            verified = optional_function("open(verify=...)")
-            store = verified(store, None if verify is True else verify, path)
-        if cache is not None:
-            store = optional_function("open(cache=...)")(store, cache, recheck)
-        return store
-
-    return wrap
+    verified = optional_function("open(verify=...)")
+    return lambda store, path: verified(store, None if verify is True else verify, path)
 
 
 def _create(

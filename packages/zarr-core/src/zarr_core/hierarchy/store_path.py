@@ -69,10 +69,10 @@ def resolve_store_path(
         If the path is invalid.
     """
     store, below = _resolve(place, path, read_only, storage_options, synchronizer)
-    if config.settings.chunk_cache is not None and store.chunk_cache() is None:
+    if config.settings.chunk_cache is not None:
         from zarr_core.optional import optional_function  # rarely used
 
-        store = optional_function("open(cache=...)")(store, config.settings.chunk_cache)
+        store = optional_function("config.set(chunk_cache=...)")(store, config.settings.chunk_cache)
     return store, below
 
 

@@ -64,8 +64,8 @@ DEFAULTS: Mapping[str, Any] = {
 
 
 _OF_VERSION_2 = {  # arguments of zarr-python 2 without a similar name here
-    "cache_attrs": "recheck",
-    "cache_metadata": "recheck",
+    "cache_attrs": "zarr_stores.recheck.recheck(array)",
+    "cache_metadata": "zarr_stores.recheck.recheck(array)",
     "dimension_separator": "chunk_key_encoding",
     "name": "path",
     "object_codec": "filters",

@@ -49,7 +49,7 @@ def store(request):
 
 
 def test_every_selection_is_as_without_a_cache(store):
-    array = zarr.open_array(store, cache=10**6)
+    array = zarr.open_array(ChunkCacheStore(store, 10**6))
     rng = np.random.default_rng(0)
     for _ in range(2):
         for _ in range(40):
@@ -77,7 +77,7 @@ def test_each_chunk_is_decoded_once_for_slabs_of_rows():
         store = Counting()
         zarr.create_array(store, data=data, **layout)
         store.reads = 0
-        array = zarr.open_array(store, cache=10**7)
+        array = zarr.open_array(ChunkCacheStore(store, 10**7))
         for row in range(0, 512, 6):
             assert np.array_equal(array[row : row + 6], data[row : row + 6])
         assert store.reads <= (2 if "shards" not in layout else 16)
@@ -88,7 +88,7 @@ def test_small_parts_of_kept_chunks_are_copied_without_threads(monkeypatch):
     for end in (60, 45):  # with missing chunks, which no cache keeps
         store = Counting()
         zarr.create_array(store, shape=data.shape, dtype=data.dtype, chunks=(32, 15), fill_value=7)
-        array = zarr.open_array(store, mode="r+", cache=10**7)
+        array = zarr.open_array(ChunkCacheStore(store, 10**7), mode="r+")
         array[:, :end] = expected = data[:, :end]
         expected = np.pad(expected, ((0, 0), (0, 60 - end)), constant_values=7)
         started = []
@@ -111,7 +111,7 @@ def test_threads_decode_a_chunk_once():
     store = Counting()
     zarr.create_array(store, data=np.arange(10**5), chunks=10**5)
     store.reads = 0
-    array = zarr.open_array(store, cache=10**7)
+    array = zarr.open_array(ChunkCacheStore(store, 10**7))
     start = threading.Barrier(8)
 
     def work():
@@ -127,7 +127,7 @@ def test_threads_decode_a_chunk_once():
 
 
 def test_results_can_be_changed(store):
-    array = zarr.open_array(store, cache=10**6)
+    array = zarr.open_array(ChunkCacheStore(store, 10**6))
     for _ in range(2):
         values = array[...]
         values[...] = -1
@@ -141,7 +141,7 @@ def test_results_can_be_changed(store):
 
 def test_the_cache_is_never_larger_than_its_limit(store):
     pool = CachePool(5000)
-    array = zarr.open_array(store, cache=pool)
+    array = zarr.open_array(ChunkCacheStore(store, pool))
     rng = np.random.default_rng(1)
     for _ in range(200):
         row, column = rng.integers(0, 60), rng.integers(0, 40)
@@ -152,7 +152,7 @@ def test_the_cache_is_never_larger_than_its_limit(store):
 
 
 def test_a_chunk_that_is_too_large_is_not_kept(store):
-    array = zarr.open_array(store, cache=100)
+    array = zarr.open_array(ChunkCacheStore(store, 100))
     assert np.array_equal(array[...], DATA)
     assert np.array_equal(array[3:9], DATA[3:9])
     assert array.store.cache_info().nbytes == 0
@@ -160,7 +160,7 @@ def test_a_chunk_that_is_too_large_is_not_kept(store):
 
 def test_texts_are_not_kept():
     array = zarr.create_array(store := MemoryStore(), data=np.array(["a", "bc"]), dtype=str)
-    cached = zarr.open_array(store, cache=10**6)
+    cached = zarr.open_array(ChunkCacheStore(store, 10**6))
     assert cached[...].tolist() == ["a", "bc"]
     array[0] = "d"
     assert cached[...].tolist() == ["d", "bc"]
@@ -172,11 +172,11 @@ def test_several_arrays_share_a_pool():
     group = zarr.create_group(store := Counting())
     for name in "xyz":
         group.create_array(name, data=DATA, chunks=(16, 16))
-    arrays = [zarr.open(store, path=name, cache=pool) for name in "xyz"]
+    arrays = [zarr.open(ChunkCacheStore(store, pool), path=name) for name in "xyz"]
     assert all(np.array_equal(array[...], DATA) for array in arrays)
     assert pool.cache_info().nbytes == 3 * DATA.nbytes
     store.reads = 0
-    members = zarr.open_group(store, cache=pool)  # equal metadata and location
+    members = zarr.open_group(ChunkCacheStore(store, pool))  # equal metadata and location
     assert all(np.array_equal(members[name][...], DATA) for name in "xyz")
     assert store.reads == 0
 
@@ -185,7 +185,7 @@ def test_several_arrays_share_a_pool():
 
 
 def test_own_changes_are_visible(store, tmp_path):
-    cached = zarr.open_array(store, cache=10**6)
+    cached = zarr.open_array(ChunkCacheStore(store, 10**6))
     other = zarr.open_array(store)  # without a cache
     now = DATA.copy()
     rng = np.random.default_rng(2)
@@ -205,7 +205,7 @@ def test_own_changes_are_visible(store, tmp_path):
 def test_a_new_array_at_the_same_location_is_not_confused():
     pool = CachePool(10**6)
     store = MemoryStore()
-    group = zarr.open_group(store, "a", cache=pool)
+    group = zarr.open_group(ChunkCacheStore(store, pool), "a")
     for value, dtype in ((1, "int32"), (2, "float32"), (3, "int32"), (4, ">i2")):
         group.create_array("x", shape=10, chunks=5, dtype=dtype, overwrite=True)[...] = value
         assert group["x"][...].tolist() == [value] * 10
@@ -219,9 +219,9 @@ def test_a_new_array_at_the_same_location_is_not_confused():
 
 def test_changes_of_others_are_visible_after_a_comparison(tmp_path):
     zarr.create_array(tmp_path / "a", data=DATA, chunks=(16, 16))
-    never = zarr.open_array(tmp_path / "a", cache=10**6)
-    always = zarr.open_array(tmp_path / "a", cache=10**6, recheck="always")
-    later = zarr.open_array(tmp_path / "a", cache=10**6, recheck=3600.0)
+    never = zarr.open_array(ChunkCacheStore(LocalStore(tmp_path / "a"), 10**6))
+    always = zarr.open_array(ChunkCacheStore(LocalStore(tmp_path / "a"), 10**6, "generation"))
+    later = zarr.open_array(ChunkCacheStore(LocalStore(tmp_path / "a"), 10**6, 3600.0))
     for array in (never, always, later):
         assert np.array_equal(array[...], DATA)
     chunk = (tmp_path / "a/c/0/0").read_bytes()
@@ -240,7 +240,7 @@ def test_changes_of_others_are_visible_after_a_comparison(tmp_path):
 def test_chunks_of_two_generations_are_not_mixed(tmp_path):
     layout = {"chunks": (8, 8), "shards": (32, 24)}
     zarr.create_array(tmp_path / "a", data=DATA, **layout)
-    array = zarr.open_array(tmp_path / "a", cache=10**6, recheck="always")
+    array = zarr.open_array(ChunkCacheStore(LocalStore(tmp_path / "a"), 10**6, "generation"))
     assert np.array_equal(array[:8, :8], DATA[:8, :8])
     zarr.create_array(tmp_path / "b", data=DATA + 1, **layout)
     (tmp_path / "b/c/0/0").rename(tmp_path / "a/c/0/0")
@@ -260,11 +260,11 @@ def test_threads_that_read_and_write_see_the_elements_of_numpy(count):
 
     def work(number):  # each thread has its own rows, which share chunks with those of others
         rng = np.random.default_rng(number)
-        array = zarr.open_array(store, cache=pool)
+        array = zarr.open_array(ChunkCacheStore(store, pool))
         rows = np.arange(number, 64, 4)
         for step in range(count // 4):
             if step % 100 == 99:
-                array = zarr.open_array(store, cache=pool)
+                array = zarr.open_array(ChunkCacheStore(store, pool))
             row, start = rng.choice(rows), rng.integers(0, 60)
             part = np.s_[row, start : start + rng.integers(1, 30)]
             if rng.random() < 0.4:
@@ -289,7 +289,7 @@ def test_threads_that_read_and_write_see_the_elements_of_numpy(count):
 
 def test_missing_chunks_are_not_kept():
     zarr.create_array(store := MemoryStore(), shape=10, chunks=5, dtype="int32", fill_value=7)
-    array = zarr.open_array(store, cache=10**6)
+    array = zarr.open_array(ChunkCacheStore(store, 10**6))
     assert array[...].tolist() == [7] * 10
     store.set("c/0", bytes(zarr_value(np.arange(5, dtype="int32"))))
     assert array[...].tolist() == [0, 1, 2, 3, 4] + [7] * 5
@@ -305,7 +305,7 @@ def test_damage_is_an_error_and_not_kept(store):
     key = next(key for key in store.list() if key[-1].isdigit())
     value = bytes(store.get(key))
     store.set(key, value[:-5])
-    array = zarr.open_array(store, cache=10**6)
+    array = zarr.open_array(ChunkCacheStore(store, 10**6))
     for _ in range(2):
         with pytest.raises(ChunkDecodeError, match=key):
             array[...]
@@ -332,15 +332,14 @@ def test_invalid_arguments_are_errors():
     for check in ("sometimes", -1, float("nan")):
         with pytest.raises(StoreError, match="check must be"):
             ChunkCacheStore(MemoryStore(), 10, check)
-    zarr.create_array(store := MemoryStore(), data=[1])
     for cache in ("1 GB", True, 1.5):
         with pytest.raises(TypeError, match="number of bytes"):
-            zarr.open(store, cache=cache)
+            ChunkCacheStore(MemoryStore(), cache)
 
 
 def test_pickles_are_empty(tmp_path):
     zarr.create_array(tmp_path, data=DATA)
-    array = zarr.open_array(tmp_path, cache=10**6)
+    array = zarr.open_array(ChunkCacheStore(LocalStore(tmp_path), 10**6))
     array[...]
     copy = pickle.loads(pickle.dumps(array))
     assert copy.store.cache_info() == (0, 0, 0, 10**6)
@@ -366,7 +365,7 @@ def test_data_of_zarr_python_is_kept(tmp_path):
             str(tmp_path / "a"), shape=DATA.shape, dtype=DATA.dtype, overwrite=True, **layout
         )
         array[...] = DATA
-        ours = zarr.open_array(tmp_path / "a", cache=10**6, recheck="always")
+        ours = zarr.open_array(ChunkCacheStore(LocalStore(tmp_path / "a"), 10**6, "generation"))
         for _ in range(2):
             assert np.array_equal(ours[5:50], DATA[5:50])
         array[...] = DATA + 1
@@ -378,5 +377,9 @@ def test_without_zarr_stores_the_error_says_what_to_install(monkeypatch):
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "zarr_stores", None)
     zarr.create_array(memory := MemoryStore(), data=[1])
-    with pytest.raises(ModuleNotFoundError, match=r"open\(cache=...\) needs zarr-stores.*pip"):
-        zarr.open(memory, cache=10)
+    words = r"config.set\(chunk_cache=...\) needs zarr-stores.*pip"
+    with (
+        zarr.config.set(chunk_cache=CachePool(10)),
+        pytest.raises(ModuleNotFoundError, match=words),
+    ):
+        zarr.open(memory)

@@ -9,6 +9,7 @@ import pytest
 import zarr_core as zarr
 from counting_store import CountingStore
 from zarr_core.errors import NodeNotFoundError, NodeTypeError, StoreReadOnlyError
+from zarr_stores.recheck import recheck
 
 FORMATS = [2, 3, "n5"]
 
@@ -19,7 +20,7 @@ def test_the_shape_and_the_attributes_of_another_writer_are_seen(tmp_path, zarr_
         tmp_path / "a", shape=(4, 6), chunks=(2, 3), dtype="int32", zarr_format=zarr_format
     )
     once = zarr.open_array(tmp_path / "a")
-    always = zarr.open_array(tmp_path / "a", recheck="always")
+    always = recheck(zarr.open_array(tmp_path / "a"))
     writer.append(np.full((3, 6), 7, "int32"))
     writer.attrs["step"] = 7
     assert (once.shape, dict(once.attrs)) == ((4, 6), {})
@@ -33,7 +34,7 @@ def test_the_shape_and_the_attributes_of_another_writer_are_seen(tmp_path, zarr_
 
 def test_an_array_can_be_changed_through_the_object_that_rechecks(tmp_path):
     writer = zarr.create_array(tmp_path / "a", shape=4, dtype="int8")
-    always = zarr.open(tmp_path / "a", recheck="always")
+    always = recheck(zarr.open(tmp_path / "a"))
     always.append(np.ones(2, "int8"))
     always.attrs["by"] = "always"
     always.resize(5)
@@ -47,12 +48,11 @@ def test_a_read_compares_once_and_reads_the_document_only_after_a_change(tmp_pat
     store = CountingStore(zarr.LocalStore(tmp_path))
     dtype = "int32" if kind == "integers" else np.dtype([("x", "i4"), ("y", "f4")])
     writer = zarr.create_array(store, shape=4, dtype=dtype, zarr_format=2)
-    always = zarr.open(store, recheck="always")
+    always = recheck(zarr.open(store))
     assert len(always[...]) == 4  # reads the documents once after opening
     store.calls.clear()
     assert always[1] is not None
-    checks = 1 if kind == "integers" else 2  # of the names of fields, and of the shape
-    assert store.keys("generation").count(".zarray") == checks
+    assert store.keys("generation").count(".zarray") == 1
     assert store.keys("get", "get_limited").count(".zarray") == 0
     writer.resize(6)
     store.calls.clear()
@@ -62,8 +62,8 @@ def test_a_read_compares_once_and_reads_the_document_only_after_a_change(tmp_pat
 
 def test_seconds_limit_the_age_of_metadata(tmp_path):
     writer = zarr.create_array(tmp_path / "a", shape=4)
-    hour = zarr.open(tmp_path / "a", recheck=3600)
-    soon = zarr.open(tmp_path / "a", recheck=0.05)
+    hour = recheck(zarr.open(tmp_path / "a"), 3600)
+    soon = recheck(zarr.open(tmp_path / "a"), 0.05)
     writer.resize(9)
     assert hour.shape == (4,)
     time.sleep(0.06)
@@ -72,7 +72,7 @@ def test_seconds_limit_the_age_of_metadata(tmp_path):
 
 def test_own_changes_are_visible_at_once(tmp_path):
     zarr.create_array(tmp_path / "a", shape=4)
-    hour = zarr.open(tmp_path / "a", recheck=3600)
+    hour = recheck(zarr.open(tmp_path / "a"), 3600)
     hour.resize(9)
     assert hour.shape == (9,)
 
@@ -80,7 +80,7 @@ def test_own_changes_are_visible_at_once(tmp_path):
 def test_members_of_a_group_are_rechecked_too(tmp_path):
     writer = zarr.create_group(tmp_path / "g")
     array = writer.create_array("below/a", shape=4)
-    group = zarr.open_group(tmp_path / "g", recheck="always")
+    group = recheck(zarr.open_group(tmp_path / "g"))
     found = group["below"]["a"]
     (_, listed), *_ = group["below"].members()
     array.resize(7)
@@ -90,7 +90,7 @@ def test_members_of_a_group_are_rechecked_too(tmp_path):
 
 def test_new_members_of_a_group_are_rechecked_too(tmp_path):
     zarr.create_group(tmp_path / "g")
-    group = zarr.open_group(tmp_path / "g", recheck="always")
+    group = recheck(zarr.open_group(tmp_path / "g"))
     below = group.create_group("below")
     created = [
         below.create_array("a", shape=4),
@@ -98,25 +98,23 @@ def test_new_members_of_a_group_are_rechecked_too(tmp_path):
         below.zeros("c", shape=4),
         group.require_group("below").require_array("d", shape=4),
     ]
-    once = below.create_array("e", shape=4, recheck="open")
     for array in zarr.open(tmp_path / "g/below").values():
         array.resize(7)
     assert [array.shape for array in created] == [(7,)] * 4
-    assert once.shape == (4,)
 
 
 def test_consolidated_metadata_of_another_writer_is_seen(tmp_path):
     writer = zarr.create_group(tmp_path / "g")
     writer.create_array("a", shape=4)
     zarr.consolidate_metadata(tmp_path / "g")
-    group = zarr.open_group(tmp_path / "g", "r", recheck="always")
+    group = recheck(zarr.open_group(tmp_path / "g", "r"))
     zarr.open_consolidated(tmp_path / "g", "r+").create_array("b", shape=2)
     assert list(group) == ["a", "b"]
 
 
 def test_created_arrays_can_be_rechecked(tmp_path):
-    array = zarr.create_array(tmp_path / "a", shape=4, recheck="always")
-    opened = zarr.open(tmp_path / "b", "w", shape=4, recheck="always")
+    array = recheck(zarr.create_array(tmp_path / "a", shape=4))
+    opened = recheck(zarr.open(tmp_path / "b", "w", shape=4))
     for name, created in (("a", array), ("b", opened)):
         zarr.open(tmp_path / name).resize(6)
         assert created.shape == (6,)
@@ -124,7 +122,7 @@ def test_created_arrays_can_be_rechecked(tmp_path):
 
 def test_it_is_equal_to_the_array_and_can_be_pickled(tmp_path):
     plain = zarr.create_array(tmp_path / "a", shape=4)
-    hour = zarr.open(tmp_path / "a", "r", recheck=3600)
+    hour = recheck(zarr.open(tmp_path / "a", "r"), 3600)
     assert hour == plain
     assert plain == hour
     assert hash(plain) == hash(hour)
@@ -135,13 +133,13 @@ def test_it_is_equal_to_the_array_and_can_be_pickled(tmp_path):
     assert (other.shape, hour.shape, other.read_only) == ((8,), (4,), True)
     with pytest.raises(StoreReadOnlyError):
         other[...] = 1
-    group = zarr.open_group(zarr.create_group(tmp_path / "g").store, recheck="always")
+    group = recheck(zarr.open_group(zarr.create_group(tmp_path / "g").store))
     assert pickle.loads(pickle.dumps(group)) == group == zarr.open(tmp_path / "g")
 
 
 def test_a_removed_or_replaced_node_is_an_error(tmp_path):
     zarr.create_array(tmp_path / "a", shape=4)
-    always = zarr.open(tmp_path / "a", recheck="always")
+    always = recheck(zarr.open(tmp_path / "a"))
     zarr.create_group(tmp_path / "a", overwrite=True)
     with pytest.raises(NodeTypeError, match="other type"):
         always[...]
@@ -150,18 +148,29 @@ def test_a_removed_or_replaced_node_is_an_error(tmp_path):
         always[...]
 
 
-@pytest.mark.parametrize("recheck", ["sometimes", -1, True, float("nan")])
-def test_other_values_are_rejected_before_anything_is_created(tmp_path, recheck):
-    with pytest.raises(ValueError, match="recheck must be"):
-        zarr.open(tmp_path / "a", "w", shape=4, recheck=recheck)
-    with pytest.raises(ValueError, match="recheck must be"):
-        zarr.create_array(tmp_path / "a", shape=4, recheck=recheck)
-    assert not (tmp_path / "a").exists()
+@pytest.mark.parametrize("when", ["sometimes", "open", -1, True, float("nan"), {"data": 60}])
+def test_other_values_are_rejected(tmp_path, when):
+    array = zarr.create_array(tmp_path / "a", shape=4)
+    with pytest.raises(ValueError, match='recheck must be "always" or a number'):
+        recheck(array, when)
+
+
+@pytest.mark.parametrize(
+    "other", [np.array([1, 2]), np.float32(1), 1, 2.5, True, [1, 2]], ids=lambda it: repr(it)
+)
+def test_comparing_an_array_with_elements_is_an_error(other):
+    array = recheck(zarr.create_array({}, data=np.array([1, 2], "u1")))
+    for compare in (array.__eq__, array.__ne__):
+        with pytest.raises(TypeError, match=r"array\[\.\.\.\] == other"):
+            compare(other)
+    assert array == array
+    assert array not in [None, "x", zarr.array([1, 2])]
+    assert {array: 1}[array] == 1
 
 
 def test_threads_share_one_object(tmp_path):
     writer = zarr.create_array(tmp_path / "a", shape=0, chunks=16, dtype="int64")
-    always = zarr.open(tmp_path / "a", recheck="always")
+    always = recheck(zarr.open(tmp_path / "a"))
 
     def read(_):
         seen = 0
@@ -183,8 +192,8 @@ def test_threads_share_one_object(tmp_path):
 def test_comparing_arrays_that_recheck_sends_no_request(tmp_path):
     zarr.create_group(tmp_path / "g").create_array("a", shape=3)
     store = CountingStore(zarr.LocalStore(tmp_path / "g"))
-    arrays = [zarr.open_array(store, path="a", recheck="always") for _ in range(2)]
-    groups = [zarr.open_group(store, recheck="always") for _ in range(2)]
+    arrays = [recheck(zarr.open_array(store, path="a")) for _ in range(2)]
+    groups = [recheck(zarr.open_group(store)) for _ in range(2)]
     once = zarr.open_array(store, path="a")
     store.calls.clear()
     assert arrays[0] == arrays[1] == once
