@@ -20,6 +20,7 @@ _MODULE_OF = {
     "CHUNK_BYTES": "zarr_core.normalize.chunk_shapes",
     "Cache": "zarr_core.cache",
     "ChunkProjection": "zarr_core.selection.projection",
+    "ChunkReader": "zarr_core.engine.chunk_reader",
     "CodecChain": "zarr_core.engine.chain",
     "ConsolidatedMetadata": "zarr_core.metadata.consolidated",
     "KeyOrder": "zarr_core.formats.key_order",
@@ -121,7 +122,6 @@ _MODULE_OF = {
     "waiting": "zarr_core.threads",
     "walk": "zarr_core.formats.walk",
     "without_chunks": "zarr_core.formats.unmanaged_keys",
-    "write_fields": "zarr_core.engine.write",
 }
 
 # In the order of ruff: constants, classes, functions.

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import math
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias
 
 from zarr_core import Array, Group
 from zarr_core.errors import NodeNotFoundError, NodeTypeError
 from zarr_core.tools import StoredArray, StoredGroup, concurrent_map, key_lock
 
-if TYPE_CHECKING:
-    from zarr_core.extension import NodeMetadata
-
 __all__ = ["RecheckedArray", "RecheckedGroup", "recheck"]
-
-S = TypeVar("S", StoredArray, StoredGroup)
 
 When: TypeAlias = Literal["always"] | float
 
@@ -74,7 +69,7 @@ def _unpickled(node: Any, age: float) -> Any:
     return _rechecked(node.stored, age)  # checked at first use
 
 
-class Freshness(Generic[S]):
+class Freshness:
     """The state of a node, and when it was last compared with the store.
 
     The generations of the metadata documents (:meth:`Store.generation`) are compared; documents
@@ -88,19 +83,19 @@ class Freshness(Generic[S]):
         Number of seconds for which the metadata is used without a check.
     """
 
-    def __init__(self, stored: S, age: float) -> None:
+    def __init__(self, stored: Any, age: float) -> None:
         self.stored = stored
         self.age = age
         self.checked = -math.inf
         self._generations: list[str | None] | None = None
 
-    def replace(self, stored: S) -> None:
+    def replace(self, stored: Any) -> None:
         """Set the state after a change by this object."""
         with key_lock(id(self), self.stored.path):  # safe after a fork
             self.stored = stored
             self._generations = None
 
-    def current(self) -> S:
+    def current(self) -> Any:
         """The state, compared with the store if the last comparison is older than ``age``.
 
         Raises
@@ -159,7 +154,8 @@ class RecheckedArray(Array):
     @property  # type: ignore[override]  # as above
     def stored(self) -> StoredArray:
         """The stored array, with metadata that is not older than requested."""
-        return self.freshness.current()
+        current: StoredArray = self.freshness.current()
+        return current
 
     @stored.setter
     def stored(self, stored: StoredArray) -> None:
@@ -193,13 +189,14 @@ class RecheckedGroup(Group):
     @property  # type: ignore[override]  # as above
     def stored(self) -> StoredGroup:
         """The stored group, with metadata that is not older than requested."""
-        return self.freshness.current()
+        current: StoredGroup = self.freshness.current()
+        return current
 
     @stored.setter
     def stored(self, stored: StoredGroup) -> None:
         self.freshness.replace(stored)
 
-    def _node(self, path: str, metadata: NodeMetadata) -> Array | Group:
+    def _node(self, path: str, metadata: Any) -> Array | Group:
         # Consolidated metadata may be old: the first use of the member is a comparison.
         node: Array | Group = _rechecked(super()._node(path, metadata).stored, self.freshness.age)
         return node
