@@ -14,7 +14,6 @@ from zarr_core.errors import (
 )
 from zarr_core.formats.lookup import format_named, formats_without, provided_format
 from zarr_core.formats.not_found import no_node_message
-from zarr_core.interfaces.store import Store
 from zarr_core.location import Location
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
     from zarr_core.interfaces.format import Format, NodeMetadata
+    from zarr_core.interfaces.store import Store
 
 # Tuples of types: isinstance() with a union would create it for every node that is opened.
 _METADATA = (ArrayMetadata, GroupMetadata, type(None))
