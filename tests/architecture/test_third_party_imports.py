@@ -156,6 +156,7 @@ USERS = (
     "zarr_dask",
     "zarr_display",
     "zarr_import",
+    "zarr_stores.recheck",
     "zarr_xarray",
 )
 

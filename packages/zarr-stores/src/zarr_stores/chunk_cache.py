@@ -239,7 +239,7 @@ class DecodedChunks(ChunkObserver):
 
     def _needs_notice(self, store: Store) -> bool:
         """Whether values of a store are in the cache, which does not see changes through it."""
-        is_own = isinstance(store, ChunkCacheStore) and store._chunks == self  # noqa: SLF001
+        is_own = isinstance(store, ChunkCacheStore) and store._chunks == self  # noqa: SLF001 - the same class
         return not is_own and bool(store == self._store)
 
 

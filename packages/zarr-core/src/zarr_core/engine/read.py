@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from zarr_core.engine.chunk_reader import ChunkReader
-    from zarr_core.engine.stored_array import StoredArray
+    from zarr_core.engine.stored_chunks import StoredChunks
     from zarr_core.interfaces.byte_reader import Buffer
     from zarr_core.interfaces.selection import AnySelection
     from zarr_core.selection.projection import ChunkProjection, KeyedProjection
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 _BATCH = 16  # small chunks per task of a thread
 
 
-def read(stored: StoredArray, selection: AnySelection, out: Array) -> None:
+def read(stored: StoredChunks, selection: AnySelection, out: Array) -> None:
     """Read a selection.
 
     Parameters
@@ -96,7 +96,7 @@ def read(stored: StoredArray, selection: AnySelection, out: Array) -> None:
     )
 
 
-def _read_projection(stored: StoredArray, out: Array, projection: ChunkProjection) -> None:
+def _read_projection(stored: StoredChunks, out: Array, projection: ChunkProjection) -> None:
     """Read the elements of one chunk to their place in the result."""
     out_selection = projection.out_selection
     if all(type(item) is slice for item in out_selection):
@@ -107,7 +107,7 @@ def _read_projection(stored: StoredArray, out: Array, projection: ChunkProjectio
         out[out_selection] = values
 
 
-def _read_chunk(stored: StoredArray, projection: ChunkProjection, out: Array) -> None:
+def _read_chunk(stored: StoredChunks, projection: ChunkProjection, out: Array) -> None:
     """Read the elements of one chunk."""
     chunk_coords, part, _, _, is_whole = projection
     reader = stored.chunk_reader(chunk_coords)
@@ -127,7 +127,7 @@ def _read_chunk(stored: StoredArray, projection: ChunkProjection, out: Array) ->
 
 
 def _read_batch(
-    stored: StoredArray, reader: ChunkReader, out: Array, batch: Sequence[KeyedProjection]
+    stored: StoredChunks, reader: ChunkReader, out: Array, batch: Sequence[KeyedProjection]
 ) -> None:
     """Read small chunks of one shape, with as few steps per chunk as possible."""
     codecs, store = reader.codecs, reader.store
@@ -165,14 +165,14 @@ def _read_batch(
             raise located(stored, chunk_key, shape, error) from error
 
 
-def _fill_missing(stored: StoredArray, key: str, out: Array, region: Any = ...) -> None:
+def _fill_missing(stored: StoredChunks, key: str, out: Array, region: Any = ...) -> None:
     if stored.missing_is_error:
         raise MissingChunkError(stored.key_location(key))
     out[region] = stored.resolved.fill_value
 
 
 def located(
-    stored: StoredArray,
+    stored: StoredChunks,
     key: str,
     shape: tuple[int, ...],
     error: CodecError | MissingChunkError | MemoryError,

@@ -169,20 +169,21 @@ def resolve_cached(
     grid, others = content = metadata.extensions_key
     if not others:  # the metadata have no key
         return resolve_metadata(metadata, Location(store, path), write_empty_chunks)
-    # Hooks observe the extensions of each array, and the warning about a fallback names the array:
-    # both are repeated for arrays that are equal except for the shape.
-    is_repeated = metadata.data_type_fallbacks or hooks.active()
-    key = (content, metadata.shape if is_repeated else None, cache_key())
+    key = (content, cache_key())
     extensions = _extensions.get(key)
     setting = (metadata.shape, write_empty_chunks)
     resolved = None if extensions is None else extensions.resolved.get(setting)
     if resolved is None:
         location, problems = Location(store, path), list[ValidationProblem]()
-        known = extensions or _find_extensions(metadata, location, problems)
-        resolved = _resolve(known, metadata, location, write_empty_chunks, problems)
-        known.resolved.keep(setting, resolved)
+        used = extensions
+        # Hooks observe the extensions of each array, and the warning about a fallback names the
+        # array: both are repeated for arrays that are equal except for the shape.
+        if used is None or metadata.data_type_fallbacks or hooks.active():
+            used = _find_extensions(metadata, location, problems)
+        resolved = _resolve(used, metadata, location, write_empty_chunks, problems)
         if extensions is None:
-            _extensions.keep(key, known, _SIZE + len(grid) + len(others))
+            extensions = _extensions.keep(key, used, _SIZE + len(grid) + len(others))
+        extensions.resolved.keep(setting, resolved)
     return resolved
 
 
