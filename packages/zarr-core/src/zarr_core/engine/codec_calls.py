@@ -60,8 +60,8 @@ def call(
             named = said if said.startswith("codec ") else ""
             raise MemoryError(named or f"codec {name!r}: {said or 'out of memory'}") from error
         if kind is ChunkDecodeError:
-            kind = CodecFaultError if isinstance(error, _FAULTS) else ChunkDecodeError
-            raise kind(f"{type(error).__name__}: {error}", name) from error
+            fault = CodecFaultError if isinstance(error, _FAULTS) else ChunkDecodeError
+            raise fault(f"{type(error).__name__}: {error}", name) from error
         raise kind(
             f"the codec {name!r} cannot encode a chunk: {type(error).__name__}: {error}"
             if kind is CodecError
