@@ -10,7 +10,7 @@ SCRIPT = Path(__file__).parents[2] / "scripts" / "count_journeys.py"
 
 LIMITS = {
     "read array[0:10, ::2] from a directory": 14,
-    "write a part of a shard": 32,
+    "write a part of a shard": 31,
     "open new metadata with an ignored codec": 29,
     "copy a group": 57,
 }

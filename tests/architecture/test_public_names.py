@@ -25,7 +25,7 @@ NAMES = {
     "zarr_core.extension": """
         INTERFACE_VERSION JSON ArrayMetadata ArrayRepresentation ArrayToArrayCodec ArrayToBytesCodec BasicIndexer
         Buffer BufferByteReader Buffers ByteRange ByteReader BytesToBytesCodec Change
-        ChecksumError ChunkAxis ChunkCache ChunkDecodeError ChunkGrid ChunkKeyEncoding ChunkMemoryLayout
+        ChecksumError ChunkAxis ChunkDecodeError ChunkGrid ChunkKeyEncoding ChunkMemoryLayout ChunkObserver
         Codec CodecError CoordinateIndexer DataType Display
         ExtensionConfigurationError ExtensionDefinition Forkable Format GroupMetadata
         Location MetadataExtension MetadataValidationError NativeExecutor NativePlan NodeNotFoundError
@@ -35,7 +35,7 @@ NAMES = {
         SubchunkCodec ValidationProblem ValueReplacedError WrapperStore ZarrError check_key check_prefix
     """,
     "zarr_core.tools": """
-        CHECKPOINT_NAME CHUNK_BYTES SHARD_BYTES divisor_below parse_lengths Cache ChunkProjection CodecChain ConsolidatedMetadata KeyOrder MANIFEST_NAMES
+        CHECKPOINT_NAME CHUNK_BYTES SHARD_BYTES divisor_below parse_lengths Cache ChunkProjection ChunkReader CodecChain ConsolidatedMetadata KeyOrder MANIFEST_NAMES
         MaskIndexer Node PreparedCodecChain Progress ProgressReporter RegularAxis Rollback Schema WaitNotices
         StoredArray StoredGroup SubrangeReader UnconfirmedKeys WrapperReader
         allow_conflicting_formats allow_reserved_names available_threads call_interruptibly
@@ -49,7 +49,7 @@ NAMES = {
          normalise_path number_from_text occupied only_keys optional_function opened_store other_providers package_schema parallel_for parse_selection path_from_url
         printable_message project project_dimension providers_of put quoted read_metadata
         read_metadata_from read_node refuse_misspelt reporting require_consolidating require_erasing require_extension
-         scratch store_new stored_node strictjson system_calls take thread_count update_additional_fields walk without_chunks write_fields waiting
+         scratch store_new stored_node strictjson system_calls take thread_count update_additional_fields walk without_chunks waiting
          max_encoded_nbytes read_open remote_memory
     """,
     "zarr_transfer": """

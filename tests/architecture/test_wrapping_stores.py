@@ -35,7 +35,7 @@ GROUPS = {
 # WrapperStore derives these from an operation that is replaced.
 DERIVED = {"get_limited", "open_again", "set_values"}
 # Wrappers replace these or not, independently of others.
-ALONE = {"generation", "discard_cached", "flush", "close", "file_layout", "chunk_cache", "url"}
+ALONE = {"generation", "discard_cached", "flush", "close", "file_layout", "chunk_reader", "url"}
 EXCEPTIONS = {
     # It does not lock all keys below a prefix, as documented.
     ("SynchronizedStore", "changes"): {"erase_prefix", "move_prefix"},
@@ -49,7 +49,7 @@ OTHERS = {
     ShardedStore: {
         # Keys of chunks are not those of stored values.
         "open_again", "set_values", "move_prefix", "list", "list_sizes",
-        "file_layout", "chunk_cache",
+        "file_layout", "chunk_reader",
     },
 }  # fmt: skip
 

@@ -9,10 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from zarr_core.cache import Cache
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import MetadataValidationError, UnsupportedFieldError
-from zarr_core.metadata import array
 from zarr_core.metadata.array import ArrayMetadata
 
 EXAMPLES = Path(__file__).parents[2] / "schemas" / "examples" / "valid"
@@ -46,52 +44,6 @@ def test_read_metadata_round_trip_is_exact(name):
     # As text, to compare the order of members, and 1 with 1.0.
     assert json.dumps(metadata.to_json()) == json.dumps(original)
     assert json.dumps(json.loads(metadata.to_bytes())) == json.dumps(original)
-
-
-VARIED = [
-    {"shape": [7]},
-    {"shape": []},
-    {"shape": [-1]},
-    {"shape": [True]},
-    {"shape": [1.0]},
-    {"shape": [1] * 65},
-    {"shape": "7"},
-    {"attributes": {"a": [1]}},
-    {"attributes": []},
-    {"dimension_names": [None]},
-    {"dimension_names": ["x"]},
-    {"dimension_names": ["x", "y", "z", "w", "v"]},
-    {"dimension_names": None},
-    {"fill_value": 1},
-    {"fill_value": 1.0},
-    {"fill_value": True},
-    {"unknown": 1},
-    {"unknown": {"must_understand": False}},
-]
-
-
-@pytest.mark.parametrize("change", VARIED)
-@pytest.mark.parametrize("name", ARRAYS)
-def test_a_document_similar_to_another_is_read_as_if_it_were_the_first(name, change, monkeypatch):
-    def outcome():
-        try:
-            metadata = ArrayMetadata.from_json(copy.deepcopy(ARRAYS[name] | change))
-        except (MetadataValidationError, UnsupportedFieldError) as error:
-            return error.problems
-        return metadata, json.dumps(metadata.to_json()), metadata.extensions_key
-
-    monkeypatch.setattr(array, "_similar", Cache(1 << 20))
-    alone = outcome()
-    monkeypatch.setattr(array, "_similar", Cache(1 << 20))
-    ArrayMetadata.from_json(copy.deepcopy(ARRAYS[name]))
-    assert outcome() == alone
-
-
-def test_similar_documents_share_definitions():
-    one, other = (ArrayMetadata.from_json(document(shape=[size])) for size in (3, 5))
-    assert (one.shape, other.shape) == ((3,), (5,))
-    assert other.codecs is one.codecs
-    assert other.document["codecs"] is one.document["codecs"]
 
 
 def test_a_change_of_a_document_that_was_read_does_not_affect_others():

@@ -71,7 +71,7 @@ def test_chunks_that_two_reads_kept_are_of_one_shard(store):
     reader = zarr.open_array(ChunkCacheStore(store, 10**6))
     writer = zarr.open_array(store, mode="r+")
     reader[...]
-    chunks = reader.store.chunk_cache()
+    chunks = reader.store._chunks
     get, calls = chunks.get, []
 
     def get_and_change(key, part):

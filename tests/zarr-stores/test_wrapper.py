@@ -24,7 +24,7 @@ def public(kind):
 
 # Compiled code must not access the files of a wrapped store, nor arrays its decoded chunks,
 # without its wrapper.
-NOT_PASSED_ON = {"chunk_cache", "file_layout"}
+NOT_PASSED_ON = {"chunk_reader", "file_layout"}
 
 
 def test_every_operation_of_a_store_is_passed_on():

@@ -26,10 +26,10 @@ from zarr_core.errors import (
 )
 from zarr_core.interfaces import INTERFACE_VERSION
 from zarr_core.interfaces.byte_reader import Buffer, BufferByteReader, ByteRange, ByteReader
-from zarr_core.interfaces.chunk_cache import ChunkCache
 from zarr_core.interfaces.chunk_grid import ChunkAxis, ChunkGrid
 from zarr_core.interfaces.chunk_key_encoding import ChunkKeyEncoding
 from zarr_core.interfaces.chunk_memory_layout import ChunkMemoryLayout
+from zarr_core.interfaces.chunk_observer import ChunkObserver
 from zarr_core.interfaces.codec import (
     ArrayRepresentation,
     ArrayToArrayCodec,
@@ -82,11 +82,11 @@ __all__ = [
     "Change",
     "ChecksumError",
     "ChunkAxis",
-    "ChunkCache",
     "ChunkDecodeError",
     "ChunkGrid",
     "ChunkKeyEncoding",
     "ChunkMemoryLayout",
+    "ChunkObserver",
     "Codec",
     "CodecError",
     "CoordinateIndexer",

@@ -20,7 +20,7 @@ _NAMES = {
     "zarr_core.chunk_grids": "RegularAxis",
     "zarr_core.config": "max_encoded_nbytes",
     "zarr_core.engine.chain": "CodecChain codec_definition",
-    "zarr_core.engine.chunk_reader": "read_open",
+    "zarr_core.engine.chunk_reader": "ChunkReader read_open",
     "zarr_core.engine.fill_value": "fill_test:fill_value_test",
     "zarr_core.engine.inner_order": "inner_order",
     "zarr_core.engine.prepared_chain": "PreparedCodecChain",

@@ -7,6 +7,7 @@ from zarr_core.chunk_grids import RegularAxis as RegularAxis
 from zarr_core.config import max_encoded_nbytes as max_encoded_nbytes
 from zarr_core.engine.chain import CodecChain as CodecChain
 from zarr_core.engine.chain import codec_definition as codec_definition
+from zarr_core.engine.chunk_reader import ChunkReader as ChunkReader
 from zarr_core.engine.chunk_reader import read_open as read_open
 from zarr_core.engine.fill_value import fill_test
 from zarr_core.engine.inner_order import inner_order as inner_order
@@ -17,7 +18,6 @@ from zarr_core.engine.scratch import remote_memory as remote_memory
 from zarr_core.engine.scratch import scratch as scratch
 from zarr_core.engine.stored_array import StoredArray as StoredArray
 from zarr_core.engine.stored_node import StoredGroup as StoredGroup
-from zarr_core.engine.write import write_fields as write_fields
 from zarr_core.formats.detect import conflicting_format as conflicting_format
 from zarr_core.formats.detect import format_of_new as format_of_new
 from zarr_core.formats.detect import read_node as read_node

@@ -277,7 +277,7 @@ def _plan(array: StoredArray) -> Plan:
         not array.missing_is_error or array.codecs.inner_codecs is None,
         "missing inner chunks are errors",
     )
-    _require(array.chunk_store.chunk_cache() is None, "decoded chunks are cached")
+    _require(array.chunk_store.chunk_reader(array.codecs) is None, "decoded chunks are cached")
     shared = _shared.get(array.resolved)
     if shared is None:
         try:

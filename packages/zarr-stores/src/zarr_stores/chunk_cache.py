@@ -6,16 +6,18 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
-from zarr_core.extension import ChunkCache
+from zarr_core.extension import ChunkObserver
 
 from zarr_stores.cache_pool import CacheInfo, CachePool, OpenedValue
 from zarr_stores.caching_store import MemoryCachingStore
+from zarr_stores.chunk_cache_reader import CachedChunkReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
 
     import numpy as np
     from zarr_core.extension import Store
+    from zarr_core.tools import ChunkReader, PreparedCodecChain
 
     from zarr_stores.cache_pool import Changes
 
@@ -78,10 +80,10 @@ class ChunkCacheStore(MemoryCachingStore):
         check: Literal["never", "generation"] | float = "never",
     ) -> None:
         super().__init__(inner, max_bytes, check)
-        self._chunks = _Chunks(inner, self._memory, check)
+        self._chunks = DecodedChunks(inner, self._memory, check)
 
-    def chunk_cache(self) -> ChunkCache:
-        return self._chunks
+    def chunk_reader(self, codecs: PreparedCodecChain) -> ChunkReader:
+        return CachedChunkReader(self, codecs, self._chunks)
 
     def invalidate(self) -> None:
         """Remove all chunks of this store from the cache."""
@@ -110,7 +112,7 @@ class ChunkCacheStore(MemoryCachingStore):
                 self._memory.end_change(name)
 
 
-class _Chunks(ChunkCache):
+class DecodedChunks(ChunkObserver):
     """The decoded chunks of one store in a pool."""
 
     def __init__(
@@ -127,7 +129,7 @@ class _Chunks(ChunkCache):
 
     def __eq__(self, other: object) -> bool:
         """Whether a cache has the same chunks, so that it sees the same changes."""
-        if not isinstance(other, _Chunks):
+        if not isinstance(other, DecodedChunks):
             return NotImplemented
         return self._memory is other._memory and self.prefix == other.prefix
 
@@ -135,9 +137,14 @@ class _Chunks(ChunkCache):
         return hash(self.prefix)
 
     def fits(self, nbytes: int) -> bool:
+        """Whether a chunk of this decoded size can be kept."""
         return self._memory.fits(nbytes)
 
     def get(self, key: str, part: Hashable) -> np.ndarray[Any, Any] | None:
+        """Return a chunk that is kept; None if it is not.
+
+        ``part`` distinguishes the chunks of a shard, and codecs that decode the value.
+        """
         name = self.prefix + key
         if self._checks and not self._is_current(key, name):
             return None
@@ -160,9 +167,17 @@ class _Chunks(ChunkCache):
         return True
 
     def state(self, key: str) -> tuple[Changes, bool]:
+        """Return what every change of a value changes, and whether a change is going on.
+
+        No chunk is kept during a change: those in the cache are from before.
+        """
         return self._memory.state(self.prefix + key)
 
     def missed(self, key: str, in_parts: bool = False) -> tuple[Changes, OpenedValue | None]:
+        """Begin to read a value; pass the result to :meth:`keep`.
+
+        With ``in_parts``, the value contains several chunks, and :meth:`confirm` follows.
+        """
         name = self.prefix + key
         if not (self._checks or (in_parts and self._has_files)):
             return self._memory.missed(name), None
@@ -176,6 +191,12 @@ class _Chunks(ChunkCache):
     def confirm(
         self, key: str, state: Any, generation: str | None
     ) -> tuple[Changes, OpenedValue | None] | None:
+        """Compare a value that was read in part with the one of the chunks that are kept.
+
+        ``state`` is the result of :meth:`missed`, ``generation`` that of the value, if it is known.
+        Returns the state for :meth:`keep`; None if another value is stored meanwhile, or the chunks
+        that were kept, which are now removed, were from another one.
+        """
         name = self.prefix + key
         changes, value = state
         if value is not None:
@@ -197,6 +218,7 @@ class _Chunks(ChunkCache):
         chunk: np.ndarray[Any, Any],
         state: Any,
     ) -> None:
+        """Keep a chunk, which must not be changed any more, unless its value was changed since."""
         name = self.prefix + key
         changes, value = state  # of missed
         if value is not None:
@@ -205,15 +227,20 @@ class _Chunks(ChunkCache):
         self._memory.keep_chunk(name, part, chunk, changes)
 
     def begin_change(self, store: Store, prefix: str) -> Callable[[], None] | None:
-        if store != self._store:
+        if not self._needs_notice(store):
             return None
         name = self.prefix + prefix
         self._memory.begin_change(name)
         return lambda: self._memory.end_change(name)
 
     def forget(self, store: Store, prefix: str) -> None:
-        if store == self._store:
+        if self._needs_notice(store):
             self._memory.forget_all(self.prefix + prefix)
+
+    def _needs_notice(self, store: Store) -> bool:
+        """Whether values of a store are in the cache, which does not see changes through it."""
+        is_own = isinstance(store, ChunkCacheStore) and store._chunks == self  # noqa: SLF001 - the same class
+        return not is_own and bool(store == self._store)
 
 
 def with_chunk_cache(store: Store, pool: CachePool) -> Store:

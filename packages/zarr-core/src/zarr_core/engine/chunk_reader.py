@@ -25,15 +25,17 @@ import numpy as np
 from zarr_core.engine.scratch import remote_memory, scratch
 from zarr_core.errors import ChunkDecodeError, ValueReplacedError
 from zarr_core.interfaces.byte_reader import ByteRange
-from zarr_core.interfaces.selection import MaskIndexer
+from zarr_core.interfaces.selection import BasicIndexer, MaskIndexer
 from zarr_core.interfaces.store import Store
 from zarr_core.log import log
+from zarr_core.selection.projection import chunk_count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from zarr_core.engine.prepared_chain import PreparedCodecChain
     from zarr_core.interfaces.byte_reader import Buffer, ByteReader
+    from zarr_core.interfaces.chunk_grid import ChunkAxis
     from zarr_core.interfaces.selection import AnySelection
 
     Array = np.ndarray[Any, Any]
@@ -83,20 +85,14 @@ class ChunkReader:
         Whether chunks are so small that several are read per task.
     get : callable
         Returns a value, unless it is larger than the codecs permit.
-    read_kept : callable or None
-        The same for a chunk that a cache keeps in memory; returns whether it does.  None without
-        a cache, or if asking it may send a request.
     """
 
-    __slots__ = (
-        "codecs", "get", "in_batches", "read_decoded", "read_kept", "read_part", "read_whole", "store",
-    )  # fmt: skip
+    __slots__ = ("codecs", "get", "in_batches", "read_decoded", "read_part", "read_whole", "store")
 
     def __init__(self, store: Store, codecs: PreparedCodecChain) -> None:
         self.store = store
         self.codecs = codecs
         self.get = _limited(store, codecs)
-        self.read_kept: Callable[[Any, str, AnySelection | None, Array], bool] | None = None
         if store.in_memory or codecs.decoded.nbytes is None:
             self.read_decoded = _read_value
         elif codecs.read_buffer_size > (
@@ -114,6 +110,18 @@ class ChunkReader:
             and codecs.max_concurrency is None
             and (codecs.decoded.nbytes or 0) < THREADS_PAY_NBYTES
         )
+
+    def nbytes_at_once(
+        self, selection: AnySelection, axes: Sequence[ChunkAxis], out: Array
+    ) -> int | None:
+        """Bytes that are decoded at once for a chunk; they decide whether threads are used."""
+        codecs = self.codecs
+        if not codecs.prefers_partial_decode or codecs.inner_codecs is not None:
+            return codecs.inner_chunk_nbytes
+        # Only the selected part of an uncompressed chunk is read.
+        if isinstance(selection, BasicIndexer):
+            return out.nbytes // chunk_count(selection, axes)
+        return 0
 
 
 # --- ways; a selection of None is the whole chunk ---

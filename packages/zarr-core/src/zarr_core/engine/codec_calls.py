@@ -1,6 +1,7 @@
 """Calls of codecs: errors get the name of the codec, results are checked.
 
-Codecs get read-only views to encode, because these may be views of the user's arrays.
+Every method of a codec is called by :func:`call`.  Codecs get read-only views to encode, because
+these may be views of the user's arrays.
 """
 
 from __future__ import annotations
@@ -21,41 +22,56 @@ from zarr_core.registry.provider import is_fault
 from zarr_core.registry.resolve import reason
 
 if TYPE_CHECKING:
-    from zarr_core.interfaces.byte_reader import Buffer, ByteReader
+    from zarr_core.interfaces.byte_reader import Buffer
     from zarr_core.interfaces.codec import (
         ArrayRepresentation,
         ArrayToArrayCodec,
         ArrayToBytesCodec,
         BytesToBytesCodec,
-        PartialDecodeCodec,
-        PartialEncodeCodec,
     )
-    from zarr_core.interfaces.selection import Selection
     from zarr_core.interfaces.store import Buffers
 
     Array = np.ndarray[Any, Any]
 
 BUFFERS = (bytes, bytearray, memoryview)
 _BUFFER_TYPES = frozenset(BUFFERS)
+_OF_STORES = (ZarrError, OSError)  # errors of the store from which a codec reads
+# Errors that a mistake in a codec raises rather than damaged bytes.
+_FAULTS = (LookupError, AttributeError, NameError, TypeError, AssertionError, NotImplementedError)
 
 
-# --- preparation ---
+def call(
+    kind: type[CodecChainError | CodecError],
+    name: str,
+    method: Any,
+    *args: Any,
+    passed_on: type[Exception] | tuple[type[Exception], ...] = CodecError,
+) -> Any:
+    """Call a method of a codec; an error that is not ``passed_on`` becomes one of a kind."""
+    try:
+        return method(*args)
+    except BaseException as error:
+        if isinstance(error, ChunkDecodeError) and not error.codec and passed_on is CodecError:
+            raise type(error)(error.reason, name, error.location) from error
+        if isinstance(error, passed_on) or not is_fault(error):
+            raise
+        if isinstance(error, MemoryError):  # the chunk itself may be intact
+            said = str(error)
+            named = said if said.startswith("codec ") else ""
+            raise MemoryError(named or f"codec {name!r}: {said or 'out of memory'}") from error
+        if kind is ChunkDecodeError:
+            fault = CodecFaultError if isinstance(error, _FAULTS) else ChunkDecodeError
+            raise fault(f"{type(error).__name__}: {error}", name) from error
+        raise kind(
+            f"the codec {name!r} cannot encode a chunk: {type(error).__name__}: {error}"
+            if kind is CodecError
+            else f"the codec {name!r} cannot be used: {reason(error)}"
+        ) from error
 
 
 def query(name: str, types: type[Any] | tuple[type[Any], ...], method: Any, *args: Any) -> Any:
-    """Call a method of a codec that describes the encoding.
-
-    Raises
-    ------
-    CodecChainError
-        If it fails, or its result is not of one of the types.
-    """
-    try:
-        result = method(*args)
-    except BaseException as error:
-        if isinstance(error, ZarrError) or not is_fault(error):
-            raise
-        raise CodecChainError(f"the codec {name!r} cannot be used: {reason(error)}") from error
+    """Call a method of a codec that describes the encoding; its result must be of a type."""
+    result = call(CodecChainError, name, method, *args, passed_on=ZarrError)
     if not isinstance(result, types):
         raise CodecChainError(
             f"the codec {name!r} cannot be used: {method.__name__} returned {_described(result)}"
@@ -80,17 +96,8 @@ def encode_array(
     decoded: ArrayRepresentation,
     encoded: ArrayRepresentation,
 ) -> Array:
-    """Encode with an array -> array codec.
-
-    Raises
-    ------
-    CodecError
-        If it fails, or its result is not the declared array.
-    """
-    try:
-        result = codec.encode(array, decoded)
-    except BaseException as error:
-        raise _not_encoded(name, error) from error
+    """Encode with an array -> array codec."""
+    result: Array = call(CodecError, name, codec.encode, array, decoded)
     if problem := _differs_from(result, encoded):
         raise CodecError(f"the codec {name!r} encoded a chunk to {problem}")
     return result
@@ -99,29 +106,13 @@ def encode_array(
 def encode_elements(
     name: str, codec: ArrayToBytesCodec, array: Array, decoded: ArrayRepresentation
 ) -> Buffers | None:
-    """Encode with an array -> bytes codec; errors as for :func:`encode_array`."""
-    try:
-        result = codec.encode(array, decoded)
-    except BaseException as error:
-        raise _not_encoded(name, error) from error
-    return _checked_buffers(name, result)
+    """Encode with an array -> bytes codec."""
+    return _checked_buffers(name, call(CodecError, name, codec.encode, array, decoded))
 
 
-def partial_encode(
-    name: str,
-    codec: PartialEncodeCodec,
-    reader: ByteReader | None,
-    decoded: ArrayRepresentation,
-    selection: Selection,
-    value: Array,
-) -> Buffers | None:
-    """Encode a part with an array -> bytes codec; errors as for :func:`encode_array`."""
-    try:
-        result = codec.partial_encode(reader, decoded, selection, value)
-    except BaseException as error:
-        if isinstance(error, ZarrError | OSError):  # from the store
-            raise
-        raise _not_encoded(name, error) from error
+def partial_encode(name: str, codec: Any, *args: Any) -> Buffers | None:
+    """Encode a part with an array -> bytes codec."""
+    result = call(CodecError, name, codec.partial_encode, *args, passed_on=_OF_STORES)
     if isinstance(result, list | tuple):
         owned = [it for it in result if not isinstance(it, ValueReference)]
         if len(owned) < len(result):
@@ -149,33 +140,18 @@ def encode_bytes(
     decoded_size: int | None,
     encoded_size: int | None,
 ) -> Buffer:
-    """Encode with a bytes -> bytes codec; errors as for :func:`encode_array`."""
-    try:
-        result = codec.encode(memoryview(data).toreadonly(), decoded_size)
-    except BaseException as error:
-        raise _not_encoded(name, error) from error
+    """Encode with a bytes -> bytes codec."""
+    view = memoryview(data).toreadonly()
+    result: Any = call(CodecError, name, codec.encode, view, decoded_size)
+    problem = ""
     if not isinstance(result, BUFFERS):
-        raise CodecError(
-            f"the codec {name!r} encoded a chunk to {_described(result)} instead of bytes"
-        )
-    if encoded_size is not None and len(result) != encoded_size:
-        raise CodecError(
-            f"the codec {name!r} encoded a chunk to {len(result)} bytes instead of {encoded_size}"
-        )
-    return result
-
-
-def _not_encoded(name: str, error: BaseException) -> CodecError:
-    if isinstance(error, CodecError) or not is_fault(error):
-        raise error
-    if isinstance(error, MemoryError):
-        raise MemoryError(_of_codec(name, error)) from error
-    return CodecError(f"the codec {name!r} cannot encode a chunk: {type(error).__name__}: {error}")
-
-
-def _of_codec(name: str, error: MemoryError) -> str:
-    said = str(error)
-    return said if said.startswith("codec ") else f"codec {name!r}: {said or 'out of memory'}"
+        problem = f"{_described(result)} instead of bytes"
+    elif encoded_size is not None and len(result) != encoded_size:
+        problem = f"{len(result)} bytes instead of {encoded_size}"
+    if problem:
+        raise CodecError(f"the codec {name!r} encoded a chunk to {problem}")
+    buffer: Buffer = result
+    return buffer
 
 
 # --- decoding ---
@@ -192,39 +168,19 @@ def too_large(nbytes: int, limit: int) -> str:
 def decode_bytes(
     name: str, codec: BytesToBytesCodec, data: Buffer, size: int | None, limit: int
 ) -> Buffer:
-    """Decode with a bytes -> bytes codec; to at most ``limit`` bytes if the size is unknown.
-
-    Raises
-    ------
-    ChunkDecodeError
-        If it fails, or its result is not of the declared size, or larger than the limit.
-    """
-    result: Buffer | int
-    try:
-        result = codec.decode_limited(data, limit) if size is None else codec.decode(data, size)
-    except BaseException as error:
-        raise _not_decoded(name, error) from error
+    """Decode with a bytes -> bytes codec; to at most ``limit`` bytes if the size is unknown."""
     if size is None:
+        result = call(ChunkDecodeError, name, codec.decode_limited, data, limit)
         nbytes = len(result) if isinstance(result, BUFFERS) else result
         if isinstance(nbytes, int) and nbytes > limit:
             raise ChunkDecodeError(f"decodes to {too_large(nbytes, limit)}", name)
+    else:
+        result = call(ChunkDecodeError, name, codec.decode, data, size)
     if not isinstance(result, BUFFERS):
         raise ChunkDecodeError(f"decodes to {_described(result)} instead of bytes", name)
     if size is not None and len(result) != size:
         raise ChunkDecodeError(f"decodes to {len(result)} bytes instead of {size}", name)
     return result
-
-
-def decode_bytes_into(name: str, codec: BytesToBytesCodec, data: Buffer, out: memoryview) -> None:
-    """Decode with a bytes -> bytes codec into memory; errors as for :func:`decode_bytes`."""
-    try:
-        codec.decode_into(data, out)
-    except ChunkDecodeError as error:
-        if error.codec:
-            raise
-        raise type(error)(error.reason, name, error.location) from error
-    except BaseException as error:
-        raise _not_decoded(name, error) from error
 
 
 def decode_array(
@@ -233,44 +189,16 @@ def decode_array(
     data: Any,
     decoded: ArrayRepresentation,
 ) -> Array:
-    """Decode with a codec that returns an array; errors as for :func:`decode_bytes`."""
-    try:
-        result = codec.decode(data, decoded)
-    except BaseException as error:
-        raise _not_decoded(name, error) from error
+    """Decode with a codec that returns an array."""
+    result: Array = call(ChunkDecodeError, name, codec.decode, data, decoded)
     if problem := _differs_from(result, decoded):
         raise ChunkDecodeError(f"decodes to {problem}", name)
     return result
 
 
-def partial_decode(
-    name: str,
-    codec: PartialDecodeCodec,
-    reader: ByteReader,
-    decoded: ArrayRepresentation,
-    selection: Selection,
-    out: Array,
-) -> None:
-    """Decode a part with an array -> bytes codec; errors as for :func:`decode_bytes`."""
-    try:
-        codec.partial_decode(reader, decoded, selection, out)
-    except BaseException as error:
-        if isinstance(error, ZarrError | OSError):  # from the store
-            raise
-        raise _not_decoded(name, error) from error
-
-
-def _not_decoded(name: str, error: BaseException) -> ChunkDecodeError:
-    if isinstance(error, CodecError) or not is_fault(error):
-        raise error
-    if isinstance(error, MemoryError):  # the chunk itself may be intact
-        raise MemoryError(_of_codec(name, error)) from error
-    kind = CodecFaultError if isinstance(error, _FAULTS) else ChunkDecodeError
-    return kind(f"{type(error).__name__}: {error}", name)
-
-
-# Errors that a mistake in a codec raises rather than damaged bytes.
-_FAULTS = (LookupError, AttributeError, NameError, TypeError, AssertionError, NotImplementedError)
+def partial_decode(name: str, codec: Any, *args: Any) -> None:
+    """Decode a part with an array -> bytes codec."""
+    call(ChunkDecodeError, name, codec.partial_decode, *args, passed_on=_OF_STORES)
 
 
 # --- results ---

@@ -257,7 +257,7 @@ class PreparedCodecChain:
         for name, codec, size, limit in decoders[:-1]:
             data = codec_calls.decode_bytes(name, codec, data, size, limit)
         name, codec, _, _ = decoders[-1]
-        codec_calls.decode_bytes_into(name, codec, data, out)
+        codec_calls.call(ChunkDecodeError, name, codec.decode_into, data, out)
 
     def decode_into(self, data: Buffer, out: Array, selection: AnySelection | None = None) -> None:
         """Decode a chunk, or the selected elements, into an array with any strides.

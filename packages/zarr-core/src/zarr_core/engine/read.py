@@ -2,8 +2,8 @@
 
 Each decision is made once, as early as possible:
 
-- For an array, codecs and store are known.  :class:`ChunkReader` selects how its chunks are read,
-  whole or in part.
+- For an array, codecs and store are known.  :class:`ChunkReader` selects how its chunks are read:
+  raw, whole or in part.
 
 - For a selection, a single chunk is read at once.  Otherwise chunks are read one after the other,
   small ones in batches (`_read_batch`), or in threads if they are large or the store has latency.
@@ -14,6 +14,7 @@ Each decision is made once, as early as possible:
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ from zarr_core.engine.chunk_reader import decode_again, read_oversized
 from zarr_core.engine.scratch import scratch
 from zarr_core.errors import ChunkDecodeError, CodecError, MissingChunkError
 from zarr_core.interfaces.selection import BasicIndexer
-from zarr_core.selection.projection import chunk_count, numpy_index, project, project_keys
+from zarr_core.selection.projection import numpy_index, project, project_keys
 from zarr_core.threads import parallel_for
 
 if TYPE_CHECKING:
@@ -38,10 +39,6 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 _BATCH = 16  # small chunks per task of a thread
-_MAX_KEPT_NBYTES = 1 << 20  # copied from a cache in less time than threads need to start
-
-
-# --- a selection ---
 
 
 def read(stored: StoredChunks, selection: AnySelection, out: Array) -> None:
@@ -65,21 +62,20 @@ def read(stored: StoredChunks, selection: AnySelection, out: Array) -> None:
     """
     if not out.size:
         return
+    # Compiled code returns the chunks that it leaves to Python, or None for all.
     left = None
     if stored.native is not None:
         left = stored.native.read(stored, selection, out)
         if left is not None and not left:
             return
     projections = project(selection, stored.axes, complete=False)
-    if isinstance(projections, tuple):
-        chunk_coords, chunk_selection, _, _, is_whole = projections[0]
-        _read_chunk(stored, chunk_coords, chunk_selection, out, is_whole)
+    if isinstance(projections, tuple):  # of a single chunk, whose place is the whole result
+        _read_chunk(stored, projections[0], out)
         return
     if left is not None:
         projections = (it for it in projections if it.chunk_coords in left)
-    # Batches need chunks of one shape.
-    reader = stored.chunk_reader(()) if stored.resolved.is_uniform else None
-    if reader is not None and reader.in_batches:
+    reader = stored.chunk_reader((0,) * len(stored.axes))
+    if reader.in_batches and stored.resolved.is_uniform:  # batches need chunks of one shape
         keyed: Iterator[KeyedProjection]
         if left is None and isinstance(selection, BasicIndexer):
             keyed = project_keys(selection, stored.axes, stored.chunk_keys)
@@ -89,59 +85,49 @@ def read(stored: StoredChunks, selection: AnySelection, out: Array) -> None:
                 for chunk, part, out_selection, _, is_whole in projections
             )
         batches = iter(lambda: list(islice(keyed, _BATCH)), [])
-        parallel_for(
-            batches, lambda batch: _read_batch(stored, reader, batch, out), None, pieces=_BATCH
-        )
+        parallel_for(batches, partial(_read_batch, stored, reader, out), None, pieces=_BATCH)
         return
-
-    if reader is not None and reader.read_kept is not None and out.nbytes <= _MAX_KEPT_NBYTES:
-        missing = [it for it in projections if not _put_kept(stored, reader, it, out)]
-        if not missing:
-            return
-        projections = iter(missing)
-
-    def work(projection: ChunkProjection) -> None:
-        chunk_coords, chunk_selection, out_selection, _, is_whole = projection
-        if all(type(item) is slice for item in out_selection):
-            _read_chunk(stored, chunk_coords, chunk_selection, out[out_selection], is_whole)
-        else:
-            values = np.empty(chunk_selection.shape, out.dtype)
-            _read_chunk(stored, chunk_coords, chunk_selection, values, False)
-            out[out_selection] = values
-
     parallel_for(
         projections,
-        work,
-        stored.parallel(_nbytes_per_chunk(stored, selection, out)),
+        partial(_read_projection, stored, out),
+        stored.parallel(reader.nbytes_at_once(selection, stored.axes, out)),
         stored.threads,
         stored.codecs.inner_chunk_count,
     )
 
 
-def _put_kept(
-    stored: StoredChunks, reader: ChunkReader, projection: ChunkProjection, out: Array
-) -> bool:
-    """Copy the selected elements of a chunk if a cache keeps it; return whether it does."""
-    chunk_coords, chunk_selection, out_selection, _, is_whole = projection
-    if reader.read_kept is None or any(type(item) is not slice for item in out_selection):
-        return False
+def _read_projection(stored: StoredChunks, out: Array, projection: ChunkProjection) -> None:
+    """Read the elements of one chunk to their place in the result."""
+    out_selection = projection.out_selection
+    if all(type(item) is slice for item in out_selection):
+        _read_chunk(stored, projection, out[out_selection])
+    else:  # not a view
+        values = np.empty(projection.chunk_selection.shape, out.dtype)
+        _read_chunk(stored, projection, values)
+        out[out_selection] = values
+
+
+def _read_chunk(stored: StoredChunks, projection: ChunkProjection, out: Array) -> None:
+    """Read the elements of one chunk."""
+    chunk_coords, part, _, _, is_whole = projection
+    reader = stored.chunk_reader(chunk_coords)
     key = stored.chunk_key(chunk_coords)
-    return reader.read_kept(reader, key, None if is_whole else chunk_selection, out[out_selection])
-
-
-def _nbytes_per_chunk(stored: StoredChunks, selection: AnySelection, out: Array) -> int | None:
-    """Bytes that are decoded at once for a chunk; they decide whether threads are used."""
-    codecs = stored.codecs
-    if not codecs.prefers_partial_decode or codecs.inner_codecs is not None:
-        return codecs.inner_chunk_nbytes
-    # Only the selected part of an uncompressed chunk is read.
-    if isinstance(selection, BasicIndexer):
-        return out.nbytes // chunk_count(selection, stored.axes)
-    return 0
+    read_chunk, selection = (reader.read_whole, None) if is_whole else (reader.read_part, part)
+    try:
+        try:
+            is_stored = read_chunk(reader, key, selection, out)
+        except ChunkDecodeError as error:
+            is_stored = decode_again(
+                reader.store, key, error, lambda: read_chunk(reader, key, selection, out)
+            )
+    except (ChunkDecodeError, MissingChunkError, MemoryError) as error:
+        raise located(stored, key, reader.codecs.decoded.shape, error) from error
+    if not is_stored:
+        _fill_missing(stored, key, out)
 
 
 def _read_batch(
-    stored: StoredChunks, reader: ChunkReader, batch: Sequence[KeyedProjection], out: Array
+    stored: StoredChunks, reader: ChunkReader, out: Array, batch: Sequence[KeyedProjection]
 ) -> None:
     """Read small chunks of one shape, with as few steps per chunk as possible."""
     codecs, store = reader.codecs, reader.store
@@ -151,6 +137,8 @@ def _read_batch(
     nbytes = codecs.decoded.nbytes or 0
     buffer_size = codecs.read_buffer_size
     data: Buffer | None
+    # One buffer has the stored bytes, the other the decoded ones; without compression, the first
+    # has both.  The bytes of a store in memory are used where they are.
     with scratch(buffer_size) as buffer, scratch(nbytes) as memory:
         array = np.ndarray(shape, dtype, buffer if decode_bytes_into is None else memory)
         chunk_key = ""
@@ -173,66 +161,29 @@ def _read_batch(
                 elif in_memory:
                     array = np.ndarray(shape, dtype, data)
                 out[out_selection] = array if is_whole else array[chunk_selection]
-        except ChunkDecodeError as error:
-            raise error.located(stored.key_location(chunk_key)) from error
-        except MemoryError as error:
-            raise _too_large(stored, chunk_key, shape, error) from error
-
-
-def _read_chunk(
-    stored: StoredChunks,
-    chunk_coords: tuple[int, ...],
-    chunk_selection: AnySelection,
-    out: Array,
-    is_whole: bool,
-) -> None:
-    """Read the projection of a selection onto one chunk."""
-    reader = stored.chunk_reader(chunk_coords)
-    key = stored.chunk_key(chunk_coords)
-    try:
-        if is_whole:
-            is_stored = reader.read_whole(reader, key, None, out)
-        else:
-            is_stored = reader.read_part(reader, key, chunk_selection, out)
-    except ChunkDecodeError as error:
-        selection = None if is_whole else chunk_selection
-        is_stored = _read_again(stored, reader, key, selection, out, error)
-    except MissingChunkError as error:
-        raise MissingChunkError(stored.key_location(key), error.chunk) from error
-    except MemoryError as error:
-        raise _too_large(stored, key, reader.codecs.decoded.shape, error) from error
-    if not is_stored:
-        _fill_missing(stored, key, out)
-
-
-def _read_again(
-    stored: StoredChunks,
-    reader: ChunkReader,
-    key: str,
-    selection: AnySelection | None,
-    out: Array,
-    error: ChunkDecodeError,
-) -> bool:
-    """Read a chunk that could not be decoded from a remote store again."""
-    read_chunk = reader.read_whole if selection is None else reader.read_part
-    try:
-        return decode_again(
-            reader.store, key, error, lambda: read_chunk(reader, key, selection, out)
-        )
-    except ChunkDecodeError as final:
-        raise final.located(stored.key_location(key)) from final
-
-
-def _too_large(
-    stored: StoredChunks, key: str, shape: tuple[int, ...], error: MemoryError
-) -> CodecError:
-    """The error for a chunk that may be intact, but does not fit into memory."""
-    reason = f" ({error})" if str(error) else ""
-    location = stored.key_location(key)
-    return CodecError(f"{location}: a chunk of shape {shape} does not fit into memory{reason}")
+        except (ChunkDecodeError, MemoryError) as error:
+            raise located(stored, chunk_key, shape, error) from error
 
 
 def _fill_missing(stored: StoredChunks, key: str, out: Array, region: Any = ...) -> None:
     if stored.missing_is_error:
         raise MissingChunkError(stored.key_location(key))
     out[region] = stored.resolved.fill_value
+
+
+def located(
+    stored: StoredChunks,
+    key: str,
+    shape: tuple[int, ...],
+    error: CodecError | MissingChunkError | MemoryError,
+) -> CodecError | MissingChunkError:
+    """The error of a chunk, with its key."""
+    location = stored.key_location(key)
+    if isinstance(error, ChunkDecodeError):
+        return error.located(location)
+    if isinstance(error, MissingChunkError):
+        return MissingChunkError(location, error.chunk)
+    if isinstance(error, MemoryError):  # the chunk may be intact
+        reason = f" ({error})" if str(error) else ""
+        return CodecError(f"{location}: a chunk of shape {shape} does not fit into memory{reason}")
+    return CodecError(f"{location}: {error}")

@@ -1,7 +1,8 @@
 """Array metadata with the code for the extensions that they name.
 
 The result depends only on the shape, the extensions and the fill value, so arrays share it if these
-are equal; arrays of different shapes share the extensions.  :func:`resolve_cached` caches both.
+are equal; arrays of different shapes share the extensions.  :func:`resolve_cached` caches the
+extensions, and with them the results for each shape.
 """
 
 from __future__ import annotations
@@ -139,21 +140,22 @@ class ResolvedMetadata:
 
 
 class _Extensions(NamedTuple):
-    """The extensions of an array that do not depend on its shape and chunk grid."""
+    """The extensions of arrays whose metadata differ only in shape and attributes."""
 
     data_type: DataType
     fallback: ExtensionDefinition | None
+    grid: ChunkGrid
     key_encoding: ChunkKeyEncoding
     chain: CodecChain
     fill_value: np.ndarray[Any, Any]
     fill_value_assumed: bool
     prepared: PreparedChains
+    resolved: Cache[Hashable, ResolvedMetadata]
+    """The results for each shape and setting."""
 
 
 # Limited by the bytes of the keys, which can have a million chunk lengths, and _SIZE for the rest.
-_resolved: Cache[Hashable, ResolvedMetadata] = Cache(1 << 22)
-_extensions: Cache[Hashable, _Extensions] = Cache(1 << 20)
-_grids: Cache[Hashable, ChunkGrid] = Cache(1 << 20)
+_extensions: Cache[Hashable, _Extensions] = Cache(1 << 22)
 _SIZE = 1 << 12
 
 
@@ -164,14 +166,25 @@ def resolve_cached(
 
     A result is reused for equal metadata as long as names refer to the same code.
     """
-    content = metadata.extensions_key
-    key = (content, metadata.shape, write_empty_chunks, cache_key())
-    found = _resolved.get(key) if content[1] else None
-    if found is None:
-        found = resolve_metadata(metadata, Location(store, path), write_empty_chunks)
-        if content[1]:
-            _resolved.keep(key, found, _SIZE + len(content[0]) + len(content[1]))
-    return found
+    grid, others = content = metadata.extensions_key
+    if not others:  # the metadata have no key
+        return resolve_metadata(metadata, Location(store, path), write_empty_chunks)
+    key = (content, cache_key())
+    extensions = _extensions.get(key)
+    setting = (metadata.shape, write_empty_chunks)
+    resolved = None if extensions is None else extensions.resolved.get(setting)
+    if resolved is None:
+        location, problems = Location(store, path), list[ValidationProblem]()
+        used = extensions
+        # Hooks observe the extensions of each array, and the warning about a fallback names the
+        # array: both are repeated for arrays that are equal except for the shape.
+        if used is None or metadata.data_type_fallbacks or hooks.active():
+            used = _find_extensions(metadata, location, problems)
+        resolved = _resolve(used, metadata, location, write_empty_chunks, problems)
+        if extensions is None:
+            extensions = _extensions.keep(key, used, _SIZE + len(grid) + len(others))
+        extensions.resolved.keep(setting, resolved)
+    return resolved
 
 
 def resolve_metadata(
@@ -189,10 +202,47 @@ def resolve_metadata(
         If the codecs do not form a chain for such chunks.
     """
     problems: list[ValidationProblem] = []
-    data_type, used, key_encoding, chain, fill_value, assumed, prepared = _find_extensions(
-        metadata, location, problems
+    extensions = _find_extensions(metadata, location, problems)
+    return _resolve(extensions, metadata, location, write_empty_chunks, problems)
+
+
+def _find_extensions(
+    metadata: ArrayMetadata, location: Location, problems: list[ValidationProblem]
+) -> _Extensions:
+    """The extensions, as far as they do not depend on the shape."""
+    used = None
+    if metadata.data_type_fallbacks:
+        data_type, used = create_data_type(
+            metadata.data_type, metadata.data_type_fallbacks, location.at("/data_type")
+        )
+    else:
+        data_type = require_extension("data_type", metadata.data_type, location.at("/data_type"))
+    key_encoding = require_extension(
+        "chunk_key_encoding", metadata.chunk_key_encoding, location.at("/chunk_key_encoding")
     )
-    grid = _find_grid(metadata, location)
+    chain = CodecChain.from_definitions(metadata.codecs, location.at("/codecs"))
+    with _Objections(location, "/data_type", problems):
+        if not isinstance(data_type.numpy_dtype, np.dtype):
+            raise TypeError(f"numpy_dtype returned {data_type.numpy_dtype!r}, not a dtype")
+    fill_value, assumed = np.empty(()), False
+    with _Objections(location, "/fill_value", problems):
+        fill_value, assumed = _fill_value(metadata, data_type, chain, used is not None)
+    grid = require_extension("chunk_grid", metadata.chunk_grid, location.at("/chunk_grid"))
+    return _Extensions(
+        data_type, used, grid, key_encoding, chain, fill_value, assumed,
+        Cache(_MAX_SHAPES), Cache(_MAX_SHAPES),
+    )  # fmt: skip
+
+
+def _resolve(
+    extensions: _Extensions,
+    metadata: ArrayMetadata,
+    location: Location,
+    write_empty_chunks: WriteEmptyChunks,
+    problems: list[ValidationProblem],
+) -> ResolvedMetadata:
+    """Apply extensions to the shape of an array."""
+    data_type, used, grid, key_encoding, chain, fill_value, assumed, prepared, _ = extensions
     axes: tuple[ChunkAxis, ...] = ()
     with _Objections(location, "/chunk_grid", problems):
         axes = grid.axes(metadata.shape)
@@ -252,53 +302,6 @@ def resolve_metadata(
         )
     except CodecChainError as error:
         raise CodecChainError(f"{location.at('/codecs')}: {error}") from error
-
-
-def _find_extensions(
-    metadata: ArrayMetadata, location: Location, problems: list[ValidationProblem]
-) -> _Extensions:
-    """All extensions but the chunk grid; shared with other arrays that have equal ones."""
-    # Hooks observe the extensions of each array, so none are cached for them.
-    content = b"" if hooks.active() else metadata.extensions_key[1]
-    key = (content, cache_key())
-    if content and (found := _extensions.get(key)) is not None:
-        return found
-    used = None
-    if metadata.data_type_fallbacks:
-        data_type, used = create_data_type(
-            metadata.data_type, metadata.data_type_fallbacks, location.at("/data_type")
-        )
-    else:
-        data_type = require_extension("data_type", metadata.data_type, location.at("/data_type"))
-    key_encoding = require_extension(
-        "chunk_key_encoding", metadata.chunk_key_encoding, location.at("/chunk_key_encoding")
-    )
-    chain = CodecChain.from_definitions(metadata.codecs, location.at("/codecs"))
-    with _Objections(location, "/data_type", problems):
-        if not isinstance(data_type.numpy_dtype, np.dtype):
-            raise TypeError(f"numpy_dtype returned {data_type.numpy_dtype!r}, not a dtype")
-    fill_value, assumed = np.empty(()), False
-    with _Objections(location, "/fill_value", problems):
-        fill_value, assumed = _fill_value(metadata, data_type, chain, used is not None)
-    found = _Extensions(
-        data_type, used, key_encoding, chain, fill_value, assumed, Cache(_MAX_SHAPES)
-    )
-    # The warning about a fallback names the array, so it is repeated for each.
-    if content and not problems and used is None:
-        _extensions.keep(key, found, _SIZE + len(content))
-    return found
-
-
-def _find_grid(metadata: ArrayMetadata, location: Location) -> ChunkGrid:
-    content, others = metadata.extensions_key
-    key = (content, cache_key())
-    is_cached = others and not hooks.active()
-    if is_cached and (found := _grids.get(key)) is not None:
-        return found
-    grid: ChunkGrid = require_extension(
-        "chunk_grid", metadata.chunk_grid, location.at("/chunk_grid")
-    )
-    return _grids.keep(key, grid, _SIZE + len(content)) if is_cached else grid
 
 
 class _Objections:

@@ -12,7 +12,6 @@ from zarr_core.engine.native import UNDECIDED
 from zarr_core.engine.resolved_metadata import resolve_cached
 from zarr_core.engine.scratch import remote_memory
 from zarr_core.engine.stored_node import StoredNode
-from zarr_core.interfaces.chunk_cache import caches
 from zarr_core.interfaces.keys import check_prefix
 from zarr_core.location import Location
 from zarr_core.metadata.array import ArrayMetadata
@@ -84,7 +83,6 @@ class StoredChunks(StoredNode[ArrayMetadata]):
     __slots__ = (
         "_key_parts",
         "_readers",
-        "_uniform_reader",
         "axes",
         "chunk_store",
         "missing_is_error",
@@ -144,37 +142,25 @@ class StoredChunks(StoredNode[ArrayMetadata]):
         self.native = None if config.settings.native == "off" else UNDECIDED
         affixes = resolved.affixes
         self._key_parts = None if affixes is None else (prefix + affixes[0], affixes[1])
-        self._uniform_reader: ChunkReader | None = None
         self._readers: dict[PreparedCodecChain, ChunkReader] = {}
 
     # --- readers ---
 
     def chunk_reader(self, chunk_coords: tuple[int, ...]) -> ChunkReader:
         """The reader for a chunk, selected once for each shape of chunks."""
-        return self._uniform_reader or self._select_reader(chunk_coords)
-
-    def _select_reader(self, chunk_coords: tuple[int, ...]) -> ChunkReader:
-        codecs = self.resolved.codecs_for(chunk_coords)
-        reader = self._readers.get(codecs)
-        if reader is None:
-            if len(self._readers) >= _MAX_READERS:
-                self._readers.clear()
-            reader = self._readers[codecs] = self._new_reader(codecs)
-        if self.resolved.is_uniform:
-            self._uniform_reader = reader
-        return reader
+        resolved = self.resolved
+        codecs = resolved.codecs if resolved.is_uniform else resolved.codecs_for(chunk_coords)
+        return self._readers.get(codecs) or self._new_reader(codecs)
 
     def _new_reader(self, codecs: PreparedCodecChain) -> ChunkReader:
-        cache = self.chunk_store.chunk_cache() if caches else None
-        if self.missing_is_error:
-            strict = codecs.with_missing_as_error()
-            if strict is not codecs:  # a cache has no missing inner chunks
-                return ChunkReader(self.chunk_store, strict)
-        if cache is None:
-            return ChunkReader(self.chunk_store, codecs)
-        from zarr_core.engine.cached_read import CachedChunkReader  # seldom needed
-
-        return CachedChunkReader(self.chunk_store, codecs, cache)
+        store, reader = self.chunk_store, None
+        strict = codecs.with_missing_as_error() if self.missing_is_error else codecs
+        if strict is codecs:  # a cache has no missing inner chunks
+            reader = store.chunk_reader(codecs)
+        if len(self._readers) >= _MAX_READERS:
+            self._readers.clear()
+        self._readers[codecs] = reader = reader or ChunkReader(store, strict)
+        return reader
 
     def parallel(self, nbytes: int | None) -> bool | None:
         """Whether threads are faster for chunks of this decoded size; None if unknown."""

@@ -1,4 +1,9 @@
-"""Writing a selection: from an array in memory into chunks in a store."""
+"""Writing a selection: from an array in memory into chunks in a store.
+
+:class:`_Writer` writes the chunks of one call.  A complete chunk is encoded and stored.  Any other
+is changed with :meth:`Store.update`, which reads, changes and stores a value under the lock of its
+key, so that concurrent writes to different elements of a chunk are not lost.
+"""
 
 from __future__ import annotations
 
@@ -10,22 +15,23 @@ import numpy as np
 
 from zarr_core.engine.chunk_reader import decode_again
 from zarr_core.engine.fill_value import fill_test
+from zarr_core.engine.read import located
 from zarr_core.engine.scratch import scratch
 from zarr_core.errors import ChunkDecodeError, CodecError, StoreError
-from zarr_core.interfaces.chunk_cache import begin_change, caches, forget_chunks
+from zarr_core.interfaces.chunk_observer import changing, observers
 from zarr_core.interfaces.selection import BasicIndexer
 from zarr_core.selection.projection import project, put
 from zarr_core.threads import INTERRUPTS, UnconfirmedKeys, name_unconfirmed, parallel_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable, Iterator
     from contextlib import AbstractContextManager
 
     from zarr_core.engine.prepared_chain import PreparedCodecChain
     from zarr_core.engine.stored_chunks import StoredChunks
     from zarr_core.interfaces.byte_reader import ByteReader
     from zarr_core.interfaces.selection import AnySelection
-    from zarr_core.interfaces.store import Buffers, Change, Store
+    from zarr_core.interfaces.store import Buffers, Store
     from zarr_core.selection.projection import ChunkProjection
 
     Array = np.ndarray[Any, Any]
@@ -91,11 +97,13 @@ class _Batch:
             self._unconfirmed.fail([*(key for key, _ in values), *erased], error)
 
 
-def write(stored: StoredChunks, selection: AnySelection, value: Array) -> None:
+def write(
+    stored: StoredChunks,
+    selection: AnySelection,
+    value: Array,
+    fields: str | list[str] | None = None,
+) -> None:
     """Write a selection.
-
-    A complete chunk is stored without reading the old one.  Any other is read, changed and stored
-    under the lock of its key, so that concurrent writes to different elements are not lost.
 
     Parameters
     ----------
@@ -103,6 +111,8 @@ def write(stored: StoredChunks, selection: AnySelection, value: Array) -> None:
         The elements to write.
     value : ndarray
         Their values; shape of the selection.  Cast to the data type as NumPy casts.
+    fields : str or list of str, optional
+        The fields to which the values belong; other fields keep their values.
 
     Raises
     ------
@@ -111,31 +121,51 @@ def write(stored: StoredChunks, selection: AnySelection, value: Array) -> None:
     StoreError
         If the store fails; ``unconfirmed`` has the keys of all chunks that may not be stored.
     """
-    ends = begin_change(stored.chunk_store, stored.prefix) if caches else ()
-    try:
-        _write(stored, selection, value)
-    except INTERRUPTS as interrupt:
-        # For a store without latency, stored values are not counted.
-        parts = project(selection, stored.axes)
-        name_unconfirmed(interrupt, (stored.chunk_key(it.chunk_coords) for it in parts))
-        raise
-    finally:
-        if caches:
-            forget_chunks(stored.chunk_store, stored.prefix)
-        for end in ends:
-            end()
+    if not value.size:
+        return
+    with changing(stored.chunk_store, stored.prefix) if observers else nullcontext():
+        try:
+            _write(stored, selection, value, fields)
+        except INTERRUPTS as interrupt:
+            # For a store without latency, stored values are not counted.
+            parts = project(selection, stored.axes)
+            name_unconfirmed(interrupt, (stored.chunk_key(it.chunk_coords) for it in parts))
+            raise
 
 
-def _follow(
-    stored: StoredChunks,
-    unconfirmed: UnconfirmedKeys,
-    projections: Iterable[ChunkProjection],
-    work: Callable[[ChunkProjection], None],
-) -> AbstractContextManager[tuple[Iterable[ChunkProjection], Callable[[ChunkProjection], None]]]:
-    """Follow which chunks are stored, if the store has latency."""
-    if stored.threads is None:
-        return nullcontext((projections, work))
-    return unconfirmed.follow(projections, work, lambda it: stored.chunk_key(it.chunk_coords))
+def _write(
+    stored: StoredChunks, selection: AnySelection, value: Array, fields: str | list[str] | None
+) -> None:
+    codecs = stored.codecs
+    projections: Iterable[ChunkProjection] | None = None
+    parallel = True if fields else stored.parallel(codecs.inner_chunk_nbytes)
+    one = None
+    if fields is None and value.size > 1 and not any(value.strides):
+        # One value everywhere.  It has no dimensions: a scalar may be a Python object.
+        one = _cast(stored, value[(slice(0, 1),) * value.ndim].reshape(()))
+        projections = _stored_projections(stored, selection, one)
+        parallel = parallel if projections is None else None
+    writer = _Writer(stored, value, one, fields)
+    if projections is None:
+        projections = project(selection, stored.axes)
+        if (
+            stored.native is not None
+            and not (one is not None or fields)
+            and (value.dtype == stored.resolved.dtype)
+        ):
+            # Compiled code returns the chunks that it leaves to Python, or None for all.
+            left = stored.native.write(stored, selection, value)
+            if left is not None:
+                projections = (it for it in projections if it.chunk_coords in left)
+    with writer.follow(projections) as (parts, work):
+        try:
+            parallel_for(
+                parts, work, parallel, stored.threads, codecs.inner_chunk_count, _MIN_TASK_SECONDS
+            )
+        finally:
+            if writer.batch is not None:
+                writer.batch.flush()
+    writer.unconfirmed.check()
 
 
 def _cast(stored: StoredChunks, values: Array) -> Array:
@@ -148,72 +178,12 @@ def _cast(stored: StoredChunks, values: Array) -> Array:
         ) from error
 
 
-def _write(stored: StoredChunks, selection: AnySelection, value: Array) -> None:
-    if not value.size:
-        return
+def _stored_projections(
+    stored: StoredChunks, selection: AnySelection, value: Array
+) -> Iterator[ChunkProjection] | None:
+    """The projections onto stored chunks alone, if the value is what missing chunks contain.
 
-    dtype = stored.resolved.dtype
-    encoded: dict[PreparedCodecChain, Buffers | None] | None = None
-    if value.size > 1 and not any(value.strides):
-        # One value everywhere: chunks of one shape are encoded once.
-        # An array without dimensions, because a scalar may be a Python object.
-        one = value[(slice(0, 1),) * value.ndim].reshape(())
-        one = _cast(stored, one)
-        if _erase(stored, selection, one):
-            return
-        value = np.broadcast_to(one, value.shape)
-        encoded = {}
-
-    def work(projection: ChunkProjection) -> None:
-        chunk_coords, _, out_selection, _, is_whole = projection
-        if unconfirmed.keys:
-            unconfirmed.skip(stored.chunk_key(chunk_coords))
-            return
-        try:
-            new = value[out_selection]
-            if is_whole and encoded is not None:
-                codecs = stored.resolved.codecs_for(chunk_coords)
-                buffers = encoded[codecs] if codecs in encoded else codecs.encode(new)
-                if len(encoded) < _MAX_ENCODED:
-                    encoded[codecs] = buffers
-                _store(stored, batch, codecs, stored.chunk_key(chunk_coords), buffers)
-                return
-            if new.dtype != dtype:  # chunk by chunk, to save memory
-                new = _cast(stored, new)
-            _write_chunk(stored, batch, projection, new)
-        except (CodecError, MemoryError) as error:
-            raise _located(stored, chunk_coords, error) from error
-        except StoreError as error:
-            unconfirmed.fail([stored.chunk_key(chunk_coords)], error)
-
-    unconfirmed = UnconfirmedKeys()
-    projections: Iterable[ChunkProjection] = project(selection, stored.axes)
-    batch = _Batch(stored.chunk_store, unconfirmed) if stored.chunk_store.batch_nbytes else None
-    if stored.native is not None and encoded is None and value.dtype == dtype:
-        left = stored.native.write(stored, selection, value)
-        if left is not None:
-            projections = (it for it in projections if it.chunk_coords in left)
-    codecs = stored.codecs
-    with _follow(stored, unconfirmed, projections, work) as (parts, work_on):
-        try:
-            parallel_for(
-                parts,
-                work_on,
-                stored.parallel(codecs.inner_chunk_nbytes),
-                stored.threads,
-                codecs.inner_chunk_count,
-                _MIN_TASK_SECONDS,
-            )
-        finally:
-            if batch is not None:
-                batch.flush()
-    unconfirmed.check()
-
-
-def _erase(stored: StoredChunks, selection: AnySelection, value: Array) -> bool:
-    """Write one value by visiting only stored chunks, if it is what missing chunks contain.
-
-    Returns False, and writes nothing, if every chunk of the selection has to be visited.
+    None if every chunk of the selection has to be visited.
     """
     store, decoded = stored.chunk_store, stored.codecs.decoded
     if (
@@ -223,183 +193,183 @@ def _erase(stored: StoredChunks, selection: AnySelection, value: Array) -> bool:
         or not (store.supports_listing and store.supports_erasing)
         or not fill_test(decoded.fill_value)(value)
     ):
-        return False
+        return None
     box = [
         range(axis.chunk_of(part.start), axis.chunk_of(part.stop - 1) + 1)
         for part, axis in zip(selection.index, stored.axes, strict=True)
     ]
     chunks = stored.stored_chunks_in([box])
     if chunks is None:
-        return False
-
-    unconfirmed = UnconfirmedKeys()
-
-    def work(chunk_coords: tuple[int, ...]) -> None:
-        if unconfirmed.keys:
-            unconfirmed.skip(stored.chunk_key(chunk_coords))
-            return
-        index = []
-        for part, axis, at in zip(selection.index, stored.axes, chunk_coords, strict=True):
-            start = axis.start(at)
-            end = start + axis.length(at)
-            index.append(slice(max(part.start, start), min(part.stop, end), 1))
-        inside = BasicIndexer(tuple(index))
-        try:
-            _write(stored, inside, np.broadcast_to(value, inside.shape))
-        except StoreError as error:
-            unconfirmed.fail([stored.chunk_key(chunk_coords)], error)
-
-    parallel_for(chunks, work, None, stored.threads, min_task_seconds=_MIN_TASK_SECONDS)
-    unconfirmed.check()
-    return True
+        return None
+    return (_projection_onto(stored, selection, chunk_coords) for chunk_coords in chunks)
 
 
-def write_fields(
-    stored: StoredChunks, selection: AnySelection, value: Array, fields: str | list[str]
-) -> None:
-    """Write some fields of the elements of a selection; the others keep their values.
+def _projection_onto(
+    stored: StoredChunks, selection: BasicIndexer, chunk_coords: tuple[int, ...]
+) -> ChunkProjection:
+    """The projection of slices with step 1 onto one chunk; its ``out_selection`` is not used."""
+    index = []
+    for part, axis, number in zip(selection.index, stored.axes, chunk_coords, strict=True):
+        start = axis.start(number)
+        stop = min(part.stop, start + axis.length(number))
+        index.append(slice(max(part.start, start), stop, 1))
+    [projection] = project(BasicIndexer(tuple(index)), stored.axes)
+    return projection
 
-    ``value`` has the shape of the selection.  Errors as for :func:`write`.
+
+class _Writer:
+    """Writes the chunks of one call.
+
+    Parameters
+    ----------
+    stored : StoredChunks
+        The array.
+    value : ndarray
+        The values; shape of the selection.
+    one : ndarray, shape (), optional
+        The value of all elements: chunks of one shape are then encoded once.
+    fields : str or list of str, optional
+        The fields to which the values belong.
+
+    Attributes
+    ----------
+    unconfirmed : UnconfirmedKeys
+        The keys of chunks that are not stored after a failure.
+    batch : _Batch or None
+        Chunks that are stored together.
     """
-    if not value.size:
-        return
 
-    unconfirmed = UnconfirmedKeys()
+    def __init__(
+        self,
+        stored: StoredChunks,
+        value: Array,
+        one: Array | None,
+        fields: str | list[str] | None,
+    ) -> None:
+        self.unconfirmed = UnconfirmedKeys()
+        store = stored.chunk_store
+        self.batch = _Batch(store, self.unconfirmed) if store.batch_nbytes else None
+        self._stored = stored
+        self._value = value
+        self._one = one
+        self._fields = fields
+        self._encoded: dict[PreparedCodecChain, Buffers | None] = {}
 
-    def work(projection: ChunkProjection) -> None:
-        chunk_coords, chunk_selection, out_selection, _, _ = projection
+    def follow(
+        self, projections: Iterable[ChunkProjection]
+    ) -> AbstractContextManager[tuple[Iterable[ChunkProjection], Any]]:
+        """Follow which chunks are stored, if the store has latency."""
+        if self._stored.threads is None:
+            return nullcontext((projections, self.write))
+        return self.unconfirmed.follow(
+            projections, self.write, lambda it: self._stored.chunk_key(it.chunk_coords)
+        )
+
+    def write(self, projection: ChunkProjection) -> None:
+        """Write the elements of one chunk, unless another chunk could not be stored."""
+        stored, chunk_coords = self._stored, projection.chunk_coords
         key = stored.chunk_key(chunk_coords)
-        if unconfirmed.keys:
-            unconfirmed.skip(key)
+        if self.unconfirmed.keys:
+            self.unconfirmed.skip(key)
             return
-        codecs = stored.resolved.codecs_for(chunk_coords)
-        new = value[out_selection]
+        resolved = stored.resolved
+        codecs = resolved.codecs if resolved.is_uniform else resolved.codecs_for(chunk_coords)
+        try:
+            if self._one is not None:
+                self._write_one(codecs, key, projection, self._one)
+                return
+            new = self._value[projection.out_selection]
+            if new.dtype != resolved.dtype and self._fields is None:
+                new = _cast(stored, new)  # chunk by chunk, to save memory
+            if projection.is_complete_chunk and self._fields is None:
+                self._write_complete(codecs, key, projection, new)
+            else:
+                self._change(codecs, key, projection.chunk_selection, new)
+        except (CodecError, MemoryError) as error:
+            raise located(stored, key, codecs.decoded.shape, error) from error
+        except StoreError as error:
+            self.unconfirmed.fail([key], error)
+
+    def _write_one(
+        self, codecs: PreparedCodecChain, key: str, projection: ChunkProjection, one: Array
+    ) -> None:
+        """Write one value to all selected elements of a chunk."""
+        new = np.broadcast_to(one, projection.chunk_selection.shape)
+        if not projection.is_whole_encoded_chunk:
+            if projection.is_complete_chunk:
+                self._write_complete(codecs, key, projection, new)
+            else:
+                self._change(codecs, key, projection.chunk_selection, new)
+            return
+        encoded = self._encoded
+        buffers = encoded[codecs] if codecs in encoded else codecs.encode(new)
+        if len(encoded) < _MAX_ENCODED:
+            encoded[codecs] = buffers
+        self._store(codecs, key, buffers)
+
+    def _write_complete(
+        self, codecs: PreparedCodecChain, key: str, projection: ChunkProjection, value: Array
+    ) -> None:
+        """Store a chunk of which all elements inside the array are new."""
+        selection, is_whole = projection.chunk_selection, projection.is_whole_encoded_chunk
+        if not is_whole and codecs.supports_partial_encode and codecs.inner_codecs is not None:
+            # A shard that extends beyond the array has only the inner chunks inside the array.
+            self._store(codecs, key, codecs.partial_encode(None, selection, value))
+            return
+        nbytes = codecs.decoded.nbytes
+        if nbytes is None or (
+            # The store keeps the encoded bytes: no scratch memory.
+            is_whole and self._stored.chunk_store.in_memory and not codecs.bytes_to_bytes
+        ):
+            array = value if is_whole else codecs.read_whole(None)
+            if not is_whole:
+                put(array, selection, value)
+            self._store(codecs, key, codecs.encode(array))
+            return
+        with scratch(nbytes) as memory:
+            if is_whole:
+                self._store(codecs, key, codecs.encode(value, memory))
+                return
+            with scratch(nbytes) as elements:
+                array = np.frombuffer(elements, codecs.dtype).reshape(codecs.decoded.shape)
+                array[...] = codecs.decoded.fill_value
+                put(array, selection, value)
+                self._store(codecs, key, codecs.encode(array, memory))
+
+    def _change(
+        self, codecs: PreparedCodecChain, key: str, selection: AnySelection, value: Array
+    ) -> None:
+        """Change a part of a stored chunk; read it again if it cannot be decoded."""
+        store, fields = self._stored.chunk_store, self._fields
 
         def change(reader: ByteReader | None) -> Buffers | None:
-            array = codecs.read_whole(reader)
-            put(array[fields], chunk_selection, new)
-            return codecs.encode(array)
+            if codecs.supports_partial_encode and fields is None:
+                buffers = codecs.partial_encode(reader, selection, value)
+            else:
+                array = codecs.read_whole(reader)
+                put(array if fields is None else array[fields], selection, value)
+                buffers = codecs.encode(array)
+            if buffers is None and reader is not None and not store.supports_erasing:
+                return _encode_empty(codecs)
+            return buffers
 
         try:
-            _change(stored, key, change)
-        except (CodecError, MemoryError) as error:
-            raise _located(stored, chunk_coords, error) from error
-        except StoreError as error:
-            unconfirmed.fail([key], error)
+            store.update(key, change)
+        except ChunkDecodeError as error:
+            decode_again(store, key, error, lambda: store.update(key, change))
 
-    ends = begin_change(stored.chunk_store, stored.prefix) if caches else ()
-    try:
-        projections = project(selection, stored.axes)
-        with _follow(stored, unconfirmed, projections, work) as (parts, work_on):
-            parallel_for(parts, work_on, threads=stored.threads)
-        unconfirmed.check()
-    finally:
-        if caches:
-            forget_chunks(stored.chunk_store, stored.prefix)
-        for end in ends:
-            end()
-
-
-def _write_chunk(
-    stored: StoredChunks, batch: _Batch | None, projection: ChunkProjection, value: Array
-) -> None:
-    """Write the projection of a selection onto one chunk."""
-    chunk_coords, selection, _, is_complete, is_whole = projection
-    codecs = stored.resolved.codecs_for(chunk_coords)
-    key = stored.chunk_key(chunk_coords)
-    if not is_complete:
-        _update(stored, codecs, key, selection, value)
-        return
-    if not is_whole and codecs.supports_partial_encode and codecs.inner_codecs is not None:
-        # A shard that extends beyond the array has only the inner chunks inside the array.
-        _store(stored, batch, codecs, key, codecs.partial_encode(None, selection, value))
-        return
-    nbytes = codecs.decoded.nbytes
-    if nbytes is None:
-        array = value if is_whole else codecs.read_whole(None)
-        if not is_whole:
-            put(array, selection, value)
-        _store(stored, batch, codecs, key, codecs.encode(array))
-        return
-    if is_whole and stored.chunk_store.in_memory and not codecs.bytes_to_bytes:
-        # The store keeps the encoded bytes: no scratch memory.
-        _store(stored, batch, codecs, key, codecs.encode(value))
-        return
-    with scratch(nbytes) as memory:
-        if is_whole:
-            _store(stored, batch, codecs, key, codecs.encode(value, memory))
-            return
-        with scratch(nbytes) as elements:
-            array = np.frombuffer(elements, codecs.dtype).reshape(codecs.decoded.shape)
-            array[...] = codecs.decoded.fill_value
-            put(array, selection, value)
-            _store(stored, batch, codecs, key, codecs.encode(array, memory))
-
-
-def _update(
-    stored: StoredChunks,
-    codecs: PreparedCodecChain,
-    key: str,
-    selection: AnySelection,
-    value: Array,
-) -> None:
-    """Write a part of a chunk, and keep the rest."""
-
-    def change(reader: ByteReader | None) -> Buffers | None:
-        if codecs.supports_partial_encode:
-            buffers = codecs.partial_encode(reader, selection, value)
+    def _store(self, codecs: PreparedCodecChain, key: str, buffers: Buffers | None) -> None:
+        """Store an encoded chunk, or remove it if it is empty."""
+        store = self._stored.chunk_store
+        batch = store if self.batch is None else self.batch
+        if buffers is not None:
+            batch.set(key, buffers)
+        elif store.supports_erasing:
+            batch.erase(key)
         else:
-            array = codecs.read_whole(reader)
-            put(array, selection, value)
-            buffers = codecs.encode(array)
-        if buffers is None and reader is not None and not stored.chunk_store.supports_erasing:
-            return _encode_empty(codecs)
-        return buffers
-
-    _change(stored, key, change)
-
-
-def _change(stored: StoredChunks, key: str, change: Change) -> None:
-    """Change a stored chunk; read it again if it cannot be decoded."""
-    store = stored.chunk_store
-    try:
-        store.update(key, change)
-    except ChunkDecodeError as error:
-        decode_again(store, key, error, lambda: store.update(key, change))
-
-
-def _store(
-    stored: StoredChunks,
-    batch: _Batch | None,
-    codecs: PreparedCodecChain,
-    key: str,
-    buffers: Buffers | None,
-) -> None:
-    store = stored.chunk_store if batch is None else batch
-    if buffers is not None:
-        store.set(key, buffers)
-    elif stored.chunk_store.supports_erasing:
-        store.erase(key)
-    else:
-        stored.chunk_store.update(
-            key, lambda reader: None if reader is None else _encode_empty(codecs)
-        )
+            store.update(key, lambda reader: None if reader is None else _encode_empty(codecs))
 
 
 def _encode_empty(codecs: PreparedCodecChain) -> Buffers | None:
     """Encode an empty chunk, for a store that cannot remove keys."""
     return codecs.with_write_empty_chunks().encode(codecs.read_whole(None))
-
-
-def _located(
-    stored: StoredChunks, chunk_coords: tuple[int, ...], error: CodecError | MemoryError
-) -> CodecError:
-    """The error of a chunk, with its key."""
-    location = stored.key_location(stored.chunk_key(chunk_coords))
-    if isinstance(error, ChunkDecodeError):
-        return error.located(location)
-    if isinstance(error, MemoryError):
-        shape = stored.resolved.codecs_for(chunk_coords).decoded.shape
-        reason = f" ({error})" if str(error) else ""
-        return CodecError(f"{location}: a chunk of shape {shape} does not fit into memory{reason}")
-    return CodecError(f"{location}: {error}")

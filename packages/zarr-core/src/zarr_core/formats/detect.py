@@ -14,7 +14,6 @@ from zarr_core.errors import (
 )
 from zarr_core.formats.lookup import format_named, formats_without, provided_format
 from zarr_core.formats.not_found import no_node_message
-from zarr_core.interfaces.store import Store
 from zarr_core.location import Location
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
     from zarr_core.interfaces.format import Format, NodeMetadata
+    from zarr_core.interfaces.store import Store
 
 # Tuples of types: isinstance() with a union would create it for every node that is opened.
 _METADATA = (ArrayMetadata, GroupMetadata, type(None))
@@ -72,7 +72,7 @@ def read_node(
         except BaseException as error:
             if isinstance(error, ZarrError | OSError) or not is_fault(error):
                 raise
-            _raise_if_of_store(error, store, path)
+            _raise_if_of_store(error, store, path, format_)
             failure = provided_format(name).failure(f"its read failed: {reason(error)}")
             if zarr_format is not None or name in DETECTION_ORDER:
                 raise failure from error
@@ -122,20 +122,22 @@ def conflicting_format(store: Store, path: str, format_: Format) -> Format | Non
         except BaseException as error:
             if isinstance(error, ZarrError | OSError) or not is_fault(error):
                 raise
-            _raise_if_of_store(error, store, path)
+            _raise_if_of_store(error, store, path, other)
             continue  # broken
     return None
 
 
-def _raise_if_of_store(error: BaseException, store: Store, path: str) -> None:
-    """Raise StoreReadError if a store raised the error; otherwise the format did."""
-    frame = error.__traceback__
-    while frame is not None:
-        # A store may wrap others, and any of them may have failed.
-        if isinstance(frame.tb_frame.f_locals.get("self"), Store):
-            said = f"{type(store).__name__} failed with {type(error).__name__}: {error}"
-            raise StoreReadError(said, store, path) from error
-        frame = frame.tb_next
+def _raise_if_of_store(error: BaseException, store: Store, path: str, format_: Format) -> None:
+    """Raise StoreReadError if the store also fails without the format; else the format did."""
+    prefix = f"{path}/" if path else ""
+    try:
+        for key in format_.detection_keys:
+            store.get(prefix + key)
+    except BaseException as again:
+        if isinstance(again, ZarrError | OSError) or not is_fault(again):
+            raise
+        said = f"{type(store).__name__} failed with {type(error).__name__}: {error}"
+        raise StoreReadError(said, store, path) from error
 
 
 def _candidates(zarr_format: int | str | None) -> Iterator[int | str]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn
 import numpy as np
 
 from zarr_core import strictjson
-from zarr_core.engine.write import write_fields
 from zarr_core.errors import SelectionError
 from zarr_core.hierarchy.array_view import (
     IndexAccessor,
@@ -552,10 +551,8 @@ class Array(Node[ArrayMetadata]):
         if max_memory is not None:
             write_within = optional_function("Array.set_basic_selection(max_memory=...)")
             write_within(stored, parsed, values, chosen, max_memory)
-        elif chosen is None:
-            stored.write(parsed.selection, values)
         else:
-            write_fields(stored, parsed.selection, values, chosen)
+            stored.write(parsed.selection, values, chosen)
 
     # --- changing the shape ---
 

@@ -11,7 +11,7 @@ from zarr_core.formats.key_order import key_order
 from zarr_core.formats.unmanaged_keys import refuse_unmanaged
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.store_path import opened_store, refuse_misspelt
-from zarr_core.interfaces.chunk_cache import forget_chunks
+from zarr_core.interfaces.chunk_observer import forget_chunks
 from zarr_core.interfaces.progress import Reporter
 from zarr_core.location import Location
 

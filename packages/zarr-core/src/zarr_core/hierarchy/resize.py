@@ -12,7 +12,7 @@ import numpy as np
 from zarr_core.engine.resolved_metadata import resolve_cached
 from zarr_core.errors import StoreCapabilityError
 from zarr_core.hierarchy.coerce import elements_of, is_chunked
-from zarr_core.interfaces.chunk_cache import forget_chunks
+from zarr_core.interfaces.chunk_observer import forget_chunks
 from zarr_core.interfaces.codec import SubchunkCodec
 from zarr_core.interfaces.selection import BasicIndexer
 from zarr_core.optional import optional_function

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from zarr_core.interfaces.byte_reader import Buffer, ByteRange
-    from zarr_core.interfaces.chunk_cache import ChunkCache
 
 Buffers: TypeAlias = "Buffer | Sequence[Buffer]"
 """A value: one buffer, or several that are stored one after the other."""
@@ -292,10 +291,10 @@ class Store(ABC):
         """
         return None
 
-    def chunk_cache(self) -> ChunkCache | None:
-        """The cache of decoded chunks of the values of this store; None if there is none.
+    def chunk_reader(self, codecs: Any) -> Any:
+        """How arrays read chunks of one shape, if this store keeps decoded chunks; else None.
 
-        It must forget the chunks of each value that is changed through this store.
+        From a ``PreparedCodecChain`` to a ``ChunkReader`` of :mod:`zarr_core.tools`.  A wrapper does not pass it on: its own methods would not be called.
         """
         return None
 

@@ -9,11 +9,9 @@ import dataclasses
 import pickle
 from dataclasses import dataclass, field
 from functools import cache
-from sys import intern
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zarr_core import strictjson
-from zarr_core.cache import Cache
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.metadata.encoded_members import EncodedMembers, encode_nested, joined_members
 from zarr_core.metadata.schema import Schema, core_schema
@@ -120,7 +118,7 @@ class ArrayMetadata:
         if "document" in changes:
             changes.setdefault("nonstandard", ())
         new = dataclasses.replace(self, **changes)
-        if changes.keys() <= _VARYING_FIELDS:
+        if changes.keys() <= {*_VARYING}:
             object.__setattr__(new, "_extensions_key", self._extensions_key)
             object.__setattr__(new, "_texts", self._texts)
         return new
@@ -150,7 +148,7 @@ class ArrayMetadata:
         UnsupportedFieldError
             If it has unknown fields that must be understood.
         """
-        return _from_similar(document) or _from_v3(check_array(document, location, understood))
+        return _from_v3(check_array(document, location, understood))
 
     def to_json(self) -> dict[str, JSON]:
         """Return the version 3 document.
@@ -246,19 +244,8 @@ def _key_of(*points: Sequence[ExtensionDefinition], others: object = None) -> by
     return pickle.dumps((content, others), 4)
 
 
-# Valid metadata by the content of its document without the fields that differ between most
-# arrays of a group, and chunk grids with their keys.  Both are copies, which callers do not change;
-# limited by the bytes of the keys.
-_similar: Cache[bytes, ArrayMetadata] = Cache(1 << 20, largest=1 << 14)
-_grids: Cache[bytes, tuple[ExtensionDefinition, bytes]] = Cache(1 << 20, largest=1 << 14)
-_GRID = "chunk_grid"
 _VARYING = ("shape", "dimension_names", "attributes")
-_VARYING_FIELDS = frozenset(_VARYING)
-_NOT_SIMILAR = frozenset((_GRID, *_VARYING))
-
-
-def _similarity_key(document: dict[str, JSON]) -> bytes:
-    return pickle.dumps([item for item in document.items() if item[0] not in _NOT_SIMILAR], 4)
+"""The members that a change of an array usually changes."""
 
 
 @cache
@@ -269,68 +256,8 @@ def _schema_of(*names: str) -> Schema:
     return Schema({"properties": fields, "$defs": array["$defs"]})
 
 
-def _from_similar(document: JSON) -> ArrayMetadata | None:
-    """Metadata of a document that is valid because a similar one is; None otherwise.
-
-    Metadata of similar documents share the definitions of extensions.
-    """
-    if not isinstance(document, dict) or "shape" not in document or _GRID not in document:
-        return None
-    try:
-        similar = _similar.get(_similarity_key(document))
-        grid_content = pickle.dumps(document[_GRID], 4)
-    except Exception:  # not JSON; reported elsewhere
-        return None
-    if similar is None or array_problems(document):
-        return None
-    varying = {intern(name): value for name, value in document.items() if name in _VARYING}
-    if not _schema_of(*_VARYING).accepts(varying):
-        return None
-    found = _grids.get(grid_content)
-    if found is None:
-        if not _schema_of(_GRID).accepts({_GRID: document[_GRID]}):
-            return None
-        grid = ExtensionDefinition.from_json(pickle.loads(grid_content))
-        found = _grids.keep(grid_content, (grid, _key_of((grid,))), len(grid_content))
-    grid, grid_key = found
-    fixed: Any = similar.document
-    members: dict[str, Any] = {}
-    for name in document:  # the order of members differs
-        name = intern(name)
-        if name in varying:
-            members[name] = varying[name]
-        else:
-            members[name] = grid.spelling if name == _GRID else fixed[name]
-    names = members.get("dimension_names")
-    metadata = ArrayMetadata(
-        tuple(members["shape"]),
-        similar.data_type,
-        grid,
-        similar.chunk_key_encoding,
-        similar.codecs,
-        similar.fill_value,
-        similar.storage_transformers,
-        None if names is None else tuple(names),
-        members.get("attributes", {}),
-        document=members,
-    )
-    if others := similar.extensions_key[1]:
-        object.__setattr__(metadata, "_extensions_key", (grid_key, others))
-    return metadata
-
-
 def _from_v3(document: dict[str, Any]) -> ArrayMetadata:
     """Return metadata from a valid document."""
-    if not additional(document, ARRAY_MEMBERS):  # whether those are valid depends on extensions
-        key = _similarity_key(document)
-        fixed = {_GRID: "", "shape": (), **dict(pickle.loads(key))}
-        _similar.keep(key, _parsed(fixed), len(key))
-        if (metadata := _from_similar(document)) is not None:
-            return metadata
-    return _parsed(document)
-
-
-def _parsed(document: dict[str, Any]) -> ArrayMetadata:
     read = ExtensionDefinition.from_json
     names = document.get("dimension_names")
     return ArrayMetadata(
@@ -368,7 +295,7 @@ def _to_v3(metadata: ArrayMetadata) -> dict[str, JSON]:
 
 
 def _varying_members(metadata: ArrayMetadata) -> dict[str, JSON]:
-    """Return the members of the document that are not part of the similarity of arrays."""
+    """Return the members of the document of ``_VARYING``."""
     names, old = metadata.dimension_names, metadata.document
     members: dict[str, JSON] = {"shape": list(metadata.shape)}
     if names is not None:

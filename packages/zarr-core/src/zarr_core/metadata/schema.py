@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import strictjson
@@ -17,7 +17,7 @@ from zarr_core.metadata.fast_validator import compile_schema, local_reference
 from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from zarr_core.definition import JSON
 
@@ -29,22 +29,23 @@ class InvalidSchemaError(ValueError):
 
 
 class Schema:
-    """A JSON Schema, draft 2020-12, with references only within itself."""
+    """A JSON Schema, draft 2020-12, with references only within itself.
+
+    Attributes
+    ----------
+    accepts : callable
+        Whether the fast validator accepts a value.  False may also mean that it does not support
+        the schema; see :meth:`problems`.
+    """
 
     def __init__(self, document: Mapping[str, Any] | bool) -> None:
         self.document = document
         try:
-            self._accept = compile_schema(document)
+            accept = compile_schema(document)
         except Exception:  # an invalid schema: jsonschema reports it
-            self._accept = None
+            accept = None
+        self.accepts: Callable[[JSON], bool] = accept or (lambda _: False)
         self._validator: Any = None
-
-    def accepts(self, value: JSON) -> bool:
-        """Whether the fast validator accepts a value.
-
-        False may also mean that it does not support the schema; see :meth:`problems`.
-        """
-        return self._accept is not None and self._accept(value)
 
     def problems(self, value: JSON, pointer: str = "") -> list[ValidationProblem]:
         """Return all problems of a value; ``pointer`` is put before every JSON pointer.
@@ -120,11 +121,6 @@ def explain(document: JSON, schema: Mapping[str, Any] | bool) -> list[Validation
     return Schema(schema)._explain(document)  # noqa: SLF001 - of the class above
 
 
-def core_schema(name: str) -> Schema:
-    """Return a schema of the core specification: ``array``, ``group``, ``consolidated`` ..."""
-    return package_schema("zarr_core", "core", name)
-
-
 @cache
 def package_schema(package: str, extension_point: str, name: str) -> Schema:
     """Return the schema ``schemas/<extension_point>/<name>.json`` in the folder of a package.
@@ -139,6 +135,10 @@ def package_schema(package: str, extension_point: str, name: str) -> Schema:
         raise FileNotFoundError(path)  # a namespace package has no files
     document: Any = strictjson.loads(loader.get_data(path), path)
     return Schema(document)
+
+
+core_schema = partial(package_schema, "zarr_core", "core")
+"""Return a schema of the core specification: ``array``, ``group``, ``consolidated`` ..."""
 
 
 def _validator(schema: Mapping[str, Any] | bool) -> Any:

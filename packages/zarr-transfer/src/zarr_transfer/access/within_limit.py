@@ -11,7 +11,6 @@ from zarr_core.tools import (
     available_threads,
     in_one_thread,
     parallel_for,
-    write_fields,
 )
 
 from zarr_transfer.access.array_plan import peak_memory, smallest_memory
@@ -168,10 +167,7 @@ def write_within(
     def work(part: ChunkPart) -> None:
         selection = part.selection(stored.axes)
         new = take(part.out_selection)
-        if fields is None:
-            limited.write(selection, new)
-        else:
-            write_fields(limited, selection, new, fields)
+        limited.write(selection, new, fields)
 
     _for_each(stored, parsed, work, max(1, (max_memory - own) // needed))
 

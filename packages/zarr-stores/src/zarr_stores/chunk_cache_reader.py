@@ -10,22 +10,16 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
-from zarr_core.engine.chunk_reader import ChunkReader, read_open
-from zarr_core.interfaces.chunk_grid import ChunkAxis
-from zarr_core.interfaces.keylock import key_lock
-from zarr_core.interfaces.selection import BasicIndexer
-from zarr_core.selection.projection import project, take
+from zarr_core.extension import BasicIndexer, ChunkAxis
+from zarr_core.tools import ChunkReader, key_lock, project, read_open, take
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from zarr_core.engine.prepared_chain import PreparedCodecChain
-    from zarr_core.interfaces.byte_reader import ByteReader
-    from zarr_core.interfaces.chunk_cache import ChunkCache
-    from zarr_core.interfaces.selection import AnySelection
-    from zarr_core.interfaces.store import Store
-    from zarr_core.selection.projection import ChunkProjection
+    from zarr_core.extension import ByteReader, Selection, Store
+    from zarr_core.tools import ChunkProjection, MaskIndexer, PreparedCodecChain
+
+    from zarr_stores.chunk_cache import DecodedChunks
 
     Array = np.ndarray[Any, Any]
     _Box = tuple[list[int], list[int], Sequence[ChunkProjection]]
@@ -38,7 +32,7 @@ class CachedChunkReader(ChunkReader):
 
     __slots__ = ("cache", "inner_axes", "uncached_part", "uncached_whole")
 
-    def __init__(self, store: Store, codecs: PreparedCodecChain, cache: ChunkCache) -> None:
+    def __init__(self, store: Store, codecs: PreparedCodecChain, cache: DecodedChunks) -> None:
         super().__init__(store, codecs)
         if codecs.decoded.nbytes is None or codecs.dtype.hasobject:
             return  # the size in memory is unknown
@@ -52,8 +46,10 @@ class CachedChunkReader(ChunkReader):
             self.read_part = self.read_whole = _read_shard
         else:
             self.read_part = self.read_whole = _read_chunk
-            if store.max_concurrency is None:
-                self.read_kept = _read_kept
+
+    def nbytes_at_once(self, *_: Any) -> int | None:
+        """Unknown, so that threads are used only if chunks are not in the cache."""
+        return None
 
 
 class _InnerAxis(ChunkAxis):
@@ -77,15 +73,9 @@ class _InnerAxis(ChunkAxis):
         return elements // self.uniform
 
 
-def _read_kept(reader: Any, key: str, selection: AnySelection | None, out: Array) -> bool:
-    chunk = reader.cache.get(key, reader.codecs)
-    if chunk is None:
-        return False
-    out[...] = chunk if selection is None else take(chunk, selection)
-    return True
-
-
-def _read_chunk(reader: Any, key: str, selection: AnySelection | None, out: Array) -> bool:
+def _read_chunk(
+    reader: Any, key: str, selection: Selection | MaskIndexer | None, out: Array
+) -> bool:
     cache, codecs = reader.cache, reader.codecs
     chunk = cache.get(key, codecs)
     if chunk is None:
@@ -106,19 +96,21 @@ def _read_chunk(reader: Any, key: str, selection: AnySelection | None, out: Arra
     return True
 
 
-def _read_shard(reader: Any, key: str, selection: AnySelection | None, out: Array) -> bool:
+def _read_shard(
+    reader: Any, key: str, selection: Selection | MaskIndexer | None, out: Array
+) -> bool:
     """Combine inner chunks from the cache with those that it lacks, all of one stored shard."""
     cache = reader.cache
     selection = reader.codecs.full_selection if selection is None else selection
     for _ in range(_ATTEMPTS):
         state = cache.state(key)
         parts = [*project(selection, reader.inner_axes, complete=False)]
-        missing = _put_kept(reader, key, parts, out)
+        missing = _put_cached(reader, key, parts, out)
         if missing:
             if state[1]:  # the others may be replaced at any time
                 break
             with key_lock(cache, key):
-                missing = _put_kept(reader, key, missing, out)
+                missing = _put_cached(reader, key, missing, out)
                 if not cache.fits(len(missing) * reader.codecs.inner_codecs.decoded.nbytes):
                     break
                 if missing and not _read_missing(reader, key, missing, out):
@@ -167,7 +159,7 @@ def _read_missing(reader: Any, key: str, missing: list[ChunkProjection], out: Ar
     return True
 
 
-def _put_kept(reader: Any, key: str, projections: Any, out: Array) -> list[ChunkProjection]:
+def _put_cached(reader: Any, key: str, projections: Any, out: Array) -> list[ChunkProjection]:
     """Copy the inner chunks that are in the cache; return the others."""
     get, codecs = reader.cache.get, reader.codecs
     missing = []
