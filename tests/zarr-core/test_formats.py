@@ -24,7 +24,8 @@ from zarr_core.metadata.group import GroupMetadata
 class Toy(Format):
     name = "toy"
     zarr_format = 77
-    detection_keys = ("toy.txt",)
+    detection_keys = metadata_keys = ("toy.txt",)
+    chunk_key_encoding = ExtensionDefinition("default")
 
     def read(self, store, path):
         key = f"{path}/toy.txt" if path else "toy.txt"

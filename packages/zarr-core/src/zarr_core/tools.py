@@ -27,7 +27,6 @@ _NAMES = {
     "zarr_core.engine.scratch": "MemoryLimiter remote_memory scratch",
     "zarr_core.engine.stored_array": "StoredArray",
     "zarr_core.engine.stored_node": "StoredGroup",
-    "zarr_core.engine.write": "write_fields",
     "zarr_core.formats.detect": "conflicting_format format_of_new read_node",
     "zarr_core.formats.key_order": "KeyOrder key_order",
     "zarr_core.formats.lookup": "format_named formats_without",
