@@ -18,6 +18,7 @@ from zarr_core.formats.lookup import format_named
 from zarr_core.stores.memory import MemoryStore
 
 TOY = """
+from zarr_core.definition import ExtensionDefinition
 from zarr_core.interfaces.format import Format
 from zarr_core.metadata.group import GroupMetadata
 
