@@ -1,9 +1,7 @@
 """Rules for source files."""
 
 import ast
-import io
 import re
-import tokenize
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -78,31 +76,3 @@ def test_no_file_contains_machine_paths():
         if (found := PLACES.search(file.read_bytes().decode("utf-8", "replace")))
     }
     assert not found
-
-
-NO_CODE = {
-    tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
-    tokenize.ENDMARKER,
-}  # fmt: skip
-
-
-def lines_of_code(text):
-    """The number of lines with code, without docstrings, comments and blank lines."""
-    found = set()
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type not in NO_CODE:
-            found.update(range(token.start[0], token.end[0] + 1))
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            found.difference_update(range(node.lineno, node.end_lineno + 1))
-    return len(found)
-
-
-def test_lines_of_code_are_counted():
-    assert lines_of_code('"""A module."""\n\n# comment\nx = [\n    1,  # one\n]\n') == 3
-
-
-def test_the_core_is_not_larger_than_its_limit():
-    core = [text for name, text in CODE.items() if name.startswith("packages/zarr-core/src/")]
-    assert len(core) <= 150
-    assert sum(map(lines_of_code, core)) <= 17_500, "see decision 0059"
