@@ -25,6 +25,8 @@ OTHER_CALLS = (
     "pass what zarr_core.open returns",
     "from zarr_import.reader_process",  # a program
     "executor must be a CopyExecutor",  # no command takes an executor
+    "x_like(array, store=group",  # names of zarr-python, which no command uses
+    "plan_selection(array, selection)",  # likewise
     "timeout= reads the file in another process",  # commands pass paths
 )
 """Parts of texts that no command can print, or that are not advice."""

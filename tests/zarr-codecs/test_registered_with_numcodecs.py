@@ -151,7 +151,7 @@ def test_version_2_lists_every_filter_and_the_compressor(tmp_path, case, order):
     stored = json.loads((tmp_path / "a" / ".zarray").read_bytes())
     assert [config["id"] for config in stored["filters"] or ()] == names
     assert len(ours.filters) == len(names)
-    assert (ours.compressor is None) == (last is None)
+    assert (not ours.compressors) == (last is None)
     assert ours.order == order
     assert np.array_equal(ours[...], VALUES)
     copied = zarr.empty_like(ours, store={}, zarr_format=2)

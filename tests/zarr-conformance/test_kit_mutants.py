@@ -129,7 +129,6 @@ MUTANTS = [
     ("display", 'escape_controls(repr(shown), keep="\\n")', "repr(shown) + (''.join(shown) if hasattr(shown, 'keys') else '')", "names_and_values_are_escaped"),
     ("display", "text = ", "len(list(shown.store.list())) if hasattr(shown, 'store') else 0; text = ", "array_display_does_not_read_store"),
     ("display", "return Text(repr(shown))", "return Text('')", "rich_output"),
-    ("display", "most: int", "cut: int", "chunk_map"),
     ("bridge", 'distribution="', 'distribution="no-such-', "providers_are_valid"),
     ("bridge", '("crc32",', '("crc32", "crc32",', "providers_are_valid"),
     ("bridge", 'extension_point="codec",', 'extension_point="codec", version=__import__("uuid").uuid4().hex,', "providers_are_deterministic"),

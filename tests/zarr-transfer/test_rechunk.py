@@ -170,7 +170,7 @@ def test_sparse_arrays_copy_only_stored_chunks(chunks):
     plan = plan_stages(Chunking.of(old), Chunking.of(new), Budget(_OVERHEAD + 100_000))
     old.store.calls.clear()
     new.store.calls.clear()
-    stored = {key for _, key in old.stored_chunks()}
+    stored = {key for _, key in old.stored.stored_chunks()}
     boxes = 0
     for task in regions_of(plan.stages[-1], old, only_stored=True):
         values = np.empty([part.stop - part.start for part in task.box], old.dtype)

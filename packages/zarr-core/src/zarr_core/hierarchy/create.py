@@ -129,9 +129,10 @@ def create_array(
         Definitions of storage transformers, or one.
     order : {"C", "F"} or sequence of int
         Whether the last or the first dimension of a chunk is contiguous in storage; or all
-        dimensions, the contiguous one last, as :attr:`Array.inner_order`.  In version 3, any other
-        order than ``C`` is a ``transpose`` codec, and another one among the filters is an error.
-        Version 2 has only ``C`` and ``F``, which are also the orders of results in memory.
+        dimensions, the contiguous one last, as :func:`zarr_core.tools.inner_order`.  In version 3,
+        any other order than ``C`` is a ``transpose`` codec, and another one among the filters is
+        an error.  Version 2 has only ``C`` and ``F``, which are also the orders of results in
+        memory.
     storage_options : mapping, optional
         Further arguments for the store of a URL.
     overwrite : bool
