@@ -6,7 +6,12 @@ import warnings
 import numpy as np
 import pytest
 import zarr_core as zarr
-from zarr_core.errors import CodecChainError, MetadataError, MetadataValidationError
+from zarr_core.errors import (
+    CodecChainError,
+    ExtensionConfigurationError,
+    MetadataError,
+    MetadataValidationError,
+)
 
 
 def stored(changes, **options):
@@ -162,3 +167,13 @@ def test_null_members_that_a_codec_requires_are_errors(tmp_path):
         pytest.raises(CodecChainError, match='"endian" is missing'),
     ):
         zarr.open(tmp_path / "a.zarr")
+
+
+def test_null_items_of_configurations_are_errors(tmp_path):
+    zarr.create_array(tmp_path, shape=(4, 6), dtype="uint8", chunks=(2, 3))
+    file = tmp_path / "zarr.json"
+    document = json.loads(file.read_text())
+    document["chunk_grid"]["configuration"]["chunk_shape"][1] = None
+    file.write_text(json.dumps(document))
+    with pytest.raises(ExtensionConfigurationError, match="chunk_shape/1: must be an integer"):
+        zarr.open_array(tmp_path)

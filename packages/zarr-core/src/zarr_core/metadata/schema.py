@@ -63,8 +63,8 @@ class Schema:
         """Return a value with integers instead of ``5.0``, and without nulls and unknown members.
 
         In JSON Schema, any number with a fraction of zero is an integer.  Members that extension
-        definitions do not have are removed, and members that are null and must not be.  The second result says what was changed;
-        ``pointer`` is put before every JSON pointer.
+        definitions do not have are removed, and members that are null and must not be.  The second
+        result says what was changed; ``pointer`` is put before every JSON pointer.
         """
         if self.accepts(value):
             return value, []
@@ -82,7 +82,7 @@ class Schema:
                 if isinstance(error.instance, float) and is_whole(error.instance):
                     parent[last] = int(error.instance)
                     notes[f"{place} is {error.instance} and read as {parent[last]}"] = None
-            elif error.instance is None and "/configuration/" in place:
+            elif error.instance is None and "/configuration/" in place and isinstance(last, str):
                 parent.pop(last, None)
                 notes[f"{place} is null and read as absent"] = None
             elif (
