@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 import zarr_stores
-from zarr_core.extension import Store
+from zarr_core.extension import Store, WrapperStore
 from zarr_core.stores.memory import MemoryStore
 from zarr_sharding.transformer.sharded_store import ShardedStore, sharded
 from zarr_stores.cache import LRUCacheStore
@@ -19,7 +19,6 @@ from zarr_stores.disk_cache import DiskCacheStore
 from zarr_stores.manifest import create_manifest
 from zarr_stores.manifest_store import ManifestStore
 from zarr_stores.verified_store import VerifiedStore
-from zarr_stores.wrapper import WrapperStore
 
 # A wrapper that replaces one of the operations of a group must replace all: the others would
 # reach the inner store without it.

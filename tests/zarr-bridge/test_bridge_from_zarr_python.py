@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import zarr as zarr_python
 import zarr_core as zarr
+from zarr_bridge.hooks import zarr_supply_extension
 from zarr_core.config import config
 from zarr_core.errors import (
     ChunkDecodeError,
@@ -557,3 +558,12 @@ def test_nothing_is_offered_beside_zarr_python_2(tmp_path, far):
         [sys.executable, "-c", code, *folders], capture_output=True, text=True, check=True
     )
     assert done.stdout.split("\n")[:2] == ["[] False", "[]"]
+
+
+def test_other_names_that_are_registered_twice_do_not_matter():
+    zarr_registry = pytest.importorskip("zarr.registry")
+    for number in range(2):
+        cls = type(f"Twice{number}", (), {"__module__": f"acme_twice_{number}"})
+        zarr_registry.register_codec("acme.twice", cls)
+    # zarr-python warns when it chooses between them, and warnings are errors here.
+    assert zarr_supply_extension("codec", ExtensionDefinition("acme.once")) == ()

@@ -16,13 +16,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from store_contract import StoreContract
 from waits import wait_until
-from zarr_core.extension import BufferByteReader, ByteRange, StoreError
+from zarr_core.extension import BufferByteReader, ByteRange, StoreError, WrapperStore
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
 from zarr_core.tools import WrapperReader, system_calls
 from zarr_stores import disk_cache_directory, disk_cache_entry
 from zarr_stores.disk_cache import DiskCacheStore
-from zarr_stores.wrapper import WrapperStore
 
 
 class Versioned(CountingStore):

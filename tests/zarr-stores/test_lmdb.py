@@ -2,10 +2,9 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from store_contract import StoreContract
-from zarr_core.extension import StoreError, StoreKeyError
+from zarr_core.extension import StoreError, StoreKeyError, WrapperStore
 from zarr_stores.lmdb import LMDBStore
 from zarr_stores.prefix import PrefixStore
-from zarr_stores.wrapper import WrapperStore
 
 
 class TestLMDBStore(StoreContract):

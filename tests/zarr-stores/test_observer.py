@@ -4,14 +4,13 @@ import time
 
 import pytest
 from store_contract import StoreContract
-from zarr_core.extension import ByteRange, StoreError, StoreReadError
+from zarr_core.extension import ByteRange, StoreError, StoreReadError, WrapperStore
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
 from zarr_stores.faults import FaultyStore
 from zarr_stores.log import LoggedStore
 from zarr_stores.metrics import MetricsStore
 from zarr_stores.observer import ObservedStore
-from zarr_stores.wrapper import WrapperStore
 
 
 def test_every_operation_is_observed():

@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from object_stores import s3_store, same_place
-from zarr_core.extension import BufferByteReader, ChecksumError, ChunkDecodeError
+from zarr_core.extension import BufferByteReader, ChecksumError, ChunkDecodeError, WrapperStore
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
 from zarr_stores.cache import LRUCacheStore
 from zarr_stores.chunk_cache import ChunkCacheStore
 from zarr_stores.disk_cache import DiskCacheStore
 from zarr_stores.prefix import PrefixStore
-from zarr_stores.wrapper import WrapperStore
 
 pytest_plugins = ["servers.fixtures"]
 DATA = np.arange(4000, dtype="int32").reshape(40, 100)

@@ -2,7 +2,7 @@ import inspect
 
 import pytest
 from store_contract import StoreContract
-from zarr_core.extension import Store, StoreError, StoreKeyError, StoreReadOnlyError
+from zarr_core.extension import Store, StoreError, StoreKeyError, StoreReadOnlyError, WrapperStore
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
 from zarr_stores._immutable import ImmutableStore
@@ -10,7 +10,6 @@ from zarr_stores.cache import LRUCacheStore
 from zarr_stores.manifest_store import ManifestStore
 from zarr_stores.prefix import PrefixStore
 from zarr_stores.read_only import ReadOnlyStore
-from zarr_stores.wrapper import WrapperStore
 
 CHANGES = {
     "set", "set_values", "set_partial_values", "update", "erase", "erase_values", "erase_prefix",

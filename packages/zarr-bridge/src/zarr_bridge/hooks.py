@@ -53,13 +53,12 @@ def zarr_supply_extension(
 ) -> tuple[Provider, ...]:
     """Return the providers of a name, or else the codec that programs registered for it."""
     name = definition.name
-    for providers in (zarr_list_extensions, registered):
-        found = tuple(
-            it for it in providers() if (it.extension_point, it.name) == (extension_point, name)
-        )
-        if found:
-            return found
-    return ()
+    found = tuple(
+        provider
+        for provider in zarr_list_extensions()
+        if (provider.extension_point, provider.name) == (extension_point, name)
+    )
+    return found or (tuple(registered(name)) if extension_point == "codec" else ())
 
 
 def _is_supported() -> bool:
@@ -71,25 +70,23 @@ def _is_supported() -> bool:
     return any(Path(folder, "dtype.py").is_file() for folder in folders or ())
 
 
-def registered() -> Iterator[Provider]:
-    """Yield codec classes that programs registered with ``zarr.registry.register_codec``.
+def registered(name: str) -> Iterator[Provider]:
+    """Yield the codec class that a program registered with ``zarr.registry.register_codec``.
 
-    Not those of zarr-python and of this distribution.
+    Not one of zarr-python or of this distribution.
     """
     registry: Any = sys.modules.get("zarr.registry")  # if it is not imported, nothing is registered
     # No public function of zarr-python lists them; the name of the table depends on the release.
     names = vars(registry) if registry else {}
-    classes: dict[str, Any] = {
-        **names.get("__codec_registries", {}),
-        **names.get("_codec_registries", {}),
-    }
-    for name, candidates in dict(classes).items():
-        for cls in dict(candidates).values():
-            distribution = cls.__module__.partition(".")[0]
-            if distribution not in ("zarr", "zarr_bridge"):
-                if len(candidates) > 1:
-                    cls = registry.get_codec_class(name)  # zarr-python chooses
-                target = f"{cls.__module__}:{cls.__qualname__}"
-                adapter = _ADAPTERS["zarr.codecs"][1]
-                yield Provider("codec", name, target, distribution, "", adapter, extension=cls)
-                break
+    candidates: dict[str, Any] = {}
+    for table in ("__codec_registries", "_codec_registries"):
+        candidates |= dict(names.get(table, {}).get(name, {}))
+    for cls in candidates.values():
+        distribution = cls.__module__.partition(".")[0]
+        if distribution not in ("zarr", "zarr_bridge"):
+            if len(candidates) > 1:
+                cls = registry.get_codec_class(name)  # zarr-python chooses
+            target = f"{cls.__module__}:{cls.__qualname__}"
+            adapter = _ADAPTERS["zarr.codecs"][1]
+            yield Provider("codec", name, target, distribution, "", adapter, extension=cls)
+            return

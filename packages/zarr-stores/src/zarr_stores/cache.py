@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from zarr_core.extension import Buffer, ByteReader
 
-    from zarr_stores.wrapper import Listing, Values
+    from zarr_stores.result_types import Listing, Values
 
 __all__ = ["CacheInfo", "CachePool", "LRUCacheStore"]
 

@@ -8,10 +8,9 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
-from zarr_core.extension import ByteRange, StoreError
+from zarr_core.extension import ByteRange, StoreError, WrapperStore
 
 from zarr_stores._after_fork import register_after_fork
-from zarr_stores.wrapper import WrapperStore
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable

@@ -10,10 +10,9 @@ from zarr_core.extension import ByteRange, ByteReader, StoreReadError, ValueRepl
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from zarr_core.extension import Buffer
+    from zarr_core.extension import Buffer, WrapperStore
 
     from zarr_stores.cache_pool import CachePool, Changes, OpenedValue
-    from zarr_stores.wrapper import WrapperStore
 
 __all__ = ["CachedReader"]
 

@@ -6,8 +6,9 @@ from abc import abstractmethod
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
+from zarr_core.extension import WrapperStore
+
 from zarr_stores.cache_pool import CachePool, as_pool, validate_check
-from zarr_stores.wrapper import WrapperStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from zarr_core.extension import Buffer, ByteReader
 
     from zarr_stores.disk_cache_entry import Entry
-    from zarr_stores.wrapper import Values
+    from zarr_stores.result_types import Values
 
 __all__ = ["DiskCacheInfo", "DiskCacheStore"]
 

@@ -7,21 +7,20 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import StoreReadError, check_key, check_prefix
+from zarr_core.extension import StoreReadError, WrapperStore, check_key, check_prefix
 from zarr_core.tools import normalise_path
 
 from zarr_stores._after_fork import register_after_fork
 from zarr_stores.manifest import Manifest, hash_values, is_manifest_key, keys_below, record_of
 from zarr_stores.stored_manifest import StoredManifest, write_manifest
-from zarr_stores.wrapper import WrapperStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from zarr_core.extension import Buffer, Buffers, Change, Store
 
+    from zarr_stores.result_types import Listing
     from zarr_stores.stored_manifest import Changes
-    from zarr_stores.wrapper import Listing
 
 __all__ = ["ManifestStore"]
 

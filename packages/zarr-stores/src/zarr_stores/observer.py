@@ -6,17 +6,15 @@ from abc import abstractmethod
 from itertools import chain, islice
 from typing import TYPE_CHECKING, TypeVar
 
-from zarr_core.extension import ByteReader
+from zarr_core.extension import ByteReader, WrapperStore
 from zarr_core.tools import WrapperReader
-
-from zarr_stores.wrapper import WrapperStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from zarr_core.extension import Buffer, Buffers, ByteRange, Change
 
-    from zarr_stores.wrapper import Listing, Values
+    from zarr_stores.result_types import Listing, Values
 
 __all__ = ["READS", "ObservedStore"]
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import check_key, check_prefix
-
-from zarr_stores.wrapper import WrapperStore
+from zarr_core.extension import WrapperStore, check_key, check_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator
 
     from zarr_core.extension import Buffer, Buffers, ByteRange, ByteReader, Change, Store
 
-    from zarr_stores.wrapper import Listing, Values
+    from zarr_stores.result_types import Listing, Values
 
 __all__ = ["PrefixStore"]
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from zarr_core.extension import WrapperStore
+
 from zarr_stores._immutable import ImmutableStore
-from zarr_stores.wrapper import WrapperStore
 
 if TYPE_CHECKING:
     from zarr_core.extension import Store

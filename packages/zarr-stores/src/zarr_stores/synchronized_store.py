@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import Store
-
-from zarr_stores.wrapper import WrapperStore
+from zarr_core.extension import Store, WrapperStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,10 +7,8 @@ import weakref
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from zarr_core.extension import Store, StoreError
+from zarr_core.extension import Store, StoreError, WrapperStore
 from zarr_core.tools import LocalStore
-
-from zarr_stores.wrapper import WrapperStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

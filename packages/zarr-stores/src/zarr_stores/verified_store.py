@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from zarr_core.extension import Buffer, ByteRange, ByteReader
 
-    from zarr_stores.wrapper import Listing, Values
+    from zarr_stores.result_types import Listing, Values
 
 __all__ = ["VerifiedStore"]
 

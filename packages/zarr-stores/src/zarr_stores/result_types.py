@@ -1,16 +1,12 @@
-"""Base class of stores that wrap another store."""
+"""Types of the results of stores."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zarr_core.extension import WrapperStore
-
 if TYPE_CHECKING:
     from zarr_core.extension import Buffer
 
-    # Defined here, because ``list`` is a method within the classes.
+    # Not in the modules that use them, because ``list`` is a method within their classes.
     Values = list[Buffer | None]
     Listing = tuple[list[str], list[str]]
-
-__all__ = ["WrapperStore"]
