@@ -65,7 +65,7 @@ demo: $(VENV)/.demo
 	@$(BIN)/python -m demo
 
 test: lint types $(VENV)/.zarr-2
-	@$(BIN)/python -m pytest $(PYTEST) $(COVERING) --cov --cov-report=term --cov-fail-under=94.5
+	@$(BIN)/python -m pytest $(PYTEST) $(COVERING) --cov --cov-report=term --cov-fail-under=95
 	@$(BIN)/python -m pytest $(PYTEST) $(filter-out $(COVERING),$(wildcard tests/*/))
 
 test-long: export ZARR_CORE_SLOW_TESTS = 1
