@@ -294,18 +294,20 @@ class _Writer:
         self, codecs: PreparedCodecChain, key: str, projection: ChunkProjection, one: Array
     ) -> None:
         """Write one value to all selected elements of a chunk."""
-        new = np.broadcast_to(one, projection.chunk_selection.shape)
-        if not projection.is_whole_encoded_chunk:
-            if projection.is_complete_chunk:
-                self._write_complete(codecs, key, projection, new)
-            else:
-                self._change(codecs, key, projection.chunk_selection, new)
-            return
         encoded = self._encoded
-        buffers = encoded[codecs] if codecs in encoded else codecs.encode(new)
-        if len(encoded) < _MAX_ENCODED:
-            encoded[codecs] = buffers
-        self._store(codecs, key, buffers)
+        if projection.is_whole_encoded_chunk and codecs in encoded:
+            self._store(codecs, key, encoded[codecs])  # the usual case: nothing is created
+            return
+        new = np.broadcast_to(one, projection.chunk_selection.shape)
+        if projection.is_whole_encoded_chunk:
+            buffers = codecs.encode(new)
+            if len(encoded) < _MAX_ENCODED:
+                encoded[codecs] = buffers
+            self._store(codecs, key, buffers)
+        elif projection.is_complete_chunk:
+            self._write_complete(codecs, key, projection, new)
+        else:
+            self._change(codecs, key, projection.chunk_selection, new)
 
     def _write_complete(
         self, codecs: PreparedCodecChain, key: str, projection: ChunkProjection, value: Array
