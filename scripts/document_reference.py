@@ -31,7 +31,7 @@ MODULES: dict[str, tuple[str, ...]] = {
             "zip", "zip_recover", "object", "fsspec", "sqlite", "lmdb", "dbm", "redis", "mongodb",
             "postgresql", "sftp", "references", "temp", "consolidated", "cache", "disk_cache",
             "prefix", "read_only", "log", "metrics", "synchronizers", "synchronized_store",
-            "wrapper", "faults",
+            "faults",
         )
     ),
     "zarr-xarray": ("zarr_xarray",),

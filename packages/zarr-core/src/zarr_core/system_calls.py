@@ -101,17 +101,6 @@ def _replace_when_closed(
 replace = _replace_when_closed if IS_WINDOWS else os.replace
 
 
-def sync_directory(path: str) -> None:
-    """Store the entries of a directory on the disk; Windows does this itself."""
-    if IS_WINDOWS:
-        return
-    descriptor = os.open(path or "/", os.O_RDONLY | CLOSE_ON_EXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 def is_running(process: int) -> bool:
     """Whether a process with this number may exist."""
     if IS_WINDOWS:  # os.kill would end it
