@@ -13,6 +13,7 @@ import pytest
 from loopback import responding
 from object_stores import NO_RETRIES
 from servers.ports import free_port
+from waits import PATIENCE
 from zarr_core.errors import StoreError
 from zarr_stores import object_aws, object_aws_role
 from zarr_stores.object import ObjectStore
@@ -180,7 +181,8 @@ def in_ec2(files, monkeypatch):
 
 @pytest.mark.parametrize("way", ["option", "config", "AWS_METADATA_ENDPOINT", "of the AWS tools"])
 @pytest.mark.parametrize("role", ["", "reader"])
-def test_an_instance_without_a_role_reads_anonymously(in_ec2, caplog, role, way):
+def test_an_instance_without_a_role_reads_anonymously(in_ec2, monkeypatch, caplog, role, way):
+    monkeypatch.setattr(object_aws_role, "_TIMEOUT", PATIENCE)  # the machine may be busy
     caplog.set_level(logging.INFO, logger="zarr_core.credentials")
     with responding(MetadataService(role).respond) as service, bucket() as server:
         options = {"endpoint": server.url, "retry_config": NO_RETRIES}
