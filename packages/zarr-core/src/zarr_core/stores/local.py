@@ -11,7 +11,7 @@ import os
 import re
 import stat
 import time
-from contextlib import ExitStack, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from math import inf
 from pathlib import PurePath
 from time import monotonic
@@ -256,16 +256,17 @@ class LocalStore(Store):
 
     def update(self, key: str, change: Change) -> None:
         path = self._path_to_change(key)
-        with key_lock(self.path, key), ExitStack() as stack:
+        lock = local_files.file_lock(path)
+        with key_lock(self.path, key):
             try:
-                stack.enter_context(local_files.file_lock(path))
+                lock.__enter__()  # not a with statement, which would include errors of the change
             except OSError as error:
                 raise self._write_error(key, error, path) from error
             stored = False
             try:
                 stored = self._change(key, change)
             finally:
-                stack.close()
+                lock.__exit__(None, None, None)
                 if not stored:  # the lock file may have been the last file of its directory
                     local_files.remove_empty_directories(os.path.dirname(path), self._root)
 
