@@ -151,7 +151,7 @@ def test_a_removed_or_replaced_node_is_an_error(tmp_path):
 @pytest.mark.parametrize("when", ["sometimes", "open", -1, True, float("nan"), {"data": 60}])
 def test_other_values_are_rejected(tmp_path, when):
     array = zarr.create_array(tmp_path / "a", shape=4)
-    with pytest.raises(ValueError, match='recheck must be "always" or a number'):
+    with pytest.raises(ValueError, match='when must be "always" or a number'):
         recheck(array, when)
 
 

@@ -7,8 +7,7 @@ from time import monotonic
 from typing import Any, Literal, TypeAlias
 
 from zarr_core import Array, Group
-from zarr_core.errors import NodeNotFoundError, NodeTypeError
-from zarr_core.tools import StoredArray, StoredGroup, concurrent_map, key_lock
+from zarr_core.tools import StoredArray, concurrent_map, key_lock
 
 __all__ = ["RecheckedArray", "RecheckedGroup", "recheck"]
 
@@ -55,7 +54,7 @@ def _max_age(when: When) -> float:
     if isinstance(when, str) and when == "always":
         return 0.0
     if isinstance(when, bool) or not isinstance(when, int | float) or not when >= 0:
-        raise ValueError(f'recheck must be "always" or a number of seconds, not {when!r}')
+        raise ValueError(f'when must be "always" or a number of seconds, not {when!r}')
     return float(when)
 
 
@@ -117,7 +116,7 @@ class Freshness:
                 before.format.documents(before.path), store.generation, store.max_concurrency
             )
         ]
-        after = before if generations == known else _read(before)
+        after = before if generations == known else before.read_again()
         with key_lock(id(self), self.stored.path):  # safe after a fork
             # Otherwise this object, or a later check in another thread, has set another state.
             if self.stored is before and self._generations is known:
@@ -127,16 +126,6 @@ class Freshness:
             return self.stored
 
 
-def _read(stored: Any) -> Any:
-    """The node with the metadata that is stored now."""
-    metadata = stored.format.read(stored.store, stored.path)
-    if metadata is None:
-        raise NodeNotFoundError(stored.location, "the node has been removed")
-    if not isinstance(metadata, type(stored.metadata)):
-        raise NodeTypeError(stored.location, "has become a node of the other type")
-    return stored.with_metadata(metadata)
-
-
 def _unchecked(node: object) -> object:
     """An equal node whose metadata is not compared."""
     if isinstance(node, RecheckedArray):
@@ -144,30 +133,20 @@ def _unchecked(node: object) -> object:
     return Group(node.freshness.stored) if isinstance(node, RecheckedGroup) else node
 
 
-class RecheckedArray(Array):
-    """An array that compares its metadata with the store before it uses it; see :func:`recheck`."""
+class _Rechecked:
+    """What both kinds of nodes have: the property ``stored``, and comparisons without a request."""
 
-    def __init__(self, stored: StoredArray, age: float) -> None:
+    def __init__(self, stored: Any, age: float) -> None:
         self.freshness = Freshness(stored, age)
 
-    # Both types of the property are those of the attribute of Array.
-    @property  # type: ignore[override]  # as above
-    def stored(self) -> StoredArray:
-        """The stored array, with metadata that is not older than requested."""
-        current: StoredArray = self.freshness.current()
-        return current
+    @property
+    def stored(self) -> Any:
+        """The stored node, with metadata that is not older than requested."""
+        return self.freshness.current()
 
     @stored.setter
-    def stored(self, stored: StoredArray) -> None:
+    def stored(self, stored: Any) -> None:
         self.freshness.replace(stored)
-
-    def __getitem__(self, selection: Any) -> Any:
-        """Like ``Array.__getitem__``, with one comparison of the metadata."""
-        return Array(self.stored)[selection]
-
-    def __setitem__(self, selection: Any, value: Any) -> None:
-        """Like ``Array.__setitem__``, with one comparison of the metadata."""
-        Array(self.stored)[selection] = value
 
     def __eq__(self, other: object) -> bool:
         return bool(_unchecked(self) == _unchecked(other))
@@ -179,22 +158,20 @@ class RecheckedArray(Array):
         return _unpickled, (_unchecked(self), self.freshness.age)
 
 
-class RecheckedGroup(Group):
+class RecheckedArray(_Rechecked, Array):
+    """An array that compares its metadata with the store before it uses it; see :func:`recheck`."""
+
+    def __getitem__(self, selection: Any) -> Any:
+        """Like ``Array.__getitem__``, with one comparison of the metadata."""
+        return Array(self.stored)[selection]
+
+    def __setitem__(self, selection: Any, value: Any) -> None:
+        """Like ``Array.__setitem__``, with one comparison of the metadata."""
+        Array(self.stored)[selection] = value
+
+
+class RecheckedGroup(_Rechecked, Group):
     """A group that compares its metadata with the store before it uses it; see :func:`recheck`."""
-
-    def __init__(self, stored: StoredGroup, age: float) -> None:
-        self.freshness = Freshness(stored, age)
-
-    # Both types of the property are those of the attribute of Group.
-    @property  # type: ignore[override]  # as above
-    def stored(self) -> StoredGroup:
-        """The stored group, with metadata that is not older than requested."""
-        current: StoredGroup = self.freshness.current()
-        return current
-
-    @stored.setter
-    def stored(self, stored: StoredGroup) -> None:
-        self.freshness.replace(stored)
 
     def _node(self, path: str, metadata: Any) -> Array | Group:
         # Consolidated metadata may be old: the first use of the member is a comparison.
@@ -208,14 +185,3 @@ class RecheckedGroup(Group):
     def create_array(self, name: str, **options: Any) -> Array:
         """Like ``Group.create_array``; the new array compares its metadata, too."""
         return RecheckedArray(super().create_array(name, **options).stored, self.freshness.age)
-
-    create = create_dataset = create_array
-
-    def __eq__(self, other: object) -> bool:
-        return bool(_unchecked(self) == _unchecked(other))
-
-    def __hash__(self) -> int:
-        return hash(_unchecked(self))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (_unchecked(self), self.freshness.age)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from zarr_core.errors import StoreReadOnlyError
+from zarr_core.errors import NodeNotFoundError, NodeTypeError, StoreReadOnlyError
 from zarr_core.interfaces.store import READ_ONLY
 from zarr_core.location import Location
 from zarr_core.metadata.group import GroupMetadata
@@ -107,6 +107,22 @@ class StoredNode(ABC, Generic[M]):
     @abstractmethod
     def with_metadata(self, metadata: M) -> Self:
         """The same node with other metadata; nothing is stored."""
+
+    def read_again(self) -> Self:
+        """The same node with the metadata that is stored now.
+
+        Raises NodeNotFoundError if it has been removed, NodeTypeError if its type has changed.
+        """
+        metadata = self.format.read(self.store, self.path)
+        if metadata is None:
+            raise NodeNotFoundError(self.location, "the node has been removed")
+        return self.with_metadata(self.same_type(metadata))
+
+    def same_type(self, metadata: NodeMetadata) -> M:
+        """Return metadata of this node; raise a NodeTypeError if they are of the other type."""
+        if not isinstance(metadata, type(self.metadata)):
+            raise NodeTypeError(self.location, "has become a node of the other type")
+        return metadata
 
     def record(self, *, removed: Sequence[str] = (), changed: Sequence[str] = ()) -> None:
         """Update the consolidated metadata through which the node was reached, if any.

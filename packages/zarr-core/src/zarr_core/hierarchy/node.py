@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from zarr_core.engine.stored_node import StoredNode
-from zarr_core.errors import NodeNotFoundError, NodeTypeError
 from zarr_core.hierarchy.attributes import Attributes
 from zarr_core.hierarchy.from_metadata import pickled_state, reopen, validate_node
 from zarr_core.interfaces.keylock import key_lock
@@ -112,10 +111,7 @@ class Node(Generic[M]):
         stored = self.stored
         stored.check_not_fixed()
         with _exclusive(self):
-            metadata = stored.format.read(stored.store, stored.path)
-            if metadata is None:
-                raise NodeNotFoundError(stored.location, "the node has been removed")
-            _replace_metadata(self, metadata)
+            self.stored = stored.read_again()
 
     if not TYPE_CHECKING:  # a type checker would permit every attribute
 
@@ -163,13 +159,14 @@ def update_metadata(node: Node[M], change: Callable[[M], M]) -> None:
     stored.check_not_fixed()
 
     def checked(metadata: NodeMetadata) -> M:
-        changed = change(_of_same_type(stored, metadata))
+        changed = change(stored.same_type(metadata))
         validate_node(stored.store, stored.path, changed)
         return changed
 
     # Other threads see changes of this object in the order in which they were stored.
     with _exclusive(node):
-        _replace_metadata(node, stored.format.update(stored.store, stored.path, checked))
+        metadata = stored.format.update(stored.store, stored.path, checked)
+        node.stored = stored.with_metadata(stored.same_type(metadata))
     node.stored.record(changed=[stored.path])
 
 
@@ -214,14 +211,3 @@ def update_additional_fields(node: Node[Any], fields: Mapping[str, JSON]) -> Non
 def _exclusive(node: Node[Any]) -> AbstractContextManager[None]:
     """Exclude other threads that use the same object; safe after a fork."""
     return key_lock(id(node), node.stored.path)
-
-
-def _replace_metadata(node: Node[M], metadata: NodeMetadata) -> None:
-    stored = node.stored
-    node.stored = stored.with_metadata(_of_same_type(stored, metadata))
-
-
-def _of_same_type(stored: StoredNode[M], metadata: NodeMetadata) -> M:
-    if not isinstance(metadata, type(stored.metadata)):
-        raise NodeTypeError(stored.location, "has become a node of the other type")
-    return metadata
