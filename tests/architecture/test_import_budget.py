@@ -29,7 +29,6 @@ PLUGINS = (
 )
 
 RARE = {
-    "zarr_core.engine.inner_order",
     "zarr_core.normalize.dimension_units",
 }
 """Modules of features that most arrays do not use."""
@@ -106,7 +105,7 @@ def test_opening_an_array_loads_nothing_for_new_arrays(tmp_path):
         "zarr_core.normalize.constraints",
         "zarr_core.normalize.partial_metadata",
     }
-    assert not compared & (RARE - {"zarr_core.engine.inner_order"})
+    assert not compared & RARE
 
 
 def test_without_plugins_nothing_is_scanned(tmp_path):

@@ -293,7 +293,7 @@ def argument_names() -> frozenset[str]:
 
 def _check_order(stored: StoredArray, order: str | Sequence[int]) -> None:
     """Raise a CodecChainError if codecs within another codec change the order of dimensions."""
-    from zarr_core.engine.inner_order import inner_order  # only for such arrays
+    from zarr_core.engine.chain import inner_order  # only for such arrays
 
     found = inner_order(stored.codecs)
     if found is not None and [*found] != parse_order(order, len(found)):

@@ -157,7 +157,7 @@ class PartialArrayMetadata:
         MetadataValidationError, ExtensionError, CodecChainError
             As for :func:`zarr_core.create_array`.
         """
-        from zarr_core.normalize.constraints import complete_metadata
+        from zarr_core.normalize.complete_metadata import complete_metadata  # seldom needed
 
         return complete_metadata(self.document, format_named(zarr_format), arguments)
 
