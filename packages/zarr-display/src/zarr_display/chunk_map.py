@@ -181,7 +181,7 @@ def chunk_map(
     Raises
     ------
     ValueError
-        If there is no such dimension or index.
+        If the array does not have the dimension, or the dimension does not have the index.
     StoreCapabilityError
         If the store cannot list its keys, and there are more than ``most`` chunks.
 

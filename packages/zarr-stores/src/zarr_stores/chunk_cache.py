@@ -193,7 +193,8 @@ class DecodedChunks(ChunkObserver):
     ) -> tuple[Changes, OpenedValue | None] | None:
         """Compare a value that was read in part with the one of the chunks that are kept.
 
-        ``state`` is the result of :meth:`missed`, ``generation`` that of the value, if it is known.
+        ``state`` is the result of :meth:`missed`, ``generation`` the generation of the value that
+        was read, if it is known.
         Returns the state for :meth:`keep`; None if another value is stored meanwhile, or the chunks
         that were kept, which are now removed, were from another one.
         """

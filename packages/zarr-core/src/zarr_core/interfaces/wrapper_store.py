@@ -16,14 +16,15 @@ if TYPE_CHECKING:
 
     _Method = TypeVar("_Method", bound=Callable[..., Any])
 
-# If a subclass replaces the first, the second is that of Store, which calls the first.
+# A subclass that overrides the first method of a pair inherits the second from Store, where it
+# calls the first.  Otherwise the inner store would answer the second without the override.
 _DERIVED = {
     "get": "get_limited", "open_value": "open_again", "set": "set_values", "url": "__str__",
 }  # fmt: skip
 
 
 def _forward(method: _Method) -> _Method:
-    """A method that calls that of the inner store."""
+    """Return a method that calls the same method of the inner store."""
     name = method.__name__
 
     @wraps(method, updated=())  # not abstract

@@ -90,9 +90,8 @@ class Provider:
         return ExtensionLoadError(self.extension_point, self.name, self.target, self.origin, reason)
 
 
-@lru_cache(
-    maxsize=1024
-)  # cleared when distributions are installed at run time; errors are not cached
+# Cleared when distributions are installed at run time; errors are not cached.
+@lru_cache(maxsize=1024)
 def load(provider: Provider) -> Any:
     """As :meth:`Provider.load`."""
     _check_version(provider, provider.interface_version)
