@@ -53,15 +53,11 @@ def _with_display(use: Callable[[Display], T]) -> T | None:
             return None
         source = f"the display extension of {provider}"
         return use(provider.load()())
-    except ExtensionError as error:
-        _warn_once(source or str(error), str(error))
     except BaseException as error:
         # Errors of a display extension must not prevent a node from being shown.
         if not is_fault(error):
             raise
-        _warn_once(source, f"{source} raised {type(error).__name__}: {error}")
+        is_broken = isinstance(error, ExtensionError)
+        message = str(error) if is_broken else f"{source} raised {type(error).__name__}: {error}"
+        warn_once(f"{message}; text is shown instead", source or message)
     return None
-
-
-def _warn_once(key: str, message: str) -> None:
-    warn_once(f"{message}; text is shown instead", key)

@@ -263,10 +263,8 @@ def inner_order(codecs: PreparedCodecChain) -> tuple[int, ...] | None:
     probe = replace(decoded, shape=lengths)
     try:
         for codec in codecs.array_to_array:
-            probe, decoded = (
-                codec.encoded_representation(probe),
-                codec.encoded_representation(decoded),
-            )
+            probe = codec.encoded_representation(probe)
+            decoded = codec.encoded_representation(decoded)
     except ValueError:
         return None
     if sorted(probe.shape) != [*lengths]:

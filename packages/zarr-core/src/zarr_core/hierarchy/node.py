@@ -14,7 +14,6 @@ from zarr_core.strictjson import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from contextlib import AbstractContextManager
     from typing import Self
 
     from zarr_core.definition import JSON
@@ -110,7 +109,7 @@ class Node(Generic[M]):
         """
         stored = self.stored
         stored.check_not_fixed()
-        with _exclusive(self):
+        with key_lock(id(self), stored.path):
             self.stored = stored.read_again()
 
     if not TYPE_CHECKING:  # a type checker would permit every attribute
@@ -164,7 +163,7 @@ def update_metadata(node: Node[M], change: Callable[[M], M]) -> None:
         return changed
 
     # Other threads see changes of this object in the order in which they were stored.
-    with _exclusive(node):
+    with key_lock(id(node), stored.path):
         metadata = stored.format.update(stored.store, stored.path, checked)
         node.stored = stored.with_metadata(stored.same_type(metadata))
     node.stored.record(changed=[stored.path])
@@ -206,8 +205,3 @@ def update_additional_fields(node: Node[Any], fields: Mapping[str, JSON]) -> Non
         return metadata.replace(additional_fields=kept)
 
     update_metadata(node, change)
-
-
-def _exclusive(node: Node[Any]) -> AbstractContextManager[None]:
-    """Exclude other threads that use the same object; safe after a fork."""
-    return key_lock(id(node), node.stored.path)

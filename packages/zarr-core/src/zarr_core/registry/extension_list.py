@@ -127,7 +127,8 @@ def table(lines: Iterable[InstalledExtension]) -> str:
 def _all_providers() -> Iterator[Provider]:
     version = discovery.scan().core_version
     for extension_point in EXTENSION_POINTS:
-        lines = [it for it in scope.overrides() if it.extension_point == extension_point]
+        overrides = scope.current_overrides.get()[1]
+        lines = [item for item in overrides if item.extension_point == extension_point]
         for table in (discovery.ENTRY_POINTS, discovery.FAMILIES):
             lines += [
                 Provider(extension_point, name, target, discovery.DISTRIBUTION, version)

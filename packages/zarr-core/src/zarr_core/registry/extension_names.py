@@ -22,7 +22,7 @@ def names(extension_point: str) -> list[str]:
 
 def is_provided(extension_point: str, name: str) -> bool:
     """Whether :func:`names` includes a name."""
-    if scope.lookup(extension_point, name):
+    if (extension_point, name) in scope.current_overrides.get()[0]:
         return True
     if name in discovery.ENTRY_POINTS.get(extension_point, {}):
         return True

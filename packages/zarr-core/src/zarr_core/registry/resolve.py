@@ -264,7 +264,7 @@ def create_data_type(
         Once per node, if a fallback is used and the setting is ``"warn"``.
     """
     if lookup("data_type", definition, location):
-        return _make(definition, location), None
+        return require_extension("data_type", definition, location), None
     policy = config.settings.fallback
     usable = [] if policy == "error" else [it for it in fallbacks if lookup("data_type", it)]
     if not usable:
@@ -272,7 +272,7 @@ def create_data_type(
     asked = {"definition": definition, "fallbacks": usable, "location": location}
     names = [item.name for item in usable]
     used = hooks.choose("zarr_choose_fallback", usable, names, **asked) or usable[0]
-    data_type = _make(used, location)
+    data_type: DataType = require_extension("data_type", used, location)
     if policy == "warn":
         warn_once(
             f"{str(location) or 'array'}: the data type {quoted(definition.name)} is not installed; "
@@ -297,8 +297,3 @@ def reason(error: BaseException) -> str:
     if message and isinstance(error, (ValueError, TypeError)):
         return message
     return f"{type(error).__name__}: {message}"
-
-
-def _make(definition: ExtensionDefinition, location: Location) -> DataType:
-    data_type: DataType = require_extension("data_type", definition, location)
-    return data_type

@@ -107,16 +107,6 @@ def current() -> dict[str, dict[str, type[Any]]]:
     return result
 
 
-def lookup(extension_point: str, name: str) -> Provider | None:
-    """The override of a name, or None."""
-    return current_overrides.get()[0].get((extension_point, name))
-
-
-def overrides() -> frozenset[Provider]:
-    """The present overrides."""
-    return current_overrides.get()[1]
-
-
 def cache_key() -> Hashable:
     """A key for caches of extensions; changes whenever a name can resolve to another class."""
     return config.version, current_overrides.get()[1]
