@@ -6,6 +6,40 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 
+_used_ports = set()
+
+
+@contextmanager
+def serving(handler, tls=None):
+    """Start a server with a class of handlers; ``tls`` is a context of ``ssl``.
+
+    No earlier server of this process had its port: stores keep what they learn about a server by its
+    address, and the system gives freed ports again.
+    """
+    used = []  # kept until the end, so that another port is given
+    while True:
+        server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        if server.server_port not in _used_ports:
+            break
+        used.append(server)
+    for other in used:
+        other.server_close()
+    _used_ports.add(server.server_port)
+    if tls:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
+    handler = getattr(handler, "func", handler)  # of functools.partial
+    handler.log_message = lambda *_: None
+    server.url = f"http{'s' if tls else ''}://127.0.0.1:{server.server_port}"
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    with server:
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
+
 
 @contextmanager
 def responding(respond):
@@ -41,16 +75,6 @@ def responding(respond):
 
         do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = do_MKCOL = do_PROPFIND = handle_request
 
-        def log_message(self, *arguments):
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listening:
-        listening.daemon_threads = True
-        server.url = f"http://127.0.0.1:{listening.server_port}"
-        thread = threading.Thread(target=listening.serve_forever, args=(0.01,), daemon=True)
-        thread.start()
-        try:
-            yield server
-        finally:
-            listening.shutdown()
-            thread.join()
+    with serving(Handler) as listening:
+        server.url = listening.url
+        yield server

@@ -11,15 +11,15 @@ import os
 import sqlite3
 import subprocess
 import sys
-import threading
 import zipfile
 import zlib
 from contextlib import closing
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
 import numpy as np
 import pytest
 import zarr_core as zarr
+from loopback import serving
 from zarr_codecs.crc32c import Crc32cCodec
 from zarr_stores.object import ObjectStore
 
@@ -221,9 +221,6 @@ def server():
         hostile = "c/0"
         length = 0  # None: without end
 
-        def log_message(self, *_):
-            pass
-
         def do_HEAD(self):
             self.do_GET()
 
@@ -257,10 +254,8 @@ def server():
             except OSError:  # the client does not want more
                 pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
-        threading.Thread(target=running.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{running.server_port}", Handler
-        running.shutdown()
+    with serving(Handler) as running:
+        yield running.url, Handler
 
 
 @pytest.mark.parametrize("length", [200 * 10**9, None])

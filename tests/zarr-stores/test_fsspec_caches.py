@@ -2,11 +2,11 @@
 
 import functools
 import http.server
-import threading
 
 import numpy as np
 import pytest
 import zarr_core as zarr
+from loopback import serving
 
 pytest.importorskip("aiohttp")
 
@@ -21,9 +21,6 @@ def server(tmp_path):
     class Handler(http.server.SimpleHTTPRequestHandler):
         status = 0
         lists = True
-
-        def log_message(self, *_):
-            pass
 
         def refused(self):
             if self.status and self.path.endswith("/c/1/0"):
@@ -43,10 +40,8 @@ def server(tmp_path):
                 super().do_HEAD()
 
     handler = functools.partial(Handler, directory=str(tmp_path))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as running:
-        threading.Thread(target=running.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{running.server_port}/field.zarr", Handler, values
-        running.shutdown()
+    with serving(handler) as running:
+        yield f"{running.url}/field.zarr", Handler, values
 
 
 # The block cache of fsspec does not close its files.

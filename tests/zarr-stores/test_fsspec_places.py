@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import zarr as zarr_python
 import zarr_core as zarr
+from loopback import serving
 from zarr_core.errors import (
     StoreCapabilityError,
     StoreError,
@@ -417,15 +418,9 @@ def http_files(tmp_path):
     """A server without ranges."""
     import functools
     import http.server
-    import threading
 
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *args):
-            pass
+    class Files(http.server.SimpleHTTPRequestHandler): ...
 
-    handler = functools.partial(Quiet, directory=str(tmp_path))
     pytest.importorskip("aiohttp")
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    with serving(functools.partial(Files, directory=str(tmp_path))) as server:
+        yield server.url

@@ -3,8 +3,7 @@
 import json
 import os
 import pickle
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
 import fsspec
 import h5py
@@ -15,6 +14,7 @@ import zarr
 import zarr_core
 from fsspec.implementations.reference import LazyReferenceMapper
 from kerchunk.hdf import SingleHdf5ToZarr
+from loopback import serving
 from object_stores import s3_options, s3_store
 from waits import no_garbage_collection
 from zarr_conformance.kit.store_keys import StoreKeyTests
@@ -471,9 +471,6 @@ def two_servers():
     received = []
 
     class Handler(BaseHTTPRequestHandler):
-        def log_message(self, *_):
-            pass
-
         def do_HEAD(self):
             self.do_GET()
 
@@ -482,19 +479,14 @@ def two_servers():
             away = self.path == "/away"
             self.send_response(307 if away else 200)
             if away:
-                self.send_header("Location", f"http://127.0.0.1:{servers[1].server_port}/secret")
+                self.send_header("Location", f"http://127.0.0.1:{second.server_port}/secret")
             self.send_header("Content-Length", "0" if away else "6")
             self.end_headers()
             if not away and self.command == "GET":
                 self.wfile.write(b"secret")
 
-    servers = [ThreadingHTTPServer(("127.0.0.1", 0), Handler) for _ in range(2)]
-    for server in servers:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield *(server.server_port for server in servers), received
-    for server in servers:
-        server.shutdown()
-        server.server_close()
+    with serving(Handler) as first, serving(Handler) as second:
+        yield first.server_port, second.server_port, received
 
 
 @pytest.mark.parametrize("part", [(), (1, 3)])

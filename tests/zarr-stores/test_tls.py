@@ -4,11 +4,11 @@ import http.server
 import os
 import pwd
 import ssl
-import threading
 
 import numpy as np
 import pytest
 import zarr_core as zarr
+from loopback import serving
 from server_store_contract import unique
 from servers.certificates import Certificates
 from servers.mongo_server import MongoServer
@@ -100,22 +100,11 @@ def test_an_http_server_with_an_unknown_certificate_is_rejected(tmp_path, monkey
         def __init__(self, *arguments):
             super().__init__(*arguments, directory=str(tmp_path))
 
-        def log_message(self, *words):
-            pass
-
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(files.certificate, files.key)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.socket = context.wrap_socket(server.socket, server_side=True)
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        try:
-            url = f"https://127.0.0.1:{server.server_port}"
-            retry = {"max_retries": 0}
-            with pytest.raises(StoreError, match=rf"{url} 'k': .*certificate .*UnknownIssuer"):
-                ObjectStore.from_url(url, retry_config=retry).get("k")
-            monkeypatch.setenv("SSL_CERT_FILE", str(files.authority))
-            assert bytes(ObjectStore.from_url(url, retry_config=retry).get("k")) == b"v"
-        finally:
-            server.shutdown()
-            thread.join()
+    with serving(Handler, context) as server:
+        retry = {"max_retries": 0}
+        with pytest.raises(StoreError, match=rf"{server.url} 'k': .*certificate .*UnknownIssuer"):
+            ObjectStore.from_url(server.url, retry_config=retry).get("k")
+        monkeypatch.setenv("SSL_CERT_FILE", str(files.authority))
+        assert bytes(ObjectStore.from_url(server.url, retry_config=retry).get("k")) == b"v"
