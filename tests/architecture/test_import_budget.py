@@ -28,11 +28,6 @@ PLUGINS = (
     "zarr_stores",
 )
 
-RARE = {
-    "zarr_core.normalize.dimension_units",
-}
-"""Modules of features that most arrays do not use."""
-
 PROGRAM = """
 import sys
 import numpy
@@ -77,16 +72,12 @@ def test_importing_needs_no_numpy():
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-def test_rare_features_exist():
-    assert loaded("\n".join(f"import {name}" for name in RARE)) >= RARE
-
-
 @pytest.mark.parametrize("store", ["zarr_core.MemoryStore()", "place"])
 def test_an_array_without_plugins_imports_none(store, tmp_path):
     program = f"place = {str(tmp_path / 'a')!r}" + FIRST_ARRAY.format(store=store)
     modules = loaded(program)
     # Opening the first node searches for hooks once, without importing plugins.
-    assert not modules & (HEAVY | RARE)
+    assert not modules & HEAVY
     assert not {name for name in modules if name.startswith(PLUGINS)}
 
 
@@ -105,7 +96,6 @@ def test_opening_an_array_loads_nothing_for_new_arrays(tmp_path):
         "zarr_core.normalize.constraints",
         "zarr_core.normalize.partial_metadata",
     }
-    assert not compared & RARE
 
 
 def test_without_plugins_nothing_is_scanned(tmp_path):

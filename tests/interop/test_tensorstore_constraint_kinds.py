@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from test_tensorstore_constraints import FILLS, existing, other, partial_codecs
+from zarr_compat import check_units
 from zarr_core.errors import MetadataMismatchError
 
 ts = pytest.importorskip("tensorstore")
@@ -182,7 +183,10 @@ def problems(document, options):
     """The problems of an array; None for a constraint that no array satisfies."""
     store = zarr.MemoryStore({"zarr.json": json.dumps(document).encode()})
     try:
-        zarr.open_array(store, "r", **options)
+        units = options.pop("dimension_units", None)
+        array = zarr.open_array(store, "r", **options)
+        if units is not None:
+            check_units(array, units)
     except MetadataMismatchError as error:
         return error.problems
     except (TypeError, ValueError):

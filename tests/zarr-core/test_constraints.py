@@ -254,7 +254,6 @@ LAYOUTS = [
     {"chunks": zarr.ChunkLayout(shape=(3, 4), soft=True), "shards": (4, 4)},
     {"order": (1, 0)},
     {"order": (0, 1)},
-    {"dimension_units": ("2 nm", None)},
     {"chunk_key_encoding": "."},
     {"chunk_key_encoding": "/"},
     {"dimension_names": ("x", "y"), "attributes": {"a": [1, 2], "b": np.float32(3)}},

@@ -7,7 +7,8 @@ within a program.
 from __future__ import annotations
 
 from zarr_compat.alias import install_as_zarr
+from zarr_compat.dimension_units import check_units, parse_units
 
-__all__ = ["install_as_zarr"]
+__all__ = ["check_units", "install_as_zarr", "parse_units"]
 
 __version__ = "0.1.0"

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from zarr_core.hierarchy.store_path import StoreLike
     from zarr_core.interfaces.format import NodeMetadata
     from zarr_core.metadata.array import ArrayMetadata
-    from zarr_core.normalize.dimension_units import UnitLike
     from zarr_core.normalize.partial_metadata import PartialArrayMetadata
 
 _MAX_NBYTES = 1 << 26  # read at once from a chunked array
@@ -65,7 +64,6 @@ def create_array(
     attributes: Mapping[str, Any] | None = None,
     chunk_key_encoding: Any = None,
     dimension_names: Sequence[str | None] | None = None,
-    dimension_units: Sequence[UnitLike] | str | None = None,
     storage_transformers: Sequence[Any] = (),
     order: Literal["C", "F"] | Sequence[int] = "C",
     storage_options: Mapping[str, Any] | None = None,
@@ -121,10 +119,6 @@ def create_array(
         of the format.
     dimension_names : sequence of str or None, optional
         One per dimension; a string names the only dimension.
-    dimension_units : sequence, optional
-        Physical size of a step along each dimension: ``"2 nm"`` or ``(2, "nm")``, ``"nm"`` for
-        ``"1 nm"``, None if unknown; a string for the only dimension.  Stored as the attribute
-        ``dimension_units``, as TensorStore does.
     storage_transformers : sequence
         Definitions of storage transformers, or one.
     order : {"C", "F"} or sequence of int
@@ -210,7 +204,6 @@ def create_array(
             "shape": shape, "dtype": dtype, "chunks": chunks, "shards": shards, "order": order,
             "filters": filters, "serializer": serializer, "compressors": compressors,
             "fill_value": fill_value, "attributes": attributes,
-            "dimension_units": dimension_units,
             "chunk_key_encoding": chunk_key_encoding, "dimension_names": dimension_names,
             "storage_transformers": storage_transformers,
         }  # fmt: skip

@@ -55,7 +55,6 @@ DEFAULTS: Mapping[str, Any] = {
     "compressors": "auto",
     "fill_value": ...,
     "attributes": None,
-    "dimension_units": None,
     "chunk_key_encoding": None,
     "dimension_names": None,
     "storage_transformers": (),
@@ -151,7 +150,7 @@ def new_array_metadata(
         "codecs": [
             definition.to_json() for definition in _resolved(codecs, grid, shape, data_type, fill)
         ],
-        **other_members(arguments, format_, len(shape)),
+        **other_members(arguments, format_),
     }
     made = ArrayMetadata.from_json(document, NEW_ARRAY)
     if fill_value is None and format_.undefined_fill_values:
@@ -172,17 +171,12 @@ def _compressors(format_: Format, arguments: Mapping[str, Any]) -> Any:
     return compressors
 
 
-def other_members(arguments: Mapping[str, Any], format_: Format, ndim: int) -> dict[str, JSON]:
+def other_members(arguments: Mapping[str, Any], format_: Format) -> dict[str, JSON]:
     """The members of a document that depend neither on the shape nor on the data type."""
-    attributes = arguments.get("attributes") or {}
-    if (units := arguments.get("dimension_units")) is not None:
-        from zarr_core.normalize.dimension_units import with_units  # rarely used
-
-        attributes = with_units(attributes, units, ndim)
     encoding = parse_chunk_key_encoding(arguments.get("chunk_key_encoding"), format_, NEW_ARRAY)
     members: dict[str, JSON] = {
         "chunk_key_encoding": encoding.to_json(),
-        "attributes": check_attributes(attributes, NEW_ARRAY),
+        "attributes": check_attributes(arguments.get("attributes") or {}, NEW_ARRAY),
     }
     if (names := arguments.get("dimension_names")) is not None:
         members["dimension_names"] = [names] if isinstance(names, str) else list(names)

@@ -55,7 +55,7 @@ _ARGUMENTS = {
     "/codecs": LAYOUT_ARGUMENTS,
     "/storage_transformers": ("storage_transformers",),
     "/dimension_names": ("dimension_names",),
-    "/attributes": ("attributes", "dimension_units"),
+    "/attributes": ("attributes",),
 }
 """The arguments that determine a member of the metadata."""
 

@@ -76,7 +76,6 @@ def check_array(
         If the metadata or an argument is not valid for any array.
     """
     found, content = stored.metadata, stored.metadata.extensions_key
-    units = arguments.get("dimension_units") is not None
     with override_extensions(stored.extensions):
         try:
             text = pickle.dumps((metadata, [*arguments.items()], casts), 4)
@@ -90,9 +89,7 @@ def check_array(
             if arguments:
                 expected = [*expected, _expected_members(arguments, stored, casts)]
         problems: dict[ValidationProblem, None] = {}
-        for number, document in enumerate(expected, 1):
-            if units and number == len(expected):
-                document = _expecting_units(document, found.attributes)
+        for document in expected:
             problems.update(dict.fromkeys(differences(found, document)))
     if problems:
         raise MetadataMismatchError(stored.location, problems)
@@ -107,17 +104,6 @@ def check_array(
         ]
         varying = [document for document in varying if document]
         _satisfied.keep(key, varying, len(text) + sum(map(len, content)))
-
-
-def _expecting_units(expected: dict[str, Any], stored: Mapping[str, JSON]) -> dict[str, Any]:
-    """Compare units by their meaning; an array without units agrees with any."""
-    from zarr_core.normalize.dimension_units import ATTRIBUTE, expected_units  # rarely used
-
-    attributes = dict(expected["attributes"])
-    units: Any = attributes.pop(ATTRIBUTE)
-    if ATTRIBUTE in stored:
-        attributes[ATTRIBUTE] = expected_units(units, stored[ATTRIBUTE])
-    return {**expected, "attributes": attributes}
 
 
 def _expected_members(
@@ -155,7 +141,7 @@ def _expected_members(
                 expected["data_type"] = wanted.to_definition().to_json()
     if "fill_value" in given:
         expected["fill_value"] = _fill_value_json(given["fill_value"], data_type, stored)
-    expected.update(other_members(given, format_, len(shape)))
+    expected.update(other_members(given, format_))
     encoding = definition_of(expected.pop("chunk_key_encoding"))
     if "chunk_key_encoding" in given:
         with suppress(MetadataError):  # the format may have another one for it

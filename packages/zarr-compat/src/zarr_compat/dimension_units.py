@@ -6,10 +6,13 @@ import re
 from math import isinf
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+from zarr_core.errors import MetadataMismatchError
+from zarr_core.extension import ValidationProblem
 
-    from zarr_core.definition import JSON
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from zarr_core import Array
 
 UnitLike: TypeAlias = "str | float | tuple[float, str] | None"
 """``"2 nm"``, ``(2, "nm")``, ``"nm"``, a number for a quantity without unit, None if unknown."""
@@ -53,37 +56,57 @@ def parse_unit(unit: Any) -> str | None:
     return base if number == 1 and found and not found[1] else f"{text} {base}"
 
 
-def with_units(
-    attributes: Mapping[str, Any] | None, units: Sequence[UnitLike] | str, ndim: int
-) -> dict[str, Any]:
-    """Return attributes that contain the units of the dimensions.
+def parse_units(units: Sequence[UnitLike] | str, ndim: int) -> list[str | None]:
+    """Return the units of all dimensions, for the attribute ``dimension_units`` of TensorStore.
+
+    Parameters
+    ----------
+    units : sequence or str
+        Physical size of a step along each dimension: ``"2 nm"`` or ``(2, "nm")``, ``"nm"`` for
+        ``"1 nm"``, a number without unit, None if unknown; a string for the only dimension.
+    ndim : int
+        Number of dimensions of the array.
 
     Raises
     ------
     ValueError
-        If the number of units is not that of the dimensions, or a unit is invalid.
+        If there is not one unit per dimension, or a number is not finite.
     TypeError
-        If one is not a unit, or the attributes already have units.
+        If an item is not a unit.
+
+    Examples
+    --------
+    >>> import zarr_core as zarr
+    >>> from zarr_compat import parse_units
+    >>> units = parse_units(["4nm", (4, "nm")], 2)
+    >>> zarr.create_array(shape=(8, 8), attributes={"dimension_units": units}).attrs.asdict()
+    {'dimension_units': ['4 nm', '4 nm']}
     """
-    found = dict(attributes or {})
-    if ATTRIBUTE in found:
-        raise TypeError(f"pass {ATTRIBUTE} or the attribute {ATTRIBUTE!r}, not both")
     items: Any = (units,) if isinstance(units, str) else tuple(units)
     if len(items) != ndim:
         raise ValueError(f"{ATTRIBUTE}={items} has {len(items)} units for {ndim} dimensions")
-    return {**found, ATTRIBUTE: [parse_unit(item) for item in items]}
+    return [parse_unit(item) for item in items]
 
 
-def expected_units(units: Sequence[str | None], stored: JSON) -> list[JSON]:
-    """Return the attribute of an array whose units are as expected.
+def check_units(array: Array, units: Sequence[UnitLike] | str) -> None:
+    """Compare the units of an array, as the ``schema`` of TensorStore does.
 
-    As in TensorStore, units are compared in their normal form, and null agrees with any unit.
+    Units are compared by their meaning; None agrees with any unit, and an array without the
+    attribute ``dimension_units`` with all.
+
+    Raises
+    ------
+    MetadataMismatchError
+        If a unit differs.
+    ValueError, TypeError
+        As for :func:`parse_units`.
     """
-    if not isinstance(stored, list) or len(stored) != len(units):
-        return [*units]
-    return [
-        text
-        if text is None or unit is None or (isinstance(text, str) and parse_unit(text) == unit)
-        else unit
-        for unit, text in zip(units, stored, strict=True)
-    ]
+    expected = parse_units(units, array.ndim)
+    stored = array.attrs.get(ATTRIBUTE, [None] * array.ndim)
+    is_same = isinstance(stored, list) and len(stored) == len(expected)
+    if not is_same or not all(
+        text is None or unit is None or (isinstance(text, str) and parse_unit(text) == unit)
+        for unit, text in zip(expected, stored, strict=True)
+    ):
+        problem = ValidationProblem(f"/attributes/{ATTRIBUTE}", f"is {stored}, not {expected}")
+        raise MetadataMismatchError(array.stored.location, [problem])
