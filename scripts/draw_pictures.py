@@ -20,7 +20,7 @@ DOCS = Path(__file__).parents[1] / "docs"
 PICTURES = {
     "array": ("sst", 980, 662),
     "group": ("ocean", 760, 190),
-    "chunk-map": ("found", 780, 320),
+    "chunk-map": ("stored_chunks", 780, 320),
 }
 
 PAGE = """<!doctype html><meta charset="utf-8">
@@ -35,14 +35,14 @@ def main() -> None:
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     if browser is None:
         raise SystemExit("Chromium is not installed")
-    with tempfile.TemporaryDirectory() as place:
-        os.chdir(place)
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
         names = snippets((DOCS / "looking-at-data.md").read_text())
         for picture, (name, width, height) in PICTURES.items():
-            html = names[name]._repr_html_().replace(place, "/data")
+            html = names[name]._repr_html_().replace(folder, "/data")
             dark = "" if picture == "chunk-map" else f'<section class="dark">{html}</section>'
             direction = "column" if picture == "array" else "row"
-            page = Path(place, "page.html")
+            page = Path(folder, "page.html")
             page.write_text(PAGE.format(html=html, dark=dark, direction=direction))
             target = DOCS / "pictures" / f"{picture}.png"
             options = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]

@@ -80,7 +80,7 @@ def parallel_for(
     pieces : int
         Number of pieces of a task, between which threads may wait for each other; for timing.
     min_task_seconds : float
-        Minimum duration of a piece for which threads are faster.
+        Minimum duration of a piece for which threads are faster, as measured with the GIL.
 
     Raises
     ------

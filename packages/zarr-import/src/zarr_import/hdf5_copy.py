@@ -1,4 +1,4 @@
-"""Copy objects between open HDF5 files and Zarr groups, in either direction."""
+"""Copy objects between open HDF5 files and Zarr groups; zarr-compat calls it as zarr-python 2 did."""
 
 from __future__ import annotations
 

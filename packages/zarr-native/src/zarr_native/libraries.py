@@ -22,7 +22,7 @@ MODULES = {
 """For a library, the package and module that contain it."""
 
 _SMALL_ZSTD = ("zstandard", "_cffi")
-"""The zstd for chunks of up to 128 KiB, as in zarr-codecs; see docs/decisions/0067."""
+"""The zstd for chunks of up to 128 KiB, as in zarr-codecs; see docs/decisions/0028."""
 
 _lock = threading.Lock()
 _problems: dict[str, str] = {}

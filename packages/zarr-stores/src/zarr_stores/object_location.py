@@ -51,7 +51,7 @@ _CLIENT: Final = (
 _FAMILIES: Final = {"s3": "AWS", "gs": "GOOGLE", "az": "AZURE", "ab": "AZURE"}
 
 _DURATIONS: Final = ("connect_timeout", "pool_idle_timeout", "read_timeout", "timeout")
-# Limits, with those of the other stores on servers: decision 0042.
+# Limits, with those of the other stores on servers: docs/decisions/0042.
 _TIMEOUT: Final = timedelta(seconds=60)  # without progress
 # A microsecond distinguishes them from options.
 _CONNECT_TIMEOUT: Final = timedelta(seconds=10, microseconds=1)

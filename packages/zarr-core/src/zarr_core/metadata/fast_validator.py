@@ -1,4 +1,4 @@
-"""JSON Schema compiled to a Python function, for fast validation without ``jsonschema``.
+"""JSON Schema compiled to a Python function, for fast validation without importing ``jsonschema``.
 
 The keywords of the schemas of this library become closures.  Values that these do not accept,
 and schemas with other keywords, are passed to :mod:`zarr_core.metadata.schema`.  In both, unlike

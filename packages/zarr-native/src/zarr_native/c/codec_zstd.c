@@ -6,7 +6,7 @@
 
 #define LEVEL 100    /* ZSTD_c_compressionLevel */
 #define CHECKSUM 201 /* ZSTD_c_checksumFlag */
-#define SMALL (1 << 17) /* as in zarr_codecs/_zstandard.py; docs/decisions/0067 has the measurement */
+#define SMALL (1 << 17) /* as in zarr_codecs/_zstandard.py; docs/decisions/0028 has the measurement */
 #define UNKNOWN (~0ULL - 1) /* ZSTD_CONTENTSIZE_ERROR; the next number is "unknown" */
 
 typedef struct {
