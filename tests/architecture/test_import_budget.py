@@ -115,7 +115,7 @@ def test_the_interface_for_authors_loads_interfaces_and_errors_only():
     assert not modules & HEAVY
     packages = {name.split(".")[1] for name in modules if name.startswith("zarr_core.")}
     assert not packages & {
-        "chunk_grids", "codecs", "data_types", "display", "engine", "formats", "hierarchy",
+        "chunk_grids", "codecs", "data_types", "engine", "formats", "hierarchy",
         "normalize", "selection", "stores",
     }  # fmt: skip
     assert {name for name in modules if name.startswith("zarr_core.registry.")} <= {

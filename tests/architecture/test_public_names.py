@@ -13,7 +13,7 @@ from zarr_core import tools
 
 NAMES = {
     "zarr_core": """
-        Array Attributes ChunkLayout Group Info LocalStore MemoryStore PartialArrayMetadata Progress Store StoreLike
+        Array Attributes ChunkLayout Group LocalStore MemoryStore PartialArrayMetadata Progress Store StoreLike
         array array_from_metadata
         check_consolidated codec config consolidate_metadata convert copy copy_all copy_store create
         create_array create_group empty empty_like errors full full_like getsize group
@@ -39,7 +39,7 @@ NAMES = {
         MaskIndexer Node PreparedCodecChain Progress ProgressReporter RegularAxis Rollback Schema WaitNotices
         StoredArray StoredGroup SubrangeReader UnconfirmedKeys WrapperReader
         allow_conflicting_formats allow_reserved_names available_threads call_interruptibly
-        check_attributes check_reserved_names chunk_count codec_definition MemoryLimiter
+        check_attributes check_reserved_names chunk_count chunk_lengths codec_definition data_type_text MemoryLimiter native_reason_against shorten stored_lengths
         NewValue StoreSnapshot
         concurrent_map conflicting_format create_ancestors data_type_for erase_documents
         erase_node escape_controls escape_json file_lock fill_value_test find_provider format_named

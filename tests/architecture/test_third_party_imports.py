@@ -65,7 +65,6 @@ LATE = (
 NOT_DECLARED = {
     "zarr_bridge": {"icechunk"},
     "zarr_compat": {"fsspec", "numcodecs"},
-    "zarr_core": {"rich"},
     "zarr_display": {"rich"},
     "zarr_stores": {"aiohttp", "botocore"},
 }

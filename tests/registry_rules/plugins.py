@@ -112,11 +112,8 @@ class Extension(Display):
     def html(self, shown):
         return "<b>shown</b>"
 
-    def rich(self, shown):
-        return "shown"
-
-    def chunk_map(self, array, dims, at, **options):
-        return None
+    def info(self, node, complete=False):
+        return {"Name": node.name}
 """,
     "native": """
 from zarr_core.extension import NativeExecutor

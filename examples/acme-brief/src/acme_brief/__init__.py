@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from zarr_core.extension import Display
 from zarr_core.tools import escape_controls
-
-if TYPE_CHECKING:
-    from rich.text import Text
 
 
 class Brief(Display):
@@ -19,8 +16,3 @@ class Brief(Display):
         # Names and attributes are not trusted: both kinds of escapes are needed.
         line = escape_controls(" ".join(repr(shown).split()))
         return f"<code>{escape(line[:200])}</code>"
-
-    def rich(self, shown: Any) -> Text:
-        from rich.text import Text
-
-        return Text(repr(shown), style="bold")

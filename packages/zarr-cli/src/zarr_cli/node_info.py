@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core import Array, Group
 from zarr_core.extension import ArrayMetadata
+from zarr_core.tools import data_type_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from zarr_cli.walk import Member
-
 
 _SHOWN = 4  # lengths that are shown for a dimension with differing chunks
 
@@ -25,10 +25,10 @@ def shape_text(shape: Sequence[int], names: Sequence[str | None] | None = None) 
     return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
 
 
-def data_type_text(member: Member) -> str:
+def member_data_type(member: Member) -> str:
     """Return the data type with its parameters."""
     if isinstance(member.node, Array):
-        return member.node.info["Data type"]
+        return data_type_text(member.node.stored)
     assert isinstance(member.metadata, ArrayMetadata), "only arrays have a data type"
     return member.metadata.data_type.name
 
@@ -116,8 +116,8 @@ def full_node_json(node: Array | Group) -> dict[str, Any]:
     from zarr_cli.walk import Member  # circular import
 
     document = node_json(Member("", node, node.metadata), node.name)
-    document["zarr_format"] = node.info["Zarr format"]
-    document["store"] = str(node.store)
+    number = node.stored.format.name.removeprefix("v")
+    document |= {"zarr_format": number, "store": str(node.store)}
     if isinstance(node, Array):
         document["nbytes"] = node.nbytes
         document["unknown_extensions"] = [item.name for item in node.ignored_extensions]

@@ -54,7 +54,6 @@ _TESTS_NEED = {
     "array-to-bytes-codec": ', "zarr-sharding"',
     "native-codec": ', "zarr-sharding", "zarr-native"',
     "bridge": ', "zarr-sharding"',
-    "display": ', "rich"',
     "chunk-memory-layout": ', "zarr-formats"',
 }
 

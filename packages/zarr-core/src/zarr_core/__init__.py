@@ -14,7 +14,6 @@ from zarr_core.config import config  # noqa: F401 - a public name
 __version__ = "0.1.0"
 
 _NAMES = {
-    "zarr_core.display.info": "Info",
     "zarr_core.hierarchy.array": "Array",
     "zarr_core.hierarchy.attributes": "Attributes",
     "zarr_core.hierarchy.consolidate": (

@@ -5,7 +5,6 @@ from typing import Any
 
 from zarr_core import errors as errors
 from zarr_core.config import config as config
-from zarr_core.display.info import Info as Info
 from zarr_core.hierarchy.array import Array as Array
 from zarr_core.hierarchy.attributes import Attributes as Attributes
 from zarr_core.hierarchy.consolidate import check_consolidated as check_consolidated

@@ -11,6 +11,7 @@ from zarr_core.engine.chain import inner_order as inner_order
 from zarr_core.engine.chunk_reader import ChunkReader as ChunkReader
 from zarr_core.engine.chunk_reader import read_open as read_open
 from zarr_core.engine.fill_value import fill_test
+from zarr_core.engine.native import reason_against
 from zarr_core.engine.prepared_chain import PreparedCodecChain as PreparedCodecChain
 from zarr_core.engine.scratch import MemoryLimiter as MemoryLimiter
 from zarr_core.engine.scratch import Reservation as Reservation
@@ -40,6 +41,9 @@ from zarr_core.hierarchy.create_node import occupied as occupied
 from zarr_core.hierarchy.delete import erase_documents as erase_documents
 from zarr_core.hierarchy.delete import erase_node as erase_node
 from zarr_core.hierarchy.delete import require_erasing as require_erasing
+from zarr_core.hierarchy.display import chunk_lengths as chunk_lengths
+from zarr_core.hierarchy.display import data_type_text as data_type_text
+from zarr_core.hierarchy.display import stored_lengths as stored_lengths
 from zarr_core.hierarchy.from_metadata import stored_node as stored_node
 from zarr_core.hierarchy.node import Node as Node
 from zarr_core.hierarchy.node import update_additional_fields as update_additional_fields
@@ -86,6 +90,7 @@ from zarr_core.printable import escape_json as escape_json
 from zarr_core.printable import listed as listed
 from zarr_core.printable import printable_message as printable_message
 from zarr_core.printable import quoted as quoted
+from zarr_core.printable import shorten as shorten
 from zarr_core.registry.entry_points import entry_points
 from zarr_core.registry.extension_names import is_provided as is_provided
 from zarr_core.registry.hints import other_providers as other_providers
@@ -117,4 +122,5 @@ from zarr_core.threads import waiting as waiting
 fill_value_test = fill_test
 ProgressReporter = Reporter
 installed_entry_points = entry_points
+native_reason_against = reason_against
 providers_of = providers

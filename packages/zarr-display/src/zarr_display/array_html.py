@@ -6,7 +6,7 @@ import json
 from math import prod
 from typing import TYPE_CHECKING
 
-from zarr_core.display.info import chunk_shape, data_type, fill_value, stored_shape
+from zarr_core.tools import chunk_lengths, data_type_text, stored_lengths
 
 from zarr_display.attributes_html import folded_attributes
 from zarr_display.codec_origins import encoders
@@ -14,6 +14,7 @@ from zarr_display.colours import WARNING
 from zarr_display.grid_picture import grid_picture
 from zarr_display.html import CODE, MUTED, heading, row, table, tag, text
 from zarr_display.humanize import counted, format_nbytes
+from zarr_display.info import fill_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,7 +69,7 @@ def _rows(array: StoredArray) -> Iterator[str]:
     if sharded:
         inner = array.inner_codecs.decoded.shape
         counts.append(prod(-(-it // n) for it, n in zip(array.metadata.shape, inner, strict=True)))
-    chunk, shard = chunk_shape(array), stored_shape(array)
+    chunk, shard = chunk_lengths(array), stored_lengths(array)
     columns = ["Array", *(["Shard"] if sharded else []), "Chunk"]
     span = len(columns)
     shapes = [_named_shape(array), *([_shape(shard)] if sharded else []), _shape(chunk)]
@@ -82,7 +83,7 @@ def _rows(array: StoredArray) -> Iterator[str]:
     yield row("Shape", *map(text, shapes))
     yield row("Bytes", *("" if it is None else format_nbytes(it) for it in sizes))
     yield row("Count", counted(size, "element"), *(f"{it:,}" for it in counts))
-    yield row("Data type", text(data_type(array)), span=span)
+    yield row("Data type", text(data_type_text(array)), span=span)
     yield row("Fill value", text(fill_value(array), 80), span=span)
     yield row("Encoded by", "".join(map(_encoder, encoders(array))), span=span)
     store = f"{type(array.store).__name__} {array.store}"

@@ -136,10 +136,13 @@ class ChunkMap:
         return text(self)
 
     def __rich__(self) -> RenderableType:
-        from zarr_display.rich import of_symbols
+        from rich.text import Text
 
         styles = {**dict(zip(BARS, SCALE[1:], strict=True)), FAILS: WARNING}
-        return of_symbols(text(self), styles)
+        shown = Text(no_wrap=True)
+        for symbol in text(self):
+            shown.append(symbol, style=styles.get(symbol, ""))
+        return shown
 
 
 def chunk_map(

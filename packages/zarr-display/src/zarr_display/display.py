@@ -4,17 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.display.info import Info
-from zarr_core.display.tree import Tree
 from zarr_core.extension import Display
 from zarr_core.tools import StoredArray, StoredGroup
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from zarr_display.info import Info
+    from zarr_display.tree import Tree
 
 
 class DefaultDisplay(Display):
     """The default display extension."""
+
+    def info(self, node: StoredArray | StoredGroup, complete: bool = False) -> Info:
+        from zarr_display.info import array_info, group_info
+
+        if isinstance(node, StoredArray):
+            return array_info(node, list_chunks=complete)
+        return group_info(node, count_members=complete)
+
+    def tree(self, group: StoredGroup, level: int | None = None) -> Tree:
+        from zarr_display.tree import tree
+
+        return tree(group, level)
 
     def html(self, shown: Any) -> str:
         if isinstance(shown, StoredArray):
@@ -25,19 +36,6 @@ class DefaultDisplay(Display):
             from zarr_display.group_html import group_html
 
             return group_html(shown)
-        if isinstance(shown, Tree):
-            from zarr_display.tree_html import tree_html
-
-            return tree_html(shown)
-        if isinstance(shown, Info):
-            from zarr_display.html import row, table, text
-
-            return table(*(row(text(name), text(value)) for name, value in shown.items()))
         from zarr_display.attributes_html import attributes_html
 
         return attributes_html(shown.asdict())
-
-    def rich(self, shown: Any) -> RenderableType:
-        from zarr_display import rich  # optional dependency
-
-        return rich.of_tree(shown) if isinstance(shown, Tree) else rich.of_info(shown)

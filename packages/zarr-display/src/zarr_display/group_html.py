@@ -5,12 +5,11 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from zarr_core.display.tree import Tree, TreeNode, members_of
 from zarr_core.extension import GroupMetadata, ZarrError
 
 from zarr_display.attributes_html import folded_attributes
 from zarr_display.html import MUTED, tag, text
-from zarr_display.tree_html import members_html
+from zarr_display.tree import Tree, TreeNode, members_html, members_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -79,7 +79,7 @@ def command(
     try:
         node = _create(root_or_store(store, location), path, layout, options, **options_given)
         if as_json:
-            print_json(node.info.to_dict())
+            print_json(dict(node.info))
         else:
             print_pairs(node.info.items())
     finally:

@@ -99,7 +99,7 @@ def _columns(member: Member) -> tuple[str, str, str, str, str]:
     from zarr_core import Array
     from zarr_core.extension import ArrayMetadata
 
-    from zarr_cli.node_info import codec_names, data_type_text, lengths_text, shape_text
+    from zarr_cli.node_info import codec_names, lengths_text, member_data_type, shape_text
 
     node, metadata = member.node, member.metadata
     if not isinstance(metadata, ArrayMetadata):
@@ -108,7 +108,7 @@ def _columns(member: Member) -> tuple[str, str, str, str, str]:
     shards = lengths_text(node.shards or ()) if isinstance(node, Array) and node.shards else ""
     return (
         shape_text(metadata.shape),
-        data_type_text(member),
+        member_data_type(member),
         chunks,
         shards,
         ", ".join(codec_names(metadata)),

@@ -61,11 +61,11 @@ def _summary(member: Member) -> Iterator[tuple[str, str]]:
     from zarr_core import Array
     from zarr_core.extension import ArrayMetadata
 
-    from zarr_cli.node_info import chunks_text, data_type_text, shape_text
+    from zarr_cli.node_info import chunks_text, member_data_type, shape_text
 
     if isinstance(member.metadata, ArrayMetadata):
         yield f"  {shape_text(member.metadata.shape, member.metadata.dimension_names)}", ""
-        yield f" {data_type_text(member)}", "cyan"
+        yield f" {member_data_type(member)}", "cyan"
     if isinstance(member.node, Array):
         yield f" {chunks_text(member.node)}", "dim"
     if member.problem:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core import Array
 from zarr_core.extension import ArrayMetadata, ZarrError
-from zarr_core.tools import read_node
+from zarr_core.tools import data_type_text, read_node
 
 from zarr_cli.serve.folders import Folder
 from zarr_cli.serve.problems import problems_of, remarks
@@ -73,7 +73,7 @@ def describe_node(store: Store, root: str, query: Mapping[str, str]) -> Response
             "chunks": node.chunks,
             "shards": node.shards,
             "grid": list(node.cdata_shape),
-            "data_type": node.info["Data type"],
+            "data_type": data_type_text(node.stored),
             "item_size": node.dtype.itemsize,
             "elements": "numbers" if are_numbers(node.dtype) else "text",
             "dimension_names": node.dimension_names,

@@ -1,10 +1,9 @@
-"""Displays: nodes as HTML, in rich, as maps of chunks."""
+"""Displays: nodes as HTML, tables and trees."""
 
 from __future__ import annotations
 
 import unicodedata
 from html.parser import HTMLParser
-from io import StringIO
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -110,9 +109,9 @@ class DisplayTests:
             assert lines[0].error is None, lines[0].error
 
     def test_html_of_all_objects(self, display: Display, root: zarr.Group) -> None:
-        """Arrays, groups, attributes, tables and trees have HTML."""
-        for shown in _all_of(root):
-            html = display.html(_passed(shown))
+        """Arrays, groups and attributes have HTML."""
+        for _, passed in _all_of(root):
+            html = display.html(passed)
             assert isinstance(html, str)
             assert len(html) > _SHORTEST
 
@@ -121,41 +120,43 @@ class DisplayTests:
         store = _Unreachable()
         array = zarr.create_array(store, shape=(4, 4), chunks=2, attributes={"a": 1})
         store.is_closed = True
-        for shown in (array, array.attrs, array.info):
-            display.html(_passed(shown))
+        display.html(array.stored)
+        display.html(array.attrs)
+        display.info(array.stored)
 
     def test_names_and_values_are_escaped(self, display: Display) -> None:
         """Names and values are escaped."""
         root = zarr.create_group(attributes={_HOSTILE: "value", "name": _HOSTILE})
         root.create_array("<script>a<", shape=2, dimension_names=[_HOSTILE], dtype="int8")
-        for shown in _all_of(root, "<script>a<"):
-            html = display.html(_passed(shown))
+        texts = [display.html(passed) or "" for _, passed in _all_of(root, "<script>a<")]
+        tables = (display.info(root.stored), display.tree(root.stored))
+        texts += [table._repr_html_() for table in tables if hasattr(table, "_repr_html_")]
+        for html in texts:
             elements = _Elements()
             elements.feed(html)
-            assert not elements.found & {"script", "img"}, f"an element of a name: {shown!r}"
+            assert not elements.found & {"script", "img"}, f"an element of a name: {html}"
             assert "onerror" not in elements.attributes
             controls = {it for it in html if unicodedata.category(it) in ("Cc", "Cf", "Cs")}
-            assert not controls - {"\n", "\t", "\u200c", "\u200d"}, f"{controls}: {shown!r}"
+            assert not controls - {"\n", "\t", "\u200c", "\u200d"}, f"{controls}: {html}"
 
-    def test_rich_output(self, display: Display, root: zarr.Group) -> None:
-        """Tables and trees are printed with rich."""
-        console = pytest.importorskip("rich.console")
-        for shown in (root.info, root["a"].info, root.tree()):
-            out = StringIO()
-            console.Console(file=out, width=100).print(display.rich(shown))
-            assert out.getvalue().strip()
+    def test_info_and_tree(self, display: Display, root: zarr.Group) -> None:
+        """Tables map names to texts; trees name the members."""
+        for complete in (False, True):
+            rows = [display.info(node.stored, complete).items() for node in (root, root["a"])]
+            assert all(rows), "a table is empty"
+            assert all(isinstance(text, str) for row in [*rows[0], *rows[1]] for text in row)
+        assert "empty" in repr(display.tree(root.stored))
+        assert "c" not in repr(display.tree(root.stored, 1)), "the tree has more levels"
 
     def test_core_uses_display(self, display: Display, root: zarr.Group) -> None:
         """Notebooks show the result of the display."""
-        for shown in _all_of(root):
-            assert shown._repr_html_() == display.html(_passed(shown))
+        for shown, passed in _all_of(root):
+            assert shown._repr_html_() == display.html(passed)
+        assert dict(root["a"].info) == dict(display.info(root["a"].stored))
+        assert repr(root.tree()) == repr(display.tree(root.stored))
 
 
-def _passed(shown: Any) -> Any:
-    """What the core passes to a display: of arrays and groups, the attribute ``stored``."""
-    return shown.stored if isinstance(shown, zarr.Array | zarr.Group) else shown
-
-
-def _all_of(root: zarr.Group, name: str = "a") -> tuple[Any, ...]:
-    array = root[name]
-    return root, root.attrs, root.info, root.tree(), array, array.attrs, array.info
+def _all_of(root: zarr.Group, name: str = "a") -> list[tuple[Any, Any]]:
+    """Objects with HTML, each with what the core passes to a display."""
+    nodes = (root, root[name])
+    return [(node, node.stored) for node in nodes] + [(node.attrs, node.attrs) for node in nodes]

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from zarr_core.definition import ExtensionDefinition
-    from zarr_core.display.info import Info
     from zarr_core.engine.stored_array import StoredArray
     from zarr_core.hierarchy.array_view import Fields
     from zarr_core.interfaces.codec import ArrayToBytesCodec, Codec
@@ -253,19 +252,6 @@ class Array(Node[ArrayMetadata]):
     def nbytes_stored(self) -> int:
         """Bytes of the stored chunks; lists the store."""
         return sum(size for _, size in self.stored.stored_sizes())
-
-    @property
-    def info(self) -> Info:
-        """Properties of the array, as a table; does not access the store."""
-        from zarr_core.display.info import array_info
-
-        return array_info(self.stored)
-
-    def info_complete(self) -> Info:
-        """Properties of the array, with its stored size; lists the store."""
-        from zarr_core.display.info import array_info
-
-        return array_info(self.stored, list_chunks=True)
 
     # --- reading ---
 
@@ -757,7 +743,7 @@ class Array(Node[ArrayMetadata]):
         return ("zarr_core.Array", stored.store.url, stored.path, stored.format.name, document)
 
     def __repr__(self) -> str:
-        from zarr_core.display.info import array_line
+        from zarr_core.hierarchy.display import array_line
 
         return array_line(self.stored)
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator, MutableMapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from zarr_core.normalize.attributes import check_attributes
-from zarr_core.registry.scope import override_extensions
 from zarr_core.strictjson import plain_floats
 
 if TYPE_CHECKING:
@@ -146,7 +145,6 @@ class Attributes(MutableMapping[str, Any]):
         return repr(self.asdict())
 
     def _repr_html_(self) -> str | None:
-        from zarr_core.display.extension import html
+        from zarr_core.hierarchy.display import html
 
-        with override_extensions(self._node.stored.extensions):
-            return html(self)
+        return html(self._node.stored, self)

@@ -27,7 +27,6 @@ from zarr_core.threads import concurrent_map
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from zarr_core.display.tree import Tree
     from zarr_core.hierarchy.group import Group
     from zarr_core.hierarchy.store_path import StoreLike
     from zarr_core.interfaces.store import Store
@@ -294,7 +293,7 @@ def tree(
     *,
     path: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
-) -> Tree:
+) -> object:
     """The hierarchy below a group, for display; as :meth:`Group.tree`.
 
     Examples

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Self, TypeVar
 
-    from zarr_core.display.info import Info
-    from zarr_core.display.tree import Tree
     from zarr_core.engine.stored_node import StoredGroup
     from zarr_core.interfaces.format import NodeMetadata
     from zarr_core.interfaces.progress import Progress, Reporter
@@ -203,24 +201,13 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         """The groups."""
         return (group for _, group in self.groups())
 
-    def tree(self, level: int | None = None) -> Tree:
+    def tree(self, level: int | None = None) -> object:
         """The hierarchy below the group, for display; at most ``level`` levels if set."""
-        from zarr_core.display.tree import tree
+        from zarr_core.hierarchy.display import with_display
 
-        return tree(self.stored, level)
-
-    @property
-    def info(self) -> Info:
-        """Properties of the group, as a table; does not access the store."""
-        from zarr_core.display.info import group_info
-
-        return group_info(self.stored)
-
-    def info_complete(self) -> Info:
-        """Properties of the group, with the numbers of its members; lists the store."""
-        from zarr_core.display.info import group_info
-
-        return group_info(self.stored, count_members=True)
+        if level is not None and level < 0:
+            raise ValueError(f"level must be at least 0, or None for all levels, not {level}")
+        return with_display(self.stored, lambda display: display.tree(self.stored, level))
 
     # --- creating members ---
 

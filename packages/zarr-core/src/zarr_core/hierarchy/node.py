@@ -9,7 +9,6 @@ from zarr_core.hierarchy.attributes import Attributes
 from zarr_core.hierarchy.from_metadata import pickled_state, reopen, validate_node
 from zarr_core.interfaces.keylock import key_lock
 from zarr_core.metadata.validation import ARRAY_MEMBERS, GROUP_MEMBERS
-from zarr_core.registry.scope import override_extensions
 from zarr_core.strictjson import plain
 
 if TYPE_CHECKING:
@@ -137,11 +136,23 @@ class Node(Generic[M]):
     def __hash__(self) -> int:
         return hash((type(self).__name__, self.path))  # equal stores may have different URLs
 
-    def _repr_html_(self) -> str | None:
-        from zarr_core.display.extension import html
+    @property
+    def info(self) -> Mapping[str, str]:
+        """Properties of the node, as a table; does not access the store."""
+        from zarr_core.hierarchy.display import with_display
 
-        with override_extensions(self.stored.extensions):
-            return html(self.stored)
+        return with_display(self.stored, lambda display: display.info(self.stored))
+
+    def info_complete(self) -> Mapping[str, str]:
+        """Properties of the node, with its stored size or members; lists the store."""
+        from zarr_core.hierarchy.display import with_display
+
+        return with_display(self.stored, lambda display: display.info(self.stored, complete=True))
+
+    def _repr_html_(self) -> str | None:
+        from zarr_core.hierarchy.display import html
+
+        return html(self.stored, self.stored)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return reopen, (type(self), *pickled_state(self.stored))

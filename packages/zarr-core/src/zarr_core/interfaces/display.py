@@ -1,28 +1,59 @@
-"""Display: representations of nodes other than text."""
+"""Display: tables, trees and HTML of nodes."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from zarr_core.printable import escape_controls, shorten
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from collections.abc import Iterator, Mapping
+
+_MAX_NODES = 500
+_MAX_LENGTH = 1000  # characters of a name or value
 
 
-class Display(ABC):
-    """Shows nodes as HTML and with the library rich.
+class Rows(dict[str, str]):
+    """Names and values, printed as lines."""
 
-    The entry point ``default`` of group ``zarr_core.display`` provides it; without it, nodes are
-    shown as text.  An instance is created for every use, without arguments.
+    def __repr__(self) -> str:
+        lines = (f"{name} : {value}" if value else name for name, value in self.items())
+        return "\n".join(escape_controls(shorten(line, _MAX_LENGTH)) for line in lines)
+
+
+class Display:
+    """Shows nodes; this class does so as text, and is used if there is no extension.
+
+    The entry point ``default`` of group ``zarr_core.display`` provides another class, derived from
+    this one.  An instance is created for every use, without arguments.  Nodes are passed as a
+    StoredArray or StoredGroup, the attribute ``stored`` of an array or group.
     """
 
-    @abstractmethod
-    def html(self, shown: object) -> str:
-        """HTML for a notebook, from a StoredArray, StoredGroup, Attributes, Info or Tree.
+    def info(self, node: Any, complete: bool = False) -> Mapping[str, str]:
+        """The properties of an array or group; ``complete`` permits listing the store."""
+        kind = "Array" if hasattr(node.metadata, "shape") else "Group"
+        rows = {"Name": node.name, "Type": kind, "Zarr format": node.format.name.removeprefix("v")}
+        if kind == "Array":
+            rows |= {"Data type": node.metadata.data_type.name, "Shape": str(node.metadata.shape)}
+        return Rows(rows, **{"Read-only": str(node.read_only), "Store": str(node.store)})
 
-        For an array or group, ``shown`` is its attribute ``stored``.
-        """
+    def tree(self, group: Any, level: int | None = None) -> object:
+        """The hierarchy below a group, with at most ``level`` levels."""
 
-    @abstractmethod
-    def rich(self, shown: object) -> RenderableType:
-        """The representation of an Info or Tree for the library rich."""
+        def below(path: str, depth: int) -> Iterator[tuple[str, str]]:
+            if depth == level:
+                return
+            for name, metadata in group.children(path):
+                child = f"{path}/{name}" if path else name
+                if hasattr(metadata, "shape"):
+                    yield f"/{child}", f"{metadata.shape} {metadata.data_type.name}"
+                else:
+                    yield f"/{child}", ""
+                    yield from below(child, depth + 1)
+
+        return Rows(islice(below(group.path, 0), _MAX_NODES))
+
+    def html(self, shown: Any) -> str | None:
+        """HTML for a notebook of a node or of Attributes; None to show text."""
+        return None

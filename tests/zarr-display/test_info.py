@@ -1,25 +1,9 @@
-"""The information about nodes as tables and lines."""
+"""The properties of nodes as tables."""
 
 import numpy as np
 import pytest
 import zarr_core as zarr
 from counting_store import CountingStore
-
-
-def test_an_array_in_one_line():
-    store = CountingStore(zarr.MemoryStore())
-    array = zarr.create_array(
-        store, path="t2m", shape=(365, 180, 360), chunks=(30, 90, 90), shards=(60, 180, 360),
-        dtype="float32", dimension_names=["time", "lat", None], compressors=["gzip", "crc32c"],
-    )  # fmt: skip
-    store.calls.clear()
-    assert repr(array) == (
-        f"<Array {store} /t2m (time: 365, lat: 180, 360) float32 chunks=(30, 90, 90) "
-        "shards=(60, 180, 360) gzip crc32c v3>"
-    )
-    plain = zarr.create_array(store, path="p", shape=(), dtype="int8", compressors=None)
-    assert repr(plain) == f"<Array {store} /p () int8 chunks=() v3>"
-    assert not [call for call in store.calls if call.key.startswith("t2m")]
 
 
 def test_the_table_of_an_array_never_touches_the_store():
@@ -72,27 +56,6 @@ def test_stored_bytes(shards):
     assert info["Storage ratio"] == f"{16 / stored:.1f}"
     array[...] = 1
     assert array.info_complete()[f"{what} stored"] == f"{total} of {total}"
-
-
-def test_counts_of_chunks():
-    for shape, chunks, shards, count in (
-        ((10, 6), (2, 2), None, 15),
-        ((10, 6), (2, 2), (4, 4), 15),
-        ((0, 6), (2, 2), None, 0),
-        ((0, 6), (2, 2), (4, 4), 0),
-        ((), (), None, 1),
-        ((7,), (3,), (9,), 3),
-    ):
-        array = zarr.create_array(shape=shape, chunks=chunks, shards=shards, dtype="uint8")
-        assert (array.nchunks, array.nchunks_initialized, array.nbytes_stored()) == (count, 0, 0)
-        array[...] = 1
-        assert array.nchunks_initialized == count
-        array.store.set("c/notes", b"no chunk")
-        array.store.set("c/99/99", b"outside")
-        assert array.nchunks_initialized == count
-        keys = [key for key in array.store.list() if key not in ("zarr.json", "c/notes", "c/99/99")]
-        assert sorted(key for _, key in array.stored.stored_chunks()) == sorted(keys)
-        assert array.nbytes_stored() == sum(len(array.store.get(key)) for key in keys)
 
 
 def test_sizes_are_readable():

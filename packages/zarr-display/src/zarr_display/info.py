@@ -1,4 +1,4 @@
-"""Nodes as tables and in one line."""
+"""The properties of nodes as tables."""
 
 from __future__ import annotations
 
@@ -6,30 +6,30 @@ from collections.abc import Mapping
 from math import prod
 from typing import TYPE_CHECKING
 
-from zarr_core.display.extension import html, rich
-from zarr_core.display.tree import members_of
-from zarr_core.engine.native import reason_against
 from zarr_core.errors import MetadataError
-from zarr_core.formats.walk import walk
-from zarr_core.metadata.array import ArrayMetadata
-from zarr_core.metadata.group import GroupMetadata
-from zarr_core.printable import escape_controls, shorten
+from zarr_core.extension import ArrayMetadata, GroupMetadata
+from zarr_core.tools import (
+    chunk_lengths,
+    data_type_text,
+    escape_controls,
+    native_reason_against,
+    shorten,
+    stored_lengths,
+    walk,
+)
+
+from zarr_display.html import row, table, text
+from zarr_display.humanize import format_nbytes
+from zarr_display.tree import members_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from rich.console import RenderableType
+    from rich.table import Table
+    from zarr_core.extension import Codec, ExtensionDefinition
+    from zarr_core.tools import StoredArray, StoredGroup
 
-    from zarr_core.definition import ExtensionDefinition
-    from zarr_core.engine.stored_array import StoredArray
-    from zarr_core.engine.stored_node import StoredGroup
-    from zarr_core.interfaces.chunk_grid import ChunkAxis
-    from zarr_core.interfaces.codec import Codec
-
-_FIELDS = 4  # shown fields of a structured data type
 _LONGEST = 1000  # characters of a value
-_LENGTHS = 5  # shown chunk lengths, if they differ
-_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
 class Info(Mapping[str, str]):
@@ -61,57 +61,31 @@ class Info(Mapping[str, str]):
         width = max(map(len, self._rows), default=0)
         return "\n".join(f"{name:<{width}} : {value}" for name, value in self._rows.items())
 
-    def _repr_html_(self) -> str | None:
-        return html(self)
+    def _repr_html_(self) -> str:
+        return table(*(row(text(name), text(value)) for name, value in self.items()))
 
-    def __rich__(self) -> RenderableType:
-        return rich(self)
+    def __rich__(self) -> Table:
+        from rich.table import Table
+        from rich.text import Text
 
-
-def array_line(array: StoredArray) -> str:
-    """An array in one line; does not access the store."""
-    metadata = array.metadata
-    names = metadata.dimension_names or (None,) * len(metadata.shape)
-    shape = ", ".join(
-        f"{length}" if name is None else f"{name}: {length}"
-        for name, length in zip(names, metadata.shape, strict=True)
-    )
-    parts = [
-        f"<Array {array.store}{array.path and f' {array.name}'}",
-        f"({shape})",
-        data_type(array),
-        f"chunks={_in_line(chunk_shape(array))}",
-    ]
-    if array.is_sharded:
-        parts.append(f"shards={_in_line(stored_shape(array))}")
-    parts += [name for name in array.inner_codecs.names if name != "bytes"]
-    parts.append(array.format.name)
-    if array.ignored_extensions:
-        parts.append(f"read-only: unknown {_names(array.ignored_extensions)}")
-    return escape_controls(shorten(" ".join(parts), _LONGEST)) + ">"
-
-
-def data_type(array: StoredArray) -> str:
-    """The data type, with its fields or length if configured."""
-    definition, dtype = array.metadata.data_type, array.resolved.dtype
-    if not definition.configuration:
-        return definition.name
-    if dtype.names is None:
-        return f"{definition.name} {dtype.str.lstrip('<>|=')}"
-    fields = ", ".join(dtype.names[:_FIELDS])
-    return f"{definition.name} ({fields}{', ...' if len(dtype.names) > _FIELDS else ''})"
+        grid = Table.grid(padding=(0, 2))
+        grid.add_column(style="bold", no_wrap=True)
+        grid.add_column(overflow="fold")
+        for name, value in self.items():
+            grid.add_row(Text(name), Text(value))
+        return grid
 
 
 def array_info(array: StoredArray, list_chunks: bool = False) -> Info:
     """The table of an array; ``list_chunks`` adds the stored chunks."""
     metadata = array.metadata
-    rows = [*_first_rows(array, "Array"), ("Data type", data_type(array))]
+    rows = [*_first_rows(array, "Array"), ("Data type", data_type_text(array))]
     rows.append(("Shape", _shape(metadata.shape)))
     if metadata.dimension_names is not None:
         rows.append(("Dimension names", ", ".join(map(str, metadata.dimension_names))))
-    rows.append(("Chunk shape", _shape(chunk_shape(array))))
+    rows.append(("Chunk shape", _shape(chunk_lengths(array))))
     if array.is_sharded:
-        rows.append(("Shard shape", _shape(stored_shape(array))))
+        rows.append(("Shard shape", _shape(stored_lengths(array))))
     codecs = array.inner_codecs
     detected = any(codec.detects_damage for codec in codecs.bytes_to_bytes)
     rows += [
@@ -120,7 +94,7 @@ def array_info(array: StoredArray, list_chunks: bool = False) -> Info:
         ("Serializer", _codecs((codecs.array_to_bytes,))),
         ("Compressors", _codecs(array.compressors)),
         ("Damage detected", "yes" if detected else "not in every case"),
-        ("Native", f"no: {reason}" if (reason := reason_against(array)) else "yes"),
+        ("Native", f"no: {reason}" if (reason := native_reason_against(array)) else "yes"),
         *_last_rows(array),
         ("Size", _size(prod(metadata.shape) * array.resolved.dtype.itemsize)),
     ]
@@ -196,41 +170,8 @@ def _names(definitions: Iterable[ExtensionDefinition]) -> str:
     return ", ".join(definition.name for definition in definitions)
 
 
-def chunk_shape(array: StoredArray) -> tuple[int | str, ...]:
-    """The chunk length along each dimension; if lengths differ, the first ones as text."""
-    return array.inner_codecs.decoded.shape if array.is_sharded else stored_shape(array)
-
-
-def stored_shape(array: StoredArray) -> tuple[int | str, ...]:
-    """As :func:`chunk_shape`, of shards if there are any."""
-    return tuple(map(_length, array.axes))
-
-
-def _length(axis: ChunkAxis) -> int | str:
-    if axis.uniform is not None:
-        return axis.uniform
-    shown = [str(axis.length(chunk)) for chunk in range(min(axis.count, _LENGTHS))]
-    more = f", ... {axis.count} in all" if axis.count > _LENGTHS else ""
-    return f"({', '.join(shown)}{more})"
-
-
-def _in_line(shape: tuple[int | str, ...]) -> str:
-    items = ", ".join(map(str, shape))
-    return f"({items},)" if len(shape) == 1 else f"({items})"
-
-
 def _shape(shape: tuple[int | str, ...]) -> str:
     return " x ".join(map(str, shape)) or "() (one element)"
-
-
-def format_nbytes(nbytes: float) -> str:
-    """A number of bytes with a unit, such as ``1.6 KiB``."""
-    size = float(nbytes)
-    for unit in _UNITS:
-        if size < 1024 or unit == _UNITS[-1]:
-            break
-        size /= 1024
-    return f"{nbytes:.0f} B" if unit == "B" else f"{size:.1f} {unit}"
 
 
 def _size(nbytes: int) -> str:

@@ -1,1 +1,0 @@
-"""Text representations of nodes: lines, tables and trees; an extension provides others."""
