@@ -87,9 +87,11 @@ class ZarrPythonStore(Store):
         self._read_only = read_only
         self.read_only = read_only or store.read_only
         self.supports_listing = store.supports_listing
-        self.supports_erasing = store.supports_deletes
         # Icechunk says that it does not support it.
-        self.supports_consolidated_metadata = store.supports_consolidated_metadata
+        self.traits = self.traits._replace(
+            supports_erasing=store.supports_deletes,
+            supports_consolidated_metadata=store.supports_consolidated_metadata,
+        )
         self.max_concurrency = None if isinstance(store, TheirMemoryStore) else max_concurrency
         self._readers = Readers()
 
@@ -232,7 +234,7 @@ class ZarrPythonStore(Store):
         # The local store of zarr-python would remove a directory of that name.
         if not self.exists(key):
             return
-        if not self.supports_erasing:
+        if not self.traits.supports_erasing:
             raise StoreCapabilityError("the store does not support erasing", self, key)
         with self._readers.invalidating(key):
             self._call(key, lambda: self.store.delete(name), StoreError)

@@ -15,6 +15,7 @@ from zarr_core.extension import (
     StoreError,
     StoreReadError,
     StoreReadOnlyError,
+    StoreTraits,
     check_key,
     check_prefix,
 )
@@ -115,7 +116,7 @@ class FsspecStore(Store):
         denied_is_missing: bool = False,
     ) -> None:
         self._location = location = fs if isinstance(fs, Location) else Location(fs, path)
-        self.realm = location.realm
+        self.traits = StoreTraits(gap_bytes=gap_bytes, realm=location.realm)
         self._traits = traits = Traits(location.fs())
         # In the notation of the file system: some paths begin with a slash.
         self._base: str = location.path("x")[:-1]

@@ -16,6 +16,7 @@ from zarr_core.extension import (
     StoreError,
     StoreKeyError,
     StoreReadError,
+    StoreTraits,
     check_key,
     check_prefix,
 )
@@ -71,7 +72,7 @@ class LMDBStore(DatabaseStore):
     """
 
     scheme = "lmdb"
-    batch_nbytes = 1 << 22
+    traits = StoreTraits(batch_nbytes=1 << 22)
     options = frozenset({"fsync", "subdir", "map_size"})
 
     def __init__(

@@ -16,6 +16,7 @@ from zarr_core.extension import (
     ByteRange,
     StoreError,
     StoreReadError,
+    StoreTraits,
     check_key,
     check_prefix,
 )
@@ -91,7 +92,7 @@ class ReferenceStore(ImmutableStore):
     """
 
     read_only_reason: ClassVar[str] = "references are read-only"
-    supports_erasing = False
+    traits = StoreTraits(supports_erasing=False)
 
     def __init__(
         self,

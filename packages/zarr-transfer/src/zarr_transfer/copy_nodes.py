@@ -147,7 +147,7 @@ def copy(
 
     The metadata of an array is written after its chunks, and that of a group after its members,
     so visible nodes are complete.  A store that requires metadata first
-    (:attr:`Store.metadata_first`), such as a session of Icechunk, receives it first; if the copy
+    (``metadata_first`` of :class:`StoreTraits`), such as a session of Icechunk, receives it first; if the copy
     fails, it is removed.
 
     The same call resumes an interrupted copy: existing values are compared, and copied if they

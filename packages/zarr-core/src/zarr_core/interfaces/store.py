@@ -82,6 +82,49 @@ class FileLayout(NamedTuple):
     writable: bool
 
 
+class StoreTraits(NamedTuple):
+    """How a store differs from others; operations choose the best way by it.
+
+    Parameters
+    ----------
+    supports_erasing : bool
+        Whether keys can be removed; zip archives do not support it.
+    metadata_first : bool
+        Whether the metadata document of an array must be stored before its chunks.  By default,
+        operations such as a copy store chunks first, then the metadata of their array, then of its
+        groups, so that readers see no incomplete node.  If True, metadata is stored first, for
+        groups before their members.
+    supports_consolidated_metadata : bool
+        Whether consolidated metadata may be stored; not in a store that versions all documents.
+    batch_nbytes : int
+        Bytes of small values that :meth:`Store.set_values` should store together, because
+        transactions take time; 0 if that is not faster.
+    opening_nbytes : int
+        Bytes that the request of :meth:`Store.open_value` reads without ``first``; for plans.
+    gap_bytes : int
+        The attribute ``gap_bytes`` of readers of its values; for plans.
+    realm : Hashable
+        Distinguishes locations with equal URLs, such as an endpoint; None if URLs suffice.
+    files : FileLayout or None
+        Where the values are, if they are files that compiled code may access.  Only for a store
+        whose methods do nothing else with these files; not copied by wrappers.
+    chunk_reader : callable or None
+        How arrays read chunks of one shape, for a store that keeps decoded chunks: returns a
+        ``ChunkReader`` of :mod:`zarr_core.tools` for a ``PreparedCodecChain``.  Not copied by
+        wrappers: their own methods would not be called.
+    """
+
+    supports_erasing: bool = True
+    metadata_first: bool = False
+    supports_consolidated_metadata: bool = True
+    batch_nbytes: int = 0
+    opening_nbytes: int = 0
+    gap_bytes: int = ByteReader.gap_bytes
+    realm: Hashable = None
+    files: FileLayout | None = None
+    chunk_reader: Callable[[Any], Any] | None = None
+
+
 READ_ONLY = (
     'the store is open for reading only; to write, open it with mode="r+", or pass a store that '
     "was created without read_only=True"
@@ -97,7 +140,7 @@ class Store(ABC):
     Only "not found" means that a value is missing; every other failure raises an error.
     Methods can be called from several threads.  Stores can be pickled, or raise an error that
     explains why not.  Stores are equal if they have the same class, :attr:`url` and
-    :attr:`realm`; a subclass can define equality of locations differently.
+    the ``realm`` of their :attr:`traits`; a subclass can define equality of locations differently.
     """
 
     read_only: bool = False
@@ -106,22 +149,8 @@ class Store(ABC):
     supports_listing: bool = True
     """Whether ``list``, ``list_prefix`` and ``list_dir`` are supported."""
 
-    supports_erasing: bool = True
-    """Whether keys can be removed; zip archives do not support it."""
-
     in_memory: bool = False
     """Whether ``get`` returns values in memory without copying them."""
-
-    metadata_first: bool = False
-    """Whether the metadata document of an array must be stored before its chunks.
-
-    By default, operations such as a copy store chunks first, then the metadata of their array,
-    then of its groups, so that readers see no incomplete node.  If True, metadata is stored
-    first, for groups before their members.
-    """
-
-    supports_consolidated_metadata: bool = True
-    """Whether consolidated metadata may be stored; not in a store that versions all documents."""
 
     max_concurrency: int | None = None
     """Maximum number of concurrent requests; None for a store without latency.
@@ -129,21 +158,8 @@ class Store(ABC):
     The methods of the store and of its readers are called from up to this many threads.
     """
 
-    batch_nbytes: int = 0
-    """Bytes of small values that :meth:`set_values` should store together; 0 if that is not faster.
-
-    A store whose transactions take time sets it: the chunks of one write are then stored in
-    batches of this size.
-    """
-
-    opening_nbytes: int = 0
-    """Bytes that the request of :meth:`open_value` reads without ``first``; for plans."""
-
-    gap_bytes: int = ByteReader.gap_bytes
-    """The attribute ``gap_bytes`` of readers of its values; for plans."""
-
-    realm: Hashable = None
-    """Distinguishes locations with equal URLs, such as an endpoint; None if URLs suffice."""
+    traits: StoreTraits = StoreTraits()
+    """What else operations must know to choose the best way; wrappers copy most of it."""
 
     # --- opening ---
 
@@ -283,20 +299,6 @@ class Store(ABC):
         :meth:`discard_cached` and open the value again.
         """
         return self.open_value(key, first)
-
-    def file_layout(self) -> FileLayout | None:
-        """Where the values are, if they are files that compiled code may access; else None.
-
-        Only a store whose methods do nothing else with these files returns it.
-        """
-        return None
-
-    def chunk_reader(self, codecs: Any) -> Any:
-        """How arrays read chunks of one shape, if this store keeps decoded chunks; else None.
-
-        From a ``PreparedCodecChain`` to a ``ChunkReader`` of :mod:`zarr_core.tools`.  A wrapper does not pass it on: its own methods would not be called.
-        """
-        return None
 
     def discard_cached(self, key: str) -> None:
         """Remove copies of a value from caches, so that the next read requests it again.
@@ -485,10 +487,13 @@ class Store(ABC):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Store) or type(self) is not type(other):
             return NotImplemented
-        return self is other or (self.url, self.realm) == (other.url, other.realm)
+        return self is other or (self.url, self.traits.realm) == (
+            other.url,
+            other.traits.realm,
+        )
 
     def __hash__(self) -> int:
-        return hash((type(self), self.url, self.realm))
+        return hash((type(self), self.url, self.traits.realm))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.url!r}{', read_only=True' if self.read_only else ''})"
