@@ -87,21 +87,15 @@ class ZarrPythonStore(Store):
         self._read_only = read_only
         self.read_only = read_only or store.read_only
         self.supports_listing = store.supports_listing
-        # Icechunk says that it does not support it.
         self.traits = self.traits._replace(
             supports_erasing=store.supports_deletes,
-            supports_consolidated_metadata=store.supports_consolidated_metadata,
+            supports_consolidated_metadata=store.supports_consolidated_metadata,  # not of Icechunk
         )
         self.max_concurrency = None if isinstance(store, TheirMemoryStore) else max_concurrency
         self._readers = Readers()
 
     @classmethod
-    def is_for(cls, path: str) -> bool:
-        """Return False: the names of this store are modules, not paths."""
-        return False
-
-    @classmethod
-    def from_object(cls, place: Any, *, read_only: bool = False) -> Store | None:
+    def from_object(cls, place: Any, *, read_only: bool = False, **options: Any) -> Store | None:
         """Return a store for a store, store path, group or array of zarr-python.
 
         Notes

@@ -47,10 +47,8 @@ class ForeignStore(zarr_core.Store):
         """The wrapped store."""
         self.read_only = store.read_only
         self.supports_listing = store.supports_listing
-        self.traits = StoreTraits(
-            supports_erasing=store.supports_deletes,
-            metadata_first=getattr(store, "metadata_first", False),
-        )
+        metadata_first = getattr(store, "metadata_first", False)
+        self.traits = StoreTraits(store.supports_deletes, metadata_first)
         self._sync = interface_module("zarr.core.sync").sync
         self._prototype = interface_module("zarr.core.buffer").default_buffer_prototype()
         if not getattr(store, "_is_open", True):

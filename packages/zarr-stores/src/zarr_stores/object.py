@@ -155,7 +155,7 @@ class ObjectStore(Store):
         return cls(store, read_only=read_only or plain, listing=not plain, root=root, **own)
 
     @classmethod
-    def from_object(cls, place: Any, *, read_only: bool = False) -> Self | None:
+    def from_object(cls, place: Any, *, read_only: bool = False, **options: Any) -> Self | None:
         """Create a store from a store of obstore; an ``HTTPStore`` cannot list."""
         if not hasattr(place, "get_ranges"):
             return None

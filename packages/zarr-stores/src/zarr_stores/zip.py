@@ -140,6 +140,13 @@ class ZipStore(ReadableZip):
         return cls(path, read_only=read_only, **options)
 
     @classmethod
+    def from_object(cls, place: Any, *, read_only: bool = False, **options: Any) -> Store | None:
+        """Create a store from the path of a file, or from a store and a key (:meth:`within`)."""
+        if isinstance(place, tuple):
+            return cls.within(*place)
+        return super().from_object(place, read_only=read_only, **options)
+
+    @classmethod
     def within(cls, store: Store, key: str) -> Self:
         """Open an archive that is a value of another store, for reading.
 

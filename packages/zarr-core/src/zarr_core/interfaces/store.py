@@ -179,34 +179,27 @@ class Store(ABC):
         raise StoreCapabilityError(f"{cls.__name__} cannot be created from a URL", store=url)
 
     @classmethod
-    def is_for(cls, path: str) -> bool:
-        """Whether this store opens a path whose suffix is one of its names.
+    def from_object(cls, place: Any, *, read_only: bool = False, **options: Any) -> Store | None:
+        """Create a store from what is not a URL; None if the store does not support it.
 
-        For example ``field.zip``, for the store ``zip``.  By default True unless it is a directory.
+        Parameters
+        ----------
+        place : str, tuple or object
+            The path of a file whose suffix is a name of the store, such as ``field.zip``.  By
+            default, :meth:`from_url` opens it unless it is a directory.
+            Or a store and a key: the store is one of its values, such as an archive, for reading;
+            called by ``open("s3://bucket/archive|scheme:")``, where ``scheme`` is a name of the
+            store.
+            Or an object of another library, if the store has an entry point with the name of the
+            package or module of the object's class, or of one of its bases.
+        read_only : bool
+            Reject changes, and create nothing.
+        **options
+            The argument ``storage_options``, for a path.
         """
-        return not os.path.isdir(path)
-
-    @classmethod
-    def from_object(cls, place: Any, *, read_only: bool = False) -> Store | None:
-        """Create a store from an object of another library; None if the store does not support it.
-
-        Called by ``open(object)``, if the store has an entry point with the name of the package or
-        module of the object's class, or of one of its bases.  If ``read_only``, the store rejects
-        changes and creates nothing.
-        """
-        return None
-
-    @classmethod
-    def within(cls, store: Store, key: str) -> Self:
-        """Open a store that is one value of another store, for reading, such as an archive.
-
-        Called by ``open("s3://bucket/archive|scheme:")``, where ``scheme`` is a name of the store.
-        """
-        raise StoreCapabilityError(
-            f"a {cls.__name__} cannot be opened within another store; copy the file to a directory",
-            store=store,
-            key=key,
-        )
+        if not isinstance(place, str) or os.path.isdir(place):
+            return None
+        return cls.from_url(place, read_only=read_only, **options)
 
     @property
     def url(self) -> str:

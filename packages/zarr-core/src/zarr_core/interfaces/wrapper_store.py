@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
     _Method = TypeVar("_Method", bound=Callable[..., Any])
 
-# If a subclass overrides one operation of a group, it inherits from Store those of the others that
+# If a subclass overrides an operation of a first set, it inherits from Store those of both sets that
 # would call the inner store: there they call the operations of the subclass.
-_GROUPS = (
-    {"get", "get_limited", "get_partial_values", "get_into", "open_value", "open_again",
-     "exists", "getsize", "list_sizes"},
-    {"set", "set_values", "update", "erase", "erase_values", "erase_prefix", "move_prefix"},
-    {"list_prefix", "list_sizes", "list_dir"},
+_KINDS: tuple[tuple[set[str], set[str]], ...] = (
+    ({"get", "get_limited", "get_partial_values", "get_into", "open_value", "open_again"},
+     {"exists", "getsize", "list_sizes"}),
+    ({"set", "set_values", "update", "erase", "erase_values", "erase_prefix", "move_prefix"}, set()),
+    ({"list_prefix", "list_dir"}, {"list_sizes"}),
 )  # fmt: skip
 # The same for a subclass of a wrapper that overrides both of them.
 _DERIVED = {"get": "get_limited", "open_value": "open_again", "set": "set_values", "url": "__str__"}
@@ -80,13 +80,13 @@ class WrapperStore(Store):
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         wrappers = cls.__mro__[: cls.__mro__.index(WrapperStore)]
-        replaced = {name for kind in wrappers for name in vars(kind)}
-        for group in _GROUPS:
-            for name in () if group.isdisjoint(replaced) else group - replaced:
+        replaced = {name for wrapper in wrappers for name in vars(wrapper)}
+        for kind, others in _KINDS:
+            for name in () if kind.isdisjoint(replaced) else (kind | others) - replaced:
                 if name not in Store.__abstractmethods__:
                     setattr(cls, name, getattr(Store, name))
         for name, derived in _DERIVED.items():
-            base = next(kind for kind in cls.__mro__ if {name, derived} & vars(kind).keys())
+            base = next(one for one in cls.__mro__ if {name, derived} & vars(one).keys())
             if derived not in vars(base):
                 setattr(cls, derived, getattr(Store, derived))
 
