@@ -84,9 +84,6 @@ class CountingStore(ObservedStore):
     def list_sizes(self, prefix: str) -> Iterator[tuple[str, int]]:
         return Store.list_sizes(self, prefix)  # one by one
 
-    def set_partial_values(self, key_start_values: Iterable[tuple[str, int, Buffer]]) -> None:
-        Store.set_partial_values(self, key_start_values)  # as updates
-
     def erase_values(self, keys: Iterable[str]) -> None:
         gone = list(keys)
         self.inner.erase_values(gone)

@@ -4,12 +4,13 @@ import json
 
 import zarr_core as zarr
 from zarr_core.errors import StoreError
+from zarr_core.extension import StoreTraits
 
 
 class MetadataFirstStore(zarr.MemoryStore):
     """Keeps chunks outside an array until it has grown, and does not remove those outside it."""
 
-    metadata_first = True
+    traits = StoreTraits(metadata_first=True)
 
     def __init__(self):
         super().__init__()

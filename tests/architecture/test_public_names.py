@@ -31,7 +31,7 @@ NAMES = {
         Location MetadataExtension MetadataValidationError NativeExecutor NativePlan NodeNotFoundError
         OrthogonalIndexer
         PartialDecodeCodec PartialEncodeCodec Provider Selection StorageTransformer Store
-        StoreCapabilityError StoreError StoreKeyError StoreReadError StoreReadOnlyError
+        StoreCapabilityError StoreError StoreKeyError StoreReadError StoreReadOnlyError StoreTraits
         SubchunkCodec ValidationProblem ValueReplacedError WrapperStore ZarrError check_key check_prefix
     """,
     "zarr_core.tools": """

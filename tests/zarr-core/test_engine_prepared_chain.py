@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from zarr_core.errors import CodecChainError
-from zarr_core.extension import ArrayToArrayCodec
+from zarr_core.extension import ArrayToArrayCodec, StoreTraits
 from zarr_sharding.codec import ShardingCodec
 
 VALUES = np.arange(1, 97, dtype="i4").reshape(8, 12)
@@ -66,7 +66,7 @@ def test_parts_of_shards_behind_a_filter_that_knows_only_wholes():
 class Kept(zarr.MemoryStore):
     """A store that cannot erase keys."""
 
-    supports_erasing = False
+    traits = StoreTraits(supports_erasing=False)
 
 
 @pytest.mark.parametrize("part", [np.s_[:2, :3], np.s_[0, 0]])

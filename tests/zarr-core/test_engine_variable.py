@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from zarr_core.errors import ChunkDecodeError, CodecChainError, CodecError, MissingChunkError
-from zarr_core.extension import ArrayToBytesCodec, BytesToBytesCodec, DataType, ExtensionDefinition
+from zarr_core.extension import (
+    ArrayToBytesCodec,
+    BytesToBytesCodec,
+    DataType,
+    ExtensionDefinition,
+    StoreTraits,
+)
 
 STRINGS = np.dtypes.StringDType()
 
@@ -310,7 +316,7 @@ def test_it_can_be_described_and_pickled(kind):
 
 def test_stores_without_erasing_keep_a_chunk_of_fill(kind):
     class Keeping(zarr.MemoryStore):
-        supports_erasing = False
+        traits = StoreTraits(supports_erasing=False)
 
     array = make(Keeping(), kind, data=VALUES, shape=None, fill_value="f")
     array[:4, :3] = "f"

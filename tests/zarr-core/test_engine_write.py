@@ -9,7 +9,7 @@ from counting_store import CountingStore
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from zarr_core.engine import stored_chunks
-from zarr_core.extension import BufferByteReader, ChunkDecodeError
+from zarr_core.extension import BufferByteReader, ChunkDecodeError, StoreTraits
 
 
 @st.composite
@@ -76,7 +76,7 @@ def test_a_full_array_is_listed_no_further_than_its_region():
 class BatchStore(zarr.MemoryStore):
     """Records how many values are stored and removed together."""
 
-    batch_nbytes = 100
+    traits = StoreTraits(batch_nbytes=100)
 
     def __init__(self):
         super().__init__()

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from zarr_core.errors import StoreCapabilityError
+from zarr_core.extension import StoreTraits
 
 
 @pytest.fixture
@@ -36,7 +37,7 @@ def test_a_group_is_a_dictionary(root):
 
 def test_creating_in_a_store_without_erase():
     class Archive(zarr.MemoryStore):
-        supports_erasing = False
+        traits = StoreTraits(supports_erasing=False)
 
         def erase(self, key):
             raise AssertionError(key)

@@ -2,14 +2,14 @@
 
 import pytest
 from zarr_core.errors import StoreReadOnlyError
-from zarr_core.interfaces.store import Store
+from zarr_core.interfaces.store import Store, StoreTraits
 
 
 class Named(Store):
     """A store at the location of its URL."""
 
     def __init__(self, place="", read_only=False, realm=None):
-        self.place, self.read_only, self.realm = place, read_only, realm
+        self.place, self.read_only, self.traits = place, read_only, StoreTraits(realm=realm)
 
     @property
     def url(self):

@@ -146,7 +146,9 @@ class BasicIndexer(MemoryStore):
         return box
 
     @classmethod
-    def from_object(cls, place, *, read_only=False):
+    def from_object(cls, place, *, read_only=False, **options):
+        if isinstance(place, str):
+            return cls.from_url(place) if place.endswith("yes.box") else None
         cls.asked.append(type(place).__name__)
         return None if place.values is None else cls(place.values, read_only)
 """
@@ -207,9 +209,6 @@ def test_a_store_can_be_asked_for_by_its_name(boxes):
 
 
 def test_a_name_that_is_not_a_suffix(boxes, tmp_path):
-    import acme_box
-
-    acme_box.BasicIndexer.is_for = classmethod(lambda cls, path: path.endswith("yes.box"))
     assert type(resolve_store_path(tmp_path / "yes.box")[0]).__name__ == "BasicIndexer"
     assert isinstance(resolve_store_path(tmp_path / "no.box")[0], zarr.LocalStore)
     assert type(resolve_store_path("box://there/no.box")[0]).__name__ == "BasicIndexer"

@@ -15,6 +15,7 @@ from zarr_core.errors import (
     StoreCapabilityError,
     StoreReadOnlyError,
 )
+from zarr_core.extension import StoreTraits
 
 SHAPES = st.tuples(st.integers(0, 9), st.integers(0, 9))
 
@@ -321,7 +322,7 @@ def test_chunks_are_kept_if_only_the_metadata_is_changed(shapes, shards):
 
 def test_metadata_can_shrink_in_a_store_that_cannot_erase(tmp_path):
     class Kept(zarr.LocalStore):
-        supports_erasing = False
+        traits = StoreTraits(supports_erasing=False)
 
     array = zarr.create_array(Kept(tmp_path), data=np.ones(8), chunks=2)
     with pytest.raises(StoreCapabilityError, match="metadata_only=True"):

@@ -23,7 +23,7 @@ class Outage(zarr.MemoryStore):
     def __init__(self, max_concurrency=None, batch_nbytes=0):
         super().__init__()
         self.max_concurrency = max_concurrency
-        self.batch_nbytes = batch_nbytes
+        self.traits = self.traits._replace(batch_nbytes=batch_nbytes)
         self.in_memory = False
         self.left = None
         self.stored = []

@@ -17,6 +17,7 @@ from zarr_core.extension import (
     Store,
     StoreReadError,
     StoreReadOnlyError,
+    StoreTraits,
 )
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
@@ -33,7 +34,7 @@ class TestInMemory(StoreContract):
         return sharded(MemoryStore(), "foo/", (3,))
 
     def again(self, store, *, read_only):
-        return sharded(MemoryStore(store.store._mapping, read_only), "foo/", (3,))
+        return sharded(MemoryStore(store.inner._mapping, read_only), "foo/", (3,))
 
 
 class TestInFiles(StoreContract):
@@ -43,7 +44,7 @@ class TestInFiles(StoreContract):
         return sharded(LocalStore(tmp_path / "store"), "", (2,))
 
     def again(self, store, *, read_only):
-        return sharded(LocalStore(store.store.path, read_only=read_only), "", (2,))
+        return sharded(LocalStore(store.inner.path, read_only=read_only), "", (2,))
 
 
 class EveryKeyAChunk(Store):
@@ -140,7 +141,7 @@ class TestChunksInMemory(StoreContract):
         return EveryKeyAChunk(sharded(MemoryStore(), "", (3,)), {})
 
     def again(self, store, *, read_only):
-        inner = MemoryStore(store.store.store._mapping, read_only)
+        inner = MemoryStore(store.store.inner._mapping, read_only)
         return EveryKeyAChunk(sharded(inner, "", (3,)), store.numbers)
 
 
@@ -149,7 +150,7 @@ class TestChunksInFiles(TestChunksInMemory):
         return EveryKeyAChunk(sharded(LocalStore(tmp_path / "store"), "", (4,)), {})
 
     def again(self, store, *, read_only):
-        inner = LocalStore(store.store.store.path, read_only=read_only)
+        inner = LocalStore(store.store.inner.path, read_only=read_only)
         return EveryKeyAChunk(sharded(inner, "", (4,)), store.numbers)
 
 
@@ -158,7 +159,7 @@ class TestChunksInShardsOfShards(TestChunksInMemory):
         return EveryKeyAChunk(sharded(sharded(MemoryStore(), "", (2,)), "", (3,)), {})
 
     def again(self, store, *, read_only):
-        inner = MemoryStore(store.store.store.store._mapping, read_only)
+        inner = MemoryStore(store.store.inner.inner._mapping, read_only)
         return EveryKeyAChunk(sharded(sharded(inner, "", (2,)), "", (3,)), store.numbers)
 
 
@@ -167,7 +168,7 @@ class TestOneChunkInAShard(TestChunksInMemory):
         return EveryKeyAChunk(sharded(MemoryStore(), "", (1,)), {})
 
     def again(self, store, *, read_only):
-        inner = MemoryStore(store.store.store._mapping, read_only)
+        inner = MemoryStore(store.store.inner._mapping, read_only)
         return EveryKeyAChunk(sharded(inner, "", (1,)), store.numbers)
 
 
@@ -432,10 +433,10 @@ def test_writers_of_different_chunks_lose_nothing(kind, tmp_path):
 def test_properties_are_those_of_the_underlying_store():
     inner = CountingStore(MemoryStore(read_only=True))
     inner.max_concurrency = 7
-    inner.supports_erasing = inner.supports_listing = False
+    inner.traits, inner.supports_listing = StoreTraits(supports_erasing=False), False
     store = sharded(inner, "a/", (2,))
     assert (store.max_concurrency, store.in_memory, store.read_only) == (7, False, True)
-    assert not store.supports_erasing
+    assert not store.traits.supports_erasing
     assert not store.supports_listing
     assert store.url == inner.url
     assert sharded(MemoryStore(), "", (1,)).in_memory
@@ -475,7 +476,7 @@ def test_read_only_store_rejects_chunks():
 
 def test_chunks_cannot_be_erased_where_keys_cannot():
     inner = MemoryStore()
-    inner.supports_erasing = False
+    inner.traits = inner.traits._replace(supports_erasing=False)
     store = sharded(inner, "", (2,))
     store.set("c0", b"v")
     with pytest.raises(StoreCapabilityError, match="c0"):

@@ -39,7 +39,7 @@ CHANGES = {
     "set_partial_values": lambda store, key: store.set_partial_values([(key, 1, b"x")]),
     "list": lambda store, key: list(store.list()),
     "list_dir": lambda store, key: store.list_dir("a/c0/"),
-    "erase_prefix": lambda store, key: sharded(store.store, "a/", (3, 1)).erase_prefix("a/c0/"),
+    "erase_prefix": lambda store, key: sharded(store.inner, "a/", (3, 1)).erase_prefix("a/c0/"),
 }
 
 
@@ -50,8 +50,8 @@ def test_a_shard_too_short_for_its_index(tmp_path, kind, call, stored):
     store = damaged(tmp_path, kind, stored)
     with pytest.raises(ChunkDecodeError, match=r"'a/c0/0'.*bytes") as caught:
         (READS | CHANGES)[call](store, "a/c0/1")
-    assert str(store.store) in str(caught.value)
-    assert bytes(store.store.get("a/c0/0")) == stored
+    assert str(store.inner) in str(caught.value)
+    assert bytes(store.inner.get("a/c0/0")) == stored
 
 
 @pytest.mark.parametrize("kind", ["memory", "files"])
@@ -79,7 +79,7 @@ def test_damaged_chunk_can_be_overwritten_or_erased(tmp_path, kind, pair):
     store = damaged(tmp_path, kind, shard((0, 2), pair, (4, 2)))
     store.set("a/c0/1", b"new")
     assert [bytes(store.get(f"a/c0/{n}")) for n in range(3)] == [b"01", b"new", b"45"]
-    store.store.set("a/c0/0", shard((0, 2), pair, (4, 2)))
+    store.inner.set("a/c0/0", shard((0, 2), pair, (4, 2)))
     store.erase("a/c0/1")
     assert sorted(store.list()) == ["a/c0/0", "a/c0/2"]
 

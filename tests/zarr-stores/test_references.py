@@ -26,6 +26,7 @@ from zarr_core.extension import (
     StoreError,
     StoreReadError,
     StoreReadOnlyError,
+    StoreTraits,
     check_key,
 )
 from zarr_stores.references import ReferenceStore
@@ -38,7 +39,7 @@ class Written(ReferenceStore):
     """References that are rewritten for each value, with all values in one file."""
 
     read_only = False
-    supports_erasing = True
+    traits = StoreTraits(supports_erasing=True)
     set_partial_values = Store.set_partial_values
     update = Store.update
     erase_values = Store.erase_values

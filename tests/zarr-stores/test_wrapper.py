@@ -2,7 +2,16 @@ import inspect
 
 import pytest
 from store_contract import StoreContract
-from zarr_core.extension import Store, StoreError, StoreKeyError, StoreReadOnlyError, WrapperStore
+from zarr_core.extension import (
+    Store,
+    StoreError,
+    StoreKeyError,
+    StoreReadOnlyError,
+    StoreTraits,
+    WrapperStore,
+    check_key,
+    check_prefix,
+)
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
 from zarr_stores._immutable import ImmutableStore
@@ -21,9 +30,8 @@ def public(kind):
     return {name for name, member in vars(Store).items() if name[0] != "_" and kind(member)}
 
 
-# Compiled code must not access the files of a wrapped store, nor arrays its decoded chunks,
-# without its wrapper.
-NOT_PASSED_ON = {"chunk_reader", "file_layout"}
+# Store defines them by operations that are passed on.
+NOT_PASSED_ON = {"list", "set_partial_values"}
 
 
 def test_every_operation_of_a_store_is_passed_on():
@@ -34,8 +42,8 @@ def test_every_operation_of_a_store_is_passed_on():
 
 def test_the_files_of_a_wrapped_store_are_not_accessible(tmp_path):
     store = LocalStore(tmp_path)
-    assert store.file_layout() is not None
-    assert WrapperStore(store).file_layout() is None
+    assert store.traits.files is not None
+    assert WrapperStore(store).traits.files is None
 
 
 def test_every_operation_reaches_the_inner_store_as_it_is():
@@ -57,14 +65,11 @@ def test_every_operation_reaches_the_inner_store_as_it_is():
 def test_capabilities_are_those_of_the_inner_store():
     class Odd(MemoryStore):
         supports_listing = False
-        supports_erasing = False
-        supports_consolidated_metadata = False
-        metadata_first = True
         max_concurrency = 77
-        realm = "elsewhere"
+        traits = StoreTraits(supports_erasing=False, metadata_first=True, realm="elsewhere")
 
-    names = public(lambda member: member is None or isinstance(member, bool))
-    assert names >= {"read_only", "max_concurrency", "in_memory"}
+    names = public(lambda member: member is None or isinstance(member, (bool, StoreTraits)))
+    assert names >= {"read_only", "max_concurrency", "in_memory", "traits"}
     store = WrapperStore(Odd(read_only=True))
     for name in names:
         assert getattr(store, name) == getattr(store.inner, name), name
@@ -86,6 +91,54 @@ class TestWrapperStore(StoreContract):
         while isinstance(inner, WrapperStore):
             inner = inner.inner
         return self.wrap(MemoryStore(inner._mapping, read_only))
+
+
+class Reversed(WrapperStore):
+    """A wrapper with its own values and keys, which overrides what has no default."""
+
+    def get(self, key):
+        value = self.inner.get(check_key(key)[::-1])
+        return None if value is None else bytes(value)[:-1]
+
+    def set(self, key, value):
+        parts = value if isinstance(value, list | tuple) else [value]
+        self.inner.set(check_key(key)[::-1], [*parts, b"!"])
+
+    def erase(self, key):
+        self.inner.erase(check_key(key)[::-1])
+
+    def list_prefix(self, prefix):
+        check_prefix(prefix)
+        keys = (key[::-1] for key in self.inner.list())
+        return (key for key in keys if key.startswith(prefix))
+
+
+class TestReversed(TestWrapperStore):
+    def wrap(self, store):
+        return Reversed(store)
+
+
+def test_a_wrapper_that_overrides_one_operation_of_a_kind_changes_all():
+    store = Reversed(MemoryStore())
+    store.set_values([("a/b", b"12")])
+    store.set_partial_values([("a/b", 2, b"345")])
+    assert store.inner.get("b/a") == b"12345!"
+    assert dict(store.list_sizes("")) == {"a/b": 5} == {"a/b": store.getsize("a/b")}
+    assert store.list_dir("") == ([], ["a/"])
+    assert store.get_into("a/b", memoryview(bytearray(5))) == 5
+    assert store.open_value("a/b").size == 5
+    assert not store.move_prefix("a/", "b/")
+    store.erase_prefix("a/")
+    assert list(store.inner.list()) == []
+
+
+def test_a_subclass_of_a_wrapper_keeps_its_operations():
+    class Cache(LRUCacheStore):
+        def get(self, key):
+            return super().get(key)
+
+    assert Cache.open_value is LRUCacheStore.open_value
+    assert Cache.list_dir is LRUCacheStore.list_dir
 
 
 class TestPrefixStore(TestWrapperStore):

@@ -15,7 +15,7 @@ class FirstStore(FailingStore):
 
     def __init__(self, inner, *args, **kwargs):
         super().__init__(inner, *args, **kwargs)
-        self.metadata_first = True
+        self.traits = self.traits._replace(metadata_first=True)
 
 
 def version_2():

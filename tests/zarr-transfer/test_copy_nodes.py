@@ -18,6 +18,7 @@ from zarr_core.errors import (
     StoreError,
     StoreReadOnlyError,
 )
+from zarr_core.extension import StoreTraits
 from zarr_core.tools import CHECKPOINT_NAME as NAME
 
 
@@ -483,7 +484,7 @@ def test_to_where_nothing_can_be_listed():
 
 def test_to_where_nothing_can_be_removed():
     class Kept(zarr.MemoryStore):
-        supports_erasing = False
+        traits = StoreTraits(supports_erasing=False)
 
     store = Kept()
     root = zarr.create_group(store)

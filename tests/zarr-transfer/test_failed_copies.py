@@ -26,7 +26,7 @@ class FirstStore(FailingStore):
 
     def __init__(self, inner, *args, **kwargs):
         super().__init__(inner, *args, **kwargs)
-        self.metadata_first = True
+        self.traits = self.traits._replace(metadata_first=True)
 
     def set(self, key, value):
         node, is_chunk, _ = key.rpartition("/c/")
@@ -154,7 +154,7 @@ class OutageStore(zarr_core.MemoryStore):
         super().__init__()
         self.in_memory = False
         self.max_concurrency = max_concurrency
-        self.batch_nbytes = batch_nbytes
+        self.traits = self.traits._replace(batch_nbytes=batch_nbytes)
         self.left = after
         self.guard = threading.Lock()
 

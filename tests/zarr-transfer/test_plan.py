@@ -23,7 +23,7 @@ class WireStore(Store):
     def __init__(self, latency):
         self.values = {}
         self.max_concurrency = 4 if latency else None
-        self.opening_nbytes = 1000
+        self.traits = self.traits._replace(opening_nbytes=1000)
         self.guard = threading.Lock()
         self.reset()
 
@@ -95,7 +95,7 @@ class WireReader(ByteReader):
         self.max_concurrency = store.max_concurrency
         self.held = range(0)
         if self.max_concurrency is not None:
-            first = first or ByteRange(0, store.opening_nbytes)
+            first = first or ByteRange(0, store.traits.opening_nbytes)
             self.held = range(*first.within(len(value)))
             store.respond(value[self.held.start : self.held.stop])
 

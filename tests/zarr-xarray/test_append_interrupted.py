@@ -62,9 +62,6 @@ class KilledInMemory(MemoryStore):
 class KilledLocal(LocalStore):
     countdown = Countdown()
 
-    def file_layout(self):
-        return None  # every change is a call
-
     def set(self, key, value):
         self.countdown.perform(lambda: super(KilledLocal, self).set(key, value))
 

@@ -17,11 +17,10 @@ from zarr_core.extension import (
     Store,
     StoreError,
     StoreReadError,
+    WrapperStore,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from zarr_core.extension import Change
 
 _SIZE = 32  # bytes of a SHA-256
@@ -51,27 +50,20 @@ class Sealed(StorageTransformer):
         return SealedStore(store, prefix, secret.encode(errors="surrogateescape"))
 
 
-class SealedStore(Store):
+class SealedStore(WrapperStore):
     """A store whose values are signed, together with their keys below the prefix."""
 
     def __init__(self, store: Store, prefix: str, secret: bytes) -> None:
-        self.store = store
+        super().__init__(store)
         self.prefix = prefix
         self._secret = secret
-        self.read_only = store.read_only
-        self.supports_listing = store.supports_listing
-        self.supports_erasing = store.supports_erasing
-
-    @property
-    def url(self) -> str:
-        return self.store.url
 
     def get(self, key: str) -> Buffer | None:
-        value = self.store.get(key)
+        value = self.inner.get(key)
         return None if value is None else self._opened(key, value)
 
     def set(self, key: str, value: Buffers) -> None:
-        self.store.set(key, self._sealed(key, value))
+        self.inner.set(key, self._sealed(key, value))
 
     def update(self, key: str, change: Change) -> None:
         # The inner store excludes concurrent changes.
@@ -82,13 +74,7 @@ class SealedStore(Store):
                 return None
             return reader if isinstance(new, ByteReader) else self._sealed(key, new)
 
-        self.store.update(key, sealed)
-
-    def erase(self, key: str) -> None:
-        self.store.erase(key)
-
-    def list_prefix(self, prefix: str) -> Iterator[str]:
-        return self.store.list_prefix(prefix)
+        self.inner.update(key, sealed)
 
     def _sealed(self, key: str, value: Buffers) -> bytes:
         buffers = [value] if isinstance(value, bytes | bytearray | memoryview) else value

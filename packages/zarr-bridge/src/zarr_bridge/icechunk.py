@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from zarr_core.extension import Store, StoreError, StoreReadError, check_prefix
+from zarr_core.extension import Store, StoreError, StoreReadError, StoreTraits, check_prefix
 
 from zarr_bridge.stores import ZarrPythonStore, to_bytes
 
@@ -40,7 +40,7 @@ class IcechunkStore(ZarrPythonStore):
     memory until it has grown.
     """
 
-    metadata_first = True
+    traits = StoreTraits(metadata_first=True)
 
     def __init__(self, *given: Any, **options: Any) -> None:
         super().__init__(*given, **options)

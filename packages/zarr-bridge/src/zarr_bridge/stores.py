@@ -87,19 +87,15 @@ class ZarrPythonStore(Store):
         self._read_only = read_only
         self.read_only = read_only or store.read_only
         self.supports_listing = store.supports_listing
-        self.supports_erasing = store.supports_deletes
-        # Icechunk says that it does not support it.
-        self.supports_consolidated_metadata = store.supports_consolidated_metadata
+        self.traits = self.traits._replace(
+            supports_erasing=store.supports_deletes,
+            supports_consolidated_metadata=store.supports_consolidated_metadata,  # not of Icechunk
+        )
         self.max_concurrency = None if isinstance(store, TheirMemoryStore) else max_concurrency
         self._readers = Readers()
 
     @classmethod
-    def is_for(cls, path: str) -> bool:
-        """Return False: the names of this store are modules, not paths."""
-        return False
-
-    @classmethod
-    def from_object(cls, place: Any, *, read_only: bool = False) -> Store | None:
+    def from_object(cls, place: Any, *, read_only: bool = False, **options: Any) -> Store | None:
         """Return a store for a store, store path, group or array of zarr-python.
 
         Notes
@@ -232,7 +228,7 @@ class ZarrPythonStore(Store):
         # The local store of zarr-python would remove a directory of that name.
         if not self.exists(key):
             return
-        if not self.supports_erasing:
+        if not self.traits.supports_erasing:
             raise StoreCapabilityError("the store does not support erasing", self, key)
         with self._readers.invalidating(key):
             self._call(key, lambda: self.store.delete(name), StoreError)

@@ -50,7 +50,7 @@ class CoreStore(Store):
         """The store of the core."""
         self._reopen = reopen
         self.supports_writes = not core.read_only
-        self.supports_deletes = core.supports_erasing
+        self.supports_deletes = core.traits.supports_erasing
         self.supports_listing = core.supports_listing
 
     def with_read_only(self, read_only: bool = False) -> Self:

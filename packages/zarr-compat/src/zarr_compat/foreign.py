@@ -6,7 +6,14 @@ from inspect import iscoroutine
 from typing import TYPE_CHECKING, Any
 
 import zarr_core
-from zarr_core.extension import StoreError, StoreReadError, ZarrError, check_key, check_prefix
+from zarr_core.extension import (
+    StoreError,
+    StoreReadError,
+    StoreTraits,
+    ZarrError,
+    check_key,
+    check_prefix,
+)
 
 from zarr_compat.zarr_python import interface_module
 
@@ -40,8 +47,8 @@ class ForeignStore(zarr_core.Store):
         """The wrapped store."""
         self.read_only = store.read_only
         self.supports_listing = store.supports_listing
-        self.supports_erasing = store.supports_deletes
-        self.metadata_first = getattr(store, "metadata_first", False)
+        metadata_first = getattr(store, "metadata_first", False)
+        self.traits = StoreTraits(store.supports_deletes, metadata_first)
         self._sync = interface_module("zarr.core.sync").sync
         self._prototype = interface_module("zarr.core.buffer").default_buffer_prototype()
         if not getattr(store, "_is_open", True):

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import zarr_core
-from zarr_core.extension import StoreError, check_key, check_prefix
+from zarr_core.extension import StoreError, WrapperStore, check_key, check_prefix
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, MutableMapping
+    from collections.abc import Hashable, Iterator, MutableMapping
 
-    from zarr_core.extension import Buffer, Buffers, ByteRange, ByteReader
+    from zarr_core.extension import Buffers, Store
 
 __all__ = ["WritableReferences", "is_reference_file_system"]
 
@@ -20,14 +19,14 @@ def is_reference_file_system(fs: Any) -> bool:
     return any(kind.__name__ == "ReferenceFileSystem" for kind in type(fs).__mro__)
 
 
-class WritableReferences(zarr_core.Store):
+class WritableReferences(WrapperStore):
     """References of a file system of fsspec; values that are written are added to them.
 
     Files to which references refer are not changed.
 
     Parameters
     ----------
-    reader : zarr_core.Store
+    reader : Store
         The read-only store of the file system, which reads the same references.
     references : mapping
         The references of the file system by key.
@@ -35,33 +34,12 @@ class WritableReferences(zarr_core.Store):
         What precedes the keys of the store; empty, or with a final ``/``.
     """
 
-    def __init__(
-        self, reader: zarr_core.Store, references: MutableMapping[str, Any], prefix: str
-    ) -> None:
-        self.reader = reader
-        """The store that reads."""
-        self.max_concurrency = reader.max_concurrency
+    def __init__(self, reader: Store, references: MutableMapping[str, Any], prefix: str) -> None:
+        super().__init__(reader)
+        self.read_only, self.supports_listing = False, True
         self._references = references
         self._prefix = check_prefix(prefix)
         self._is_changed = False
-
-    @property
-    def url(self) -> str:
-        return self.reader.url
-
-    def get(self, key: str) -> Buffer | None:
-        return self.reader.get(key)
-
-    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
-        return self.reader.get_limited(key, limit)
-
-    def get_partial_values(
-        self, key_ranges: Iterable[tuple[str, ByteRange]]
-    ) -> list[Buffer | None]:
-        return self.reader.get_partial_values(key_ranges)
-
-    def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
-        return self.reader.open_value(key, first)
 
     def exists(self, key: str) -> bool:
         return self._prefix + check_key(key) in self._references
@@ -81,15 +59,10 @@ class WritableReferences(zarr_core.Store):
         found = [key for key in self._references if key.startswith(below)]
         return iter(key.removeprefix(self._prefix) for key in found)
 
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, WritableReferences)
-            and self._references is other._references
-            and self._prefix == other._prefix
-        )
-
-    def __hash__(self) -> int:
-        return hash((id(self._references), self._prefix))
+    @property
+    def identity(self) -> Hashable:
+        """Location for comparisons: the references in memory."""
+        return id(self._references), self._prefix
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return the reader, as another process could not change the references of this one."""
@@ -99,8 +72,8 @@ class WritableReferences(zarr_core.Store):
                 "this process; save them with save_json() of the file system, and open the file",
                 store=self,
             )
-        return _same, (self.reader,)
+        return _same, (self.inner,)
 
 
-def _same(store: zarr_core.Store) -> zarr_core.Store:
+def _same(store: Store) -> Store:
     return store

@@ -54,7 +54,7 @@ from zarr_core.interfaces.selection import (
     Selection,
 )
 from zarr_core.interfaces.storage_transformer import StorageTransformer
-from zarr_core.interfaces.store import Buffers, Change, Store
+from zarr_core.interfaces.store import Buffers, Change, Store, StoreTraits
 from zarr_core.location import Location
 from zarr_core.metadata.validation_problem import ValidationProblem
 from zarr_core.registry.provider import Provider
@@ -115,6 +115,7 @@ __all__ = [
     "StoreKeyError",
     "StoreReadError",
     "StoreReadOnlyError",
+    "StoreTraits",
     "SubchunkCodec",
     "ValidationProblem",
     "ValueReplacedError",

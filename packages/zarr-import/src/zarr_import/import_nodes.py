@@ -153,7 +153,7 @@ def import_contents(
         existing_keys = _existing_keys(target, nodes)
         remedy = "import again, without overwrite, to continue, or remove it with zarr_core.rmdir"
         rollback.note_incomplete(store, format_, [target.path], remedy)
-        for folder, metadata in groups if store.metadata_first else ():
+        for folder, metadata in groups if store.traits.metadata_first else ():
             path = target.path_of(folder.path)
             rollback.create(store, path, format_, metadata, format_.write)
         for node in nodes:
@@ -161,7 +161,7 @@ def import_contents(
                 done[node.variable.path] = _import_array(
                     node, target, existing_keys, max_memory, reporter, rollback
                 )
-        for folder, metadata in () if store.metadata_first else reversed(groups):
+        for folder, metadata in () if store.traits.metadata_first else reversed(groups):
             format_.write(store, target.path_of(folder.path), metadata)
         rollback.complete()
     if consolidated and not isinstance(nodes[0], PlannedArray):
@@ -307,7 +307,7 @@ def _import_array(
             Location(store, path), len(leftover),
         )  # fmt: skip
         store.erase_values(leftover)
-    if store.metadata_first:
+    if store.traits.metadata_first:
         rollback.create(store, path, format_, metadata, format_.write)
     array = array_from_metadata(store, metadata, path=path, zarr_format=format_.name)
     how: How = "elements copied"
@@ -319,7 +319,7 @@ def _import_array(
     if how == "elements copied" and array.size:
         copy_elements(variable, array, max_memory, reporter)
     variable.close()
-    if not store.metadata_first:
+    if not store.traits.metadata_first:
         format_.write(store, path, metadata)
     reporter.end()
     return how

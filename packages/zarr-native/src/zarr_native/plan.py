@@ -277,7 +277,7 @@ def _plan(array: StoredArray) -> Plan:
         not array.missing_is_error or array.codecs.inner_codecs is None,
         "missing inner chunks are errors",
     )
-    _require(array.chunk_store.chunk_reader(array.codecs) is None, "decoded chunks are cached")
+    _require(array.chunk_store.traits.chunk_reader is None, "decoded chunks are cached")
     shared = _shared.get(array.resolved)
     if shared is None:
         try:
@@ -288,7 +288,7 @@ def _plan(array: StoredArray) -> Plan:
     if isinstance(shared, str):
         raise _NotSupportedError(shared)
     store = array.chunk_store
-    layout = store.file_layout()
+    layout = store.traits.files
     where = Where.FILES
     if layout is None:
         where = Where.MEMORY if store.max_concurrency is None else Where.REMOTE

@@ -12,6 +12,7 @@ from zarr_core.extension import (
     ByteRange,
     Store,
     ValueReplacedError,
+    WrapperStore,
     check_prefix,
 )
 
@@ -158,9 +159,6 @@ class LRUCacheStore(MemoryCachingStore):
                 values[number] = self._memory.keep(prefix + key, part, value, change)
         return values
 
-    def get_into(self, key: str, buffer: memoryview) -> int | None:
-        return Store.get_into(self, key, buffer)
-
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         if self._checks:
             return self._open_checked(key, first)
@@ -269,8 +267,7 @@ class LRUCacheStore(MemoryCachingStore):
         found = self._listing("all", prefix, lambda: tuple(self.inner.list_prefix(prefix)))
         return iter(found)
 
-    def list(self) -> Iterator[str]:
-        return self.list_prefix("")
+    list_sizes = WrapperStore.list_sizes  # not cached
 
     def list_dir(self, prefix: str) -> Listing:
         keys, prefixes = self._listing("dir", prefix, lambda: self.inner.list_dir(prefix))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from contextlib import AbstractContextManager
 
-    from zarr_core.extension import Buffer, Buffers, Change, Store
+    from zarr_core.extension import Buffers, Change, Store
 
     from zarr_stores.cache_pool import CacheInfo
 
@@ -69,11 +69,6 @@ class CachingStore(WrapperStore):
                     yield key, value
 
             self.inner.set_values(noted())
-
-    def set_partial_values(self, key_start_values: Iterable[tuple[str, int, Buffer]]) -> None:
-        requested = list(key_start_values)
-        with self._changing(*{key for key, _, _ in requested}):
-            self.inner.set_partial_values(requested)
 
     def update(self, key: str, change: Change) -> None:
         with self._changing(key):

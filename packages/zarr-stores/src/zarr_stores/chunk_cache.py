@@ -81,8 +81,9 @@ class ChunkCacheStore(MemoryCachingStore):
     ) -> None:
         super().__init__(inner, max_bytes, check)
         self._chunks = DecodedChunks(inner, self._memory, check)
+        self.traits = self.traits._replace(chunk_reader=self._chunk_reader)
 
-    def chunk_reader(self, codecs: PreparedCodecChain) -> ChunkReader:
+    def _chunk_reader(self, codecs: PreparedCodecChain) -> ChunkReader:
         return CachedChunkReader(self, codecs, self._chunks)
 
     def invalidate(self) -> None:
@@ -123,7 +124,7 @@ class DecodedChunks(ChunkObserver):
         self._checks = check != "never"
         self._age = 0.0 if isinstance(check, str) else float(check)
         # The generation of a file costs little: parts of two values are never combined.
-        self._has_files = store.file_layout() is not None
+        self._has_files = store.traits.files is not None
         self.prefix = f"chunk {memory.prefix_of(store)}"  # other than of encoded values
         super().__init__()
 

@@ -20,11 +20,11 @@ from zarr_core.tools import read_metadata, strictjson
 from zarr_stores.read_only import ReadOnlyStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from zarr_core.extension import JSON, Buffer, ByteRange, ByteReader
 
-    from zarr_stores.result_types import Listing, Values
+    from zarr_stores.result_types import Listing
 
 __all__ = ["ConsolidatedMetadataStore"]
 
@@ -98,9 +98,6 @@ class ConsolidatedMetadataStore(ReadOnlyStore):
             Store.get_limited(self, key, limit) if document else self.inner.get_limited(key, limit)
         )
 
-    def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
-        return Store.get_partial_values(self, key_ranges)
-
     def get_into(self, key: str, buffer: memoryview) -> int | None:
         if self._is_document(key):
             return Store.get_into(self, key, buffer)
@@ -136,9 +133,6 @@ class ConsolidatedMetadataStore(ReadOnlyStore):
         if self._lists:
             found = self.inner.list_sizes(prefix)
             yield from ((key, size) for key, size in found if not self._is_document(key))
-
-    def list(self) -> Iterator[str]:
-        return self.list_prefix("")
 
     def list_dir(self, prefix: str) -> Listing:
         check_prefix(prefix)

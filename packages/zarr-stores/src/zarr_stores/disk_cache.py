@@ -8,7 +8,14 @@ from contextlib import contextmanager
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
-from zarr_core.extension import ByteRange, Store, StoreError, ValueReplacedError, check_key
+from zarr_core.extension import (
+    ByteRange,
+    Store,
+    StoreError,
+    ValueReplacedError,
+    WrapperStore,
+    check_key,
+)
 
 from zarr_stores.cache_pool import validate_check
 from zarr_stores.caching_store import CachingStore
@@ -384,6 +391,8 @@ class DiskCacheStore(CachingStore):
     def getsize(self, key: str) -> int | None:
         entry, fresh = self._entry(self._path(key))
         return entry.size if entry is not None and fresh else self.inner.getsize(key)
+
+    list_sizes = WrapperStore.list_sizes  # not cached
 
     # --- changes ---
 

@@ -15,6 +15,7 @@ from zarr_core.extension import (
     StoreError,
     StoreReadError,
     StoreReadOnlyError,
+    StoreTraits,
     check_key,
     check_prefix,
 )
@@ -115,7 +116,7 @@ class FsspecStore(Store):
         denied_is_missing: bool = False,
     ) -> None:
         self._location = location = fs if isinstance(fs, Location) else Location(fs, path)
-        self.realm = location.realm
+        self.traits = StoreTraits(gap_bytes=gap_bytes, realm=location.realm)
         self._traits = traits = Traits(location.fs())
         # In the notation of the file system: some paths begin with a slash.
         self._base: str = location.path("x")[:-1]
@@ -166,20 +167,17 @@ class FsspecStore(Store):
         return cls(Location.at(url, options), read_only=read_only, **settings)
 
     @classmethod
-    def is_for(cls, path: str) -> bool:
-        """Return whether a path has the suffix of an archive."""
-        return super().is_for(path) and path.lower().endswith(SUFFIXES)
-
-    @classmethod
-    def from_object(cls, place: Any, *, read_only: bool = False) -> Store | None:
-        """Create a store from a file system or mapper of fsspec, or a UPath.
+    def from_object(cls, place: Any, *, read_only: bool = False, **options: Any) -> Store | None:
+        """Create a store from a file system or mapper of fsspec, a UPath, or an archive's path.
 
         Notes
         -----
         For a local directory a :class:`LocalStore` is returned.  The ``missing_exceptions`` of
         a mapper are ignored.
         """
-        known = location_of(place)
+        if isinstance(place, str) and place.lower().endswith(SUFFIXES):
+            return super().from_object(place, read_only=read_only, **options)
+        known = None if isinstance(place, (str, tuple)) else location_of(place)
         if known is None:
             return None
         if Traits(known.fs()).local:

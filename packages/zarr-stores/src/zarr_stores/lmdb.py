@@ -16,6 +16,7 @@ from zarr_core.extension import (
     StoreError,
     StoreKeyError,
     StoreReadError,
+    StoreTraits,
     check_key,
     check_prefix,
 )
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Self
 
-    from zarr_core.extension import Buffer, Buffers, ByteRange, Change
+    from zarr_core.extension import Buffer, Buffers, ByteRange, Change, Store
 
 __all__ = ["LMDBStore"]
 
@@ -71,7 +72,7 @@ class LMDBStore(DatabaseStore):
     """
 
     scheme = "lmdb"
-    batch_nbytes = 1 << 22
+    traits = StoreTraits(batch_nbytes=1 << 22)
     options = frozenset({"fsync", "subdir", "map_size"})
 
     def __init__(
@@ -90,9 +91,11 @@ class LMDBStore(DatabaseStore):
         close_before_fork(self)
 
     @classmethod
-    def is_for(cls, path: str) -> bool:
-        """Return whether a path is not a directory, or is an LMDB environment."""
-        return super().is_for(path) or is_environment(path)
+    def from_object(cls, place: Any, *, read_only: bool = False, **options: Any) -> Store | None:
+        """Create a store from the path of a file, or of an LMDB environment."""
+        if isinstance(place, str) and is_environment(place):
+            return cls.from_url(place, read_only=read_only, **options)
+        return super().from_object(place, read_only=read_only, **options)
 
     # --- readable ---
 

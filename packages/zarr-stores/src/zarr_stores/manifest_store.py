@@ -17,7 +17,7 @@ from zarr_stores.stored_manifest import StoredManifest, write_manifest
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from zarr_core.extension import Buffer, Buffers, Change, Store
+    from zarr_core.extension import Buffers, Change, Store
 
     from zarr_stores.result_types import Listing
     from zarr_stores.stored_manifest import Changes
@@ -234,11 +234,6 @@ class ManifestStore(WrapperStore):
             self.inner.set(key, value)
             records[key] = record_of(value)
 
-    def set_partial_values(self, key_start_values: Iterable[tuple[str, int, Buffer]]) -> None:
-        requested = list(key_start_values)
-        with self._change_of(*{key for key, _, _ in requested}):
-            self.inner.set_partial_values(requested)
-
     def update(self, key: str, change: Change) -> None:
         with self._change_of(key):
             self.inner.update(key, change)
@@ -273,9 +268,6 @@ class ManifestStore(WrapperStore):
 
     def list_sizes(self, prefix: str) -> Iterator[tuple[str, int]]:
         return (item for item in self.inner.list_sizes(prefix) if not is_manifest_key(item[0]))
-
-    def list(self) -> Iterator[str]:
-        return self.list_prefix("")
 
     def list_dir(self, prefix: str) -> Listing:
         keys, prefixes = self.inner.list_dir(prefix)

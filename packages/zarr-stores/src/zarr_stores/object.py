@@ -19,6 +19,7 @@ from zarr_core.extension import (
     StoreError,
     StoreKeyError,
     StoreReadError,
+    StoreTraits,
     check_key,
     check_prefix,
 )
@@ -89,8 +90,6 @@ class ObjectStore(Store):
     URLs, messages and pickles contain no credentials.
     """
 
-    opening_nbytes = _FIRST.length or 0
-
     def __init__(
         self,
         store: Any,
@@ -120,7 +119,9 @@ class ObjectStore(Store):
         self._openings = Openings()
         self._location = self._client.location
         self._updates = (WebDavUpdates if http else Updates)(self._client)
-        self.realm = self._location.further
+        self.traits = StoreTraits(
+            opening_nbytes=_FIRST.length or 0, gap_bytes=gap_bytes, realm=self._location.further
+        )
         self._conditional = conditional
         self._suffixes = self._location.kind != "AzureStore"
 
@@ -154,7 +155,7 @@ class ObjectStore(Store):
         return cls(store, read_only=read_only or plain, listing=not plain, root=root, **own)
 
     @classmethod
-    def from_object(cls, place: Any, *, read_only: bool = False) -> Self | None:
+    def from_object(cls, place: Any, *, read_only: bool = False, **options: Any) -> Self | None:
         """Create a store from a store of obstore; an ``HTTPStore`` cannot list."""
         if not hasattr(place, "get_ranges"):
             return None

@@ -137,15 +137,6 @@ class ObservedStore(WrapperStore):
             lambda _: sum(_all(value) for _, value in items),
         )
 
-    def set_partial_values(self, key_start_values: Iterable[tuple[str, int, Buffer]]) -> None:
-        requested = list(key_start_values)
-        self.perform(
-            "set_partial_values",
-            " ".join(key for key, _, _ in requested),
-            lambda: self.inner.set_partial_values(requested),
-            lambda _: sum(len(value) for _, _, value in requested),
-        )
-
     def update(self, key: str, change: Change) -> None:
         written = 0
 
@@ -187,9 +178,6 @@ class ObservedStore(WrapperStore):
         return self.perform(
             "list_sizes", prefix, lambda: _start_listing(self.inner.list_sizes(prefix)), _nothing
         )
-
-    def list(self) -> Iterator[str]:
-        return self.list_prefix("")
 
     def list_dir(self, prefix: str) -> Listing:
         return self.perform("list_dir", prefix, lambda: self.inner.list_dir(prefix), _nothing)

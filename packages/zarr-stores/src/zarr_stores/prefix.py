@@ -94,11 +94,6 @@ class PrefixStore(WrapperStore):
     def set_values(self, values: Iterable[tuple[str, Buffers]]) -> None:
         self.inner.set_values([(self._key(key), value) for key, value in values])
 
-    def set_partial_values(self, key_start_values: Iterable[tuple[str, int, Buffer]]) -> None:
-        self.inner.set_partial_values(
-            [(self._key(key), start, value) for key, start, value in key_start_values]
-        )
-
     def update(self, key: str, change: Change) -> None:
         self.inner.update(self._key(key), change)
 
@@ -124,9 +119,6 @@ class PrefixStore(WrapperStore):
         skip = len(self.prefix)
         found = self.inner.list_sizes(self._below(prefix))
         return ((key[skip:], size) for key, size in found)
-
-    def list(self) -> Iterator[str]:
-        return self.list_prefix("")
 
     def list_dir(self, prefix: str) -> Listing:
         skip = len(self.prefix)

@@ -18,6 +18,7 @@ from zarr_core.extension import (
     ByteReader,
     StoreError,
     StoreReadError,
+    StoreTraits,
     check_prefix,
 )
 from zarr_core.tools import key_lock, log
@@ -67,8 +68,8 @@ class RedisStore(ServerStore):
     values requires Redis 6.2; older servers send whole values.
     """
 
-    opening_nbytes = _WHOLE
     gap_bytes = 1 << 17
+    traits = StoreTraits(opening_nbytes=_WHOLE, gap_bytes=gap_bytes)
     schemes = ("redis", "rediss", "unix")
     port = 6379
     location_options = MappingProxyType({"prefix": "zarr", "db": ""})

@@ -16,6 +16,7 @@ from zarr_core.extension import (
     ByteRange,
     StoreError,
     StoreReadError,
+    StoreTraits,
     check_key,
     check_prefix,
 )
@@ -91,7 +92,7 @@ class ReferenceStore(ImmutableStore):
     """
 
     read_only_reason: ClassVar[str] = "references are read-only"
-    supports_erasing = False
+    traits = StoreTraits(supports_erasing=False)
 
     def __init__(
         self,
@@ -165,11 +166,14 @@ class ReferenceStore(ImmutableStore):
         return cls(fo, **options)
 
     @classmethod
-    def is_for(cls, path: str) -> bool:
-        """Return whether a path begins with ``reference::`` or is an existing JSON file."""
-        if path.startswith(_CHAINED):
-            return True
-        return path.lower().endswith(".json") and os.path.isfile(path)
+    def from_object(cls, place: Any, *, read_only: bool = False, **options: Any) -> Self | None:
+        """Create a store from ``reference::path`` or the path of an existing JSON file."""
+        if isinstance(place, str) and (
+            place.startswith(_CHAINED)
+            or (place.lower().endswith(".json") and os.path.isfile(place))
+        ):
+            return cls.from_url(place, read_only=read_only, **options)
+        return None
 
     @property
     def url(self) -> str:

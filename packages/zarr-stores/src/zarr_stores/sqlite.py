@@ -16,6 +16,7 @@ from zarr_core.extension import (
     ByteReader,
     StoreError,
     StoreReadError,
+    StoreTraits,
     check_key,
     check_prefix,
 )
@@ -90,7 +91,7 @@ class SQLiteStore(DatabaseStore):
     """
 
     scheme = "sqlite"
-    batch_nbytes = 1 << 22
+    traits = StoreTraits(batch_nbytes=1 << 22)
     options = frozenset({"fsync"})
 
     def __init__(
@@ -240,22 +241,6 @@ class SQLiteStore(DatabaseStore):
         if items:
             with self._transaction(items[0][0]) as cursor:
                 cursor.executemany(_SET, items)
-
-    def set_partial_values(self, key_start_values: Iterable[tuple[str, int, Buffer]]) -> None:
-        """Store parts of values in one transaction."""
-        changes = list(key_start_values)
-        for key, _, _ in changes:
-            self._check_writable(key)
-        with self._transaction() as cursor:
-            values: dict[str, bytearray] = {}
-            for key, start, part in changes:
-                if key not in values:
-                    row = cursor.execute(_GET, (key,)).fetchone()
-                    values[key] = bytearray(b"" if row is None else self._bytes(key, row[0]))
-                value = values[key]
-                value.extend(bytes(max(0, start + len(part) - len(value))))
-                value[start : start + len(part)] = part
-            cursor.executemany(_SET, ((key, bytes(value)) for key, value in values.items()))
 
     def erase(self, key: str) -> None:
         self._check_writable(key)

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any
 from zarr_core.extension import Store, WrapperStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from zarr_core.extension import Buffer, Buffers, Change
+    from zarr_core.extension import Buffers, Change
 
     from zarr_stores.synchronizers import Synchronizer
 
@@ -48,9 +46,6 @@ class SynchronizedStore(WrapperStore):
         with self.synchronizer[key]:
             self.inner.set(key, value)
 
-    def set_partial_values(self, key_start_values: Iterable[tuple[str, int, Buffer]]) -> None:
-        Store.set_partial_values(self, key_start_values)
-
     def update(self, key: str, change: Change) -> None:
         with self.synchronizer[key]:
             self.inner.update(key, change)
@@ -59,8 +54,9 @@ class SynchronizedStore(WrapperStore):
         with self.synchronizer[key]:
             self.inner.erase(key)
 
-    def erase_values(self, keys: Iterable[str]) -> None:
-        Store.erase_values(self, keys)
+    # Without locks, as documented.
+    erase_prefix = WrapperStore.erase_prefix
+    move_prefix = WrapperStore.move_prefix
 
     def _arguments(self) -> tuple[Any, ...]:
         return self.inner, self.synchronizer

@@ -183,7 +183,14 @@ class _State:
             options, self.options = self.options, {}
             self.store = kind.from_url(os.path.abspath(local), read_only=self.read_only, **options)
         else:
-            self.store = kind.within(*self._value())
+            value = self._value()
+            self.store = kind.from_object(value, read_only=True)
+            if self.store is None:
+                raise StoreError(
+                    f"a {kind.__name__} cannot be opened within another store; copy the file to a "
+                    "directory",
+                    *value,
+                )
         self.path = ""
 
     def container(self) -> str | None:

@@ -21,11 +21,11 @@ from zarr_stores.verify import find_manifest
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from zarr_core.extension import Buffer, ByteRange, ByteReader
 
-    from zarr_stores.result_types import Listing, Values
+    from zarr_stores.result_types import Listing
 
 __all__ = ["VerifiedStore"]
 
@@ -114,15 +114,6 @@ class VerifiedStore(ReadOnlyStore):
         expected = self._manifest[name].size if name in self._manifest else 0
         return self.inner.get_limited(key, expected)
 
-    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
-        return Store.get_limited(self, key, limit)
-
-    def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
-        return Store.get_partial_values(self, key_ranges)
-
-    def get_into(self, key: str, buffer: memoryview) -> int | None:
-        return Store.get_into(self, key, buffer)
-
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         value = self.get(key)
         return None if value is None else BufferByteReader(value)
@@ -167,9 +158,6 @@ class VerifiedStore(ReadOnlyStore):
             return Store.list_sizes(self, prefix)
         skip = len(self._prefix)
         return ((key, self._manifest[key[skip:]].size) for key in self.list_prefix(prefix))
-
-    def list(self) -> Iterator[str]:
-        return self.list_prefix("")
 
     def list_dir(self, prefix: str) -> Listing:
         found = self._below(prefix)

@@ -14,7 +14,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 from urllib.parse import unquote
 from zipfile import ZIP_STORED
 
-from zarr_core.extension import StoreCapabilityError, StoreError, check_prefix
+from zarr_core.extension import (
+    StoreCapabilityError,
+    StoreError,
+    StoreTraits,
+    check_prefix,
+)
 
 from zarr_stores._after_fork import register_after_fork
 from zarr_stores.unknown_options import check_options
@@ -79,7 +84,7 @@ class ZipStore(ReadableZip):
     """
 
     suffixes = (".zip",)
-    supports_erasing = False
+    traits = StoreTraits(supports_erasing=False)
 
     def __init__(
         self,
@@ -133,6 +138,13 @@ class ZipStore(ReadableZip):
         check_options(options, {"mode", "compression"}, url)
         path = unquote(url.removeprefix(_SCHEME)) if url.startswith(_SCHEME) else url
         return cls(path, read_only=read_only, **options)
+
+    @classmethod
+    def from_object(cls, place: Any, *, read_only: bool = False, **options: Any) -> Store | None:
+        """Create a store from the path of a file, or from a store and a key (:meth:`within`)."""
+        if isinstance(place, tuple):
+            return cls.within(*place)
+        return super().from_object(place, read_only=read_only, **options)
 
     @classmethod
     def within(cls, store: Store, key: str) -> Self:

@@ -47,7 +47,7 @@ class Checkpoint:
         self._work = sha256(strictjson.encode(work)).hexdigest()
         self._store = dest.store
         self._key = sidecar_key(dest)
-        self._possible = dest.store.supports_erasing
+        self._possible = dest.store.traits.supports_erasing
         self._stored: JSON = None
         self.is_there = False
 
@@ -120,7 +120,7 @@ def resumed_chunks(checkpoint: Checkpoint, new: Array) -> frozenset[tuple[int, .
 
     Raises NodeExistsError if there are other keys.
     """
-    if not (new.store.supports_listing and new.store.supports_erasing):
+    if not (new.store.supports_listing and new.store.traits.supports_erasing):
         return frozenset()
     if checkpoint.begin():
         return frozenset(at for at, _ in new.stored.stored_chunks())
@@ -145,7 +145,7 @@ def erase_interrupted(new: Array) -> None:
         if sidecar_key(new) not in own:  # no checkpoint: keep keys outside the array
             own = [key for _, key in new.stored.stored_chunks()]
         check_unmanaged(new, set(own))
-        if own and new.store.supports_erasing:
+        if own and new.store.traits.supports_erasing:
             log(
                 "recovery",
                 "%s: %d keys of an interrupted copy removed",

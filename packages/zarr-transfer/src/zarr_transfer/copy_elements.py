@@ -132,7 +132,7 @@ def _regions(stage: _Stage) -> Iterator[Region]:
     if not stage.old.size:
         return iter(())
     # Without erasing, a stored chunk cannot be replaced by a missing one.
-    erasing = stage.new.store.supports_erasing
+    erasing = stage.new.store.traits.supports_erasing
     only_stored = erasing and keeps_missing_chunks(stage.old, stage.new)
     return regions_of(stage.plan, stage.old, only_stored=only_stored)
 

@@ -99,7 +99,7 @@ def copy_store(
     -----
     Up to ``max_concurrency`` values are copied at the same time.  Metadata documents are copied
     last, members before their groups, so visible nodes are complete; they are copied first if the
-    store requires it (:attr:`Store.metadata_first`).
+    store requires it (``metadata_first`` of :class:`StoreTraits`).
     """
     check_word("if_exists", if_exists, ("raise", "replace", "skip", "update"))
     check_word("compare", compare, ("content", "size"))
@@ -216,7 +216,7 @@ def _copy(
     """Copy values; metadata documents last, or first if the store requires it."""
     of_keys = {pair.source: pair for pair in pairs}
     values, documents = order.to_write(of_keys)
-    steps = [*documents[::-1], values] if dest.metadata_first else [values, *documents]
+    steps = [*documents[::-1], values] if dest.traits.metadata_first else [values, *documents]
     with reporting(progress, path, len(pairs), "keys") as reporter:
         transfer = KeyCopier(source, dest, compare, reporter)
         try:
@@ -231,7 +231,7 @@ def _copy(
 def _incomplete_note(dest: Store, path: str, count: int, transfer: KeyCopier, remedy: str) -> str:
     """Return a note for an exception."""
     done = transfer.copied + transfer.skipped
-    seen = ", and arrays may lack chunks" if dest.metadata_first else ""
+    seen = ", and arrays may lack chunks" if dest.traits.metadata_first else ""
     return (
         f"{Location(dest, path)}: {done:,} of {count:,} keys are copied{seen}; {remedy} to continue"
     )

@@ -146,9 +146,9 @@ def copy(
     Without a layout, chunks and metadata are copied unchanged, even if codecs are unknown.
 
     The metadata of an array is written after its chunks, and that of a group after its members,
-    so visible nodes are complete.  A store that requires metadata first
-    (:attr:`Store.metadata_first`), such as a session of Icechunk, receives it first; if the copy
-    fails, it is removed.
+    so visible nodes are complete.  A store that requires metadata first (a member of
+    ``Store.traits``), such as a session of Icechunk, receives it first; if the copy fails, it is
+    removed.
 
     The same call resumes an interrupted copy: existing values are compared, and copied if they
     differ.  If arrays are decoded, pass ``if_exists="skip"`` to resume: complete arrays are kept,

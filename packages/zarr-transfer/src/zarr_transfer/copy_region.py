@@ -58,9 +58,9 @@ def supports_intermediate(source: Array, store: Store) -> bool:
     fixed size.
     """
     return (
-        store.supports_erasing
+        store.traits.supports_erasing
         and store.supports_listing
-        and not store.metadata_first
+        and not store.traits.metadata_first
         and source.dtype.kind not in "OT"
     )
 

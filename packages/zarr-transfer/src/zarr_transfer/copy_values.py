@@ -58,7 +58,7 @@ class KeyCopier:
 
         Up to the larger ``max_concurrency`` of both stores are copied concurrently, within 128 MiB
         of memory; a larger value is copied alone.  Small values are stored together, with up to
-        ``dest.batch_nbytes`` more.  Pairs are consumed as late as possible.
+        ``dest.traits.batch_nbytes`` more.  Pairs are consumed as late as possible.
 
         Raises
         ------
@@ -118,13 +118,13 @@ class KeyCopier:
         self, pair: KeyPair, value: bytes | bytearray | memoryview
     ) -> Sequence[tuple[KeyPair, int]]:
         """Store a value, alone or with others; return what is stored now, with sizes."""
-        if len(value) >= self._dest.batch_nbytes:
+        if len(value) >= self._dest.traits.batch_nbytes:
             self._dest.set(pair.target, value)
             return [(pair, len(value))]
         with self._guard:
             self._batch.append((pair, bytes(value)))
             self._batch_nbytes += len(value) + len(pair.target)
-            if self._batch_nbytes < self._dest.batch_nbytes:
+            if self._batch_nbytes < self._dest.traits.batch_nbytes:
                 return []
             batch = self._taken_batch()
         return self._store_batch(batch)

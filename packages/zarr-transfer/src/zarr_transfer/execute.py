@@ -235,7 +235,7 @@ def _metadata(step: CopyStep) -> NodeMetadata:
 def _erase_checkpoints(plan: CopyPlan) -> None:
     """Remove checkpoints of arrays that an interrupted copy has completed."""
     dest = plan.dest
-    if dest.store.supports_erasing and not plan.in_place:
+    if dest.store.traits.supports_erasing and not plan.in_place:
         keys = [
             checkpoint_key(dest.format_.chunk_prefix(dest.at(step.path)))
             for step in plan.steps

@@ -147,7 +147,7 @@ class CopyPlan:
     @property
     def metadata_first(self) -> bool:
         """Whether the store requires metadata before chunks."""
-        return self.dest.store.metadata_first and not self.in_place
+        return self.dest.store.traits.metadata_first and not self.in_place
 
     def result(self, nbytes: int = 0) -> CopyResult:
         """Return the numbers of nodes that are copied and skipped."""

@@ -48,7 +48,8 @@ def plan_copy(
     tops = top_level(path for path, _ in nodes)
     existing = existing_keys(spec, tops)
     steps = tuple(_steps(spec, nodes, if_exists, overwrite, set(tops), existing))
-    if any(step.action == "replace" for step in steps) and not spec.dest.store.supports_erasing:
+    traits = spec.dest.store.traits
+    if any(step.action == "replace" for step in steps) and not traits.supports_erasing:
         raise StoreCapabilityError(
             "the store cannot remove keys, so nodes cannot be replaced; copy to another location",
             spec.dest.store,

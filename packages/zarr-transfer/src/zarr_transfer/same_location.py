@@ -28,7 +28,7 @@ def path_within(store: Store, path: str, other: Store, other_path: str) -> str |
     """
     if store == other:
         return _rest(path, other_path)
-    if store.realm != other.realm:
+    if store.traits.realm != other.traits.realm:
         return None
     return _rest(_address(store, path), _address(other, other_path))
 

@@ -114,6 +114,6 @@ def _of_copy(
         return spec.dest.format_.to_format(GroupMetadata(attributes=metadata.attributes), location)
     # Consolidated metadata would differ from the copied metadata, or the store needs none.
     differs = options.is_partial or options.without_attrs or options.layout
-    if differs or not spec.dest.store.supports_consolidated_metadata:
+    if differs or not spec.dest.store.traits.supports_consolidated_metadata:
         return metadata.replace(consolidated=None)
     return metadata

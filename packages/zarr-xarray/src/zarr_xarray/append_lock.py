@@ -240,10 +240,8 @@ class FencedStore(WrapperStore):
     def __init__(self, inner: Store, lock: AppendLock) -> None:
         super().__init__(inner)
         self.lock = lock
-        self.batch_nbytes = 0
-
-    def file_layout(self) -> Any:
-        return self.inner.file_layout() if self.lock.exclusive else None
+        files = inner.traits.files if lock.exclusive else None
+        self.traits = self.traits._replace(batch_nbytes=0, files=files)
 
     def set(self, key: str, value: Buffers) -> None:
         if self.lock.exclusive:
@@ -264,12 +262,6 @@ class FencedStore(WrapperStore):
     def erase(self, key: str) -> None:
         self.update(key, lambda _: None)
 
-    # One value after the other, under the lock.
-    set_partial_values = Store.set_partial_values
-    erase_values = Store.erase_values
-    erase_prefix = Store.erase_prefix
-    move_prefix = Store.move_prefix
-
     def list_prefix(self, prefix: str) -> Iterator[str]:
         return (key for key in self.inner.list_prefix(prefix) if key != self.lock.key)
 
@@ -279,8 +271,6 @@ class FencedStore(WrapperStore):
     def list_dir(self, prefix: str) -> Listing:
         keys, prefixes = self.inner.list_dir(prefix)
         return [key for key in keys if key != self.lock.key], prefixes
-
-    list = Store.list
 
     def close(self) -> None:
         return  # the store is that of the caller

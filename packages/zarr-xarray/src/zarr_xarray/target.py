@@ -180,7 +180,7 @@ def open_target(
         if closes:
             store.close()
         raise
-    consolidate = store.supports_consolidated_metadata and consolidated is not False
+    consolidate = store.traits.supports_consolidated_metadata and consolidated is not False
     copies = ConsolidatedCopies(store, root, format_, consolidate)
     if found is not None and mode != "r+":
         _record_parents(copies, path)

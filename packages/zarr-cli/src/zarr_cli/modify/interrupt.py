@@ -60,7 +60,7 @@ def resume_hint(store: Store, dest: Location, *, overwrite: bool) -> str:
         Whether ``--overwrite`` was used.
     """
     kept = f"Written data is kept at {dest}; incomplete nodes are not visible there."
-    if not store.supports_erasing:
+    if not store.traits.supports_erasing:
         return f"{kept} Values cannot be replaced in this store: remove {dest.url} and start again."
     return (
         f"{kept} To resume, run the same command {'without --overwrite' if overwrite else 'again'}."

@@ -29,7 +29,7 @@ class StoreChangeTests(StoreCase):
         store.erase("nothing")
         store.erase("nothing/at/all")
         if not self.can_erase:
-            assert not store.supports_erasing
+            assert not store.traits.supports_erasing
             with pytest.raises(StoreCapabilityError):
                 store.erase("foo/c/0")
             assert store.exists("foo/c/0")

@@ -154,9 +154,10 @@ class StoredChunks(StoredNode[ArrayMetadata]):
 
     def _new_reader(self, codecs: PreparedCodecChain) -> ChunkReader:
         store, reader = self.chunk_store, None
+        supplied = store.traits.chunk_reader
         strict = codecs.with_missing_as_error() if self.missing_is_error else codecs
-        if strict is codecs:  # a cache has no missing inner chunks
-            reader = store.chunk_reader(codecs)
+        if supplied and strict is codecs:  # a cache has no missing inner chunks
+            reader = supplied(codecs)
         if len(self._readers) >= _MAX_READERS:
             self._readers.clear()
         self._readers[codecs] = reader = reader or ChunkReader(store, strict)

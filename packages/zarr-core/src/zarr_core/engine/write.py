@@ -48,7 +48,7 @@ class _Batch:
     Parameters
     ----------
     store : Store
-        Store of the chunks; with ``batch_nbytes``.
+        Store of the chunks; with ``traits.batch_nbytes``.
     unconfirmed : UnconfirmedKeys
         Receives the keys of chunks that cannot be stored.
     """
@@ -65,14 +65,14 @@ class _Batch:
         """Store a chunk now or with others; copies its bytes, since scratch memory is reused."""
         pieces = [buffers] if isinstance(buffers, bytes | bytearray | memoryview) else buffers
         nbytes = sum(map(len, pieces))
-        if nbytes >= self._store.batch_nbytes:
+        if nbytes >= self._store.traits.batch_nbytes:
             self._store.set(key, buffers)
             return
         data = b"".join(pieces)
         with self._guard:
             self._values.append((key, data))
             self._nbytes += nbytes + len(key)
-            if self._nbytes < self._store.batch_nbytes:
+            if self._nbytes < self._store.traits.batch_nbytes:
                 return
             values, self._values, self._nbytes = self._values, [], 0
         self._send(values, [])
@@ -190,7 +190,7 @@ def _stored_projections(
         not isinstance(selection, BasicIndexer)
         or any(part.step != 1 for part in selection.index)
         or decoded.write_empty_chunks
-        or not (store.supports_listing and store.supports_erasing)
+        or not (store.supports_listing and store.traits.supports_erasing)
         or not fill_test(decoded.fill_value)(value)
     ):
         return None
@@ -248,7 +248,7 @@ class _Writer:
     ) -> None:
         self.unconfirmed = UnconfirmedKeys()
         store = stored.chunk_store
-        self.batch = _Batch(store, self.unconfirmed) if store.batch_nbytes else None
+        self.batch = _Batch(store, self.unconfirmed) if store.traits.batch_nbytes else None
         self._stored = stored
         self._value = value
         self._one = one
@@ -351,7 +351,7 @@ class _Writer:
                 array = codecs.read_whole(reader)
                 put(array if fields is None else array[fields], selection, value)
                 buffers = codecs.encode(array)
-            if buffers is None and reader is not None and not store.supports_erasing:
+            if buffers is None and reader is not None and not store.traits.supports_erasing:
                 return _encode_empty(codecs)
             return buffers
 
@@ -366,7 +366,7 @@ class _Writer:
         batch = store if self.batch is None else self.batch
         if buffers is not None:
             batch.set(key, buffers)
-        elif store.supports_erasing:
+        elif store.traits.supports_erasing:
             batch.erase(key)
         else:
             store.update(key, lambda reader: None if reader is None else _encode_empty(codecs))

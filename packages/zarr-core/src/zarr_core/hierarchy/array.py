@@ -576,7 +576,7 @@ class Array(Node[ArrayMetadata]):
         array shrinks, its metadata is changed first.  Then chunks outside the array are removed,
         and elements of other chunks beyond the edge are set to the fill value; otherwise they
         would reappear when the array grows again, as they do if the process is killed in between.
-        A store that requires metadata first (:attr:`Store.metadata_first`) does not change chunks
+        A store that requires metadata first (``metadata_first`` of :class:`StoreTraits`) does not change chunks
         outside the array, so its metadata is changed last.
 
         Examples
@@ -601,7 +601,7 @@ class Array(Node[ArrayMetadata]):
                 clear_beyond(before.with_metadata(metadata), before.with_metadata(changed))
             return changed
 
-        clears_first = self.store.metadata_first and not metadata_only
+        clears_first = self.store.traits.metadata_first and not metadata_only
 
         old = before.metadata.shape
         if new_shape(before, old, shape, only, metadata_only) != old:

@@ -97,7 +97,7 @@ def consolidate_metadata(
 
 def require_consolidating(store: Store) -> None:
     """Raise a StoreCapabilityError if a store needs no consolidated metadata."""
-    if not store.supports_consolidated_metadata:
+    if not store.traits.supports_consolidated_metadata:
         raise StoreCapabilityError(
             "the store reads all metadata fast and keeps its versions; consolidated metadata would "
             "hide nodes that are created later. Open the group without it", store

@@ -21,7 +21,8 @@ from zarr_core.formats.unmanaged_keys import refuse_unmanaged
 from zarr_core.hierarchy.delete import erase_node, is_stored
 from zarr_core.hierarchy.from_metadata import validate_node
 from zarr_core.hierarchy.rollback import holds_anything
-from zarr_core.interfaces.store import READ_ONLY, Store
+from zarr_core.interfaces.store import READ_ONLY
+from zarr_core.interfaces.wrapper_store import WrapperStore
 from zarr_core.location import Location
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from zarr_core.hierarchy.rollback import Rollback
     from zarr_core.interfaces.byte_reader import Buffer
     from zarr_core.interfaces.format import Format, NodeMetadata
-    from zarr_core.interfaces.store import Buffers
+    from zarr_core.interfaces.store import Store
 
 
 # Documents of arrays in a directory of their own, of all formats.
@@ -60,7 +61,7 @@ def allow_conflicting_formats() -> Iterator[None]:
         _allows_conflicts.reset(token)
 
 
-class StoreSnapshot(Store):
+class StoreSnapshot(WrapperStore):
     """A store that sends each request once, although several checks read the same values.
 
     It is for the checks before a node is created, between which nothing is written.  It keeps
@@ -68,10 +69,7 @@ class StoreSnapshot(Store):
     """
 
     def __init__(self, store: Store) -> None:
-        self._store = store
-        self.read_only = True
-        self.supports_listing = store.supports_listing
-        self.max_concurrency = store.max_concurrency
+        super().__init__(store)
         self._values: dict[tuple[str, int], Buffer | int | None] = {}
         self._empty: set[str] = set()
 
@@ -104,40 +102,18 @@ class StoreSnapshot(Store):
         parallel_for(work, request, True, store.max_concurrency)
         return snapshot
 
-    @property
-    def url(self) -> str:
-        return self._store.url
-
-    def __str__(self) -> str:
-        return str(self._store)
-
-    def __reduce__(self) -> tuple[Callable[[Store], Store], tuple[Store]]:
-        return _same, (self._store,)  # errors contain it
-
-    def get(self, key: str) -> Buffer | None:
-        return self._store.get(key)
-
     def get_limited(self, key: str, limit: int) -> Buffer | int | None:
         try:
             return self._values[key, limit]
         except KeyError:
-            value = self._store.get_limited(key, limit)
+            value = self.inner.get_limited(key, limit)
         self._values[key, limit] = value
         return value
-
-    def exists(self, key: str) -> bool:
-        return self._store.exists(key)
-
-    def set(self, key: str, value: Buffers) -> None:
-        self._require_writable(key)
-
-    def erase(self, key: str) -> None:
-        self._require_writable(key)
 
     def list_prefix(self, prefix: str) -> Iterator[str]:
         if prefix in self._empty:
             return iter(())
-        keys = iter(self._store.list_prefix(prefix))
+        keys = iter(self.inner.list_prefix(prefix))
         first = next(keys, None)
         if first is None:
             self._empty.add(prefix)
@@ -151,10 +127,6 @@ class StoreSnapshot(Store):
     def is_empty(self, prefix: str) -> bool:
         """Whether the store has no keys below a prefix."""
         return next(iter(self.list_prefix(prefix)), None) is None
-
-
-def _same(store: Store) -> Store:
-    return store
 
 
 def place_node(

@@ -194,7 +194,7 @@ def erase_keys(
 
 def require_erasing(store: Store) -> None:
     """Raise a StoreCapabilityError if a store cannot remove keys."""
-    if not store.supports_erasing:
+    if not store.traits.supports_erasing:
         raise StoreCapabilityError(
             "the store cannot remove keys; copy what you want to keep to another store", store
         )

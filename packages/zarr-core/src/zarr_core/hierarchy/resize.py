@@ -71,7 +71,7 @@ def new_shape(
             )
     store = array.store
     removes = not metadata_only and any(map(lt, new, old))
-    if removes and not (store.supports_listing and store.supports_erasing):
+    if removes and not (store.supports_listing and store.traits.supports_erasing):
         raise StoreCapabilityError(
             "an array can only shrink in a store that lists and erases keys; with "
             "metadata_only=True, its chunks are kept", store

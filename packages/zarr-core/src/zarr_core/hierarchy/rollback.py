@@ -135,7 +135,7 @@ class Rollback:
 
     def note_incomplete(self, store: Store, format_: Format, paths: list[str], remedy: str) -> None:
         """Record paths that have chunks but no node yet: the next call continues with them."""
-        for path in () if store.metadata_first else paths:
+        for path in () if store.traits.metadata_first else paths:
             where = store, path, format_
             self._notes[f"{Location(store, path)}: is incomplete; {remedy}"] = where
 

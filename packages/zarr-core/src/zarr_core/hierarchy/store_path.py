@@ -251,10 +251,10 @@ def _from_path(text: str, read_only: bool, options: dict[str, Any]) -> Store:
         name = suffix[1:]
         # Without its distribution, a directory of that name would be created.
         expected = name in FILE_SUFFIXES and not os.path.isdir(text)
-        if (expected or is_provided("store", name)) and _store_class(name, Location(text)).is_for(
-            text
-        ):
-            return _store_named(name, text, read_only, options)
+        if expected or is_provided("store", name):
+            kind = _store_class(name, Location(text))
+            if store := kind.from_object(text, read_only=read_only, **options):
+                return store
     try:
         if options:
             return LocalStore.from_url(text, read_only=read_only, **options)

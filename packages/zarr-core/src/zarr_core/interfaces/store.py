@@ -82,6 +82,49 @@ class FileLayout(NamedTuple):
     writable: bool
 
 
+class StoreTraits(NamedTuple):
+    """How a store differs from others; operations choose the best way by it.
+
+    Parameters
+    ----------
+    supports_erasing : bool
+        Whether keys can be removed; zip archives do not support it.
+    metadata_first : bool
+        Whether the metadata document of an array must be stored before its chunks.  By default,
+        operations such as a copy store chunks first, then the metadata of their array, then of its
+        groups, so that readers see no incomplete node.  If True, metadata is stored first, for
+        groups before their members.
+    supports_consolidated_metadata : bool
+        Whether consolidated metadata may be stored; not in a store that versions all documents.
+    batch_nbytes : int
+        Bytes of small values that :meth:`Store.set_values` should store together, because
+        transactions take time; 0 if that is not faster.
+    opening_nbytes : int
+        Bytes that the request of :meth:`Store.open_value` reads without ``first``; for plans.
+    gap_bytes : int
+        The attribute ``gap_bytes`` of readers of its values; for plans.
+    realm : Hashable
+        Distinguishes locations with equal URLs, such as an endpoint; None if URLs suffice.
+    files : FileLayout or None
+        Where the values are, if they are files that compiled code may access.  Only for a store
+        whose methods do nothing else with these files; not copied by wrappers.
+    chunk_reader : callable or None
+        How arrays read chunks of one shape, for a store that keeps decoded chunks: returns a
+        ``ChunkReader`` of :mod:`zarr_core.tools` for a ``PreparedCodecChain``.  Not copied by
+        wrappers: their own methods would not be called.
+    """
+
+    supports_erasing: bool = True
+    metadata_first: bool = False
+    supports_consolidated_metadata: bool = True
+    batch_nbytes: int = 0
+    opening_nbytes: int = 0
+    gap_bytes: int = ByteReader.gap_bytes
+    realm: Hashable = None
+    files: FileLayout | None = None
+    chunk_reader: Callable[[Any], Any] | None = None
+
+
 READ_ONLY = (
     'the store is open for reading only; to write, open it with mode="r+", or pass a store that '
     "was created without read_only=True"
@@ -97,7 +140,7 @@ class Store(ABC):
     Only "not found" means that a value is missing; every other failure raises an error.
     Methods can be called from several threads.  Stores can be pickled, or raise an error that
     explains why not.  Stores are equal if they have the same class, :attr:`url` and
-    :attr:`realm`; a subclass can define equality of locations differently.
+    the ``realm`` of their :attr:`traits`; a subclass can define equality of locations differently.
     """
 
     read_only: bool = False
@@ -106,22 +149,8 @@ class Store(ABC):
     supports_listing: bool = True
     """Whether ``list``, ``list_prefix`` and ``list_dir`` are supported."""
 
-    supports_erasing: bool = True
-    """Whether keys can be removed; zip archives do not support it."""
-
     in_memory: bool = False
     """Whether ``get`` returns values in memory without copying them."""
-
-    metadata_first: bool = False
-    """Whether the metadata document of an array must be stored before its chunks.
-
-    By default, operations such as a copy store chunks first, then the metadata of their array,
-    then of its groups, so that readers see no incomplete node.  If True, metadata is stored
-    first, for groups before their members.
-    """
-
-    supports_consolidated_metadata: bool = True
-    """Whether consolidated metadata may be stored; not in a store that versions all documents."""
 
     max_concurrency: int | None = None
     """Maximum number of concurrent requests; None for a store without latency.
@@ -129,21 +158,8 @@ class Store(ABC):
     The methods of the store and of its readers are called from up to this many threads.
     """
 
-    batch_nbytes: int = 0
-    """Bytes of small values that :meth:`set_values` should store together; 0 if that is not faster.
-
-    A store whose transactions take time sets it: the chunks of one write are then stored in
-    batches of this size.
-    """
-
-    opening_nbytes: int = 0
-    """Bytes that the request of :meth:`open_value` reads without ``first``; for plans."""
-
-    gap_bytes: int = ByteReader.gap_bytes
-    """The attribute ``gap_bytes`` of readers of its values; for plans."""
-
-    realm: Hashable = None
-    """Distinguishes locations with equal URLs, such as an endpoint; None if URLs suffice."""
+    traits: StoreTraits = StoreTraits()
+    """What else operations must know to choose the best way; wrappers copy most of it."""
 
     # --- opening ---
 
@@ -163,34 +179,27 @@ class Store(ABC):
         raise StoreCapabilityError(f"{cls.__name__} cannot be created from a URL", store=url)
 
     @classmethod
-    def is_for(cls, path: str) -> bool:
-        """Whether this store opens a path whose suffix is one of its names.
+    def from_object(cls, place: Any, *, read_only: bool = False, **options: Any) -> Store | None:
+        """Create a store from what is not a URL; None if the store does not support it.
 
-        For example ``field.zip``, for the store ``zip``.  By default True unless it is a directory.
+        Parameters
+        ----------
+        place : str, tuple or object
+            The path of a file whose suffix is a name of the store, such as ``field.zip``.  By
+            default, :meth:`from_url` opens it unless it is a directory.
+            Or a store and a key: the store is one of its values, such as an archive, for reading;
+            called by ``open("s3://bucket/archive|scheme:")``, where ``scheme`` is a name of the
+            store.
+            Or an object of another library, if the store has an entry point with the name of the
+            package or module of the object's class, or of one of its bases.
+        read_only : bool
+            Reject changes, and create nothing.
+        **options
+            The argument ``storage_options``, for a path.
         """
-        return not os.path.isdir(path)
-
-    @classmethod
-    def from_object(cls, place: Any, *, read_only: bool = False) -> Store | None:
-        """Create a store from an object of another library; None if the store does not support it.
-
-        Called by ``open(object)``, if the store has an entry point with the name of the package or
-        module of the object's class, or of one of its bases.  If ``read_only``, the store rejects
-        changes and creates nothing.
-        """
-        return None
-
-    @classmethod
-    def within(cls, store: Store, key: str) -> Self:
-        """Open a store that is one value of another store, for reading, such as an archive.
-
-        Called by ``open("s3://bucket/archive|scheme:")``, where ``scheme`` is a name of the store.
-        """
-        raise StoreCapabilityError(
-            f"a {cls.__name__} cannot be opened within another store; copy the file to a directory",
-            store=store,
-            key=key,
-        )
+        if not isinstance(place, str) or os.path.isdir(place):
+            return None
+        return cls.from_url(place, read_only=read_only, **options)
 
     @property
     def url(self) -> str:
@@ -283,20 +292,6 @@ class Store(ABC):
         :meth:`discard_cached` and open the value again.
         """
         return self.open_value(key, first)
-
-    def file_layout(self) -> FileLayout | None:
-        """Where the values are, if they are files that compiled code may access; else None.
-
-        Only a store whose methods do nothing else with these files returns it.
-        """
-        return None
-
-    def chunk_reader(self, codecs: Any) -> Any:
-        """How arrays read chunks of one shape, if this store keeps decoded chunks; else None.
-
-        From a ``PreparedCodecChain`` to a ``ChunkReader`` of :mod:`zarr_core.tools`.  A wrapper does not pass it on: its own methods would not be called.
-        """
-        return None
 
     def discard_cached(self, key: str) -> None:
         """Remove copies of a value from caches, so that the next read requests it again.
@@ -485,10 +480,13 @@ class Store(ABC):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Store) or type(self) is not type(other):
             return NotImplemented
-        return self is other or (self.url, self.realm) == (other.url, other.realm)
+        return self is other or (self.url, self.traits.realm) == (
+            other.url,
+            other.traits.realm,
+        )
 
     def __hash__(self) -> int:
-        return hash((type(self), self.url, self.realm))
+        return hash((type(self), self.url, self.traits.realm))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.url!r}{', read_only=True' if self.read_only else ''})"

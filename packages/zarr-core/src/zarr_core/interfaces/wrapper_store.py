@@ -16,11 +16,16 @@ if TYPE_CHECKING:
 
     _Method = TypeVar("_Method", bound=Callable[..., Any])
 
-# A subclass that overrides the first method of a pair inherits the second from Store, where it
-# calls the first.  Otherwise the inner store would answer the second without the override.
-_DERIVED = {
-    "get": "get_limited", "open_value": "open_again", "set": "set_values", "url": "__str__",
-}  # fmt: skip
+# If a subclass overrides an operation of a first set, it inherits from Store those of both sets that
+# would call the inner store: there they call the operations of the subclass.
+_KINDS: tuple[tuple[set[str], set[str]], ...] = (
+    ({"get", "get_limited", "get_partial_values", "get_into", "open_value", "open_again"},
+     {"exists", "getsize", "list_sizes"}),
+    ({"set", "set_values", "update", "erase", "erase_values", "erase_prefix", "move_prefix"}, set()),
+    ({"list_prefix", "list_dir"}, {"list_sizes"}),
+)  # fmt: skip
+# The same for a subclass of a wrapper that overrides both of them.
+_DERIVED = {"get": "get_limited", "open_value": "open_again", "set": "set_values", "url": "__str__"}
 
 
 def _forward(method: _Method) -> _Method:
@@ -44,9 +49,12 @@ class WrapperStore(Store):
 
     Notes
     -----
-    A wrapper is equal to ``inner``, because it has the same location.  Its capabilities,
-    ``read_only`` and ``max_concurrency`` are copied from ``inner`` when it is created.  ``update``
-    has the guarantees of the inner store.
+    A wrapper is equal to ``inner``, because it has the same location.  Its attributes are copied
+    from ``inner`` when it is created.
+
+    If a subclass overrides one operation that reads, writes or lists, the others of that kind call
+    it, as in :class:`Store`: a subclass with its own ``get`` and ``set`` changes all values.  It
+    overrides ``update`` as well to keep the guarantees of ``inner.update`` for several processes.
 
     Raises
     ------
@@ -65,19 +73,20 @@ class WrapperStore(Store):
         """The wrapped store."""
         self.read_only = inner.read_only
         self.supports_listing = inner.supports_listing
-        self.supports_erasing = inner.supports_erasing
-        self.metadata_first = inner.metadata_first
-        self.supports_consolidated_metadata = inner.supports_consolidated_metadata
         self.in_memory = inner.in_memory
         self.max_concurrency = inner.max_concurrency
-        self.batch_nbytes = inner.batch_nbytes
-        self.opening_nbytes, self.gap_bytes = inner.opening_nbytes, inner.gap_bytes
-        self.realm = inner.realm
+        self.traits = inner.traits._replace(files=None, chunk_reader=None)
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
+        wrappers = cls.__mro__[: cls.__mro__.index(WrapperStore)]
+        replaced = {name for wrapper in wrappers for name in vars(wrapper)}
+        for kind, others in _KINDS:
+            for name in () if kind.isdisjoint(replaced) else (kind | others) - replaced:
+                if name not in Store.__abstractmethods__:
+                    setattr(cls, name, getattr(Store, name))
         for name, derived in _DERIVED.items():
-            base = next(kind for kind in cls.__mro__ if {name, derived} & vars(kind).keys())
+            base = next(one for one in cls.__mro__ if {name, derived} & vars(one).keys())
             if derived not in vars(base):
                 setattr(cls, derived, getattr(Store, derived))
 
@@ -102,7 +111,6 @@ class WrapperStore(Store):
 
     set = _forward(Store.set)
     set_values = _forward(Store.set_values)
-    set_partial_values = _forward(Store.set_partial_values)
     update = _forward(Store.update)
     erase = _forward(Store.erase)
     erase_values = _forward(Store.erase_values)
@@ -113,7 +121,6 @@ class WrapperStore(Store):
 
     list_prefix = _forward(Store.list_prefix)
     list_sizes = _forward(Store.list_sizes)
-    list = _forward(Store.list)
     list_dir = _forward(Store.list_dir)
 
     # --- the object ---

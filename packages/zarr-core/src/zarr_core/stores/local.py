@@ -23,7 +23,7 @@ from zarr_core.errors import StoreError, StoreKeyError, StoreReadError
 from zarr_core.interfaces.byte_reader import ByteReader
 from zarr_core.interfaces.keylock import key_lock
 from zarr_core.interfaces.keys import check_key, check_prefix
-from zarr_core.interfaces.store import FileLayout, Store
+from zarr_core.interfaces.store import FileLayout, Store, StoreTraits
 from zarr_core.printable import quoted
 from zarr_core.stores import local_files
 from zarr_core.user_warning import warn
@@ -101,6 +101,10 @@ class LocalStore(Store):
         self.read_only = read_only
         self._fsync = fsync
         self._follow_links = follow_links
+        if type(self) is LocalStore:  # a subclass may do more with files
+            # Compiled code does not synchronize files with the disk.
+            layout = FileLayout(self.path, follow_links, not (read_only or fsync))
+            self.traits = StoreTraits(files=layout)
         self._root = f"{self.path.replace(os.sep, '/').rstrip('/')}/"
         # Prefixes that were inside -> until when (time.monotonic) many small chunks rely on it.
         self._inside_until: dict[str, float] = {} if system_calls.IS_WINDOWS else {"": inf}
@@ -177,12 +181,6 @@ class LocalStore(Store):
             return local_files.FileReader(descriptor, self, key, first is not None)
         except OSError as error:
             raise self._read_error(key, error) from error
-
-    def file_layout(self) -> FileLayout | None:
-        if type(self) is not LocalStore:  # a subclass may do more
-            return None
-        # Compiled code does not synchronize files with the disk.
-        return FileLayout(self.path, self._follow_links, not (self.read_only or self._fsync))
 
     def exists(self, key: str) -> bool:
         return self._status(key) is not None

@@ -12,8 +12,8 @@ from zarr_core.extension import (
     ByteRange,
     ChunkDecodeError,
     ExtensionDefinition,
-    Store,
     StoreCapabilityError,
+    WrapperStore,
     check_prefix,
 )
 from zarr_core.tools import CodecChain, SubrangeReader
@@ -26,9 +26,9 @@ from zarr_sharding.transformer.update_shard import change_chunks, patch
 from zarr_sharding.writer import EncodedChunks, assemble
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
 
-    from zarr_core.extension import Buffer, Buffers, ByteReader, Change
+    from zarr_core.extension import Buffer, Buffers, ByteReader, Change, Store
 
     from zarr_sharding.index import IndexFormat
     from zarr_sharding.transformer.layout import ChunkPosition
@@ -48,7 +48,7 @@ def plain_index(grid: tuple[int, ...]) -> IndexFormat:
     return index_format(grid, codecs, at_start=False)
 
 
-class ShardedStore(Store):
+class ShardedStore(WrapperStore):
     """Store in which every chunk of a sharded array has its own key.
 
     Other keys are those of the underlying store.  A change of a chunk rewrites its shard, under the
@@ -57,31 +57,15 @@ class ShardedStore(Store):
     """
 
     def __init__(self, store: Store, layout: Layout) -> None:
-        self.store = store
+        super().__init__(store)
         self.layout = layout
-        self.read_only = store.read_only
-        self.supports_listing = store.supports_listing
-        self.supports_erasing = store.supports_erasing
-        self.metadata_first = store.metadata_first
-        self.supports_consolidated_metadata = store.supports_consolidated_metadata
-        self.in_memory = store.in_memory
-        self.max_concurrency = store.max_concurrency
-        self.opening_nbytes, self.gap_bytes = store.opening_nbytes, store.gap_bytes
-        self.realm = store.realm
-
-    @property
-    def url(self) -> str:
-        """URL of the underlying store."""
-        return self.store.url
-
-    def __str__(self) -> str:
-        return str(self.store)
+        self.traits = self.traits._replace(batch_nbytes=0)
 
     def get(self, key: str) -> Buffer | None:
         """Return the value of a key; for a chunk, a byte range of its shard."""
         place = self.layout.locate(key)
         if place is None:
-            return self.store.get(key)
+            return self.inner.get(key)
         reader = self._open(place)
         if reader is None:
             return None
@@ -92,7 +76,7 @@ class ShardedStore(Store):
         """Return a value, or its length if that exceeds ``limit`` bytes."""
         place = self.layout.locate(key)
         if place is None:
-            return self.store.get_limited(key, limit)
+            return self.inner.get_limited(key, limit)
         reader = self._open(place)
         if reader is None:
             return None
@@ -101,13 +85,13 @@ class ShardedStore(Store):
 
     def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
         """Return byte ranges of values; reads all indices first, then all chunks."""
-        return get_partial_values(self.store, self.layout, list(key_ranges))
+        return get_partial_values(self.inner, self.layout, list(key_ranges))
 
     def get_into(self, key: str, buffer: memoryview) -> int | None:
         """Read a value into memory of the caller."""
         place = self.layout.locate(key)
         if place is None:
-            return self.store.get_into(key, buffer)
+            return self.inner.get_into(key, buffer)
         reader = self._open(place)
         if reader is None:
             return None
@@ -123,19 +107,19 @@ class ShardedStore(Store):
         Raises ChunkDecodeError with the key of the shard if its index is damaged.
         """
         place = self.layout.locate(key)
-        return self.store.open_value(key, first) if place is None else self._open(place)
+        return self.inner.open_value(key, first) if place is None else self._open(place)
 
     def _open(self, place: ChunkPosition) -> ByteReader | None:
         index = self.layout.index
         start = 0 if index.at_start else -index.size
-        shard = self.store.open_value(place.shard, ByteRange(start, index.size))
+        shard = self.inner.open_value(place.shard, ByteRange(start, index.size))
         if shard is None:
             return None
         found = None
         try:
             found = index.read_one(shard, place.number)
         except ChunkDecodeError as error:
-            raise with_shard(error, self.store, place.shard) from error
+            raise with_shard(error, self.inner, place.shard) from error
         finally:
             if found is None:
                 shard.close()
@@ -149,12 +133,12 @@ class ShardedStore(Store):
     def exists(self, key: str) -> bool:
         """Return whether a key exists; for a chunk, reads the index of its shard."""
         place = self.layout.locate(key)
-        return self.store.exists(key) if place is None else self._size(place) is not None
+        return self.inner.exists(key) if place is None else self._size(place) is not None
 
     def getsize(self, key: str) -> int | None:
         """Return the length of a value in bytes, or None for a missing key."""
         place = self.layout.locate(key)
-        return self.store.getsize(key) if place is None else self._size(place)
+        return self.inner.getsize(key) if place is None else self._size(place)
 
     def _size(self, place: ChunkPosition) -> int | None:
         reader = self._open(place)
@@ -166,28 +150,28 @@ class ShardedStore(Store):
     def generation(self, key: str) -> str | None:
         """Return the generation of a value; for a chunk, a digest of its bytes."""
         if self.layout.locate(key) is None:
-            return self.store.generation(key)
+            return self.inner.generation(key)
         return super().generation(key)
 
     def discard_cached(self, key: str) -> None:
         """Remove copies of a value from caches; for a chunk, of its shard."""
         place = self.layout.locate(key)
-        self.store.discard_cached(key if place is None else place.shard)
+        self.inner.discard_cached(key if place is None else place.shard)
 
     def set(self, key: str, value: Buffers) -> None:
         """Store a value; for a chunk, rewrite its shard."""
         place = self.layout.locate(key)
         if place is None:
-            self.store.set(key, value)
+            self.inner.set(key, value)
             return
         self._require_writable(key)
         if self.layout.index.count > 1:
-            change_chunks(self.store, self.layout, place.shard, {place.number: value}, {})
+            change_chunks(self.inner, self.layout, place.shard, {place.number: value}, {})
             return
         # The chunk is the whole shard, so the old shard is not read.
         shard = assemble(self.layout.index, [EncodedChunks.of([place.number], [value])])
         assert shard is not None, "the shard contains a chunk"
-        self.store.set(place.shard, shard)
+        self.inner.set(place.shard, shard)
 
     def set_partial_values(self, key_start_values: Iterable[tuple[str, int, Buffer]]) -> None:
         """Store byte ranges of values; each shard is rewritten once."""
@@ -201,11 +185,11 @@ class ShardedStore(Store):
                 chunks = shards.setdefault(place.shard, {})
                 chunks.setdefault(place.number, []).append((start, value))
         if others:
-            self.store.set_partial_values(others)
+            self.inner.set_partial_values(others)
         for shard, parts in shards.items():
             self._require_writable(shard)
             change_chunks(
-                self.store,
+                self.inner,
                 self.layout,
                 shard,
                 {},
@@ -216,10 +200,10 @@ class ShardedStore(Store):
         """Read, change and write a value, excluding every other change of its shard."""
         place = self.layout.locate(key)
         if place is None:
-            self.store.update(key, change)
+            self.inner.update(key, change)
             return
         self._require_writable(key)
-        change_chunks(self.store, self.layout, place.shard, {}, {place.number: change})
+        change_chunks(self.inner, self.layout, place.shard, {}, {place.number: change})
 
     def erase(self, key: str) -> None:
         """Remove a key; a shard is removed with its last chunk."""
@@ -236,21 +220,21 @@ class ShardedStore(Store):
             else:
                 shards.setdefault(place.shard, {})[place.number] = None
         if others:
-            self.store.erase_values(others)
+            self.inner.erase_values(others)
         if not shards:
             return
         key = next(iter(shards))
         self._require_writable(key)
-        if not self.supports_erasing:
+        if not self.traits.supports_erasing:
             raise StoreCapabilityError("the store does not support erasing", store=self, key=key)
         whole = [shard for shard, some in shards.items() if len(some) == self.layout.index.count]
         for shard in whole:
             # Not erase(): a concurrent change of one chunk would restore the others.
-            self.store.update(shard, lambda reader: None)
+            self.inner.update(shard, lambda reader: None)
             del shards[shard]
-        for shard, index in read_indices(self.store, self.layout, list(shards)):
+        for shard, index in read_indices(self.inner, self.layout, list(shards)):
             if index.has_any(shards[shard]):
-                change_chunks(self.store, self.layout, shard, shards[shard], {})
+                change_chunks(self.inner, self.layout, shard, shards[shard], {})
 
     def erase_prefix(self, prefix: str) -> None:
         """Remove every key below a prefix, which may end between chunk coordinates."""
@@ -259,14 +243,14 @@ class ShardedStore(Store):
             count == 1
             for count, _ in zip(self.layout.chunks_per_shard, corner.numbers, strict=False)
         ):
-            self.store.erase_prefix(prefix)
+            self.inner.erase_prefix(prefix)
             return
         self._require_writable(prefix)
         self.erase_values(list(self.list_prefix(prefix)))
 
     def list_prefix(self, prefix: str) -> Iterator[str]:
         """List all keys below a prefix; reads the indices of the shards."""
-        return list_prefix(self.store, self.layout, check_prefix(prefix))
+        return list_prefix(self.inner, self.layout, check_prefix(prefix))
 
     def list_dir(self, prefix: str) -> Listing:
         """List keys and prefixes directly below a prefix.
@@ -274,32 +258,18 @@ class ShardedStore(Store):
         Prefixes that end between chunk coordinates are listed for all possible chunks of a shard,
         so some have no keys.  Keys always exist.
         """
-        return list_dir(self.store, self.layout, check_prefix(prefix))
+        return list_dir(self.inner, self.layout, check_prefix(prefix))
 
-    def flush(self) -> None:
-        """Write what the underlying store has buffered."""
-        self.store.flush()
-
-    def close(self) -> None:
-        """Close the underlying store."""
-        self.store.close()
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ShardedStore):
-            return NotImplemented
-        return self._identity() == other._identity()
-
-    def __hash__(self) -> int:
-        return hash(self._identity())
-
-    def __repr__(self) -> str:
-        return f"ShardedStore{self._identity()!r}"
+    @property
+    def identity(self) -> Hashable:
+        """Location for comparisons: chunks have other keys than in the underlying store."""
+        return super().identity, self.layout.prefix, self.layout.chunks_per_shard
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return sharded, self._identity()
+        return sharded, self._arguments()
 
-    def _identity(self) -> tuple[Store, str, tuple[int, ...]]:
-        return self.store, self.layout.prefix, self.layout.chunks_per_shard
+    def _arguments(self) -> tuple[Any, ...]:
+        return self.inner, self.layout.prefix, self.layout.chunks_per_shard
 
 
 def sharded(store: Store, prefix: str, chunks_per_shard: Sequence[int]) -> ShardedStore:

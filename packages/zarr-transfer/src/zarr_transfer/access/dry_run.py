@@ -207,8 +207,6 @@ class DryStore(Store):
         The bytes of stored values, if they are known; keys that are missing are not stored.
     """
 
-    in_memory = False
-
     def __init__(
         self,
         real: Store,
@@ -255,7 +253,7 @@ class DryStore(Store):
             self._log.add(1, 0)
             return None
         if first is None:
-            first = ByteRange(0, self._real.opening_nbytes)
+            first = ByteRange(0, self._real.traits.opening_nbytes)
         gaps_may_shrink = self._sizes is None and self._codecs.is_indexed
         return DryReader(self._log, self._real, size, first, source, gaps_may_shrink)
 
@@ -291,7 +289,7 @@ class DryReader(ByteReader):
         self._log, self._size, self._source = log, size, source
         self._gaps_may_shrink = gaps_may_shrink
         self.max_concurrency = store.max_concurrency
-        self.gap_bytes = store.gap_bytes if source is None else source.gap_bytes
+        self.gap_bytes = store.traits.gap_bytes if source is None else source.gap_bytes
         self._held = (0, 0)
         if self.max_concurrency is not None:
             self._held = first.within(size)

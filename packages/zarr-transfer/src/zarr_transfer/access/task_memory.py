@@ -132,7 +132,7 @@ def _working(codecs: PreparedCodecChain, which: int) -> int:
 
 def _copies(store: Store, to_write: bool = False) -> int:
     """Return how many copies of an encoded value the store, or its database, makes."""
-    if store.file_layout() is not None or (store.in_memory and not to_write):
+    if store.traits.files is not None or (store.in_memory and not to_write):
         return 0
     if to_write:
         return 3

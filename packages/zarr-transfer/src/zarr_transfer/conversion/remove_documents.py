@@ -88,7 +88,7 @@ def remove_documents(
         if key not in kept and store.exists(key)
     ]
     if not dry_run:
-        if not store.supports_erasing:
+        if not store.traits.supports_erasing:
             raise StoreCapabilityError("the store cannot remove keys", store)
         for key in gone:
             store.erase(key)
