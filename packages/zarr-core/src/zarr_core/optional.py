@@ -42,7 +42,7 @@ _INSTEAD = {
 
 def check_names(arguments: Collection[str], known: Collection[str]) -> None:
     """Raise a TypeError if an argument is unknown; it names what was meant, or what to use instead."""
-    unknown = sorted({*arguments} - {*known})
+    unknown = sorted(name for name in arguments if name not in known)
     if not unknown:
         return
     from difflib import get_close_matches

@@ -20,6 +20,7 @@ from zarr_core.hierarchy.group import Group
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.rollback import Rollback
 from zarr_core.hierarchy.store_path import NodeOptions
+from zarr_core.metadata.attributes import check_attributes
 from zarr_core.metadata.group import GroupMetadata
 from zarr_core.normalize.array_metadata import (
     NEW_ARRAY,
@@ -28,7 +29,6 @@ from zarr_core.normalize.array_metadata import (
     parse_order,
     parse_shape,
 )
-from zarr_core.normalize.attributes import check_attributes
 from zarr_core.optional import with_advice
 
 if TYPE_CHECKING:

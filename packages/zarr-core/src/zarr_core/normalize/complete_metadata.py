@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import MetadataValidationError
 from zarr_core.interfaces.chunk_grid import ChunkGrid
+from zarr_core.metadata.attributes import check_attributes
 from zarr_core.metadata.validation import ARRAY_MEMBERS
 from zarr_core.metadata.validation_problem import ValidationProblem, first_token, problem_lines
 from zarr_core.normalize.array_metadata import (
@@ -20,7 +21,6 @@ from zarr_core.normalize.array_metadata import (
     new_array_metadata,
     parse_shape,
 )
-from zarr_core.normalize.attributes import check_attributes
 from zarr_core.normalize.chunk_shapes import AUTO, chunk_and_shard_shape, parse_lengths
 from zarr_core.normalize.codecs import SHARDING, TRANSPOSE, is_auto, parse_codec, parse_codecs
 from zarr_core.normalize.compare_metadata import (
