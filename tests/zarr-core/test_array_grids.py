@@ -68,16 +68,8 @@ GIVEN = {"chunk_grid": {"acme.differing": Differing}}
 
 def make(shape=(7, 6), lengths=((1, 4, 2), (3, 3)), **options):
     grid = {"name": "acme.differing", "configuration": {"lengths": lengths}}
-    return zarr.open_array(
-        None,
-        "w",
-        shape=shape,
-        chunks=grid,
-        dtype="i2",
-        extensions=GIVEN,
-        compressors=None,
-        **options,
-    )
+    with zarr.override_extensions(GIVEN):
+        return zarr.create_array(shape=shape, chunks=grid, dtype="i2", compressors=None, **options)
 
 
 def test_a_grid_may_be_given_as_an_object():

@@ -172,7 +172,11 @@ def create_array(
         if shape is not None and parse_shape(shape) != values.shape:
             raise ValueError(f"shape {parse_shape(shape)} is not that of data, {values.shape}")
         shape = values.shape
-    expected = None if metadata is None else _partial(metadata)
+    expected = None
+    if metadata is not None:
+        from zarr_core.normalize.partial_metadata import as_partial  # seldom needed
+
+        expected = as_partial(metadata)
     if shape is None and (expected is None or "shape" not in expected.document):
         as_data = hasattr(store, "__array__") or isinstance(store, list | tuple)
         hint = ": the first argument is the location; pass elements as data=" if as_data else ""
@@ -212,12 +216,6 @@ def create_array(
         if values is not None:
             _write_values(array, values)
     return array
-
-
-def _partial(metadata: Any) -> PartialArrayMetadata:
-    from zarr_core.normalize.partial_metadata import as_partial  # seldom needed
-
-    return as_partial(metadata)
 
 
 @with_advice

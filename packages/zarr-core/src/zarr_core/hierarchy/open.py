@@ -27,7 +27,6 @@ from zarr_core.registry.scope import override_extensions
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from zarr_core.engine.stored_node import StoredGroup
     from zarr_core.hierarchy.store_path import StoreLike
     from zarr_core.interfaces.store import Store
     from zarr_core.normalize.partial_metadata import PartialArrayMetadata
@@ -195,16 +194,7 @@ def open_group(
     return node
 
 
-@with_advice
-def open_consolidated(
-    store: StoreLike,
-    mode: Mode | None = None,
-    *,
-    path: str | None = None,
-    zarr_format: int | str | None = None,
-    storage_options: Mapping[str, Any] | None = None,
-    extensions: Mapping[str, Mapping[str, Any]] | None = None,
-) -> Group:
+def open_consolidated(store: StoreLike, mode: Mode | None = None, **options: Any) -> Group:
     """Open a group whose members are listed in its consolidated metadata.
 
     Parameters as for :func:`open_group`.  By default the group is opened for reading and writing,
@@ -215,10 +205,7 @@ def open_consolidated(
     ValueError
         If the group has no consolidated metadata.
     """
-    return open_group(
-        store, mode, path=path, zarr_format=zarr_format, storage_options=storage_options,
-        use_consolidated=True, extensions=extensions,
-    )  # fmt: skip
+    return open_group(store, mode, use_consolidated=True, **options)
 
 
 def _open(
@@ -270,8 +257,14 @@ def _open(
             store, path, format_, metadata, read_only=read_only,
             use_consolidated=options.use_consolidated, config=options.config,
         )  # fmt: skip
-        if options.metadata is not None or (options.match and create and kind is not Group):
-            _check(kind, stored, options.metadata, create if options.match else {})
+        if kind is not Group and (options.metadata is not None or (options.match and create)):
+            if isinstance(stored, StoredArray):
+                from zarr_core.normalize.constraints import check_array  # seldom needed
+
+                given = described(create) if options.match else {}
+                check_array(stored, options.metadata, given)
+            elif kind is Array:
+                raise NodeTypeError(stored.location, _IS_GROUP)
         return Array(stored) if isinstance(stored, StoredArray) else Group(stored)
 
 
@@ -290,21 +283,6 @@ def _create(
     return create_array(
         store, **location, config=options.config, metadata=options.metadata, **create
     )
-
-
-def _check(
-    kind: type[Array | Group] | None,
-    found: StoredArray | StoredGroup,
-    metadata: Any,
-    create: Mapping[str, Any],
-) -> None:
-    """Compare an existing node with what is expected of an array."""
-    if isinstance(found, StoredArray):
-        from zarr_core.normalize.constraints import check_array  # seldom needed
-
-        check_array(found, metadata, described(create))
-    elif kind is Array:
-        raise NodeTypeError(found.location, _IS_GROUP)
 
 
 def array_from_metadata(
