@@ -56,7 +56,7 @@ def _reject_attribute(*_: Any, **__: Any) -> NoReturn:
     )
 
 
-class MetadataAttributes(_read_only_class(dict, _DICT_CHANGES, _reject_attribute)):  # type: ignore[misc]
+class MetadataAttributes(_read_only_class(dict, _DICT_CHANGES, _reject_attribute)):  # type: ignore[misc]  # a dynamic base
     """The attributes in metadata, which cannot be changed; nodes with equal metadata share them."""
 
     def __getitem__(self, name: str) -> Any:
