@@ -275,7 +275,7 @@ GROUP = """
 CREATE = """
     store shape dtype data chunks shards filters compressors serializer fill_value
     zarr_format attributes chunk_key_encoding dimension_names storage_options overwrite
-    config write_data
+    config
 """
 
 

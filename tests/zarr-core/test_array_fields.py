@@ -53,8 +53,8 @@ def elements(count):
 
 @pytest.fixture(params=[None, 4], ids=["chunks", "shards"])
 def places(request):
-    return zarr.create_array(
-        data=elements(7), dtype="acme.place", chunks=2, shards=request.param, extensions=GIVEN
+    return zarr.open_array(
+        data=elements(7), dtype=PLACE, chunks=2, shards=request.param, mode="w", extensions=GIVEN
     )
 
 
@@ -147,9 +147,9 @@ def test_writers_of_different_fields_lose_nothing(places):
 
 
 def test_damage_is_located_when_a_field_is_written(tmp_path):
-    array = zarr.create_array(
+    array = zarr.open_array(
         tmp_path / "a", data=elements(4), dtype="acme.place", chunks=2, compressors="gzip",
-        extensions=GIVEN,
+        mode="w", extensions=GIVEN,
     )  # fmt: skip
     (tmp_path / "a" / "c" / "1").write_bytes(b"no gzip")
     with pytest.raises(ChunkDecodeError, match="c/1"):

@@ -68,17 +68,16 @@ GIVEN = {"chunk_grid": {"acme.differing": Differing}}
 
 def make(shape=(7, 6), lengths=((1, 4, 2), (3, 3)), **options):
     grid = {"name": "acme.differing", "configuration": {"lengths": lengths}}
-    return zarr.create_array(
-        shape=shape, chunks=grid, dtype="int16", extensions=GIVEN, compressors=None, **options
-    )
+    with zarr.override_extensions(GIVEN):
+        return zarr.create_array(shape=shape, chunks=grid, dtype="i2", compressors=None, **options)
 
 
 def test_a_grid_may_be_given_as_an_object():
     grid = Differing(((1, 4, 2), (3, 3)))
-    array = zarr.create_array(shape=(7, 6), chunks=grid, extensions=GIVEN)
+    array = zarr.open_array(shape=(7, 6), chunks=grid, mode="w", extensions=GIVEN)
     assert array.metadata.chunk_grid == make().metadata.chunk_grid
     with pytest.raises(ValueError, match="shards cannot be combined with a chunk grid"):
-        zarr.create_array(shape=(7, 6), chunks=grid, shards=8, extensions=GIVEN)
+        zarr.open_array(shape=(7, 6), chunks=grid, shards=8, mode="w", extensions=GIVEN)
 
 
 @settings(max_examples=40, deadline=None)
@@ -137,8 +136,8 @@ def test_codecs_that_fit_some_chunks_only():
 
     def create(lengths, size, **options):
         grid = {"name": "acme.differing", "configuration": {"lengths": [lengths]}}
-        return zarr.create_array(
-            store, shape=size, chunks=grid, dtype="int8", extensions=given, compressors=None,
+        return zarr.open_array(
+            store, "w", shape=size, chunks=grid, dtype="i1", extensions=given, compressors=None,
             serializer="acme.of_three", **options,
         )  # fmt: skip
 
@@ -175,8 +174,8 @@ def test_keys_for_some_chunks_only():
     options = {"dtype": "int8", "chunks": 1, "chunk_key_encoding": "acme.few"}
     given = {"chunk_key_encoding": {"acme.few": Few}}
     with pytest.raises(MetadataValidationError, match="/chunk_key_encoding.*100 chunks only"):
-        zarr.create_array(shape=101, extensions=given, **options)
-    array = zarr.create_array(shape=99, extensions=given, **options)
+        zarr.open_array(shape=101, mode="w", extensions=given, **options)
+    array = zarr.open_array(shape=99, mode="w", extensions=given, **options)
     for change in (lambda: array.resize(101), lambda: array.append([1, 2])):
         with pytest.raises(MetadataValidationError, match="100 chunks only"):
             change()

@@ -323,3 +323,17 @@ def test_values_of_attributes_are_lists_and_dictionaries_and_copies_are_ordinary
     group.attrs["list"] = changed
     group.attrs["same"] = value
     assert group.attrs.asdict() == {"list": [*value, 3], "same": value}
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_attributes_of_the_metadata_are_read_only(zarr_format):
+    group = zarr.create_group(attributes={"n": [1, {"x": 2}]}, zarr_format=zarr_format)
+    array = group.create_array("a", shape=3, attributes=group.attrs)
+    for node in (group, array, zarr.open(group.store), zarr.open_group({}, "w")):
+        attributes, before = node.metadata.attributes, node.attrs.asdict()
+        with pytest.raises(TypeError, match=r"as in array.attrs\['name'\] = value"):
+            attributes["n"] = 2
+        with pytest.raises(TypeError, match="within attributes"):
+            attributes.get("n", group.metadata.attributes["n"]).append(3)
+        node.metadata.to_json().setdefault("attributes", {})["n"] = 3
+        assert (attributes, dict(attributes)) == (before, before)

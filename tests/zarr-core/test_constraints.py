@@ -209,11 +209,11 @@ def test_metadata_is_compared_also_without_match(place):
         ({"dimension_names": [None]}, []),
         ({"chunk_key_encoding": "/"}, []),
         ({"chunk_key_encoding": "."}, ["/chunk_key_encoding/configuration/separator"]),
-        ({"storage_transformers": ["acme"]}, ["/storage_transformers"]),
+        ({"metadata": {"storage_transformers": ["acme"]}}, ["/storage_transformers"]),
         ({"data": [1, 2, 3, 4]}, []),
         ({"data": [1, 2, 3]}, ["/shape"]),
         ({"data": np.zeros(4)}, ["/data_type"]),
-        ({"overwrite": False, "write_data": False}, []),
+        ({"overwrite": False}, []),
     ],
 )  # fmt: skip
 def test_given_arguments_are_compared(place, arguments, pointers):

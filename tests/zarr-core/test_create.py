@@ -69,7 +69,7 @@ def test_data_gives_shape_and_dtype():
     assert zarr.create_array(data=[1, 2], shape=2).shape == (2,)
     with pytest.raises(ValueError, match=r"shape \(3,\) is not that of data, \(2,\)"):
         zarr.create_array(data=[1, 2], shape=3)
-    empty = zarr.create_array(data=[1, 2], write_data=False)
+    empty = zarr.empty_like([1, 2])
     assert empty[...].tolist() == [0, 0]
 
 
@@ -243,13 +243,6 @@ def test_attributes():
             make(attributes={"bad": object()})
 
 
-def test_storage_transformers():
-    with pytest.raises(UnknownExtensionError, match=r"acme\.cache"):
-        zarr.create_array(shape=2, storage_transformers=["acme.cache"])
-    with pytest.raises(TypeError, match="5 is not a storage transformer"):
-        zarr.create_array(shape=2, storage_transformers=[5])
-
-
 @pytest.mark.parametrize("name", ["..", "a/../b", "__reserved", "a/zarr.json", "a\0b", "."])
 def test_names_that_break_the_grammar(name, tmp_path):
     group = zarr.create_group(tmp_path / "g")
@@ -362,12 +355,12 @@ def test_override_of_a_call_applies_to_one_array():
             return self.encode(data, decoded_size)
 
     given = {"codec": {"acme.flip": Flip}}
-    array = zarr.create_array(data=[1, 2], compressors=["acme.flip"], extensions=given)
+    array = zarr.open_array(data=[1, 2], compressors=["acme.flip"], mode="w", extensions=given)
     assert document(array)["codecs"][-1]["name"] == "acme.flip"
     with pytest.raises(UnknownExtensionError, match=r"acme\.flip"):
         zarr.open(array.store)
     array.attrs["a"] = 1
     array.resize(3)
     assert array[...].tolist() == [1, 2, 0]
-    same = zarr.create_array(shape=2, compressors=[Flip()], extensions=given)
+    same = zarr.open_array(shape=2, compressors=[Flip()], mode="w", extensions=given)
     assert "acme.flip" in repr(same)

@@ -140,8 +140,8 @@ def test_assigned_values_are_converted_by_the_data_type():
                 raise OverflowError("two bytes hold less")
             return number.astype("<u2").view(self.numpy_dtype)
 
-    array = zarr.create_array(
-        shape=4, chunks=3, dtype="r16", extensions={"data_type": {"r16": Halves}}
+    array = zarr.open_array(
+        shape=4, chunks=3, dtype="r16", mode="w", extensions={"data_type": {"r16": Halves}}
     )
     array[0] = 0x201
     array[1:3] = np.array([0x403, 0x605])

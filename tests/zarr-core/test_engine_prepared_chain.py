@@ -24,7 +24,8 @@ class Negative(ArrayToArrayCodec):
 
 
 def test_parts_of_chunks_behind_a_filter_that_knows_only_wholes():
-    array = zarr.create_array(
+    array = zarr.open_array(
+        mode="w",
         data=VALUES,
         chunks=(4, 3),
         filters=[Negative()],
@@ -48,7 +49,8 @@ def test_parts_of_shards_behind_a_filter_that_knows_only_wholes():
             "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
         },
     }
-    array = zarr.create_array(
+    array = zarr.open_array(
+        mode="w",
         data=VALUES,
         chunks=(4, 6),
         filters=[Negative()],

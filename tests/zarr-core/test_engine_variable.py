@@ -117,7 +117,7 @@ def shards(request):
 
 def make(place, kind, **arguments):
     arguments = {"shape": VALUES.shape, "chunks": (4, 3), "compressors": None} | arguments
-    return zarr.create_array(place, dtype=kind, extensions=CODE, **arguments)
+    return zarr.open_array(place, dtype=kind, mode="w", extensions=CODE, **arguments)
 
 
 @pytest.mark.parametrize("compressors", [None, "acme.doubled"])
@@ -271,7 +271,9 @@ class Other(Lines):
 
 def test_decoding_to_other_strings_is_a_failure_of_the_codec():
     code = {**CODE, "codec": {"acme.lines": Other}}
-    array = zarr.create_array(shape=2, dtype="acme.words", extensions=code, compressors=None)
+    array = zarr.open_array(
+        None, "w", shape=2, dtype="acme.words", extensions=code, compressors=None
+    )
     array[0] = "a"
     with pytest.raises(ChunkDecodeError, match="instead of shape"):
         array[...]
@@ -304,7 +306,7 @@ def test_it_can_be_described_and_pickled(kind):
     assert kind in f"{array.info}"
     assert array.nbytes == VALUES.size * array.dtype.itemsize
     # The data type is kept, which cannot be derived from the dtype object.
-    copy = zarr.create_array(data=array, extensions=CODE, compressors=None)
+    copy = zarr.open_array(data=array, mode="w", extensions=CODE, compressors=None)
     assert copy.metadata.data_type.name == kind
     assert copy[...].tolist() == VALUES.tolist()
     with zarr.override_extensions(CODE):

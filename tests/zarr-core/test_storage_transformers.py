@@ -49,6 +49,10 @@ def by(mark, **more):
     return {"name": "acme.mark", "configuration": {"mark": mark, **more}}
 
 
+def through(*transformers):
+    return {"metadata": {"storage_transformers": [*transformers]}}
+
+
 @pytest.fixture(autouse=True)
 def known():
     with zarr.override_extensions({"storage_transformer": {"acme.mark": Mark}}):
@@ -64,7 +68,7 @@ def test_the_first_is_nearest_to_the_array(store):
     transformers = [by("1"), by("2")]
     array = zarr.create_array(
         store, path="a", shape=4, chunks=2, dtype="u1", compressors=[],
-        storage_transformers=transformers,
+        **through(*transformers),
     )  # fmt: skip
     array[:3] = [7, 8, 9]
     assert store.get("a/c/0") == b"21\x07\x08"
@@ -76,20 +80,18 @@ def test_the_first_is_nearest_to_the_array(store):
     assert sorted(store.list_prefix("a/c/")) == ["a/c/0"]
 
 
-def test_one_need_not_stand_in_a_list(store):
-    zarr.create_array(store, shape=4, dtype="u1", compressors=None, storage_transformers=by("1"))
+def test_an_unknown_one_is_refused(store):
+    zarr.create_array(store, shape=4, dtype="u1", compressors=None, **through(by("1")))
     zarr.open_array(store, mode="r+")[...] = 7
     assert store.get("c/0") == b"1\x07\x07\x07\x07"
     with pytest.raises(UnknownExtensionError, match=r"'acme\.unknown'"):
-        zarr.create_array(shape=4, storage_transformers="acme.unknown")
+        zarr.create_array(shape=4, **through("acme.unknown"))
 
 
 def test_a_transformer_rejects_arrays_that_it_does_not_fit(store):
-    zarr.create_array(store, shape=(4, 4), storage_transformers=[by("x", ndim=2)])
+    zarr.create_array(store, shape=(4, 4), **through(by("x", ndim=2)))
     with pytest.raises(MetadataValidationError, match="/storage_transformers/1: for 1 dim") as it:
-        zarr.create_array(
-            MemoryStore(), shape=(4, 4), storage_transformers=[by("x"), by("y", ndim=1)]
-        )
+        zarr.create_array(MemoryStore(), shape=(4, 4), **through(by("x"), by("y", ndim=1)))
     assert [problem.pointer for problem in it.value.problems] == ["/storage_transformers/1"]
 
 
@@ -110,7 +112,7 @@ def test_codecs_report_their_own_errors(store):
     transformers = [{"name": "acme.said", "configuration": {"mark": "big"}}, by("2")]
     with zarr.override_extensions({"storage_transformer": {"acme.said": Said}}):
         array = zarr.create_array(
-            store, shape=1, dtype="u2", compressors=[], storage_transformers=transformers
+            store, shape=1, dtype="u2", compressors=[], **through(*transformers)
         )
         array[:] = 1
         assert store.get("c/0") == b"2\x00\x01"
@@ -119,13 +121,11 @@ def test_codecs_report_their_own_errors(store):
         assert array.codecs[0].configuration == {"endian": "little"}
         # In reverse order, the first transforms the store, and then so does the second.
         with pytest.raises(AssertionError, match="codecs say"):
-            zarr.create_array(
-                MemoryStore(), shape=1, dtype="u2", storage_transformers=transformers[::-1]
-            )
+            zarr.create_array(MemoryStore(), shape=1, dtype="u2", **through(*transformers[::-1]))
 
 
 def test_unknown_extension_is_ignored_if_permitted(store):
-    zarr.create_array(store, shape=4, dtype="u1", storage_transformers=[by("x")])[:] = 5
+    zarr.create_array(store, shape=4, dtype="u1", **through(by("x")))[:] = 5
     document = json.loads(store.get("zarr.json"))
     unknown = {"name": "acme.unknown", "must_understand": False}
     document["storage_transformers"].insert(0, unknown)

@@ -253,7 +253,6 @@ def test_extensions_of_the_array_are_used():
 
         decode = encode
 
-    array = zarr.create_array(
-        shape=4, compressors="acme.reversed", extensions={"codec": {"acme.reversed": Reversed}}
-    )
+    with zarr.override_extensions({"codec": {"acme.reversed": Reversed}}):
+        array = zarr.create_array(shape=4, compressors="acme.reversed")
     assert "acme.reversed by this process" in said(array._repr_html_())

@@ -301,7 +301,7 @@ def test_concurrent_attribute_changes_lose_nothing(store):
 def test_concurrent_creation_has_one_winner(store):
     def attempt(_):
         try:
-            return make(store, "a", write_data=False) is not None
+            return make(store, "a") is not None
         except NodeExistsError:
             return False
 

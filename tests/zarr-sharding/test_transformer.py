@@ -48,15 +48,17 @@ def how(request):
 
 
 def by(*counts):
-    return {
-        "name": "sharding",
-        "configuration": {"type": "indexed", "chunks_per_shard": list(counts)},
-    }
+    configuration = {"type": "indexed", "chunks_per_shard": list(counts)}
+    return {"name": "sharding", "configuration": configuration}
+
+
+def through(*transformers):
+    return {"metadata": {"storage_transformers": [*transformers]}}
 
 
 def create(store, shape=(10, 9), counts=(2, 2), **options):
     options = {"chunks": (2, 3), "dtype": "int32", "fill_value": -1, **options}
-    return zarr.create_array(store, shape=shape, storage_transformers=[by(*counts)], **options)
+    return zarr.create_array(store, shape=shape, **through(by(*counts)), **options)
 
 
 def numbers(*shape):
@@ -116,7 +118,7 @@ def test_metadata_document(how):
 
 def test_without_dimensions(how):
     store = MemoryStore()
-    array = zarr.create_array(store, shape=(), dtype="f8", storage_transformers=[by()])
+    array = zarr.create_array(store, shape=(), dtype="f8", **through(by()))
     array[...] = 2.5
     assert zarr.open(store)[...] == 2.5
     assert chunk_keys(store) == ["c"]
@@ -127,7 +129,7 @@ def test_below_a_group(how):
     store = MemoryStore()
     group = zarr.create_group(store)
     array = group.create_array("b/c0", shape=(8,), chunks=(2,), dtype="i4", fill_value=9,
-                               storage_transformers=[by(2)])  # fmt: skip
+                               **through(by(2)))  # fmt: skip
     array[:] = numbers(8)
     assert sorted(store.list_prefix("b/c0/c/")) == ["b/c0/c/0", "b/c0/c/1"]
     copied = zarr.copy(array, group, "copy")
@@ -141,7 +143,7 @@ def test_below_a_group(how):
 def test_shards_of_shards(how):
     store = MemoryStore()
     array = zarr.create_array(store, shape=(64,), chunks=(1,), dtype="i4", fill_value=-1,
-                              storage_transformers=[by(4), by(8)])  # fmt: skip
+                              **through(by(4), by(8)))  # fmt: skip
     array[:] = numbers(64)
     assert chunk_keys(store) == ["c/0", "c/1"]
     array[3:40:5] = -1
@@ -181,7 +183,7 @@ def test_error_contains_key_of_damaged_shard(how):
 def test_threads_that_write_into_one_shard_lose_nothing(how, tmp_path):
     array = zarr.create_array(
         tmp_path / "a.zarr", shape=(16, 16), chunks=(2, 2), dtype="i4", fill_value=-1,
-        storage_transformers=[by(8, 8)],
+        **through(by(8, 8)),
     )  # fmt: skip
     expected = numbers(16, 16)
 
@@ -219,9 +221,9 @@ def test_the_codec_reads_the_same(shape, chunks, counts, writes, compressor, cod
         one, shape=shape, chunks=sizes, dtype="int16", fill_value=-1, filters=[], compressors=[],
         serializer={"name": "sharding_indexed", "configuration": sharding},
     )  # fmt: skip
-    b = create(other, shape, counts, chunks=chunks, dtype="int16",
-               compressors=[compressor] if compressor else [],
-               extensions={"storage_transformer": {"sharding": OfTheStore}})  # fmt: skip
+    with zarr.override_extensions({"storage_transformer": {"sharding": OfTheStore}}):
+        b = create(other, shape, counts, chunks=chunks, dtype="int16",
+                   compressors=[compressor] if compressor else [])  # fmt: skip
     expected = np.full(shape, -1, "int16")
     for first, second, third, fourth, value in writes:
         part = np.s_[min(first, third) : max(first, third), min(second, fourth) :]

@@ -248,7 +248,7 @@ def test_arrays_and_groups_are_opened_with_locks(tmp_path, kind):
         synchronizer = ProcessSynchronizer(tmp_path / "locks")
     else:
         synchronizer = ThreadSynchronizer()
-    root = zarr.open_group(tmp_path / "a", "w", synchronizer=synchronizer)
+    root = zarr.open_group(SynchronizedStore(LocalStore(tmp_path / "a"), synchronizer), "w")
     root.zeros("x", shape=4, chunks=4, dtype="i1")[1] = 5
     assert root["x"].store.synchronizer is synchronizer
     assert zarr.open(tmp_path / "a")["x"][...].tolist() == [0, 5, 0, 0]
@@ -258,10 +258,11 @@ def test_arrays_and_groups_are_opened_with_locks(tmp_path, kind):
 @pytest.mark.parametrize("kind", ["threads", "processes"])
 def test_locks_are_reentrant(kind, tmp_path):
     locks = ThreadSynchronizer() if kind == "threads" else ProcessSynchronizer(tmp_path / "locks")
-    root = zarr.create_group(tmp_path / "x.zarr", synchronizer=locks)
-    array = zarr.create_array(root.store, path="a", shape=4, dtype="int8", synchronizer=locks)
+    root = zarr.create_group(SynchronizedStore(LocalStore(tmp_path / "x.zarr"), locks))
+    twice = SynchronizedStore(root.store, locks)
+    array = zarr.create_array(twice, path="a", shape=4, dtype="int8")
     array[1] = 5
-    assert zarr.open_array(root, path="a", synchronizer=locks)[1] == 5
+    assert zarr.open_array(twice, path="a")[1] == 5
     with locks["k"]:
         with locks["k"]:
             assert is_locked(locks, "k")

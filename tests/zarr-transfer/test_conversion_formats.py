@@ -139,9 +139,9 @@ def test_storage_transformers_become_codecs():
     source, dest = zarr.MemoryStore(), zarr.MemoryStore()
     zarr.create_array(
         source, data=NUMBERS, chunks=(2, 2), compressors="gzip",
-        storage_transformers=[
+        metadata={"storage_transformers": [
             {"name": "sharding", "configuration": {"type": "indexed", "chunks_per_shard": [2, 2]}}
-        ],
+        ]},
     )  # fmt: skip
     done = convert(source, dest, zarr_format="draft")
     assert np.array_equal(zarr.open(dest, zarr_format="draft")[...], NUMBERS)

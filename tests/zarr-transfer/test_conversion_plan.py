@@ -262,7 +262,7 @@ def test_filters_that_change_elements_are_not_dropped_silently():
 def test_code_is_given_for_the_call():
     source, codec = zarr.MemoryStore(), {"codec": {"acme.flip": Flip}}
     values = np.arange(6, dtype="u1")
-    zarr.create_array(source, data=values, compressors="acme.flip", extensions=codec)
+    zarr.open_array(source, data=values, compressors="acme.flip", mode="w", extensions=codec)
     with pytest.raises(ConversionError, match=r"acme\.flip"):
         convert(source, zarr.MemoryStore(), chunks=2)
     assert plan_conversion(source, zarr.MemoryStore(), chunks=2, extensions=codec).problems == ()

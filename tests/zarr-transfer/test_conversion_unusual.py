@@ -82,7 +82,7 @@ def test_storage_transformers_that_codecs_cannot_replace():
     source, code = zarr.MemoryStore(), {"storage_transformer": {"acme.suffix": Suffix}}
     with zarr.override_extensions(code):
         zarr.create_array(
-            source, data=VALUES, chunks=(2, 2), storage_transformers=[{"name": "acme.suffix"}]
+            source, data=VALUES, chunks=2, metadata={"storage_transformers": ["acme.suffix"]}
         )
         assert source.exists("c/0/0.x")
         same, others, older = (zarr.MemoryStore() for _ in range(3))

@@ -23,7 +23,7 @@ def store():
     store = zarr.MemoryStore()
     sealed = {"name": "acme.sealed", "configuration": CONFIGURATION}
     array = zarr.create_array(
-        store, shape=4, chunks=2, dtype="uint8", storage_transformers=[sealed]
+        store, shape=4, chunks=2, dtype="uint8", metadata={"storage_transformers": [sealed]}
     )
     array[...] = np.arange(1, 5, dtype="uint8")
     return store

@@ -113,7 +113,8 @@ def from_array(store: Any, *, data: Any, write_data: bool = True, **options: Any
     """
     kept = {key: value for key, value in options.items() if not _is_keep(value)}
     if not isinstance(data, Array):
-        created: Array = create_array(store, data=data, write_data=write_data, **kept)
+        given = {"data": data, "store": store} if write_data else {"like": data, "store": store}
+        created: Array = (create_array if write_data else empty_like)(**given, **kept)
         return created
     for name in ("chunks", "shards"):
         if isinstance(kept.get(name), str):  # "auto"

@@ -119,14 +119,13 @@ _WITHOUT_EFFECT: dict[str, tuple[tuple[Any, ...], str]] = {
         "metadata and chunks are in one store; pass a zarr_core.Store that separates them by key",
     ),
     "compression": ((), 'pass compressors="gzip", a definition or a codec of numcodecs'),
-    "compression_opts": (
-        (),
-        'pass compressors={"name": "gzip", "configuration": {"level": 5}}',
-    ),
+    "compression_opts": ((), 'pass compressors={"name": "gzip", "configuration": {"level": 5}}'),
     "expand": ((True, False), ""),
     "meta_array": ((), "results are NumPy arrays; copy them to another device afterwards"),
     "partial_decompress": ((True, False), ""),
     "read_only": ((False,), "open the array with mode='r' after it is created"),
+    "storage_transformers": (((), []), "pass them as a member of metadata"),
+    "synchronizer": ((), "open zarr_stores.synchronized_store.SynchronizedStore"),
 }
 
 V2_ARGUMENTS = frozenset(_TRANSLATED) | frozenset(_WITHOUT_EFFECT)

@@ -221,8 +221,6 @@ def identical(one: JSON, other: JSON) -> bool:
     """
     if one is other:
         return True
-    if type(one) is not type(other) and not (isinstance(one, float) and isinstance(other, float)):
-        return False
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(
             value is other[key] or identical(value, other[key]) for key, value in one.items()
@@ -230,7 +228,7 @@ def identical(one: JSON, other: JSON) -> bool:
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(map(identical, one, other))
     if not isinstance(one, float) or not isinstance(other, float):
-        return one == other
+        return type(one) is type(other) and one == other
     if DecimalNumber in (type(one), type(other)):
         return decimal_of(one) == decimal_of(other)
     same = one == other or (one != one and other != other)

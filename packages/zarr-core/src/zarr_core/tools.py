@@ -60,7 +60,7 @@ _NAMES = {
     "zarr_core.names": (
         "CHECKPOINT_NAME MANIFEST_NAMES is_node_name is_reserved_name join normalise_path"
     ),
-    "zarr_core.normalize.attributes": "check_attributes",
+    "zarr_core.metadata.attributes": "check_attributes",
     "zarr_core.normalize.chunk_shapes": "CHUNK_BYTES SHARD_BYTES divisor_below parse_lengths",
     "zarr_core.normalize.data_types": "data_type_for",
     "zarr_core.optional": "optional_function",

@@ -67,6 +67,7 @@ from zarr_core.interfaces.progress import reporting as reporting
 from zarr_core.interfaces.selection import MaskIndexer as MaskIndexer
 from zarr_core.interfaces.store import NewValue as NewValue
 from zarr_core.log import log as log
+from zarr_core.metadata.attributes import check_attributes as check_attributes
 from zarr_core.metadata.consolidated import ConsolidatedMetadata as ConsolidatedMetadata
 from zarr_core.metadata.nonstandard import number_from_text as number_from_text
 from zarr_core.metadata.schema import Schema as Schema
@@ -78,7 +79,6 @@ from zarr_core.names import is_node_name as is_node_name
 from zarr_core.names import is_reserved_name as is_reserved_name
 from zarr_core.names import join as join
 from zarr_core.names import normalise_path as normalise_path
-from zarr_core.normalize.attributes import check_attributes as check_attributes
 from zarr_core.normalize.chunk_shapes import CHUNK_BYTES as CHUNK_BYTES
 from zarr_core.normalize.chunk_shapes import SHARD_BYTES as SHARD_BYTES
 from zarr_core.normalize.chunk_shapes import divisor_below as divisor_below

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
     from contextlib import AbstractContextManager
 
-    from zarr_core.extension import Store
-
 __all__ = ["ProcessSynchronizer", "Synchronizer", "ThreadSynchronizer"]
 
 # First and longest delay between attempts to acquire a lock of another process, in seconds.
@@ -79,10 +77,6 @@ class ThreadSynchronizer:
     def __getitem__(self, item: str) -> AbstractContextManager[Any]:
         return _lock_among_threads(self, check_key(item))
 
-    def wrap(self, store: Store) -> Store:
-        """Return a store with these locks; called by ``open(..., synchronizer=...)``."""
-        return _synchronized(store, self)
-
 
 class ProcessSynchronizer:
     """File locks that exclude threads of all processes that use the same directory.
@@ -120,10 +114,6 @@ class ProcessSynchronizer:
     def __getitem__(self, item: str) -> AbstractContextManager[None]:
         return self._held(check_key(item))
 
-    def wrap(self, store: Store) -> Store:
-        """Return a store with these locks; called by ``open(..., synchronizer=...)``."""
-        return _synchronized(store, self)
-
     @contextmanager
     def _held(self, key: str) -> Iterator[None]:
         # These locks belong to the process, and closing any descriptor of the file releases
@@ -156,9 +146,3 @@ class ProcessSynchronizer:
 
     def __reduce__(self) -> tuple[type[ProcessSynchronizer], tuple[str]]:
         return type(self), (self.path,)
-
-
-def _synchronized(store: Store, synchronizer: Synchronizer) -> Store:
-    from zarr_stores.synchronized_store import SynchronizedStore  # circular import
-
-    return SynchronizedStore(store, synchronizer)

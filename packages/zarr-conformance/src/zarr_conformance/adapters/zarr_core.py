@@ -182,7 +182,7 @@ def _create_array(request: Mapping[str, Any]) -> Any:
         fill_value=kind.fill_value_from_json(document["fill_value"]),
         chunk_key_encoding=ExtensionDefinition.from_json(document["chunk_key_encoding"]),
         dimension_names=document.get("dimension_names"),
-        storage_transformers=document.get("storage_transformers", ()),
+        metadata={"storage_transformers": document.get("storage_transformers", [])},
         **common,
     )
 
@@ -211,6 +211,9 @@ def _fill_value(value: Any, dtype: np.dtype[Any]) -> Any:
 def _draft(document: Mapping[str, Any]) -> dict[str, Any]:
     grid = document["chunk_grid"]
     configuration = {"separator": grid["separator"], "scalar": "c"}
+    given = document.get("storage_transformers", ())
+    parts = [{"type": it["type"], **it["configuration"]} for it in given]
+    transformers = [{"name": "sharding", "configuration": part} for part in parts]
     return {
         "dtype": document["data_type"],
         "chunks": grid["chunk_shape"],
@@ -220,10 +223,7 @@ def _draft(document: Mapping[str, Any]) -> dict[str, Any]:
             {"id": it["type"].split("/")[-2], **it["configuration"]}
             for it in document.get("codecs", ())
         ],
-        "storage_transformers": [
-            {"name": "sharding", "configuration": {"type": it["type"], **it["configuration"]}}
-            for it in document.get("storage_transformers", ())
-        ],
+        "metadata": {"storage_transformers": transformers},
         "chunk_key_encoding": {"name": "v3_draft", "configuration": configuration},
     }
 

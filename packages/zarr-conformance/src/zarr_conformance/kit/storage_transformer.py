@@ -39,12 +39,9 @@ class StorageTransformerTests(ExtensionTests):
 
     def array(self, configuration: Mapping[str, Any]) -> zarr.Array:
         """A small array in memory that is stored through the transformer."""
+        made = {"storage_transformers": [ExtensionDefinition(self.name, configuration)]}
         return zarr.create_array(
-            shape=self.shape,
-            chunks=(4,) * len(self.shape),
-            dtype="int32",
-            compressors=None,
-            storage_transformers=[ExtensionDefinition(self.name, configuration)],
+            shape=self.shape, chunks=4, dtype="int32", compressors=None, metadata=made
         )
 
     def _transformed(self, configuration: Mapping[str, Any]) -> tuple[Any, Any]:

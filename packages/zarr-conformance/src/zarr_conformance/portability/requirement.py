@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, partial
 from itertools import product
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -267,14 +267,17 @@ def create_portable_array(store: Any, libraries: str | Iterable[str], **options:
     requirement = Requirement(libraries)
     path, parent = _path_and_format(store, options)
     described = {name: value for name, value in options.items() if name not in _OF_THE_STORE}
+    data, create = described.pop("data", None), zarr_core.create_array
+    if isinstance(data, zarr_core.Array):
+        described = {"shape": data.shape, "dtype": data.metadata.data_type, **described}
+    elif data is not None:
+        create = partial(zarr_core.empty_like, data)
     fewest: list[tuple[str, str]] | None = None
     refusal: ZarrError | None = None
     for choice in _choices(options, parent):
         memory = zarr_core.MemoryStore()
         try:
-            trial = zarr_core.create_array(
-                memory, **(described | choice | {"path": path, "write_data": False})
-            )
+            trial = create(**(described | choice | {"store": memory, "path": path}))
         except ZarrError as error:  # one of the formats may not have the data type, for example
             refusal = error if refusal is None else refusal
             continue
@@ -289,7 +292,7 @@ def create_portable_array(store: Any, libraries: str | Iterable[str], **options:
     raise MetadataValidationError(Location("new array", path), found)
 
 
-_OF_THE_STORE = ("storage_options", "synchronizer", "overwrite")
+_OF_THE_STORE = ("storage_options", "overwrite")
 
 
 def _choices(options: Mapping[str, Any], parent: int | str | None) -> Iterator[dict[str, Any]]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, MutableMapping
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
-from zarr_core.normalize.attributes import check_attributes
+from zarr_core.metadata.attributes import check_attributes, read_only
 from zarr_core.strictjson import plain_floats
 
 if TYPE_CHECKING:
@@ -13,38 +13,6 @@ if TYPE_CHECKING:
 
     from zarr_core.definition import JSON
     from zarr_core.hierarchy.node import Node
-
-
-def _reject_change(value: Any, *_: Any, **__: Any) -> NoReturn:
-    """Raise a TypeError instead of forgetting the change."""
-    kind = "list" if isinstance(value, list) else "dictionary"
-    raise TypeError(
-        f"cannot change a {kind} within attributes: it is not stored. Change a copy and assign it, "
-        "as in value = attrs.asdict()['name']; ...; attrs['name'] = value"
-    )
-
-
-def _read_only_class(kind: type, names: str) -> type[Any]:
-    """A class whose copies, also those of pickle, are ordinary lists or dictionaries."""
-    members: dict[str, Any] = dict.fromkeys(names.split(), _reject_change)
-    members["__reduce__"] = lambda value: (kind, (kind(value),))
-    return type(f"ReadOnly{kind.__name__.title()}", (kind,), members)
-
-
-_CHANGES = "__delitem__ __setitem__ clear pop "
-ReadOnlyList = _read_only_class(
-    list, _CHANGES + "__iadd__ __imul__ append extend insert remove reverse sort"
-)
-ReadOnlyDict = _read_only_class(dict, _CHANGES + "__ior__ popitem setdefault update")
-
-
-def _read_only(value: JSON) -> Any:
-    """Return a value with plain floats that cannot be changed."""
-    if isinstance(value, dict):
-        return ReadOnlyDict({name: _read_only(item) for name, item in value.items()})
-    if isinstance(value, list):
-        return ReadOnlyList([_read_only(item) for item in value])
-    return float(value) if isinstance(value, float) else value
 
 
 class Attributes(MutableMapping[str, Any]):
@@ -73,8 +41,8 @@ class Attributes(MutableMapping[str, Any]):
         self._node = node
 
     def __getitem__(self, name: str) -> Any:
-        # Not the stored value, because nodes with equal metadata share it.
-        return _read_only(self._node.metadata.attributes[name])
+        value = dict.__getitem__(self._node.stored.metadata.attributes, name)
+        return read_only(value, True)
 
     def __contains__(self, name: object) -> bool:
         return name in self._node.metadata.attributes

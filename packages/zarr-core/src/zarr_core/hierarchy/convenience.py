@@ -11,7 +11,7 @@ import numpy as np
 from zarr_core.errors import NodeExistsError, NodeNotFoundError, StoreReadOnlyError
 from zarr_core.formats.detect import format_of_new
 from zarr_core.hierarchy.array import Array
-from zarr_core.hierarchy.create import argument_names, create_array, create_group, like_options
+from zarr_core.hierarchy.create import ARRAY_ARGUMENTS, create_array, create_group, like_options
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.open import open as open_node
 from zarr_core.hierarchy.open import open_group
@@ -22,6 +22,7 @@ from zarr_core.hierarchy.store_path import (
     refuse_misspelt,
 )
 from zarr_core.location import Location
+from zarr_core.registry.scope import override_extensions
 from zarr_core.threads import concurrent_map
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     Shape = int | Sequence[int]
 
 # Arguments of ``save_array`` that describe the location.
-_LOCATION = {"path", "zarr_format", "overwrite", "storage_options", "synchronizer"}
+_LOCATION = {"path", "zarr_format", "overwrite", "storage_options"}
 
 
 def array(data: Any, *, store: StoreLike = None, **options: Any) -> Array:
@@ -104,7 +105,8 @@ def empty_like(like: Any, **options: Any) -> Array:
         default filters, serializer and fill value; other ``chunks`` imply no shards; another
         number of dimensions implies default chunks.
     """
-    return create(**{**like_options(like, options), **options})
+    with override_extensions(like.stored.extensions if isinstance(like, Array) else None):
+        return create(**{**like_options(like, options), **options})
 
 
 def zeros_like(like: Any, **options: Any) -> Array:
@@ -190,7 +192,7 @@ def _all_named(arrays: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]
             f"cannot save two arrays as {both[0]!r}: unnamed arrays are called arr_0, arr_1, ...; "
             "rename the keyword argument"
         )
-    arguments = argument_names() | signature(open_node).parameters.keys()
+    arguments = ARRAY_ARGUMENTS | signature(open_node).parameters.keys()
     if wrong := sorted(named.keys() & arguments):
         raise TypeError(
             f"{wrong[0]!r} is an argument of create_array and open, and cannot be the name of a saved "
@@ -207,13 +209,12 @@ def _location(
     zarr_format: int | str | None = None,
     overwrite: bool = False,
     storage_options: Mapping[str, Any] | None = None,
-    synchronizer: Any = None,
 ) -> tuple[StoreLike, dict[str, Any]]:
     """Resolve a location for new nodes, and check that it has no keys that belong to no node.
 
     Saving again with ``overwrite=True`` would remove them, or be refused.
     """
-    named = NodeOptions(path, zarr_format, storage_options, synchronizer)
+    named = NodeOptions(path, zarr_format, storage_options)
     place, below, zarr_format = named.resolve(store)
     of_parent = store.stored.format.name if isinstance(store, Node) else None
     format_ = format_of_new(place, below, zarr_format or of_parent)
@@ -223,7 +224,7 @@ def _location(
             f"has {foreign!r}, which is not part of a Zarr node; save to a path of its own",
         )
     options = {"zarr_format": zarr_format, "overwrite": overwrite}
-    if isinstance(store, Node) and synchronizer is None:
+    if isinstance(store, Node):
         return store, options | {"path": path}
     return place, options | {"path": below}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from inspect import signature
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -21,21 +20,20 @@ from zarr_core.hierarchy.group import Group
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.rollback import Rollback
 from zarr_core.hierarchy.store_path import NodeOptions
+from zarr_core.metadata.attributes import check_attributes
 from zarr_core.metadata.group import GroupMetadata
 from zarr_core.normalize.array_metadata import (
     NEW_ARRAY,
     NEW_GROUP,
-    check_names,
     new_array_metadata,
     parse_order,
     parse_shape,
 )
-from zarr_core.normalize.attributes import check_attributes
-from zarr_core.registry.scope import override_extensions
+from zarr_core.optional import with_advice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Literal, Never
+    from typing import Literal
 
     from zarr_core.engine.consolidated_view import ConsolidatedView
     from zarr_core.engine.stored_array import StoredArray
@@ -47,6 +45,7 @@ if TYPE_CHECKING:
 _MAX_NBYTES = 1 << 26  # read at once from a chunked array
 
 
+@with_advice
 def create_array(
     store: StoreLike = None,
     *,
@@ -64,16 +63,11 @@ def create_array(
     attributes: Mapping[str, Any] | None = None,
     chunk_key_encoding: Any = None,
     dimension_names: Sequence[str | None] | None = None,
-    storage_transformers: Sequence[Any] = (),
     order: Literal["C", "F"] | Sequence[int] = "C",
     storage_options: Mapping[str, Any] | None = None,
     overwrite: bool = False,
     config: Mapping[str, Any] | None = None,
-    write_data: bool = True,
-    synchronizer: Any = None,
-    extensions: Mapping[str, Mapping[str, Any]] | None = None,
     metadata: Mapping[str, Any] | ArrayMetadata | PartialArrayMetadata | None = None,
-    **unknown: Never,
 ) -> Array:
     """Create an array.
 
@@ -119,8 +113,6 @@ def create_array(
         of the format.
     dimension_names : sequence of str or None, optional
         One per dimension; a string names the only dimension.
-    storage_transformers : sequence
-        Definitions of storage transformers, or one.
     order : {"C", "F"} or sequence of int
         Whether the last or the first dimension of a chunk is contiguous in storage; or all
         dimensions, the contiguous one last, as :func:`zarr_core.tools.inner_order`.  In version 3,
@@ -136,25 +128,18 @@ def create_array(
         ``"F"``, for another order of results in memory.  If the fill value is undefined, chunks
         of zeros are stored, because readers may return any values for missing chunks;
         ``write_empty_chunks="never"`` leaves them out.
-    write_data : bool
-        False to create an array like ``data`` without writing elements.
-    synchronizer : object, optional
-        Provides locks for a store without locks between processes; see
-        ``zarr_stores.synchronizers``.
-    extensions : mapping, optional
-        Code for this array: ``{"codec": {"acme.xor": Xor}}``.
     metadata : mapping, ArrayMetadata or PartialArrayMetadata, optional
         A part of a ``zarr.json``, in the terms of version 3 for every format, as
-        :class:`zarr_core.PartialArrayMetadata` has it.  Other arguments add to it.
-    **unknown
-        Any other argument is an error, which names the argument that is most similar.
+        :class:`zarr_core.PartialArrayMetadata` has it.  Other arguments add to it.  It also has
+        what is no argument, such as ``{"storage_transformers": [...]}``.
 
     Raises
     ------
     NodeExistsError
         If a node or another key exists at that path.
     TypeError
-        If an argument is unknown, or contradicts ``metadata``; has all contradictions.
+        If an argument is unknown (the error says which one is similar, or what to use instead),
+        or contradicts ``metadata``; has all contradictions.
     MetadataValidationError
         If the arguments are inconsistent; contains all problems.
     ExtensionError
@@ -168,6 +153,10 @@ def create_array(
     groups are removed.  The exception has a note about everything that remains, and about a node
     that ``overwrite`` has removed.
 
+    An array like ``data`` without its elements is :func:`empty_like`.  Code for one array is given
+    by :func:`override_extensions`.  Locks for a store without locks between processes are in
+    ``zarr_stores.synchronizers``.
+
     Examples
     --------
     >>> import zarr_core as zarr
@@ -178,63 +167,58 @@ def create_array(
     >>> array.chunks, array.shards, float(array[99:101, 0].sum())
     ((100, 100), (500, 500), 1.0)
     """
-    if unknown:
-        check_arguments(unknown)
-    with override_extensions(extensions):
-        values = None if data is None else values_of(data)
+    values = None if data is None else values_of(data)
+    if values is not None:
+        if shape is not None and parse_shape(shape) != values.shape:
+            raise ValueError(f"shape {parse_shape(shape)} is not that of data, {values.shape}")
+        shape = values.shape
+    expected = None
+    if metadata is not None:
+        from zarr_core.normalize.partial_metadata import as_partial  # seldom needed
+
+        expected = as_partial(metadata)
+    if shape is None and (expected is None or "shape" not in expected.document):
+        as_data = hasattr(store, "__array__") or isinstance(store, list | tuple)
+        hint = ": the first argument is the location; pass elements as data=" if as_data else ""
+        raise TypeError(f"a new array requires shape or data{hint}")
+    if (
+        dtype is None
+        and values is not None
+        and (expected is None or "data_type" not in expected.document)
+    ):
+        dtype = dtype_of(values)
+    settings = array_settings(config)
+    options = NodeOptions(path, zarr_format, storage_options, overwrite=overwrite)
+    new = NewNode(store, options)
+    arguments = {
+        "shape": shape, "dtype": dtype, "chunks": chunks, "shards": shards, "order": order,
+        "filters": filters, "serializer": serializer, "compressors": compressors,
+        "fill_value": fill_value, "attributes": attributes,
+        "chunk_key_encoding": chunk_key_encoding, "dimension_names": dimension_names,
+    }  # fmt: skip
+    if expected is None:
+        made = new.format.to_format(new_array_metadata(new.format, arguments), NEW_ARRAY)
+    else:
+        made = expected.complete(zarr_format=new.format.name, **arguments)
+    stored = stored_array(
+        new.store, new.path, new.format, made, settings, consolidated=new.consolidated
+    )
+    if not (isinstance(order, str) and order == "C"):
+        _check_order(stored, order)
+    stored.resolved.check_lengths(NEW_ARRAY)
+    if values is not None and values is not data:
+        values = as_assigned(values, data, stored.resolved.data_type)
+    array = Array(stored)
+    if not overwrite:
+        refuse_leftovers(stored, new.snapshot)
+    with Rollback() as rollback:
+        new.create(made, rollback)
         if values is not None:
-            if shape is not None and parse_shape(shape) != values.shape:
-                raise ValueError(f"shape {parse_shape(shape)} is not that of data, {values.shape}")
-            shape = values.shape
-        expected = None if metadata is None else _partial(metadata)
-        if shape is None and (expected is None or "shape" not in expected.document):
-            as_data = hasattr(store, "__array__") or isinstance(store, list | tuple)
-            hint = ": the first argument is the location; pass elements as data=" if as_data else ""
-            raise TypeError(f"a new array requires shape or data{hint}")
-        if (
-            dtype is None
-            and values is not None
-            and (expected is None or "data_type" not in expected.document)
-        ):
-            dtype = dtype_of(values)
-        settings = array_settings(config)
-        options = NodeOptions(path, zarr_format, storage_options, synchronizer, overwrite=overwrite)
-        new = NewNode(store, options)
-        arguments = {
-            "shape": shape, "dtype": dtype, "chunks": chunks, "shards": shards, "order": order,
-            "filters": filters, "serializer": serializer, "compressors": compressors,
-            "fill_value": fill_value, "attributes": attributes,
-            "chunk_key_encoding": chunk_key_encoding, "dimension_names": dimension_names,
-            "storage_transformers": storage_transformers,
-        }  # fmt: skip
-        if expected is None:
-            made = new.format.to_format(new_array_metadata(new.format, arguments), NEW_ARRAY)
-        else:
-            made = expected.complete(zarr_format=new.format.name, **arguments)
-        stored = stored_array(
-            new.store, new.path, new.format, made, settings, consolidated=new.consolidated
-        )
-        if not (isinstance(order, str) and order == "C"):
-            _check_order(stored, order)
-        stored.resolved.check_lengths(NEW_ARRAY)
-        if values is not None and values is not data:
-            values = as_assigned(values, data, stored.resolved.data_type)
-        array = Array(stored)
-        if not overwrite:
-            refuse_leftovers(stored, new.snapshot)
-        with Rollback() as rollback:
-            new.create(made, rollback)
-            if values is not None and write_data:
-                _write_values(array, values)
-        return array
+            _write_values(array, values)
+    return array
 
 
-def _partial(metadata: Any) -> PartialArrayMetadata:
-    from zarr_core.normalize.partial_metadata import as_partial  # seldom needed
-
-    return as_partial(metadata)
-
-
+@with_advice
 def create_group(
     store: StoreLike = None,
     *,
@@ -243,11 +227,8 @@ def create_group(
     overwrite: bool = False,
     attributes: Mapping[str, Any] | None = None,
     storage_options: Mapping[str, Any] | None = None,
-    synchronizer: Any = None,
 ) -> Group:
     """Create a group; parameters as for :func:`create_array`.
-
-    A ``synchronizer`` is also used for all nodes below the group.
 
     Raises
     ------
@@ -262,7 +243,7 @@ def create_group(
     >>> list(root), root.attrs["year"]
     (['north'], 2024)
     """
-    options = NodeOptions(path, zarr_format, storage_options, synchronizer, overwrite=overwrite)
+    options = NodeOptions(path, zarr_format, storage_options, overwrite=overwrite)
     new = NewNode(store, options)
     metadata = GroupMetadata(attributes=check_attributes(attributes or {}, NEW_GROUP))
     metadata = new.format.to_format(metadata, NEW_GROUP)
@@ -273,15 +254,8 @@ def create_group(
     )
 
 
-def check_arguments(arguments: Mapping[str, Any], of_group: bool = False) -> None:
-    """Raise a TypeError for arguments that ``create_array``, or ``open_group``, does not have."""
-    check_names(arguments, {"attributes"} if of_group else argument_names())
-
-
-@cache
-def argument_names() -> frozenset[str]:
-    """The names of the arguments of :func:`create_array`."""
-    return frozenset(signature(create_array).parameters) - {"unknown"}
+ARRAY_ARGUMENTS = frozenset(signature(create_array).parameters)
+"""The names of the arguments of :func:`create_array`."""
 
 
 def _check_order(stored: StoredArray, order: str | Sequence[int]) -> None:
@@ -393,7 +367,6 @@ def like_options(like: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
         "fill_value": like.stored.resolved.fill_value,
         "chunk_key_encoding": metadata.chunk_key_encoding,
         "dimension_names": metadata.dimension_names,
-        "extensions": like.stored.extensions,
     }
     if options.get("zarr_format", like.zarr_format) != like.zarr_format:
         del traits["chunk_key_encoding"]  # formats have different ones

@@ -21,12 +21,12 @@ from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.store_path import NodeOptions
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
+from zarr_core.optional import check_names, with_advice
 from zarr_core.registry.scope import override_extensions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from zarr_core.engine.stored_node import StoredGroup
     from zarr_core.hierarchy.store_path import StoreLike
     from zarr_core.interfaces.store import Store
     from zarr_core.normalize.partial_metadata import PartialArrayMetadata
@@ -34,10 +34,6 @@ if TYPE_CHECKING:
 Mode = Literal["r", "r+", "a", "w", "w-", "x"]
 _IS_ARRAY = "is an array, not a group; open it with open_array"
 _IS_GROUP = "is a group, not an array; open it with open_group"
-_DEFAULTS = NodeOptions()
-_OF_BOTH = {"path", "zarr_format", "storage_options", "synchronizer", "extensions"}
-_OF_ARRAYS = _OF_BOTH | {"config", "metadata", "match"}
-_OF_GROUPS = _OF_BOTH | {"use_consolidated"}
 _MODES = ("r", "r+", "a", "w", "w-", "x")
 
 
@@ -50,7 +46,6 @@ def open(
     storage_options: Mapping[str, Any] | None = None,
     use_consolidated: bool | None = None,
     config: Mapping[str, Any] | None = None,
-    synchronizer: Any = None,
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
     metadata: Mapping[str, Any] | ArrayMetadata | PartialArrayMetadata | None = None,
     match: bool = True,
@@ -77,8 +72,6 @@ def open(
         exists and the group is opened for reading.
     config : mapping, optional
         ``write_empty_chunks`` and ``missing_chunks`` for this array; see :func:`create_array`.
-    synchronizer : object, optional
-        As for :func:`create_array`; also for all nodes below a group.
     extensions : mapping, optional
         Code for the node and its members: ``{"codec": {"acme.xor": Xor}}``.
     metadata : mapping, ArrayMetadata or PartialArrayMetadata, optional
@@ -115,14 +108,25 @@ def open(
     array([3, 4])
     """
     options = NodeOptions(
-        path, zarr_format, storage_options, synchronizer, extensions, config, use_consolidated,
-        metadata, match,
-    )  # fmt: skip
+        path, zarr_format, storage_options, extensions, config, use_consolidated, metadata, match
+    )
     is_array = "shape" in create or create.get("data") is not None or metadata is not None
     return _open(Array if is_array else None, store, mode, options, create)
 
 
-def open_array(store: StoreLike = None, mode: Mode | None = None, **options: Any) -> Array:
+def open_array(
+    store: StoreLike = None,
+    mode: Mode | None = None,
+    *,
+    path: str | None = None,
+    zarr_format: int | str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    config: Mapping[str, Any] | None = None,
+    extensions: Mapping[str, Mapping[str, Any]] | None = None,
+    metadata: Mapping[str, Any] | ArrayMetadata | PartialArrayMetadata | None = None,
+    match: bool = True,
+    **create: Any,
+) -> Array:
     """Open an array; parameters as for :func:`open`.
 
     Raises
@@ -142,14 +146,28 @@ def open_array(store: StoreLike = None, mode: Mode | None = None, **options: Any
     >>> zarr.open_array("counts.zarr", mode="r")[...]
     array([7, 7, 0, 0], dtype=int16)
     """
-    node = _open(Array, store, mode, *_split(options, _OF_ARRAYS))
+    options = NodeOptions(
+        path, zarr_format, storage_options, extensions, config, None, metadata, match
+    )
+    node = _open(Array, store, mode, options, create)
     if not isinstance(node, Array):
         raise NodeTypeError(node.stored.location, _IS_GROUP)
     return node
 
 
-def open_group(store: StoreLike = None, mode: Mode | None = None, **options: Any) -> Group:
-    """Open a group; parameters as for :func:`open`.
+@with_advice
+def open_group(
+    store: StoreLike = None,
+    mode: Mode | None = None,
+    *,
+    path: str | None = None,
+    zarr_format: int | str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    use_consolidated: bool | None = None,
+    extensions: Mapping[str, Mapping[str, Any]] | None = None,
+    attributes: Mapping[str, Any] | None = None,
+) -> Group:
+    """Open a group; parameters as for :func:`open`, ``attributes`` for a new group.
 
     Raises
     ------
@@ -166,7 +184,11 @@ def open_group(store: StoreLike = None, mode: Mode | None = None, **options: Any
     >>> zarr.open_group("survey.zarr", mode="r")["north/height"].shape
     (2,)
     """
-    node = _open(Group, store, mode, *_split(options, _OF_GROUPS))
+    options = NodeOptions(
+        path, zarr_format, storage_options, extensions, use_consolidated=use_consolidated
+    )
+    create = {} if attributes is None else {"attributes": attributes}
+    node = _open(Group, store, mode, options, create)
     if not isinstance(node, Group):
         raise NodeTypeError(node.stored.location, _IS_ARRAY)
     return node
@@ -186,14 +208,6 @@ def open_consolidated(store: StoreLike, mode: Mode | None = None, **options: Any
     return open_group(store, mode, use_consolidated=True, **options)
 
 
-def _split(options: dict[str, Any], names: set[str]) -> tuple[NodeOptions, dict[str, Any]]:
-    """Divide the arguments of a call into those for opening and those for creating a node."""
-    if not options:  # for speed
-        return _DEFAULTS, options
-    opening = {name: options.pop(name) for name in names & options.keys()}
-    return NodeOptions(**opening), options
-
-
 def _open(
     kind: type[Array | Group] | None,
     place: StoreLike,
@@ -207,9 +221,9 @@ def _open(
             raise ValueError(f"mode must be one of {', '.join(_MODES)}, not {mode!r}")
         # Arguments are checked also if no node is created.
         if create:
-            from zarr_core.hierarchy.create import check_arguments  # slow to import
+            from zarr_core.hierarchy.create import ARRAY_ARGUMENTS  # slow to import
 
-            check_arguments(create, kind is Group)
+            check_names(create, ARRAY_ARGUMENTS)
         store, path, zarr_format = options.resolve(place, read_only=mode == "r")
         if store.read_only and mode not in (None, "r"):
             raise StoreReadOnlyError(
@@ -243,8 +257,14 @@ def _open(
             store, path, format_, metadata, read_only=read_only,
             use_consolidated=options.use_consolidated, config=options.config,
         )  # fmt: skip
-        if options.metadata is not None or (options.match and create and kind is not Group):
-            _check(kind, stored, options.metadata, create if options.match else {})
+        if kind is not Group and (options.metadata is not None or (options.match and create)):
+            if isinstance(stored, StoredArray):
+                from zarr_core.normalize.constraints import check_array  # seldom needed
+
+                given = described(create) if options.match else {}
+                check_array(stored, options.metadata, given)
+            elif kind is Array:
+                raise NodeTypeError(stored.location, _IS_GROUP)
         return Array(stored) if isinstance(stored, StoredArray) else Group(stored)
 
 
@@ -263,21 +283,6 @@ def _create(
     return create_array(
         store, **location, config=options.config, metadata=options.metadata, **create
     )
-
-
-def _check(
-    kind: type[Array | Group] | None,
-    found: StoredArray | StoredGroup,
-    metadata: Any,
-    create: Mapping[str, Any],
-) -> None:
-    """Compare an existing node with what is expected of an array."""
-    if isinstance(found, StoredArray):
-        from zarr_core.normalize.constraints import check_array  # seldom needed
-
-        check_array(found, metadata, described(create))
-    elif kind is Array:
-        raise NodeTypeError(found.location, _IS_GROUP)
 
 
 def array_from_metadata(

@@ -33,7 +33,6 @@ class NodeOptions(NamedTuple):
     path: str | None = None
     zarr_format: int | str | None = None
     storage_options: Mapping[str, Any] | None = None
-    synchronizer: Any = None
     extensions: Mapping[str, Mapping[str, Any]] | None = None
     config: Mapping[str, Any] | None = None
     use_consolidated: bool | None = None
@@ -56,9 +55,8 @@ class NodeOptions(NamedTuple):
             split = optional_function("open(PLACE|format:path)")
             place, path, zarr_format = split(place, path, zarr_format)
         store, path = resolve_store_path(
-            place, path, read_only=read_only, storage_options=self.storage_options,
-            synchronizer=self.synchronizer,
-        )  # fmt: skip
+            place, path, read_only=read_only, storage_options=self.storage_options
+        )
         return store, path, zarr_format
 
 
@@ -68,7 +66,6 @@ def resolve_store_path(
     *,
     read_only: bool = False,
     storage_options: Mapping[str, Any] | None = None,
-    synchronizer: Any = None,
 ) -> tuple[Store, str]:
     """Return the store of a location, and the normalised path in it.
 
@@ -88,22 +85,18 @@ def resolve_store_path(
         Open the store for reading; has no effect on a store object.
     storage_options : mapping, optional
         Further arguments for the store of a URL or path, such as ``follow_links`` for a directory.
-    synchronizer : object, optional
-        Its method ``wrap(store)`` returns a store that holds locks while values change.
 
     Raises
     ------
     StoreError
         If the location is not supported, or a path looks like a URL with one slash
         (``s3:/bucket``) or like a Windows drive (``C:/data``) on another system.
-    TypeError
-        If the synchronizer has no such method.
     UnknownExtensionError
         If no installed distribution provides the store.
     NodeNameError
         If the path is invalid.
     """
-    store, below = _resolve(place, path, read_only, storage_options, synchronizer)
+    store, below = _resolve(place, path, read_only, storage_options)
     if config.settings.chunk_cache is not None:
         from zarr_core.optional import optional_function  # rarely used
 
@@ -116,11 +109,7 @@ def _resolve(
     path: str | None,
     read_only: bool,
     storage_options: Mapping[str, Any] | None,
-    synchronizer: Any = None,
 ) -> tuple[Store, str]:
-    if synchronizer is not None:
-        found, below = _resolve(place, path, read_only, storage_options)
-        return _synchronised(found, synchronizer), below
     below = normalise_path("" if path is None else path)
     if isinstance(place, str):  # first, for speed
         if _may_be_pipeline(place):
@@ -180,18 +169,6 @@ def _check_mapping(place: Mapping[Any, Any]) -> None:
 def _kind(place: object) -> str:
     module = type(place).__module__
     return type(place).__name__ if module == "builtins" else f"{module}.{type(place).__name__}"
-
-
-def _synchronised(store: Store, synchronizer: Any) -> Store:
-    if not hasattr(synchronizer, "wrap"):
-        raise TypeError(
-            f"a {type(synchronizer).__name__} is not a synchronizer: it has no method wrap(store); "
-            "zarr_stores.synchronizers has ThreadSynchronizer and ProcessSynchronizer; for an object "
-            "with a lock for each key, open SynchronizedStore(store, synchronizer) of "
-            "zarr_stores.synchronized_store"
-        )
-    wrapped: Store = synchronizer.wrap(store)
-    return wrapped
 
 
 def _from_object(place: object, read_only: bool) -> Store | None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zarr_core import strictjson
 from zarr_core.definition import ExtensionDefinition
+from zarr_core.metadata.attributes import MetadataAttributes
 from zarr_core.metadata.encoded_members import EncodedMembers, encode_nested, joined_members
 from zarr_core.metadata.schema import Schema, core_schema
 from zarr_core.metadata.validation import ARRAY_MEMBERS, array_problems, check_array
@@ -43,7 +44,7 @@ class ArrayMetadata:
     dimension_names : tuple of str or None, optional
         One for each dimension; None if the document has no names.
     attributes : dict
-        The attributes.
+        The attributes; they are changed through the node, with ``array.attrs``.
     additional_fields : dict
         Fields that the specification does not define, unchanged.
     document : dict, optional
@@ -79,6 +80,10 @@ class ArrayMetadata:
         default=None, init=False, repr=False, compare=False
     )
     _texts: _Texts | None = field(default=None, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if type(self.attributes) is not MetadataAttributes:
+            object.__setattr__(self, "attributes", MetadataAttributes(self.attributes))
 
     @property
     def extensions_key(self) -> tuple[bytes, bytes]:
@@ -301,7 +306,7 @@ def _varying_members(metadata: ArrayMetadata) -> dict[str, JSON]:
     if names is not None:
         members["dimension_names"] = list(names)
     if metadata.attributes or not old or "attributes" in old:
-        members["attributes"] = metadata.attributes
+        members["attributes"] = dict(metadata.attributes)
     return members
 
 

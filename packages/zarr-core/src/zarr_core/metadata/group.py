@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.metadata.array import additional, in_order_of, plain_members
+from zarr_core.metadata.attributes import MetadataAttributes
 from zarr_core.metadata.consolidated import ConsolidatedMetadata
 from zarr_core.metadata.encoded_members import EncodedMembers, encode_nested, joined_members
 from zarr_core.metadata.validation import GROUP_MEMBERS, check_group
@@ -25,7 +26,7 @@ class GroupMetadata:
     Parameters
     ----------
     attributes : dict
-        The attributes.
+        The attributes; they are changed through the node, with ``group.attrs``.
     consolidated : ConsolidatedMetadata, optional
         Copies of the metadata of all nodes below the group.
     additional_fields : dict
@@ -45,6 +46,10 @@ class GroupMetadata:
     _attribute_texts: EncodedMembers | None = field(
         default=None, init=False, repr=False, compare=False
     )
+
+    def __post_init__(self) -> None:
+        if type(self.attributes) is not MetadataAttributes:
+            object.__setattr__(self, "attributes", MetadataAttributes(self.attributes))
 
     def __hash__(self) -> int:
         return hash((len(self.attributes), self.consolidated is None))
@@ -143,7 +148,7 @@ def _to_v3(metadata: GroupMetadata) -> dict[str, JSON]:
     old = metadata.document or {}
     members: dict[str, JSON] = {"zarr_format": 3, "node_type": "group"}
     if metadata.attributes or not old or "attributes" in old:
-        members["attributes"] = metadata.attributes
+        members["attributes"] = dict(metadata.attributes)
     if metadata.consolidated is not None:
         members["consolidated_metadata"] = metadata.consolidated.to_json()
     elif "consolidated_metadata" in old and old["consolidated_metadata"] is None:

@@ -12,8 +12,8 @@ from zarr_core.interfaces.chunk_grid import ChunkGrid
 from zarr_core.interfaces.codec import ArrayRepresentation
 from zarr_core.location import Location
 from zarr_core.metadata.array import ArrayMetadata
+from zarr_core.metadata.attributes import check_attributes
 from zarr_core.metadata.validation_problem import ValidationProblem
-from zarr_core.normalize.attributes import check_attributes
 from zarr_core.normalize.chunk_shapes import chunk_and_shard_shape
 from zarr_core.normalize.codecs import (
     SHARDING,
@@ -31,7 +31,7 @@ from zarr_core.registry.resolve import require_extension
 from zarr_core.selection.parsed_selection import as_integer
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy as np
 
@@ -57,41 +57,8 @@ DEFAULTS: Mapping[str, Any] = {
     "attributes": None,
     "chunk_key_encoding": None,
     "dimension_names": None,
-    "storage_transformers": (),
 }
 """The arguments of ``create_array`` that describe an array, except ``data``; their defaults."""
-
-
-_REPLACED = {
-    "cache": "zarr_stores.chunk_cache.ChunkCacheStore(store, cache) as the store",
-    "cache_attrs": "zarr_stores.recheck.recheck(array)",
-    "cache_metadata": "zarr_stores.recheck.recheck(array)",
-    "dimension_separator": "chunk_key_encoding",
-    "name": "path",
-    "object_codec": "filters",
-    "portable": "zarr_conformance.portability.create_portable_array",
-    "recheck": "zarr_stores.recheck.recheck(node, recheck)",
-    "verify": "zarr_stores.verified_store.VerifiedStore(store) as the store",
-    "write_empty_chunks": "config",
-    "zarr_version": "zarr_format",
-}
-"""Arguments of zarr-python, and of other functions, without a similar name here."""
-
-
-def check_names(arguments: Mapping[str, Any], known: Collection[str] = DEFAULTS) -> None:
-    """Raise a TypeError if an argument is unknown; it names the argument that was meant."""
-    if unknown := sorted(arguments.keys() - known):
-        from difflib import get_close_matches
-
-        meant = {
-            other
-            for name in unknown
-            for other in (
-                [_REPLACED[name]] if name in _REPLACED else get_close_matches(name, known, n=1)
-            )
-        }
-        hint = f"; did you mean {', '.join(sorted(meant))}?" if meant else ""
-        raise TypeError(f"unexpected keyword argument: {', '.join(unknown)}{hint}")
 
 
 def new_array_metadata(
@@ -181,11 +148,7 @@ def other_members(arguments: Mapping[str, Any], format_: Format) -> dict[str, JS
     if (names := arguments.get("dimension_names")) is not None:
         members["dimension_names"] = [names] if isinstance(names, str) else list(names)
     if transformers := arguments.get("storage_transformers"):
-        is_single = isinstance(transformers, str | dict | ExtensionDefinition)
-        members["storage_transformers"] = [
-            parse_definition(item, "storage transformer").to_json()
-            for item in ([transformers] if is_single else transformers)
-        ]
+        members["storage_transformers"] = transformers
     return members
 
 

@@ -10,18 +10,17 @@ from typing import TYPE_CHECKING, Any
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import MetadataValidationError
 from zarr_core.interfaces.chunk_grid import ChunkGrid
+from zarr_core.metadata.attributes import check_attributes
 from zarr_core.metadata.validation import ARRAY_MEMBERS
 from zarr_core.metadata.validation_problem import ValidationProblem, first_token, problem_lines
 from zarr_core.normalize.array_metadata import (
     DEFAULTS,
     NEW_ARRAY,
     add_transpose,
-    check_names,
     grid_of,
     new_array_metadata,
     parse_shape,
 )
-from zarr_core.normalize.attributes import check_attributes
 from zarr_core.normalize.chunk_shapes import AUTO, chunk_and_shard_shape, parse_lengths
 from zarr_core.normalize.codecs import SHARDING, TRANSPOSE, is_auto, parse_codec, parse_codecs
 from zarr_core.normalize.compare_metadata import (
@@ -33,6 +32,7 @@ from zarr_core.normalize.compare_metadata import (
     split_codecs,
 )
 from zarr_core.normalize.data_types import parse_data_type
+from zarr_core.optional import check_names
 from zarr_core.printable import shorten
 from zarr_core.registry.resolve import require_extension
 
@@ -53,7 +53,6 @@ _ARGUMENTS = {
     "/chunk_key_encoding": ("chunk_key_encoding",),
     "/fill_value": ("fill_value",),
     "/codecs": LAYOUT_ARGUMENTS,
-    "/storage_transformers": ("storage_transformers",),
     "/dimension_names": ("dimension_names",),
     "/attributes": ("attributes",),
 }
@@ -228,7 +227,7 @@ def complete_metadata(
     MetadataValidationError, ExtensionError, CodecChainError
         As for :func:`zarr_core.create_array`.
     """
-    check_names(arguments)
+    check_names(arguments, DEFAULTS)
     given = {name: value for name, value in arguments.items() if not _is_default(name, value)}
     merged = {**DEFAULTS, **_members_as_arguments(document), **given}
     if merged["shape"] is None:
@@ -262,15 +261,11 @@ def _members_as_arguments(document: Mapping[str, Any]) -> dict[str, Any]:
         arguments["shape"] = shape
     if any(name is not None for name in document.get("dimension_names", ())):
         arguments["dimension_names"] = document["dimension_names"]
-    for member, name in (
-        ("data_type", "dtype"),
-        ("chunk_key_encoding", "chunk_key_encoding"),
-        ("storage_transformers", "storage_transformers"),
-    ):
+    if "storage_transformers" in document:
+        arguments["storage_transformers"] = document["storage_transformers"]
+    for member, name in (("data_type", "dtype"), ("chunk_key_encoding", "chunk_key_encoding")):
         if member in document:
-            value = document[member]
-            is_list = member == "storage_transformers"
-            arguments[name] = definitions_of(value) if is_list else definition_of(value)
+            arguments[name] = definition_of(document[member])
     return arguments
 
 
