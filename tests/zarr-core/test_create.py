@@ -294,9 +294,6 @@ def test_data_without_an_order_or_a_length_is_an_error(data):
         ("fillvalue", "fill_value"),
         ("compressor", "compressors"),  # of zarr-python 2
         ("compression", "compressors"),  # of h5py
-        ("object_codec", "filters"),
-        ("dimension_separator", "chunk_key_encoding"),
-        ("write_empty_chunks", "config"),
     ],
 )
 def test_unknown_arguments_name_the_one_that_was_meant(argument, meant):

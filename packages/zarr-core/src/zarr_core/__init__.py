@@ -6,6 +6,7 @@ Names are imported on first use; ``__init__.pyi`` has their types.
 from __future__ import annotations
 
 import sys
+from types import FunctionType
 from typing import Any
 
 # Not lazy: importing the module zarr_core.config would replace the object with that name.
@@ -32,6 +33,7 @@ _NAMES = {
     "zarr_core.interfaces.store": "Store",
     "zarr_core.normalize.codecs": "codec",
     "zarr_core.normalize.partial_metadata": "PartialArrayMetadata",
+    "zarr_core.optional": "ChunkLayout convert copy copy_all copy_store move rename",
     "zarr_core.registry.extension_list": "installed_extensions",
     "zarr_core.registry.hooks": "register_hooks unregister_hooks",
     "zarr_core.registry.scope": "override_extensions",
@@ -39,20 +41,8 @@ _NAMES = {
     "zarr_core.stores.memory": "MemoryStore",
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}
-_OF_OTHER_DISTRIBUTIONS = [
-    "ChunkLayout",
-    "convert",
-    "copy",
-    "copy_all",
-    "copy_store",
-    "move",
-    "rename",
-]
 
-__all__ = sorted(
-    ["config", "errors", *_MODULE_OF, *_OF_OTHER_DISTRIBUTIONS],
-    key=lambda name: (not name[0].isupper(), name),
-)
+__all__ = sorted(["config", "errors", *_MODULE_OF], key=lambda name: (not name[0].isupper(), name))
 
 
 def __getattr__(name: str) -> Any:
@@ -60,16 +50,24 @@ def __getattr__(name: str) -> Any:
 
     if name == "errors":
         return import_module("zarr_core.errors")
-    if name in _OF_OTHER_DISTRIBUTIONS:
-        return import_module("zarr_core.optional").optional_function(name)
     if name not in _MODULE_OF:
-        raise AttributeError(
-            f"module {__name__!r} has no attribute {name!r}",
-            name=name,
-            obj=sys.modules[__name__],
-        )
-    value = globals()[name] = getattr(import_module(_MODULE_OF[name]), name)
-    return value
+        message = f"module {__name__!r} has no attribute {name!r}"
+        imported = sys._getframe(1).f_globals.get("__name__") == "importlib._bootstrap"  # noqa: SLF001 - who asks
+        if imported and not name[0].isupper():
+            raise AttributeError(message)  # the name of a module, which is imported next
+        kind = import_module("zarr_core.optional").MissingAttributeError
+        error = kind(message, name=name, obj=sys.modules[__name__])
+        if imported:  # by a from-import, which has no advice for an AttributeError
+            raise ImportError(f"cannot import name {name!r}: {error}", name=__name__)
+        raise error
+    module = import_module(_MODULE_OF[name])
+    if module.__name__ == "zarr_core.optional":  # of another distribution
+        return module.optional_function(name)
+    value = getattr(module, name)
+    if isinstance(value, FunctionType):
+        value = import_module("zarr_core.hierarchy.node").explained(value)
+        value.__module__ = __name__  # for pickle
+    return globals().setdefault(name, value)
 
 
 def __dir__() -> list[str]:

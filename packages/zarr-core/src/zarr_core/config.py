@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Never
 
 
 # Extension points for which ``providers`` selects a distribution.
@@ -144,7 +145,16 @@ class Config:
                     settings = self._settings = _from_environment()
         return settings
 
-    def set(self, **changes: Any) -> _Change:
+    def __getitem__(self, name: str) -> Never:
+        raise TypeError("use config.settings, such as config.settings.threads")
+
+    if not TYPE_CHECKING:  # a type checker would permit every attribute
+
+        def __getattr__(self, name: str) -> Never:
+            message = "use config.settings, such as config.settings.threads, or config.set"
+            raise AttributeError(f"config has no attribute {name!r}; {message}", name=name)
+
+    def set(self, settings: Mapping[str, Any] | None = None, /, **changes: Any) -> _Change:
         """Change settings immediately; as a context manager, until the end of the block.
 
         All threads of the process have the same settings.  The end of a block restores the settings
@@ -152,8 +162,8 @@ class Config:
 
         Parameters
         ----------
-        **changes
-            Fields of :class:`Settings`.
+        settings, **changes
+            Fields of :class:`Settings`, as a mapping or as keyword arguments.
 
         Raises
         ------
@@ -162,6 +172,7 @@ class Config:
         ValueError
             If a value is invalid.
         """
+        changes = {**(settings or {}), **changes}
         known = {item.name for item in fields(Settings)}
         if unknown := sorted(changes.keys() - known):
             raise TypeError(
@@ -217,28 +228,19 @@ class _Change:
         self._config._undo(self)  # noqa: SLF001 - part of Config.set
 
 
-def _is_positive(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+# The lowest value of settings that are integers; None is no limit, except for the last.
+_LOWEST = {
+    "threads": 0, "max_metadata_nbytes": 1, "encoded_slack_nbytes": 1, "remote_memory_nbytes": 1
+}  # fmt: skip
 
 
 def _checked(settings: Settings) -> Settings:
-    if settings.threads is not None and (
-        isinstance(settings.threads, bool)
-        or not isinstance(settings.threads, int)
-        or settings.threads < 0
-    ):
-        raise ValueError(
-            f"threads must be None or an integer of at least 0, not {settings.threads!r}"
-        )
-    for name in ("max_metadata_nbytes", "encoded_slack_nbytes"):
+    for name, lowest in _LOWEST.items():
         value = getattr(settings, name)
-        if value is not None and not _is_positive(value):
-            raise ValueError(f"{name} must be None or an integer of at least 1, not {value!r}")
-    if not _is_positive(settings.remote_memory_nbytes):
-        raise ValueError(
-            "remote_memory_nbytes must be an integer of at least 1, not "
-            f"{settings.remote_memory_nbytes!r}"
-        )
+        none = "" if name == "remote_memory_nbytes" else "None or "
+        is_integer = isinstance(value, int) and not isinstance(value, bool)
+        if not (none if value is None else is_integer and value >= lowest):
+            raise ValueError(f"{name} must be {none}an integer of at least {lowest}, not {value!r}")
     if settings.fallback not in ("error", "warn", "use"):
         raise ValueError(f'fallback must be "error", "warn" or "use", not {settings.fallback!r}')
     if settings.missing_chunks not in ("fill", "error"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import wraps
 from importlib import import_module
 from inspect import signature
@@ -50,7 +51,11 @@ def check_names(arguments: Collection[str], known: Collection[str]) -> None:
     meant = {
         other
         for name in unknown
-        for other in ([_INSTEAD[name]] if name in _INSTEAD else get_close_matches(name, known, n=1))
+        for other in (
+            [_INSTEAD[name]]
+            if name in _INSTEAD
+            else get_close_matches(name, known, n=1, cutoff=0.75)
+        )
     }
     hint = f"; did you mean {', '.join(sorted(meant))}?" if meant else ""
     raise TypeError(f"unexpected keyword argument: {', '.join(unknown)}{hint}")
@@ -107,3 +112,14 @@ def optional_function(name: str) -> Callable[..., Any]:
         return missing
     found: Callable[..., Any] = getattr(import_module(module), attribute)
     return found
+
+
+class MissingAttributeError(AttributeError):
+    """A module or object has no such attribute; the message, when it is shown, says what to use."""
+
+    def __str__(self) -> str:
+        message, *otherwise = map(str, self.args)
+        advice = ""
+        with suppress(ModuleNotFoundError):
+            advice = optional_function("advice_on_attribute")(self.obj, self.name)
+        return message + (advice or "".join(otherwise))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import MutableMapping
 from contextlib import contextmanager, nullcontext, suppress
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from zarr_core import names
 from zarr_core.engine.stored_array import StoredArray
@@ -59,18 +59,6 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
 
     stored: StoredGroup
     """The stored group: its format and members."""
-
-    _instead: ClassVar = {
-        **dict.fromkeys(("create", "create_dataset"), "group.create_array(name, ...)"),
-        **{
-            f"{kind}_like": f"zarr_core.{kind}_like(array, store=group, path=name)"
-            for kind in ("empty", "full", "ones", "zeros")
-        },
-        "require_dataset": "group.require_array(name, ...)",
-        **dict.fromkeys(
-            ("visit", "visititems", "visitkeys", "visitvalues"), "group.members(max_depth=None)"
-        ),
-    }
 
     # --- the mapping ---
 
@@ -447,9 +435,6 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         return escape_controls(f"<Group {self.store}{path}>")
 
     # --- internal ---
-
-    def _advice(self, name: str) -> str:
-        return super()._advice(name) or f"; for a member use group[{name!r}]"
 
     def _child(self, name: str) -> str:
         if not names.normalise_path(name):

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from contextlib import suppress
+from functools import wraps
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from zarr_core.engine.stored_node import StoredNode
 from zarr_core.hierarchy.attributes import Attributes
 from zarr_core.hierarchy.from_metadata import pickled_state, reopen, validate_node
 from zarr_core.interfaces.keylock import key_lock
 from zarr_core.metadata.validation import ARRAY_MEMBERS, GROUP_MEMBERS
+from zarr_core.optional import MissingAttributeError, optional_function
 from zarr_core.strictjson import plain
 
 if TYPE_CHECKING:
@@ -20,7 +24,23 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.store import Store
 
 
+F = TypeVar("F", bound="Callable[..., Any]")
 M = TypeVar("M", bound="NodeMetadata")
+
+
+def explained(function: F) -> F:
+    """Decorate a function: errors about its arguments say what to pass instead."""
+
+    @wraps(function)
+    def call(*arguments: Any, **options: Any) -> Any:
+        try:
+            return function(*arguments, **options)
+        except TypeError as error:
+            with suppress(ModuleNotFoundError):
+                optional_function("explain_arguments")(function, error)
+            raise
+
+    return cast("F", call)
 
 
 class Node(Generic[M]):
@@ -34,8 +54,11 @@ class Node(Generic[M]):
     """
 
     stored: StoredNode[M]
-    _instead: ClassVar[Mapping[str, str]] = {}
-    """For members of zarr-python, what to use instead."""
+
+    def __init_subclass__(cls) -> None:
+        for name, method in [*vars(cls).items()]:
+            if isinstance(method, FunctionType) and not name.startswith("_"):
+                setattr(cls, name, explained(method))
 
     def __init__(self, stored: StoredNode[M]) -> None:
         given: object = stored
@@ -91,6 +114,7 @@ class Node(Generic[M]):
     def attrs(self, attributes: Mapping[str, Any]) -> None:
         self.attrs.put(attributes)
 
+    @explained
     def update_attributes(self, attributes: Mapping[str, Any]) -> Self:
         """Set some attributes, keep the others, and return the node."""
         self.attrs.update(attributes)
@@ -117,11 +141,9 @@ class Node(Generic[M]):
             # Called for an unknown attribute, and after a property raised an AttributeError.
             if hasattr(type(self), name):
                 return object.__getattribute__(self, name)  # raises the error of the property
-            message = f"{type(self).__name__} has no attribute {name!r}{self._advice(name)}"
-            raise AttributeError(message, name=name, obj=self)
-
-    def _advice(self, name: str) -> str:
-        return f"; use {self._instead[name]}" if name in self._instead else ""
+            message = f"{type(self).__name__} has no attribute {name!r}"
+            member = f"; for a member use group[{name!r}]" if hasattr(type(self), "keys") else ""
+            raise MissingAttributeError(message, member, name=name, obj=self)
 
     def __eq__(self, other: object) -> bool:
         """Whether both have the same location; contents are not compared."""

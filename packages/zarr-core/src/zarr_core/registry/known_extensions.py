@@ -78,6 +78,8 @@ FILE_SUFFIXES: tuple[str, ...] = ("dbm", "lmdb", "mdb", "sqldb", "sqlite", "zip"
 
 # For a function or method of zarr_core, the distribution that provides it, and its target.
 FUNCTIONS: dict[str, tuple[str, str]] = {
+    "advice_on_attribute": ("zarr-compat", "zarr_compat.foreign_names:advice_on_attribute"),
+    "explain_arguments": ("zarr-compat", "zarr_compat.foreign_names:explain_arguments"),
     "convert(portable=...)": (
         "zarr-conformance",
         "zarr_conformance.portability.requirement:Requirement",
