@@ -228,6 +228,10 @@ class _Change:
         self._config._undo(self)  # noqa: SLF001 - part of Config.set
 
 
+_CHOICES = {
+    "fallback": ("error", "warn", "use"), "missing_chunks": ("fill", "error"),
+    "reserved_names": ("error", "warn"), "native": ("auto", "off", "require"),
+}  # fmt: skip
 # The lowest value of settings that are integers; None is no limit, except for the last.
 _LOWEST = {
     "threads": 0, "max_metadata_nbytes": 1, "encoded_slack_nbytes": 1, "remote_memory_nbytes": 1
@@ -241,23 +245,14 @@ def _checked(settings: Settings) -> Settings:
         is_integer = isinstance(value, int) and not isinstance(value, bool)
         if not (none if value is None else is_integer and value >= lowest):
             raise ValueError(f"{name} must be {none}an integer of at least {lowest}, not {value!r}")
-    if settings.fallback not in ("error", "warn", "use"):
-        raise ValueError(f'fallback must be "error", "warn" or "use", not {settings.fallback!r}')
-    if settings.missing_chunks not in ("fill", "error"):
-        raise ValueError(
-            f'missing_chunks must be "fill" or "error", not {settings.missing_chunks!r}'
-        )
-    if settings.reserved_names not in ("error", "warn"):
-        raise ValueError(
-            f'reserved_names must be "error" or "warn", not {settings.reserved_names!r}'
-        )
+    for name, choices in _CHOICES.items():
+        if (value := getattr(settings, name)) not in choices:
+            raise ValueError(f"{name} must be one of {', '.join(choices)}, not {value!r}")
     if isinstance(settings.chunk_cache, int):
         raise ValueError(
             "chunk_cache must be a zarr_stores.cache.CachePool, such as "
             f"CachePool({settings.chunk_cache!r}), not a number"
         )
-    if settings.native not in ("auto", "off", "require"):
-        raise ValueError(f'native must be "auto", "off" or "require", not {settings.native!r}')
     for name, choice in settings.providers.items():
         extension_point, _, extension = name.partition(".")
         if not choice:
