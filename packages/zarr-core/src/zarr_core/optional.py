@@ -1,4 +1,4 @@
-"""Functions of optional distributions, and arguments that are elsewhere."""
+"""Functions of optional distributions, and the advice of errors about names."""
 
 from __future__ import annotations
 
@@ -15,48 +15,15 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
-_INSTEAD = {
-    "cache": "zarr_stores.chunk_cache.ChunkCacheStore(store, cache) as the store",
-    "cache_attrs": "zarr_stores.recheck.recheck(array)",
-    "cache_metadata": "zarr_stores.recheck.recheck(array)",
-    "chunk_shape": "chunks",
-    "chunk_store": "a zarr_core.Store that separates metadata and chunks by key",
-    "codecs": "filters, serializer and compressors",
-    "compressor": "compressors",
-    "dimension_separator": "chunk_key_encoding",
-    "dimension_units": 'attributes={"dimension_units": ["2 nm", ...]}',
-    "extensions": "zarr_core.override_extensions(extensions) around the call",
-    "name": "path",
-    "object_codec": "filters",
-    "portable": "zarr_conformance.portability.create_portable_array",
-    "read_only": 'mode="r" of open',
-    "recheck": "zarr_stores.recheck.recheck(node, recheck)",
-    "storage_transformers": 'metadata={"storage_transformers": [...]}',
-    "synchronizer": "zarr_stores.synchronized_store.SynchronizedStore(store, synchronizer) as the store",
-    "verify": "zarr_stores.verified_store.VerifiedStore(store) as the store",
-    "write_data": "zarr_core.empty_like(data), which stores no elements",
-    "write_empty_chunks": "config",
-    "zarr_version": "zarr_format",
-}
-"""For arguments of zarr-python, and of other functions, what to use instead."""
-
 
 def check_names(arguments: Collection[str], known: Collection[str]) -> None:
-    """Raise a TypeError if an argument is unknown; it names what was meant, or what to use instead."""
+    """Raise a TypeError if an argument is unknown; it names what was meant."""
     unknown = sorted(name for name in arguments if name not in known)
     if not unknown:
         return
     from difflib import get_close_matches
 
-    meant = {
-        other
-        for name in unknown
-        for other in (
-            [_INSTEAD[name]]
-            if name in _INSTEAD
-            else get_close_matches(name, known, n=1, cutoff=0.75)
-        )
-    }
+    meant = {it for name in unknown for it in get_close_matches(name, known, n=1, cutoff=0.81)}
     hint = f"; did you mean {', '.join(sorted(meant))}?" if meant else ""
     raise TypeError(f"unexpected keyword argument: {', '.join(unknown)}{hint}")
 
