@@ -86,5 +86,5 @@ def storable(format_: Format, metadata: M) -> tuple[M, list[str]]:
 
 def infinities(changed: list[str]) -> str:
     """Return the note on numbers in attributes that become strings."""
-    places = ", ".join(changed)
-    return f"numbers in attributes that JSON does not have become strings: {places}"
+    names = ", ".join(changed)
+    return f"numbers in attributes that JSON does not have become strings: {names}"

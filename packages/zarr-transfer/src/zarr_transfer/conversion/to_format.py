@@ -84,26 +84,26 @@ def problems_of(error: Exception) -> tuple[ValidationProblem, ...]:
 
 def _array(side: NodeLocation, path: str, metadata: ArrayMetadata) -> ArrayMetadata:
     location = side.location(path)
-    found = _round_trip(
+    converted = _round_trip(
         side, path, side.format_.to_format(metadata.replace(document=None), location)
     )
-    if not isinstance(found, ArrayMetadata):
+    if not isinstance(converted, ArrayMetadata):
         raise MetadataValidationError(location, [ValidationProblem("", "would be read as a group")])
-    if lost := list(_lost(side.format_, metadata, found)):
+    if lost := list(_lost(side.format_, metadata, converted)):
         raise MetadataValidationError(location, lost)
-    return found
+    return converted
 
 
 def _group(side: NodeLocation, path: str, metadata: GroupMetadata) -> GroupMetadata:
     location = side.location(path)
-    found = _round_trip(side, path, side.format_.to_format(metadata, location))
-    assert isinstance(found, GroupMetadata), "a group is read as a group"
-    if not strictjson.identical(found.attributes, metadata.attributes):
+    converted = _round_trip(side, path, side.format_.to_format(metadata, location))
+    assert isinstance(converted, GroupMetadata), "a group is read as a group"
+    if not strictjson.identical(converted.attributes, metadata.attributes):
         problem = ValidationProblem(
             "/attributes", f"are not supported in a group of format {side.format_.name}"
         )
         raise MetadataValidationError(location, [problem])
-    return found
+    return converted
 
 
 def _round_trip(
@@ -113,9 +113,9 @@ def _round_trip(
     store = MemoryStore()
     at = side.at(path)
     side.format_.create(store, at, metadata)
-    found = side.format_.read(store, at)
-    assert found is not None, "it has just been stored"
-    return found
+    stored = side.format_.read(store, at)
+    assert stored is not None, "it has just been stored"
+    return stored
 
 
 def _lost(format_: Format, old: ArrayMetadata, new: ArrayMetadata) -> Iterator[ValidationProblem]:
