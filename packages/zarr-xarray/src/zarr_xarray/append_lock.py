@@ -120,15 +120,15 @@ class AppendLock:
         pause = _SHORTEST_PAUSE
         seen: bytes | None = None
         since = time.monotonic()
-        found = b""
+        current = b""
         previous: Previous | None = None
         last, turn = self._turn, 0
 
         def change(reader: ByteReader | None) -> Buffers | ByteReader:
-            nonlocal found, previous, turn
-            found = b"" if reader is None else bytes(reader.read(0, reader.size))
-            record = self._parse(found)
-            expired = found == seen and time.monotonic() - since > self.seconds
+            nonlocal current, previous, turn
+            current = b"" if reader is None else bytes(reader.read(0, reader.size))
+            record = self._parse(current)
+            expired = current == seen and time.monotonic() - since > self.seconds
             if record.get("state") == "held" and not (expired or self._is_lost(record)):
                 previous = None
                 assert reader is not None, "a missing lock is not held"
@@ -144,8 +144,8 @@ class AppendLock:
                 self.store.update(self.key, change)
                 if previous is not None:
                     break
-                if found != seen:
-                    seen, since = found, time.monotonic()
+                if current != seen:
+                    seen, since = current, time.monotonic()
                 time.sleep(pause)
                 pause = min(_LONGEST_PAUSE, pause * 1.5)
         except BaseException:
@@ -266,7 +266,7 @@ class FencedStore(WrapperStore):
         return (key for key in self.inner.list_prefix(prefix) if key != self.lock.key)
 
     def list_sizes(self, prefix: str) -> Iterator[tuple[str, int]]:
-        return (it for it in self.inner.list_sizes(prefix) if it[0] != self.lock.key)
+        return (item for item in self.inner.list_sizes(prefix) if item[0] != self.lock.key)
 
     def list_dir(self, prefix: str) -> Listing:
         keys, prefixes = self.inner.list_dir(prefix)

@@ -359,7 +359,7 @@ class Appender:
         """Read the committed state, and create the variables of ``data`` that are missing."""
         store, path = self._store, self._path
         try:
-            found = open_group(store, "r+", path=path, use_consolidated=False)
+            group = open_group(store, "r+", path=path, use_consolidated=False)
         except NodeNotFoundError:
             if not isinstance(data, Dataset):
                 raise
@@ -370,8 +370,8 @@ class Appender:
                     "names of its variables"
                 ) from None
             self._lock.begin_writing()
-            found = create_group(store, path=path, zarr_format=self._zarr_format)
-        format_ = found.stored.format
+            group = create_group(store, path=path, zarr_format=self._zarr_format)
+        format_ = group.stored.format
         if format_.name not in ("v2", "v3"):
             raise self._error(
                 f"appending requires version 2 or 3 of Zarr, not {format_.name}; convert it"
@@ -396,7 +396,7 @@ class Appender:
             if missing.variables:
                 self._lock.begin_writing()
                 create_series(
-                    store, found, format_, missing, dim, self._encoding, self._chunk,
+                    store, group, format_, missing, dim, self._encoding, self._chunk,
                     self._coordinate_chunk,
                 )  # fmt: skip
                 committed = read_committed(store, path, root, format_, dim, False)
