@@ -92,7 +92,7 @@ def hdf5_contents(
 def _source_group(
     h5py: Any, group: Any, path: str, problems: list[UnsupportedSourceError], *, netcdf: bool
 ) -> SourceGroup:
-    """Return a group; if its attributes are damaged it has none, as its members need it."""
+    """Read a group; drop damaged attributes so that its members stay readable."""
     notes: list[str] = []
     attributes: dict[str, JSON] = {}
     try:

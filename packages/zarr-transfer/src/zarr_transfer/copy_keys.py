@@ -113,7 +113,7 @@ def copy_store(
         if not keys:
             refuse_misspelt(source, from_store, from_path, "there is nothing to copy")
         targets = _targets(filter(_chosen(excludes, includes, flags), keys), from_path, to_path)
-        _refuse_overlap(from_store, from_path, to_store, to_path, targets)
+        _check_overlap(from_store, from_path, to_store, to_path, targets)
         existing = _existing_keys(to_store, to_path, set(targets.values()))
         if existing and if_exists == "raise":
             raise NodeExistsError(
@@ -231,10 +231,8 @@ def _copy(
 def _incomplete_note(dest: Store, path: str, count: int, transfer: KeyCopier, remedy: str) -> str:
     """Return a note for an exception."""
     done = transfer.copied + transfer.skipped
-    seen = ", and arrays may lack chunks" if dest.traits.metadata_first else ""
-    return (
-        f"{Location(dest, path)}: {done:,} of {count:,} keys are copied{seen}; {remedy} to continue"
-    )
+    warning = ", and arrays may lack chunks" if dest.traits.metadata_first else ""
+    return f"{Location(dest, path)}: {done:,} of {count:,} keys are copied{warning}; {remedy} to continue"
 
 
 def _order(*stores: StoreLike) -> KeyOrder:
@@ -252,7 +250,7 @@ def _targets(keys: Iterable[str], old: str, new: str) -> dict[str, str]:
     return {key: prefix + key[skip:] for key in keys}
 
 
-def _refuse_overlap(
+def _check_overlap(
     source: Store, path: str, dest: Store, dest_path: str, targets: dict[str, str]
 ) -> None:
     """Raise an error if the copy of one key would replace another that is copied."""

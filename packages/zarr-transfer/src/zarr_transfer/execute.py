@@ -34,7 +34,7 @@ def prepare_destination(plan: CopyPlan, rollback: Rollback, remedy: str) -> list
     dest = plan.dest
     store, format_ = dest.store, dest.format_
     tops = top_level(step.path for step in plan.steps)
-    seen = dest.snapshot
+    snapshot = dest.snapshot
     made: list[str] = []
     if plan.in_place:
         if not plan.overwrite:
@@ -47,9 +47,9 @@ def prepare_destination(plan: CopyPlan, rollback: Rollback, remedy: str) -> list
             made += make_room(
                 store, dest.at(step.path), format_, step.metadata, rollback,
                 overwrite=step.action == "replace",
-                existing=plan.source.at(step.path).split("/"), seen=seen,
+                existing=plan.source.at(step.path).split("/"), seen=snapshot,
             )  # fmt: skip
-            seen = None  # out of date, as groups may have been created
+            snapshot = None  # out of date, as groups may have been created
     remedy += " to continue, or remove it with zarr_core.rmdir"
     rollback.note_incomplete(store, format_, [*map(dest.at, tops)], remedy)
     return made

@@ -92,8 +92,7 @@ def compare(
             result.differences += [] if different is None else [different]
     if values:
         result.values_equal = not any(
-            diff.what != "metadata" or diff.where.startswith("/shape")
-            for diff in result.differences
+            row.what != "metadata" or row.where.startswith("/shape") for row in result.differences
         )
     result.differences.sort(key=lambda difference: difference.path)
     return result
@@ -135,9 +134,9 @@ def _node_difference(path: str, one: Member | None, other: Member | None) -> Dif
         texts = [kind if node is not None else "" for node in (one, other)]
         return Difference(path, "node", "", texts[0], texts[1], f"{kind} only in {side}")
     reasons = [
-        f"cannot be opened in {side}: {node.problem}"
-        for side, node in (("A", one), ("B", other))
-        if node.node is None
+        f"cannot be opened in {side}: {member.problem}"
+        for side, member in (("A", one), ("B", other))
+        if member.node is None
     ]
     return Difference(path, "node", "", one.problem, other.problem, "; ".join(reasons))
 

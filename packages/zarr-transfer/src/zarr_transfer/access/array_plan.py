@@ -17,7 +17,7 @@ from zarr_core.tools import (
     thread_count,
 )
 
-from zarr_transfer.access.dry_run import DiscardingArray, DryArray, Requests
+from zarr_transfer.access.dry_run import DryArray, NullArray, Requests
 from zarr_transfer.access.plan import Plan
 from zarr_transfer.access.similar_chunks import similar_parts
 from zarr_transfer.access.task_memory import read_memory, write_memory
@@ -129,7 +129,7 @@ def _read_requests(
 ) -> Requests:
     order = stored.result_order or stored.resolved.order
     order = order if parsed.takes_any_order else "C"
-    out = parsed.view(DiscardingArray.of(parsed.shape, stored.resolved.dtype, order))
+    out = parsed.view(NullArray.of(parsed.shape, stored.resolved.dtype, order))
     selection = parsed.selection
     with in_one_thread(also_requests=True):
         if not dry.is_assumed or isinstance(selection, CoordinateIndexer | MaskIndexer):

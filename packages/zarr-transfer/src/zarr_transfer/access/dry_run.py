@@ -5,7 +5,7 @@ the same code.  Three things are replaced:
 
 - the store: it records requests, and reads nothing but indexes of shards (:class:`DryStore`);
 - the codecs: they decode nothing (:class:`DryChain`);
-- the result: it has a shape and strides, but no memory (:class:`DiscardingArray`).
+- the result: it has a shape and strides, but no memory (:class:`NullArray`).
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Log:
 # --- the result ---
 
 
-class DiscardingArray(np.ndarray[Any, Any]):
+class NullArray(np.ndarray[Any, Any]):
     """An array that ignores assignments, so that it takes no memory however large it is."""
 
     @classmethod

@@ -25,7 +25,7 @@ from zarr_transfer.conversion.note_unmanaged import note_unmanaged
 from zarr_transfer.conversion.plan_array import plan_array
 from zarr_transfer.conversion.portable import portable_step, requirement
 from zarr_transfer.conversion.requested_layout import RequestedLayout, is_by_name
-from zarr_transfer.conversion.substitutions import plain_floats, storable
+from zarr_transfer.conversion.substitutions import storable, with_json_floats
 from zarr_transfer.conversion.to_format import group_to_format, problems_of
 from zarr_transfer.errors import ConversionError
 from zarr_transfer.execute import is_bare
@@ -198,7 +198,7 @@ def nodes(
 
     If the store cannot list its keys, consolidated metadata is used.
     """
-    first = _read(side, "") if root is None else plain_floats(root)
+    first = _read(side, "") if root is None else with_json_floats(root)
     copies = first.consolidated if isinstance(first, GroupMetadata) else None
     if copies is not None and not side.store.supports_listing:
         assert first is not None
@@ -227,7 +227,7 @@ def _copied(
             continue  # not a valid path
         location = Location(f"{side.location()} consolidated metadata of {path!r}")
         try:
-            yield path, plain_floats(side.format_.from_json(copies.entries[path], location))
+            yield path, with_json_floats(side.format_.from_json(copies.entries[path], location))
         except (MetadataError, ExtensionError) as error:
             yield path, error
 
@@ -235,7 +235,7 @@ def _copied(
 def _read(side: NodeLocation, path: str) -> NodeMetadata | ZarrError | None:
     try:
         metadata = side.format_.read(side.store, side.at(path))
-        return None if metadata is None else plain_floats(metadata)
+        return None if metadata is None else with_json_floats(metadata)
     except (MetadataError, ExtensionError) as error:
         return error
 

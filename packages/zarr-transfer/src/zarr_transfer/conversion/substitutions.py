@@ -64,7 +64,7 @@ def finite(attributes: dict[str, JSON]) -> tuple[dict[str, JSON], list[str]]:
     return {name: visit(value, json_pointer(name)) for name, value in attributes.items()}, changed
 
 
-def plain_floats(metadata: NodeMetadata) -> NodeMetadata:
+def with_json_floats(metadata: NodeMetadata) -> NodeMetadata:
     """Return metadata with plain floats for NaN and infinities in attributes.
 
     Version 3 keeps such values of other writers.  A conversion does not: version 3 rejects plain

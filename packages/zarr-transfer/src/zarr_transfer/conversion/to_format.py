@@ -39,13 +39,13 @@ def array_to_format(
     failure: ZarrError | None = None
     for named, note in name_candidates(metadata) if rename else [(metadata, "")]:
         notes = [note] * bool(note)
-        said: ArrayMetadata | None = named
-        while said is not None:
+        candidate: ArrayMetadata | None = named
+        while candidate is not None:
             try:
-                return _array(side, path, said), notes
+                return _array(side, path, candidate), notes
             except ZarrError as error:
                 failure = error
-            said, note = substitute(said, problems_of(failure))
+            candidate, note = substitute(candidate, problems_of(failure))
             notes.append(note)
         assert failure is not None, "the loop ends after a failure"
         if not any(problem.pointer.startswith(_NAMES) for problem in problems_of(failure)):
@@ -64,15 +64,15 @@ def group_to_format(
     dest, notes = spec.dest, ignored_fields(spec.source.format_, metadata)
     if metadata.consolidated is not None:
         notes.append("consolidated metadata is not copied; consolidate again")
-    said = GroupMetadata(attributes=metadata.attributes)
+    candidate = GroupMetadata(attributes=metadata.attributes)
     try:
-        return _group(dest, path, said), notes
+        return _group(dest, path, candidate), notes
     except ZarrError as error:
         attributes, changed = finite(metadata.attributes)
         if not changed:
             raise MetadataValidationError(dest.location(path), problems_of(error)) from error
     notes.append(infinities(changed))
-    return _group(dest, path, said.replace(attributes=attributes)), notes
+    return _group(dest, path, candidate.replace(attributes=attributes)), notes
 
 
 def problems_of(error: Exception) -> tuple[ValidationProblem, ...]:
