@@ -118,7 +118,7 @@ class AppendLock:
     def _acquire(self) -> Previous:
         """Wait for the lock, and take it."""
         pause = _SHORTEST_PAUSE
-        previous: bytes | None = None
+        waited_for: bytes | None = None
         since = time.monotonic()
         current = b""
         previous: Previous | None = None
@@ -128,7 +128,7 @@ class AppendLock:
             nonlocal current, previous, turn
             current = b"" if reader is None else bytes(reader.read(0, reader.size))
             record = self._parse(current)
-            expired = current == previous and time.monotonic() - since > self.seconds
+            expired = current == waited_for and time.monotonic() - since > self.seconds
             if record.get("state") == "held" and not (expired or self._is_lost(record)):
                 previous = None
                 assert reader is not None, "a missing lock is not held"
@@ -144,8 +144,8 @@ class AppendLock:
                 self.store.update(self.key, change)
                 if previous is not None:
                     break
-                if current != previous:
-                    previous, since = current, time.monotonic()
+                if current != waited_for:
+                    waited_for, since = current, time.monotonic()
                 time.sleep(pause)
                 pause = min(_LONGEST_PAUSE, pause * 1.5)
         except BaseException:
