@@ -249,7 +249,7 @@ class ShardIndex:
 
         Returns
         -------
-        found : list of (int, int, int)
+        ranges : list of (int, int, int)
             Offset, length and position in ``numbers``, sorted by offset.
         empty : list of int
             Positions in ``numbers`` of empty inner chunks.

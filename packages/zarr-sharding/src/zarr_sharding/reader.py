@@ -128,7 +128,7 @@ def _read_window(
             read(selection, values)
             out[out_selection] = values
 
-    def place(position: int, data: memoryview) -> None:
+    def put(position: int, data: memoryview) -> None:
         read_into(
             projections[position],
             lambda selection, values: decode(shard, data, selection, values),
@@ -160,7 +160,7 @@ def _read_window(
 
         parallel = reader.max_concurrency is not None or shard.parallel(len(partial))
         parallel_for(partial, work, parallel, reader.max_concurrency)
-    read_inner_chunks(shard, reader, numbers, ranges, place)
+    read_inner_chunks(shard, reader, numbers, ranges, put)
 
 
 def _prefers_partial_decode(shard: Shard, nbytes: int) -> bool:
@@ -237,16 +237,16 @@ def _read_blocks(
         return
     if shard.nested:
 
-        def place(position: int, data: memoryview) -> None:
+        def put(position: int, data: memoryview) -> None:
             inner.partial_decode(
                 BufferByteReader(data), inner.full_selection, blocks[coordinates[position]]
             )
     else:
 
-        def place(position: int, data: memoryview) -> None:
+        def put(position: int, data: memoryview) -> None:
             inner.decode_into(data, blocks[coordinates[position]])
 
-    read_inner_chunks(shard, reader, numbers, ranges, place)
+    read_inner_chunks(shard, reader, numbers, ranges, put)
 
 
 def _read_small(
