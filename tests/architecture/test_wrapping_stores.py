@@ -62,7 +62,7 @@ WRAPPED = {
     "DiskCacheStore": (None, {"in_memory"}),
     # The values of chunks are not those of the store.
     "ShardedStore": (lambda store: sharded(store, "a/", (2,)), {"batch_nbytes"}),
-    "FencedStore": (None, {"batch_nbytes"}),
+    "LockedStore": (None, {"batch_nbytes"}),
 }
 
 
@@ -71,10 +71,10 @@ def test_attributes_are_those_of_the_inner_store(name, tmp_path):
     wrap, changed = WRAPPED[name]
     if name == "DiskCacheStore":
         wrap = lambda store: DiskCacheStore(store, tmp_path, 10**6)  # noqa: E731 - needs a directory
-    if name == "FencedStore":
+    if name == "LockedStore":
         append_lock = pytest.importorskip("zarr_xarray.append_lock")
         lock = SimpleNamespace(exclusive=False)
-        wrap = lambda store: append_lock.FencedStore(store, lock)  # noqa: E731 - optional
+        wrap = lambda store: append_lock.LockedStore(store, lock)  # noqa: E731 - optional
     inner = odd_store()
     store = wrap(inner)
     assert all(new != old for new, old in zip(inner.traits[:-2], StoreTraits()[:-2], strict=True))

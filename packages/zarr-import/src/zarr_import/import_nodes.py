@@ -83,7 +83,7 @@ class Target:
 
 
 def open_target(
-    place: Any,
+    dest: Any,
     path: str,
     zarr_format: int | str | None,
     storage_options: Mapping[str, Any] | None,
@@ -99,9 +99,9 @@ def open_target(
     StoreReadOnlyError
         If the store is read-only.
     """
-    store, below = resolve_store_path(place, path, storage_options=storage_options)
-    if isinstance(place, Array | Group) and zarr_format is None:
-        zarr_format = place.zarr_format
+    store, below = resolve_store_path(dest, path, storage_options=storage_options)
+    if isinstance(dest, Array | Group) and zarr_format is None:
+        zarr_format = dest.zarr_format
     format_ = format_of_new(store, below, zarr_format)
     location = Location(store, below)
     if store.read_only:
@@ -109,13 +109,13 @@ def open_target(
     if overwrite:
         return Target(store, below, format_, overwrite=True)
     try:
-        found, _ = read_node(store, below)
+        existing, _ = read_node(store, below)
     except NodeNotFoundError:
         pass
     else:
         raise NodeExistsError(
             location,
-            f"a node of the format {found.name} exists; pass another path, or overwrite=True to "
+            f"a node of the format {existing.name} exists; pass another path, or overwrite=True to "
             "remove it first",
         )
     return Target(store, below, format_)
@@ -261,15 +261,15 @@ def _existing_keys(target: Target, nodes: list[Node]) -> list[str] | None:
             path = target.path_of(node[0].path)
         documents.update(format_.documents(path))
     own = tuple(prefixes)
-    found = sorted(store.list_prefix(f"{target.path}/" if target.path else ""))
-    for key in found:
+    keys = sorted(store.list_prefix(f"{target.path}/" if target.path else ""))
+    for key in keys:
         if key not in documents and not key.startswith(own):
             raise NodeExistsError(
                 Location(store, target.path),
                 f"contains {key!r}, which is not part of the import; choose another location, or "
                 "pass overwrite=True to remove existing contents",
             )
-    return found
+    return keys
 
 
 def _import_array(
@@ -287,9 +287,9 @@ def _import_array(
     may_exist = existing_keys is None or any(
         _with_prefix(existing_keys, key) for key in format_.documents(path)
     )
-    found = format_.read(store, path) if may_exist else None
-    if found is not None:
-        if not _same(format_, found, metadata):
+    existing = format_.read(store, path) if may_exist else None
+    if existing is not None:
+        if not _same(format_, existing, metadata):
             raise NodeExistsError(
                 Location(store, path),
                 "another node exists, which is not part of the import; pass overwrite=True to "
@@ -354,7 +354,7 @@ def _imported_node(node: Node, target: Target, done: Mapping[str, How]) -> Impor
 def _names(metadata: ArrayMetadata) -> tuple[str, ...]:
     """Return the names of the codecs; for shards, of the inner codecs."""
     codecs: Any = [codec.to_json() for codec in metadata.codecs]
-    inner = [it for it in codecs if isinstance(it, dict) and it["name"] == "sharding_indexed"]
+    inner = [one for one in codecs if isinstance(one, dict) and one["name"] == "sharding_indexed"]
     if inner:
         codecs = inner[0]["configuration"]["codecs"]
-    return tuple(it if isinstance(it, str) else it["name"] for it in codecs)
+    return tuple(item if isinstance(item, str) else item["name"] for item in codecs)

@@ -197,7 +197,7 @@ def _keys(spec: CopySpec) -> list[tuple[str, str]]:
         for old, new in spec.prefixes(spec.source.path)
         for key in spec.source.store.list_prefix(old)
     ]
-    documents = [it for it in _documents(spec) if spec.source.store.exists(it[0])]
+    documents = [document for document in _documents(spec) if spec.source.store.exists(document[0])]
     return list(dict.fromkeys([*below, *documents]))
 
 

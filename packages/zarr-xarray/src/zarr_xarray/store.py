@@ -274,8 +274,8 @@ class DatasetStore(_xarray.ZarrStore):
             return {}
         names = {_xarray.encode_name(name): variable for name, variable in variables.items()}
         growing = [name for name, item in names.items() if self._append_dim in item.dims]
-        found = self.target.consolidated_arrays(growing) if trust else {}
-        return found | self.target.stored_arrays(name for name in names if name not in found)
+        arrays = self.target.consolidated_arrays(growing) if trust else {}
+        return arrays | self.target.stored_arrays(name for name in names if name not in arrays)
 
     def _lengths(self, existing: Mapping[str, Array]) -> dict[str, int]:
         """Return the lengths of the arrays along the dimension to append to."""
@@ -286,10 +286,10 @@ class DatasetStore(_xarray.ZarrStore):
         return lengths
 
     def _unequal_lengths(self, lengths: Mapping[str, int]) -> ZarrError:
-        found = ", ".join(f"{name!r}: {length}" for name, length in sorted(lengths.items()))
+        listing = ", ".join(f"{name!r}: {length}" for name, length in sorted(lengths.items()))
         return ZarrError(
             f"cannot append to {self.target.store} {'/' + self.target.path!r} along "
-            f"{self._append_dim!r}: its arrays differ in length ({found}), because an append was "
+            f"{self._append_dim!r}: its arrays differ in length ({listing}), because an append was "
             "interrupted; resize() them to one length"
         )
 

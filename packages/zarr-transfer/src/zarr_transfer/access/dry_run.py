@@ -5,7 +5,7 @@ the same code.  Three things are replaced:
 
 - the store: it records requests, and reads nothing but indexes of shards (:class:`DryStore`);
 - the codecs: they decode nothing (:class:`DryChain`);
-- the result: it has a shape and strides, but no memory (:class:`DiscardingArray`).
+- the result: it has a shape and strides, but no memory (:class:`NullArray`).
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Log:
 # --- the result ---
 
 
-class DiscardingArray(np.ndarray[Any, Any]):
+class NullArray(np.ndarray[Any, Any]):
     """An array that ignores assignments, so that it takes no memory however large it is."""
 
     @classmethod
@@ -136,11 +136,11 @@ class DryChain(PreparedCodecChain):
         chain = codec.inner_codecs(decoded)
         assert isinstance(chain, PreparedCodecChain)  # as for every use of the codec
         inner = DryChain(chain, is_assumed)
-        found = codec.for_plan(decoded, inner, inner.assumed_size if is_assumed else None)
-        if found is None:
+        planned = codec.for_plan(decoded, inner, inner.assumed_size if is_assumed else None)
+        if planned is None:
             self.prefers_partial_decode = False  # assume that whole values are read
             return
-        self._partial, size = found
+        self._partial, size = planned
         self.is_indexed = True
         if real.encoded_size is None and size is not None:
             self.assumed_size = size
@@ -319,7 +319,7 @@ class DryReader(ByteReader):
             if first >= last or before == stop or after == start:
                 left.append((start, stop))
             else:
-                left += [it for it in ((start, before), (after, stop)) if it[0] < it[1]]
+                left += [part for part in ((start, before), (after, stop)) if part[0] < part[1]]
         end = None
         count = nbytes = 0
         for start, stop in sorted(left):

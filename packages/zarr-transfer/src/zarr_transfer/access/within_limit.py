@@ -147,8 +147,8 @@ def write_within(
         needed += 2 * max(_nbytes(stored, part) for part in parts)
         needed += _chunk_nbytes(values)
 
-        def take(place: tuple[Any, ...]) -> NDArray:
-            return np.asarray(values[place])
+        def take(index: tuple[Any, ...]) -> NDArray:
+            return np.asarray(values[index])
     else:
         own = prod(values.shape) * values.dtype.itemsize
     if own + needed > max_memory:
