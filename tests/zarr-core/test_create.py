@@ -69,8 +69,6 @@ def test_data_gives_shape_and_dtype():
     assert zarr.create_array(data=[1, 2], shape=2).shape == (2,)
     with pytest.raises(ValueError, match=r"shape \(3,\) is not that of data, \(2,\)"):
         zarr.create_array(data=[1, 2], shape=3)
-    empty = zarr.empty_like([1, 2])
-    assert empty[...].tolist() == [0, 0]
 
 
 class Lazy:

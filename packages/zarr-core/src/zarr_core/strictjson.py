@@ -247,10 +247,10 @@ def _text_of(value: Any, quote: Callable[[str], str], line: str = "\n") -> str:
     if kind is float and math.isfinite(value):
         return float.__repr__(value)
     inner = line + "  "
-    if kind is dict and value:
+    if isinstance(value, dict) and value:
         members = [f"{quote(name)}: {_text_of(item, quote, inner)}" for name, item in value.items()]
         return f"{{{inner}{f',{inner}'.join(members)}{line}}}"
-    if kind is list and value:
+    if isinstance(value, list) and value:
         if len(value) > _SHORT and _SCALARS.issuperset(map(type, value)):
             escaped = quote is encode_basestring_ascii
             text = json.dumps(value, ensure_ascii=escaped, separators=(f",{inner}", ""))
