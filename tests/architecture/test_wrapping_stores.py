@@ -79,7 +79,7 @@ def test_attributes_are_those_of_the_inner_store(name, tmp_path):
     store = wrap(inner)
     assert all(new != old for new, old in zip(inner.traits[:-2], StoreTraits()[:-2], strict=True))
     for attribute in ATTRIBUTES:
-        holders = (store, inner) if attribute in vars(Store) else (store.traits, inner.traits)
+        holders = (store, inner) if hasattr(Store, attribute) else (store.traits, inner.traits)
         new, old = (getattr(holder, attribute) for holder in holders)
         assert (new != old) == (attribute in changed), attribute
     assert str(store) == str(inner)

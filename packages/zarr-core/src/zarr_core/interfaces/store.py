@@ -134,8 +134,8 @@ READ_ONLY = (
 _BATCH = 1024  # keys of which the sizes are requested together
 
 
-class Store(ABC):
-    """A map from keys to values.
+class ReadableStore(ABC):
+    """A map from keys to values, for reading.
 
     Only "not found" means that a value is missing; every other failure raises an error.
     Methods can be called from several threads.  Stores can be pickled, or raise an error that
@@ -161,46 +161,6 @@ class Store(ABC):
     traits: StoreTraits = StoreTraits()
     """What else operations must know to choose the best way; wrappers copy most of it."""
 
-    # --- opening ---
-
-    @classmethod
-    def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:
-        """Create a store from a URL or path; called by ``open("scheme://...")``.
-
-        Parameters
-        ----------
-        url : str
-            The URL, with its scheme; or the path of a file with the store's suffix.
-        read_only : bool
-            Reject changes, and create nothing.
-        **options
-            The argument ``storage_options``.
-        """
-        raise StoreCapabilityError(f"{cls.__name__} cannot be created from a URL", store=url)
-
-    @classmethod
-    def from_object(cls, place: Any, *, read_only: bool = False, **options: Any) -> Store | None:
-        """Create a store from what is not a URL; None if the store does not support it.
-
-        Parameters
-        ----------
-        place : str, tuple or object
-            The path of a file whose suffix is a name of the store, such as ``field.zip``.  By
-            default, :meth:`from_url` opens it unless it is a directory.
-            Or a store and a key: the store is one of its values, such as an archive, for reading;
-            called by ``open("s3://bucket/archive|scheme:")``, where ``scheme`` is a name of the
-            store.
-            Or an object of another library, if the store has an entry point with the name of the
-            package or module of the object's class, or of one of its bases.
-        read_only : bool
-            Reject changes, and create nothing.
-        **options
-            The argument ``storage_options``, for a path.
-        """
-        if not isinstance(place, str) or os.path.isdir(place):
-            return None
-        return cls.from_url(place, read_only=read_only, **options)
-
     @property
     def url(self) -> str:
         """The canonical URL, without credentials; for messages, tokens and equality.
@@ -209,8 +169,6 @@ class Store(ABC):
         URL of the location.
         """
         return f"{type(self).__name__.lower()}://{id(self):#x}"
-
-    # --- readable ---
 
     @abstractmethod
     def get(self, key: str) -> Buffer | None:
@@ -317,7 +275,39 @@ class Store(ABC):
         value = self.get(key)
         return None if value is None else blake2b(value, digest_size=16).hexdigest()
 
-    # --- writeable ---
+    # --- lifetime ---
+
+    def close(self) -> None:
+        """Finish pending writes and release resources."""
+        return
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ReadableStore) or type(self) is not type(other):
+            return NotImplemented
+        return self is other or (self.url, self.traits.realm) == (
+            other.url,
+            other.traits.realm,
+        )
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.url, self.traits.realm))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.url!r}{', read_only=True' if self.read_only else ''})"
+
+    def __str__(self) -> str:
+        """Return the name for messages: the URL and, if the URL does not contain it, the server."""
+        return self.url
+
+
+class WritableStore(ReadableStore):
+    """A store whose values can be changed."""
 
     def _require_writable(self, key: str) -> None:
         """Raise an error if the store is read-only."""
@@ -408,25 +398,16 @@ class Store(ABC):
         """Remove several keys."""
         parallel_for(keys, self.erase, self.max_concurrency is not None, self.max_concurrency)
 
-    def erase_prefix(self, prefix: str) -> None:
-        """Remove every key below a prefix; the empty prefix means all keys."""
-        self._require_writable(prefix)
-        self.erase_values(list(self.list_prefix(prefix)))
+    def flush(self) -> None:
+        """Write what the store has buffered, so that other programs can read all values.
 
-    def move_prefix(self, prefix: str, target: str) -> bool:
-        """Rename all keys below a prefix in one operation, if the store supports it.
-
-        Neither prefix is empty or below the other; no key is below ``target``.
-
-        Returns
-        -------
-        bool
-            False if it is not supported and nothing was changed; the caller then copies and
-            removes the values.
+        By default nothing, because values are stored when the methods that change them return.
         """
-        return False
+        return
 
-    # --- listable ---
+
+class ListableStore(ReadableStore):
+    """A store whose keys can be listed."""
 
     @abstractmethod
     def list_prefix(self, prefix: str) -> Iterator[str]:
@@ -458,39 +439,52 @@ class Store(ABC):
                 keys.append(key)
         return keys, list(prefixes)
 
-    # --- lifetime ---
 
-    def flush(self) -> None:
-        """Write what the store has buffered, so that other programs can read all values.
+class Store(WritableStore, ListableStore):
+    """A store that can be read, written and listed, and opened by a URL.
 
-        By default nothing, because values are stored when the methods that change them return.
+    Objects may support less: see the attributes.
+    """
+
+    @classmethod
+    def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:
+        """Create a store from a URL or path; called by ``open("scheme://...")``.
+
+        Parameters
+        ----------
+        url : str
+            The URL, with its scheme; or the path of a file with the store's suffix.
+        read_only : bool
+            Reject changes, and create nothing.
+        **options
+            The argument ``storage_options``.
         """
-        return
+        raise StoreCapabilityError(f"{cls.__name__} cannot be created from a URL", store=url)
 
-    def close(self) -> None:
-        """Finish pending writes and release resources."""
-        return
+    @classmethod
+    def from_object(cls, place: Any, *, read_only: bool = False, **options: Any) -> Store | None:
+        """Create a store from what is not a URL; None if the store does not support it.
 
-    def __enter__(self) -> Self:
-        return self
+        Parameters
+        ----------
+        place : str, tuple or object
+            The path of a file whose suffix is a name of the store, such as ``field.zip``.  By
+            default, :meth:`from_url` opens it unless it is a directory.
+            Or a store and a key: the store is one of its values, such as an archive, for reading;
+            called by ``open("s3://bucket/archive|scheme:")``, where ``scheme`` is a name of the
+            store.
+            Or an object of another library, if the store has an entry point with the name of the
+            package or module of the object's class, or of one of its bases.
+        read_only : bool
+            Reject changes, and create nothing.
+        **options
+            The argument ``storage_options``, for a path.
+        """
+        if not isinstance(place, str) or os.path.isdir(place):
+            return None
+        return cls.from_url(place, read_only=read_only, **options)
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Store) or type(self) is not type(other):
-            return NotImplemented
-        return self is other or (self.url, self.traits.realm) == (
-            other.url,
-            other.traits.realm,
-        )
-
-    def __hash__(self) -> int:
-        return hash((type(self), self.url, self.traits.realm))
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.url!r}{', read_only=True' if self.read_only else ''})"
-
-    def __str__(self) -> str:
-        """Return the name for messages: the URL and, if the URL does not contain it, the server."""
-        return self.url
+    def erase_prefix(self, prefix: str) -> None:
+        """Remove every key below a prefix; the empty prefix means all keys."""
+        self._require_writable(prefix)
+        self.erase_values(list(self.list_prefix(prefix)))

@@ -309,6 +309,10 @@ class LocalStore(Store):
             local_files.remove_empty_directories(os.path.dirname(path), self._root)
 
     def move_prefix(self, prefix: str, target: str) -> bool:
+        """Rename the directory of all keys below a prefix; return whether it was possible.
+
+        Neither prefix is empty or below the other; no key is below ``target``.
+        """
         old, new = (self._path_to_change(check_prefix(name)[:-1]) for name in (prefix, target))
         try:
             moved = local_files.move_tree(old, new)
