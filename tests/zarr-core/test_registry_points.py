@@ -48,7 +48,6 @@ def test_class_attributes_of_a_format_are_required():
     [
         ("format", V3, "metadata_keys", "a.json", "tuple[str, ...], not 'a.json'"),
         ("format", V3, "zarr_format", "3", "int, not '3'"),
-        ("format", V3, "implicit_groups", None, "bool, not None"),
         ("store", MemoryStore, "read_only", "yes", "bool, not 'yes'"),
         ("store", MemoryStore, "max_concurrency", 2.5, "int | None, not 2.5"),
         ("store", MemoryStore, "supports_listing", property(bool), ""),

@@ -34,12 +34,6 @@ def public(kind):
 NOT_PASSED_ON = {"list", "set_partial_values"}
 
 
-def test_every_operation_of_a_store_is_passed_on():
-    operations = public(lambda member: callable(member) or isinstance(member, property))
-    assert operations >= CHANGES | {"get", "url", "list_dir", "close"}
-    assert operations - {"from_url"} - NOT_PASSED_ON <= vars(WrapperStore).keys()
-
-
 def test_the_files_of_a_wrapped_store_are_not_accessible(tmp_path):
     store = LocalStore(tmp_path)
     assert store.traits.files is not None

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from zarr_core.errors import StoreCapabilityError, StoreReadOnlyError
 from zarr_core.interfaces.byte_reader import BufferByteReader, ByteReader
 from zarr_core.interfaces.keylock import key_lock
+from zarr_core.interfaces.keys import check_prefix
 from zarr_core.threads import concurrent_map, parallel_for
 
 if TYPE_CHECKING:
@@ -139,8 +140,8 @@ class ReadableStore(ABC):
 
     Only "not found" means that a value is missing; every other failure raises an error.
     Methods can be called from several threads.  Stores can be pickled, or raise an error that
-    explains why not.  Stores are equal if they have the same class, :attr:`url` and
-    the ``realm`` of their :attr:`traits`; a subclass can define equality of locations differently.
+    explains why not.  Stores are equal if they have the same class, :attr:`url` and ``realm`` of
+    their :attr:`traits`.
     """
 
     read_only: bool = False
@@ -196,16 +197,10 @@ class ReadableStore(ABC):
 
         A part that extends beyond the end of its value is truncated.
         """
-        if self.max_concurrency is None:
+        if self.max_concurrency is None:  # for speed
             return [self._part(key, part) for key, part in key_ranges]
-        parts = [*key_ranges]
-        values: Values = [None] * len(parts)
-
-        def work(number: int) -> None:
-            values[number] = self._part(*parts[number])
-
-        parallel_for(range(len(parts)), work, True, self.max_concurrency)
-        return values
+        parts = concurrent_map(key_ranges, lambda it: self._part(*it), self.max_concurrency)
+        return [value for _, value in parts]
 
     def _part(self, key: str, part: ByteRange) -> Buffer | None:
         """Return one part; overridden by stores that need not open the value."""
@@ -260,7 +255,7 @@ class ReadableStore(ABC):
 
     def exists(self, key: str) -> bool:
         """Whether a key has a value."""
-        return self.get(key) is not None
+        return self.getsize(key) is not None
 
     def getsize(self, key: str) -> int | None:
         """Return the length of a value in bytes; None for a missing key."""
@@ -290,13 +285,14 @@ class ReadableStore(ABC):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ReadableStore) or type(self) is not type(other):
             return NotImplemented
-        return self is other or (self.url, self.traits.realm) == (
-            other.url,
-            other.traits.realm,
-        )
+        return self is other or self._identity() == other._identity()
 
     def __hash__(self) -> int:
-        return hash((type(self), self.url, self.traits.realm))
+        return hash(self._identity())
+
+    def _identity(self) -> Hashable:
+        """Return what distinguishes locations of stores of one class."""
+        return self.url, self.traits.realm
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.url!r}{', read_only=True' if self.read_only else ''})"
@@ -486,5 +482,6 @@ class Store(WritableStore, ListableStore):
 
     def erase_prefix(self, prefix: str) -> None:
         """Remove every key below a prefix; the empty prefix means all keys."""
+        check_prefix(prefix)
         self._require_writable(prefix)
         self.erase_values(list(self.list_prefix(prefix)))

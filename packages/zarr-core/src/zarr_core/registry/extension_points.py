@@ -16,7 +16,6 @@ from typing import Any, Literal
 
 from zarr_core.interfaces import INTERFACE_VERSION, OLDEST_INTERFACE_VERSION
 
-_UNSET = object()
 _KINDS = {"bool": bool, "int": int, "str": str, "tuple": tuple}
 _ATTRIBUTE = re.compile(r"(ClassVar\[)?(bool|int|str|tuple)\b")
 
@@ -59,20 +58,17 @@ class ExtensionPoint:
             return f"{shown} is not a class derived from {interface.__name__}"
         if missing := sorted(getattr(found, "__abstractmethods__", ())):
             return f"{found.__qualname__} does not define {', '.join(missing)}"
-        unset = []
+        unset: list[str] = []
         for base in interface.__mro__:
             for name, declared in get_annotations(base).items():
-                value = getattr_static(found, name, _UNSET)
-                kind = _ATTRIBUTE.match(declared)
-                if value is _UNSET:
+                value, kind = getattr_static(found, name, unset), _ATTRIBUTE.match(declared)
+                if value is unset:
                     unset += [name] if declared.startswith("ClassVar") else []
-                elif kind and not (
-                    isinstance(value, _KINDS[kind[2]])
-                    or (value is None and "None" in declared)
-                    or hasattr(value, "__get__")  # such as a property
-                ):
-                    wanted = declared.removeprefix(kind[1] or "").removesuffix("]" * bool(kind[1]))
-                    return f"{found.__qualname__}.{name} must be {wanted}, not {short(value)}"
+                elif kind and not isinstance(value, _KINDS[kind[2]]):
+                    is_optional = value is None and "None" in declared
+                    if not is_optional and not hasattr(value, "__get__"):
+                        wanted = declared[len(kind[1] or "") : -1 if kind[1] else None]
+                        return f"{found.__qualname__}.{name} must be {wanted}, not {short(value)}"
         if unset:
             return f"{found.__qualname__} does not define the class attributes {', '.join(unset)}"
         return ""
