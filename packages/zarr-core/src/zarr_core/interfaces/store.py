@@ -91,10 +91,9 @@ class StoreTraits(NamedTuple):
     supports_erasing : bool
         Whether keys can be removed; zip archives do not support it.
     metadata_first : bool
-        Whether the metadata document of an array must be stored before its chunks.  By default,
-        operations such as a copy store chunks first, then the metadata of their array, then of its
-        groups, so that readers see no incomplete node.  If True, metadata is stored first, for
-        groups before their members.
+        Whether metadata must be stored before chunks, that of groups before their members.  By
+        default, operations such as a copy store chunks first, then the metadata of their array,
+        then of its groups, so that readers see no incomplete node.
     supports_consolidated_metadata : bool
         Whether consolidated metadata may be stored; not in a store that versions all documents.
     batch_nbytes : int
@@ -110,9 +109,8 @@ class StoreTraits(NamedTuple):
         Where the values are, if they are files that compiled code may access.  Only for a store
         whose methods do nothing else with these files; not copied by wrappers.
     chunk_reader : callable or None
-        How arrays read chunks of one shape, for a store that keeps decoded chunks: returns a
-        ``ChunkReader`` of :mod:`zarr_core.tools` for a ``PreparedCodecChain``.  Not copied by
-        wrappers: their own methods would not be called.
+        How arrays read chunks of one shape, if the store keeps decoded chunks: from a
+        ``PreparedCodecChain`` to a ``ChunkReader``.  Not copied by wrappers.
     """
 
     supports_erasing: bool = True
@@ -464,13 +462,11 @@ class Store(WritableStore, ListableStore):
         Parameters
         ----------
         place : str, tuple or object
-            The path of a file whose suffix is a name of the store, such as ``field.zip``.  By
-            default, :meth:`from_url` opens it unless it is a directory.
-            Or a store and a key: the store is one of its values, such as an archive, for reading;
-            called by ``open("s3://bucket/archive|scheme:")``, where ``scheme`` is a name of the
-            store.
-            Or an object of another library, if the store has an entry point with the name of the
-            package or module of the object's class, or of one of its bases.
+            The path of a file with the store's suffix, such as ``field.zip``; by default,
+            :meth:`from_url` opens it unless it is a directory.  Or a store and a key: the value is
+            opened for reading, by ``open("s3://bucket/archive|scheme:")``.  Or an object of
+            another library, if the store has an entry point with the name of the package or module
+            of the object's class, or of one of its bases.
         read_only : bool
             Reject changes, and create nothing.
         **options

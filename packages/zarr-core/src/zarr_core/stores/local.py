@@ -12,6 +12,7 @@ import re
 import stat
 import time
 from contextlib import nullcontext, suppress
+from functools import cached_property
 from math import inf
 from pathlib import PurePath
 from time import monotonic
@@ -101,10 +102,6 @@ class LocalStore(Store):
         self.read_only = read_only
         self._fsync = fsync
         self._follow_links = follow_links
-        if type(self) is LocalStore:  # a subclass may do more with files
-            # Compiled code does not synchronize files with the disk.
-            layout = FileLayout(self.path, follow_links, not (read_only or fsync))
-            self.traits = StoreTraits(files=layout)
         self._root = f"{self.path.replace(os.sep, '/').rstrip('/')}/"
         # Prefixes that were inside -> until when (time.monotonic) many small chunks rely on it.
         self._inside_until: dict[str, float] = {} if system_calls.IS_WINDOWS else {"": inf}
@@ -141,6 +138,14 @@ class LocalStore(Store):
     @property
     def url(self) -> str:
         return url_from_path(self.path)
+
+    @cached_property
+    def traits(self) -> StoreTraits:  # type: ignore[override]  # can be set
+        if type(self) is not LocalStore:  # a subclass may do more with files
+            return StoreTraits()
+        # Compiled code does not synchronize files with the disk.
+        layout = FileLayout(self.path, self._follow_links, not (self.read_only or self._fsync))
+        return StoreTraits(files=layout)
 
     # --- readable ---
 
