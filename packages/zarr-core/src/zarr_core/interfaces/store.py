@@ -138,8 +138,7 @@ class ReadableStore(ABC):
 
     Only "not found" means that a value is missing; every other failure raises an error.
     Methods can be called from several threads.  Stores can be pickled, or raise an error that
-    explains why not.  Stores are equal if they have the same class, :attr:`url` and ``realm`` of
-    their :attr:`traits`.
+    explains why not.  Stores are equal if class, :attr:`url` and ``traits.realm`` are equal.
     """
 
     read_only: bool = False
