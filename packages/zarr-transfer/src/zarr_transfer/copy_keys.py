@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Literal
 
+from zarr_core import LocalStore
 from zarr_core.errors import NodeExistsError
 from zarr_core.extension import Location, NodeNotFoundError
 from zarr_core.tools import (
@@ -194,7 +195,8 @@ def rename(
         pairs = [KeyPair(*pair) for pair in targets.items()]
         if not all_same(opened, opened, (pair for pair in pairs if pair.target in existing)):
             raise NodeExistsError(location, "other values exist at the new path; remove them first")
-        if old and new and not existing and opened.move_prefix(_prefix(old), _prefix(new)):
+        local = opened if old and new and not existing and isinstance(opened, LocalStore) else None
+        if local and local.move_prefix(_prefix(old), _prefix(new)):
             return
         todo = [pair for pair in pairs if pair.target not in existing]
         order = _order(store)

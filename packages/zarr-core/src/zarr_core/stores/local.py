@@ -12,6 +12,7 @@ import re
 import stat
 import time
 from contextlib import nullcontext, suppress
+from functools import cached_property
 from math import inf
 from pathlib import PurePath
 from time import monotonic
@@ -101,10 +102,6 @@ class LocalStore(Store):
         self.read_only = read_only
         self._fsync = fsync
         self._follow_links = follow_links
-        if type(self) is LocalStore:  # a subclass may do more with files
-            # Compiled code does not synchronize files with the disk.
-            layout = FileLayout(self.path, follow_links, not (read_only or fsync))
-            self.traits = StoreTraits(files=layout)
         self._root = f"{self.path.replace(os.sep, '/').rstrip('/')}/"
         # Prefixes that were inside -> until when (time.monotonic) many small chunks rely on it.
         self._inside_until: dict[str, float] = {} if system_calls.IS_WINDOWS else {"": inf}
@@ -141,6 +138,14 @@ class LocalStore(Store):
     @property
     def url(self) -> str:
         return url_from_path(self.path)
+
+    @cached_property
+    def traits(self) -> StoreTraits:  # type: ignore[override]  # can be set
+        if type(self) is not LocalStore:  # a subclass may do more with files
+            return StoreTraits()
+        # Compiled code does not synchronize files with the disk.
+        layout = FileLayout(self.path, self._follow_links, not (self.read_only or self._fsync))
+        return StoreTraits(files=layout)
 
     # --- readable ---
 
@@ -309,6 +314,10 @@ class LocalStore(Store):
             local_files.remove_empty_directories(os.path.dirname(path), self._root)
 
     def move_prefix(self, prefix: str, target: str) -> bool:
+        """Rename the directory of all keys below a prefix; return whether it was possible.
+
+        Neither prefix is empty or below the other; no key is below ``target``.
+        """
         old, new = (self._path_to_change(check_prefix(name)[:-1]) for name in (prefix, target))
         try:
             moved = local_files.move_tree(old, new)

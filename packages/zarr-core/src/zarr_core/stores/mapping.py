@@ -130,11 +130,6 @@ class MappingStore(Store):
                 f"the mapping did not remove the key: {_describe(error)}", store=self, key=key
             ) from error
 
-    def erase_prefix(self, prefix: str) -> None:
-        check_prefix(prefix)
-        self._require_writable(prefix)
-        super().erase_prefix(prefix)
-
     # --- listable ---
 
     def list_prefix(self, prefix: str) -> Iterator[str]:

@@ -25,8 +25,8 @@ from zarr_core.extension import (
     ByteRange,
     ByteReader,
     ChunkDecodeError,
-    Store,
     SubchunkCodec,
+    WrapperStore,
     ZarrError,
 )
 from zarr_core.tools import PreparedCodecChain, StoredArray
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Self
 
-    from zarr_core.extension import Buffer, Buffers
+    from zarr_core.extension import Buffer, Buffers, Store
 
     Array = np.ndarray[Any, Any]
 
@@ -192,7 +192,7 @@ class _WholeReader(ByteReader):
 # --- the store ---
 
 
-class DryStore(Store):
+class DryStore(WrapperStore):
     """Records the requests of reading; sizes are assumed, or those of stored values.
 
     Parameters
@@ -214,18 +214,11 @@ class DryStore(Store):
         codecs: DryChain,
         sizes: Mapping[str, int] | None,
     ) -> None:
-        self._real = real
+        super().__init__(real)
+        self.in_memory = False
         self._log = log
         self._codecs = codecs
         self._sizes = sizes
-        self.max_concurrency = real.max_concurrency
-
-    @property
-    def url(self) -> str:
-        return self._real.url
-
-    def __str__(self) -> str:
-        return str(self._real)
 
     def _size(self, key: str) -> int | None:
         if self._sizes is None:
@@ -247,15 +240,15 @@ class DryStore(Store):
         if self._sizes is None or not self._codecs.is_indexed:
             size = self._size(key)
         else:
-            source = self._real.open_value(key, first)
+            source = self.inner.open_value(key, first)
             size = None if source is None else source.size
         if size is None:
             self._log.add(1, 0)
             return None
         if first is None:
-            first = ByteRange(0, self._real.traits.opening_nbytes)
+            first = ByteRange(0, self.traits.opening_nbytes)
         gaps_may_shrink = self._sizes is None and self._codecs.is_indexed
-        return DryReader(self._log, self._real, size, first, source, gaps_may_shrink)
+        return DryReader(self._log, self.inner, size, first, source, gaps_may_shrink)
 
     def set(self, key: str, value: Buffers) -> None:
         raise AssertionError("a plan writes nothing")
