@@ -38,7 +38,7 @@ NAMES = {
         CHECKPOINT_NAME CHUNK_BYTES SHARD_BYTES divisor_below parse_lengths Cache ChunkProjection ChunkReader CodecChain ConsolidatedMetadata KeyOrder MANIFEST_NAMES
         MaskIndexer Node PreparedCodecChain Progress ProgressReporter RegularAxis Rollback Schema WaitNotices
         StoredArray StoredGroup SubrangeReader UnconfirmedKeys WrapperReader
-        allow_conflicting_formats allow_reserved_names available_threads call_interruptibly
+        allow_conflicting_formats allow_reserved_names assigned_values available_threads check_out field_index is_chunked call_interruptibly
         check_attributes check_reserved_names chunk_count chunk_lengths codec_definition data_type_text MemoryLimiter native_reason_against shorten stored_lengths
         NewValue StoreSnapshot
         concurrent_map conflicting_format create_ancestors data_type_for erase_documents
@@ -56,8 +56,8 @@ NAMES = {
         Budget Checkpoint ChunkEdges Chunking ConversionError CopyExecutor CopyPlan CopyResult CopyStep
         ElementsDifferError KeyPair MemoryLimitError Plan RechunkPlan RechunkStage Region convert copy
         copy_all copy_store intermediate_array intermediate_path keeps_missing_chunks move
-        plan_conversion plan_selection plan_stages read_region regions_of remove_documents rename
-        supports_intermediate write_region
+        plan_conversion plan_selection plan_stages read_region read_within regions_of remove_documents rename
+        supports_intermediate write_region write_within
     """,
 }
 

@@ -33,7 +33,9 @@ _NAMES = {
     "zarr_core.formats.reserved_names": "allow_reserved_names check_reserved_names",
     "zarr_core.formats.unmanaged_keys": "is_auxiliary without_chunks",
     "zarr_core.formats.walk": "walk",
-    "zarr_core.hierarchy.array": "parse_selection",
+    "zarr_core.hierarchy.array": "assigned_values check_out parse_selection",
+    "zarr_core.hierarchy.array_view": "as_index:field_index",
+    "zarr_core.hierarchy.coerce": "is_chunked",
     "zarr_core.hierarchy.consolidate": "require_consolidating",
     "zarr_core.hierarchy.create_node": (
         "StoreSnapshot allow_conflicting_formats create_ancestors make_room occupied"

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from zarr_transfer.access.array_plan import plan_selection
     from zarr_transfer.access.plan import Plan
+    from zarr_transfer.access.within_limit import read_within, write_within
     from zarr_transfer.checkpoint import Checkpoint
     from zarr_transfer.chunk_edges import ChunkEdges
     from zarr_transfer.conversion.convert import convert
@@ -40,6 +41,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "access.array_plan": ("plan_selection",),
     "access.plan": ("Plan",),
+    "access.within_limit": ("read_within", "write_within"),
     "checkpoint": ("Checkpoint",),
     "chunk_edges": ("ChunkEdges",),
     "conversion.convert": ("convert",),
@@ -93,11 +95,13 @@ __all__ = [
     "plan_selection",
     "plan_stages",
     "read_region",
+    "read_within",
     "regions_of",
     "remove_documents",
     "rename",
     "supports_intermediate",
     "write_region",
+    "write_within",
 ]
 
 
