@@ -51,7 +51,7 @@ _NAMES = {
     "zarr_core.interfaces.keylock": "key_lock",
     "zarr_core.interfaces.keys": "only_keys",
     "zarr_core.interfaces.metadata_document": "read_metadata read_metadata_from",
-    "zarr_core.interfaces.progress": "Progress Reporter:ProgressReporter WaitNotices reporting",
+    "zarr_core.hierarchy.progress": "Progress Reporter:ProgressReporter reporting",
     "zarr_core.interfaces.selection": "MaskIndexer",
     "zarr_core.interfaces.store": "NewValue",
     "zarr_core.log": "log",
@@ -80,7 +80,7 @@ _NAMES = {
     "zarr_core.stores.local_files": "file_lock",
     "zarr_core.strictjson": "keep_nonfinite",
     "zarr_core.threads": (
-        "UnconfirmedKeys available_threads call_interruptibly concurrent_map in_one_thread "
+        "UnconfirmedKeys available_threads call_interruptibly concurrent_map in_one_thread longest_wait "
         "parallel_for thread_count waiting"
     ),
 }

@@ -51,6 +51,9 @@ from zarr_core.hierarchy.display import stored_lengths as stored_lengths
 from zarr_core.hierarchy.from_metadata import stored_node as stored_node
 from zarr_core.hierarchy.node import Node as Node
 from zarr_core.hierarchy.node import update_additional_fields as update_additional_fields
+from zarr_core.hierarchy.progress import Progress as Progress
+from zarr_core.hierarchy.progress import Reporter
+from zarr_core.hierarchy.progress import reporting as reporting
 from zarr_core.hierarchy.rollback import Rollback as Rollback
 from zarr_core.hierarchy.rollback import holds_anything as holds_anything
 from zarr_core.hierarchy.store_path import StoreLike as StoreLike
@@ -64,10 +67,6 @@ from zarr_core.interfaces.keylock import key_lock as key_lock
 from zarr_core.interfaces.keys import only_keys as only_keys
 from zarr_core.interfaces.metadata_document import read_metadata as read_metadata
 from zarr_core.interfaces.metadata_document import read_metadata_from as read_metadata_from
-from zarr_core.interfaces.progress import Progress as Progress
-from zarr_core.interfaces.progress import Reporter
-from zarr_core.interfaces.progress import WaitNotices as WaitNotices
-from zarr_core.interfaces.progress import reporting as reporting
 from zarr_core.interfaces.selection import MaskIndexer as MaskIndexer
 from zarr_core.interfaces.store import NewValue as NewValue
 from zarr_core.log import log as log
@@ -119,6 +118,7 @@ from zarr_core.threads import available_threads as available_threads
 from zarr_core.threads import call_interruptibly as call_interruptibly
 from zarr_core.threads import concurrent_map as concurrent_map
 from zarr_core.threads import in_one_thread as in_one_thread
+from zarr_core.threads import longest_wait as longest_wait
 from zarr_core.threads import parallel_for as parallel_for
 from zarr_core.threads import thread_count as thread_count
 from zarr_core.threads import waiting as waiting

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from zarr_transfer.intermediate import intermediate_array, intermediate_path
     from zarr_transfer.move_node import move
     from zarr_transfer.plan import CopyPlan, CopyStep
+    from zarr_transfer.progress_bar import WaitNotices
     from zarr_transfer.rechunk import Budget, Chunking, RechunkPlan, RechunkStage, plan_stages
     from zarr_transfer.regions import Region
 
@@ -61,6 +62,7 @@ _HOMES = {
     "intermediate": ("intermediate_array", "intermediate_path"),
     "move_node": ("move",),
     "plan": ("CopyPlan", "CopyStep"),
+    "progress_bar": ("WaitNotices",),
     "rechunk": ("Budget", "Chunking", "RechunkPlan", "RechunkStage", "plan_stages"),
     "regions": ("Region",),
 }
@@ -83,6 +85,7 @@ __all__ = [
     "RechunkPlan",
     "RechunkStage",
     "Region",
+    "WaitNotices",
     "convert",
     "copy",
     "copy_all",
