@@ -28,7 +28,7 @@ _NAMES = {
     "zarr_core.hierarchy.group": "Group",
     "zarr_core.hierarchy.open": "array_from_metadata open open_array open_consolidated open_group",
     "zarr_core.hierarchy.store_path": "StoreLike resolve_store_path",
-    "zarr_core.interfaces.progress": "Progress",
+    "zarr_core.hierarchy.progress": "Progress",
     "zarr_core.interfaces.store": "Store",
     "zarr_core.normalize.codecs": "codec",
     "zarr_core.normalize.partial_metadata": "PartialArrayMetadata",

@@ -33,7 +33,9 @@ _NAMES = {
     "zarr_core.formats.reserved_names": "allow_reserved_names check_reserved_names",
     "zarr_core.formats.unmanaged_keys": "is_auxiliary without_chunks",
     "zarr_core.formats.walk": "walk",
-    "zarr_core.hierarchy.array": "parse_selection",
+    "zarr_core.hierarchy.array": "assigned_values check_out parse_selection",
+    "zarr_core.hierarchy.array_view": "as_index:field_index",
+    "zarr_core.hierarchy.coerce": "is_chunked",
     "zarr_core.hierarchy.consolidate": "require_consolidating",
     "zarr_core.hierarchy.create_node": (
         "StoreSnapshot allow_conflicting_formats create_ancestors make_room occupied"
@@ -49,7 +51,7 @@ _NAMES = {
     "zarr_core.interfaces.keylock": "key_lock",
     "zarr_core.interfaces.keys": "only_keys",
     "zarr_core.interfaces.metadata_document": "read_metadata read_metadata_from",
-    "zarr_core.interfaces.progress": "Progress Reporter:ProgressReporter WaitNotices reporting",
+    "zarr_core.hierarchy.progress": "Progress Reporter:ProgressReporter reporting",
     "zarr_core.interfaces.selection": "MaskIndexer",
     "zarr_core.interfaces.store": "NewValue",
     "zarr_core.log": "log",
@@ -78,7 +80,7 @@ _NAMES = {
     "zarr_core.stores.local_files": "file_lock",
     "zarr_core.strictjson": "keep_nonfinite",
     "zarr_core.threads": (
-        "UnconfirmedKeys available_threads call_interruptibly concurrent_map in_one_thread "
+        "UnconfirmedKeys available_threads call_interruptibly concurrent_map in_one_thread longest_wait "
         "parallel_for thread_count waiting"
     ),
 }

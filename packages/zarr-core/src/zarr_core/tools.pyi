@@ -31,7 +31,11 @@ from zarr_core.formats.reserved_names import check_reserved_names as check_reser
 from zarr_core.formats.unmanaged_keys import is_auxiliary as is_auxiliary
 from zarr_core.formats.unmanaged_keys import without_chunks as without_chunks
 from zarr_core.formats.walk import walk as walk
+from zarr_core.hierarchy.array import assigned_values as assigned_values
+from zarr_core.hierarchy.array import check_out as check_out
 from zarr_core.hierarchy.array import parse_selection as parse_selection
+from zarr_core.hierarchy.array_view import as_index
+from zarr_core.hierarchy.coerce import is_chunked as is_chunked
 from zarr_core.hierarchy.consolidate import require_consolidating as require_consolidating
 from zarr_core.hierarchy.create_node import StoreSnapshot as StoreSnapshot
 from zarr_core.hierarchy.create_node import allow_conflicting_formats as allow_conflicting_formats
@@ -47,6 +51,9 @@ from zarr_core.hierarchy.display import stored_lengths as stored_lengths
 from zarr_core.hierarchy.from_metadata import stored_node as stored_node
 from zarr_core.hierarchy.node import Node as Node
 from zarr_core.hierarchy.node import update_additional_fields as update_additional_fields
+from zarr_core.hierarchy.progress import Progress as Progress
+from zarr_core.hierarchy.progress import Reporter
+from zarr_core.hierarchy.progress import reporting as reporting
 from zarr_core.hierarchy.rollback import Rollback as Rollback
 from zarr_core.hierarchy.rollback import holds_anything as holds_anything
 from zarr_core.hierarchy.store_path import StoreLike as StoreLike
@@ -60,10 +67,6 @@ from zarr_core.interfaces.keylock import key_lock as key_lock
 from zarr_core.interfaces.keys import only_keys as only_keys
 from zarr_core.interfaces.metadata_document import read_metadata as read_metadata
 from zarr_core.interfaces.metadata_document import read_metadata_from as read_metadata_from
-from zarr_core.interfaces.progress import Progress as Progress
-from zarr_core.interfaces.progress import Reporter
-from zarr_core.interfaces.progress import WaitNotices as WaitNotices
-from zarr_core.interfaces.progress import reporting as reporting
 from zarr_core.interfaces.selection import MaskIndexer as MaskIndexer
 from zarr_core.interfaces.store import NewValue as NewValue
 from zarr_core.log import log as log
@@ -115,12 +118,14 @@ from zarr_core.threads import available_threads as available_threads
 from zarr_core.threads import call_interruptibly as call_interruptibly
 from zarr_core.threads import concurrent_map as concurrent_map
 from zarr_core.threads import in_one_thread as in_one_thread
+from zarr_core.threads import longest_wait as longest_wait
 from zarr_core.threads import parallel_for as parallel_for
 from zarr_core.threads import thread_count as thread_count
 from zarr_core.threads import waiting as waiting
 
 fill_value_test = fill_test
 ProgressReporter = Reporter
+field_index = as_index
 installed_entry_points = entry_points
 native_reason_against = reason_against
 providers_of = providers

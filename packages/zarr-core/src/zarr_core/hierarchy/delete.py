@@ -10,18 +10,18 @@ from zarr_core.formats.detect import read_node
 from zarr_core.formats.key_order import key_order
 from zarr_core.formats.unmanaged_keys import refuse_unmanaged
 from zarr_core.hierarchy.node import Node
+from zarr_core.hierarchy.progress import Reporter
 from zarr_core.hierarchy.store_path import opened_store, refuse_misspelt
 from zarr_core.interfaces.chunk_observer import forget_chunks
-from zarr_core.interfaces.progress import Reporter
 from zarr_core.location import Location
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from zarr_core.formats.key_order import KeyOrder
+    from zarr_core.hierarchy.progress import Progress
     from zarr_core.hierarchy.store_path import StoreLike
     from zarr_core.interfaces.format import Format
-    from zarr_core.interfaces.progress import Progress
     from zarr_core.interfaces.store import Store
 
 
@@ -44,7 +44,7 @@ def remove(
     path : str, optional
         Path of the node in the store; the root by default.
     progress : callable or True, optional
-        Called with a :class:`Progress` a few times a second; True draws a line on standard error.
+        Called with a :class:`Progress` a few times a second; True draws a bar (zarr-transfer).
     storage_options : mapping, optional
         Further arguments for the store of a URL.
 

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from typing import Self, TypeVar
 
     from zarr_core.engine.stored_node import StoredGroup
+    from zarr_core.hierarchy.progress import Progress, Reporter
     from zarr_core.interfaces.format import NodeMetadata
-    from zarr_core.interfaces.progress import Progress, Reporter
 
     T = TypeVar("T")
 
@@ -397,7 +397,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
 
         ``progress`` as for :func:`zarr_core.remove`; each member is a part.
         """
-        from zarr_core.interfaces.progress import Reporter
+        from zarr_core.hierarchy.progress import Reporter
 
         self.stored.check_writable()
         members = list(self.stored.format.child_names(self.store, self.path))

@@ -95,14 +95,7 @@ FUNCTIONS: dict[str, tuple[str, str]] = {
     "copy_store": ("zarr-transfer", "zarr_transfer:copy_store"),
     "move": ("zarr-transfer", "zarr_transfer:move"),
     "rename": ("zarr-transfer", "zarr_transfer:rename"),
-    "Array.get_basic_selection(max_memory=...)": (
-        "zarr-transfer",
-        "zarr_transfer.access.within_limit:read_within",
-    ),
-    "Array.set_basic_selection(max_memory=...)": (
-        "zarr-transfer",
-        "zarr_transfer.access.within_limit:write_within",
-    ),
+    "progress=True": ("zarr-transfer", "zarr_transfer.progress_bar:ProgressBar"),
     "Group.move": ("zarr-transfer", "zarr_transfer.move_node:move_in_store"),
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from zarr_core.extension import BasicIndexer, CoordinateIndexer, OrthogonalIndexer
 from zarr_core.tools import (
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
     from zarr_transfer.access.similar_chunks import ChunkPart
 
+Indexing: TypeAlias = Literal["fancy", "basic", "orthogonal", "coordinate", "mask", "block"]
+
 _FEW = 100  # number of sizes that are requested one by one
 _PER_POINT = 32  # bytes for sorting the coordinates of a point
 
@@ -40,7 +42,7 @@ def plan_selection(
     selection: Any = ...,
     access: Literal["read", "write"] = "read",
     *,
-    indexing: Literal["fancy", "basic", "orthogonal", "coordinate", "mask", "block"] = "fancy",
+    indexing: Indexing = "fancy",
     exact: bool = False,
 ) -> Plan:
     """Return the requests, bytes and memory of reading or writing a selection.
