@@ -224,3 +224,28 @@ def test_unexpected_store_error_is_not_hidden_by_format_detection():
 
     with pytest.raises(StoreReadError, match="ZeroDivisionError: of the store"):
         conflicting_format(Faulty({"a": b""}), "", format_named(3))
+
+
+class OnceFaultyStore(MemoryStore):
+    """A store whose reading fails once, while any format reads a key."""
+
+    key = ""
+
+    def get(self, key):
+        if key.endswith(self.key) and self.key:
+            self.key = ""
+            raise RuntimeError("connection lost")
+        return super().get(key)
+
+    def get_limited(self, key, limit):
+        return self.get(key)
+
+
+@pytest.mark.parametrize("key", ["zarr.json", ".zarray", "attributes.json"])
+def test_an_error_that_occurs_once_is_one_of_the_store(key):
+    store = OnceFaultyStore()
+    zarr.create_array(store, path="a", data=np.arange(3), zarr_format=2)
+    store.key = key
+    with pytest.raises(StoreReadError, match="OnceFaultyStore failed with RuntimeError: conn"):
+        zarr.open(store, path="b" if key == "attributes.json" else "a")
+    assert zarr.open(store, path="a")[...].tolist() == [0, 1, 2]
