@@ -28,7 +28,6 @@ from zarr_core.tools import (
     ProgressReporter,
     Rollback,
     check_reserved_names,
-    create_ancestors,
     format_of_new,
     is_node_name,
     log,
@@ -149,7 +148,9 @@ def import_contents(
     groups = [node for node in nodes if not isinstance(node, PlannedArray)]
     store, format_ = target.store, target.format
     with Rollback() as rollback, ProgressReporter(progress, arrays) as reporter:
-        _make_room(target, nodes[0], rollback)
+        root = nodes[0].metadata if isinstance(nodes[0], PlannedArray) else nodes[0][1]
+        new = root if target.overwrite else None
+        make_room(store, target.path, format_, new, rollback, overwrite=target.overwrite)
         existing_keys = _existing_keys(target, nodes)
         remedy = "import again, without overwrite, to continue, or remove it with zarr_core.rmdir"
         rollback.note_incomplete(store, format_, [target.path], remedy)
@@ -167,16 +168,6 @@ def import_contents(
     if consolidated and not isinstance(nodes[0], PlannedArray):
         consolidate_metadata(target.store, target.path, target.format.name)
     report.imported += (_imported_node(node, target, done) for node in nodes)
-
-
-def _make_room(target: Target, root: Node, rollback: Rollback) -> None:
-    """Remove what is overwritten, and create the groups that lead to the target."""
-    store, path, format_ = target.store, target.path, target.format
-    if target.overwrite:
-        metadata = root.metadata if isinstance(root, PlannedArray) else root[1]
-        make_room(store, path, format_, metadata, rollback, overwrite=True)
-    else:
-        create_ancestors(store, path, format_, rollback)
 
 
 def _plan_nodes(
