@@ -184,4 +184,5 @@ def _references(schema: JSON) -> Iterator[str]:
 
 
 def _broken(provider: Provider, reason: str) -> ZarrError:
-    return provider.failure(f"its schema {schema_file(provider)} cannot be used: {reason}")
+    file = schema_file(provider)
+    return provider.failure(f"its schema {file} cannot be used: {reason}", "failed to load")
