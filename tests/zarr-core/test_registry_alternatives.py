@@ -43,7 +43,7 @@ def test_one_distribution_may_have_several(x):
 
 def test_the_environment_chooses_it(x, monkeypatch):
     monkeypatch.setenv("ZARR_CORE_PROVIDERS", "codec.x=acme-fast[isal]")
-    monkeypatch.setattr(config, "_settings", None)
+    monkeypatch.delattr(config, "settings")
     assert resolve.find_class("codec", "x").__module__ == "fast_isal"
 
 
