@@ -51,3 +51,7 @@ class Cache(Generic[K, V]):
             self._newer[key] = (value, size)
             self._size += size
         return value
+
+    def clear(self) -> None:
+        """Drop all values."""
+        self._newer, self._older, self._size = {}, {}, 0

@@ -7,7 +7,6 @@ extension points of this library; ``chunk_memory_layout`` is one of the draft of
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from importlib import import_module
 from reprlib import repr as short
 from typing import Any, Literal
@@ -40,7 +39,8 @@ class ExtensionPoint:
 
     def interface_class(self) -> type[Any]:
         """Import and return the interface."""
-        return _imported(self.interface) if self.interface else object
+        module, _, name = self.interface.partition(":")
+        return getattr(import_module(module), name) if module else object
 
     def problem(self, found: object) -> str:
         """Why an object is not a valid extension; empty if it is."""
@@ -61,13 +61,6 @@ class ExtensionPoint:
         ]:
             return f"{found.__qualname__} does not define the class attributes {', '.join(unset)}"
         return ""
-
-
-@cache
-def _imported(interface: str) -> type[Any]:
-    module, _, name = interface.partition(":")
-    found: type[Any] = getattr(import_module(module), name)
-    return found
 
 
 def version_problem(version: object, distribution: str) -> tuple[str, str] | None:

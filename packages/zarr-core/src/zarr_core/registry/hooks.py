@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from zarr_core.config import config
 from zarr_core.errors import ExtensionLoadError, ZarrError
 from zarr_core.metadata.validation_problem import ValidationProblem
-from zarr_core.registry.provider import Provider, is_fault
-from zarr_core.registry.registry import all_providers
+from zarr_core.registry.discovery import all_providers
+from zarr_core.registry.provider import Provider, is_fault, known
 from zarr_core.registry.scope import check_override
 from zarr_core.user_warning import warn_once
 
@@ -38,8 +38,6 @@ _HOOKS = {
     "zarr_extension_used",
 }
 _registered: list[object] = []
-# For one version of the settings, each hook that was called: plugins, functions and arguments.
-_loaded: tuple[int, dict[str, list[Implementation]]] = (-1, {})
 _loading: set[int] = set()  # threads
 
 
@@ -170,21 +168,20 @@ def call(
 
 
 def _implementations(hook: str) -> Sequence[Implementation]:
-    global _loaded
-    if _loaded[0] != config.version:
-        _loaded = (config.version, {})
-    loaded = _loaded[1]
-    if hook not in loaded:
-        thread = threading.get_ident()
-        if thread in _loading:  # a plugin opens an array while it is imported
-            return ()
-        # Without a lock: another thread that imports the same plugin could wait for this one.
-        _loading.add(thread)
-        try:
-            loaded[hook] = _load(hook)
-        finally:
-            _loading.discard(thread)
-    return loaded[hook]
+    key = hook, config.version
+    found: list[Implementation] | None = known.get(key)
+    if found is not None:
+        return found
+    thread = threading.get_ident()
+    if thread in _loading:  # a plugin opens an array while it is imported
+        return ()
+    # Without a lock: another thread that imports the same plugin could wait for this one.
+    _loading.add(thread)
+    try:
+        known.keep(key, found := _load(hook))
+        return found
+    finally:
+        _loading.discard(thread)
 
 
 def _load(hook: str) -> list[Implementation]:

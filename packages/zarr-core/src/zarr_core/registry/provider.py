@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache, reduce
+from functools import reduce
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from zarr_core.cache import Cache
 from zarr_core.errors import ExtensionLoadError
 from zarr_core.registry.extension_points import EXTENSION_POINTS, version_problem
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +104,17 @@ class Provider:
 
 
 # Cleared when distributions are installed at run time; errors are not cached.
-@lru_cache(maxsize=1024)
+known: Cache[Hashable, Any] = Cache(4096)
+"""What is known of extensions: entry points, classes, schemas.  Discarded by ``refresh``."""
+
+
 def load(provider: Provider) -> Any:
     """As :meth:`Provider.load`."""
+    extension = known.get(provider)
+    return known.keep(provider, _load(provider)) if extension is None else extension
+
+
+def _load(provider: Provider) -> Any:
     _check_version(provider, provider.interface_version)
     point = EXTENSION_POINTS[provider.extension_point]
     try:
