@@ -210,7 +210,7 @@ def _add(manager: PluginManager, source: Provider, plugin: object) -> str:
 
     if manager.is_registered(plugin):  # two entry points with the same object
         return str(manager.get_name(plugin))
-    name = f"{len(manager.get_plugins())}: {source}"
+    name = f"{len(manager.list_name_plugin())}: {source}"
     try:
         manager.register(plugin, name)
         manager.check_pending()
