@@ -9,13 +9,14 @@ that can be repeated.  All threads end before the interpreter does.
 from __future__ import annotations
 
 import atexit
-import os
 from _thread import _count as running_threads
 from _thread import allocate_lock, start_new_thread
 from collections import deque
 from queue import SimpleQueue
 from time import monotonic, sleep
 from typing import TYPE_CHECKING
+
+from zarr_core.system_calls import call_after_fork
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -143,5 +144,4 @@ def _after_fork() -> None:
     left_behind.clear()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+call_after_fork(_after_fork)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from zarr_core.config import config
 from zarr_core.errors import unconfirmed_note
+from zarr_core.system_calls import call_after_fork
 from zarr_core.thread_pool import MAX_THREADS, Job, left_behind, submit
 
 if TYPE_CHECKING:
@@ -496,5 +497,4 @@ def _after_fork() -> None:
     _waits.clear()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+call_after_fork(_after_fork)

@@ -68,7 +68,7 @@ _NAMES = {
     "zarr_core.registry.entry_points": "entry_points:installed_entry_points",
     "zarr_core.registry.extension_names": "is_provided",
     "zarr_core.registry.hints": "other_providers",
-    "zarr_core.registry.registry": "providers:providers_of",
+    "zarr_core.registry.discovery": "providers:providers_of",
     "zarr_core.registry.resolve": "create_extension find_provider require_extension",
     "zarr_core.selection.parsed_selection": "is_integer",
     "zarr_core.selection.projection": (

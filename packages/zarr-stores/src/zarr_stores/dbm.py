@@ -437,5 +437,4 @@ def _after_fork() -> None:
     _guard = threading.Lock()  # another thread may have held it
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+system_calls.call_after_fork(_after_fork)

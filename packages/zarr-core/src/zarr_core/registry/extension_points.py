@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
 from importlib import import_module
 from inspect import get_annotations, getattr_static
 from reprlib import repr as short
@@ -45,7 +44,8 @@ class ExtensionPoint:
 
     def interface_class(self) -> type[Any]:
         """Import and return the interface."""
-        return _imported(self.interface) if self.interface else object
+        module, _, name = self.interface.partition(":")
+        return getattr(import_module(module), name) if module else object
 
     def problem(self, found: object) -> str:
         """Why an object is not a valid extension; empty if it is."""
@@ -72,13 +72,6 @@ class ExtensionPoint:
         if unset:
             return f"{found.__qualname__} does not define the class attributes {', '.join(unset)}"
         return ""
-
-
-@cache
-def _imported(interface: str) -> type[Any]:
-    module, _, name = interface.partition(":")
-    found: type[Any] = getattr(import_module(module), name)
-    return found
 
 
 def version_problem(version: object, distribution: str) -> tuple[str, str] | None:
