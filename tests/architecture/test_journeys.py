@@ -12,7 +12,7 @@ LIMITS = {
     "read array[0:10, ::2] from a directory": 13,
     "write a part of a shard": 30,
     "open new metadata with an ignored codec": 29,
-    "copy a group": 56,
+    "copy a group": 55,
 }
 """Limits to lower whenever fewer files are reached, not to raise."""
 
