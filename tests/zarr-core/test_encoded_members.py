@@ -107,3 +107,18 @@ def test_an_invalid_entry_is_refused_each_time():
         with pytest.raises(MetadataValidationError, match="/consolidated_metadata/metadata/b"):
             wrong.to_stored()
     assert b'"b"' not in metadata.to_bytes()
+
+
+@pytest.mark.parametrize("shape", [(-1,), (2.0,), (True,), (2**63,), (4, 4)])
+def test_a_changed_shape_is_validated(shape):
+    store = {}
+    array = zarr.create_array(store, shape=3, dtype="uint16", dimension_names=["x"])
+    metadata = array.stored.metadata
+    for _ in range(2):
+        with pytest.raises(MetadataValidationError):
+            metadata.replace(shape=shape).to_stored()
+    data, stored = metadata.replace(shape=(5,), attributes={"a": 1}).to_stored()
+    document = strictjson.loads(data)
+    assert (document["shape"], document["attributes"]) == ([5], {"a": 1})
+    assert strictjson.identical(stored.to_json(), document)
+    assert data == strictjson.dumps(stored.to_json())

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 from zarr_core import strictjson
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.metadata.attributes import MetadataAttributes
-from zarr_core.metadata.validation import ARRAY_MEMBERS, check_array
+from zarr_core.metadata.validation import ARRAY_MEMBERS, array_problems, check_array
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping
 
     from zarr_core.definition import JSON
     from zarr_core.location import Location
@@ -73,10 +73,8 @@ class ArrayMetadata:
     data_type_fallbacks: tuple[ExtensionDefinition, ...] = ()
     chunk_memory_layout: ExtensionDefinition | None = None
     nonstandard: tuple[str, ...] = field(default=(), repr=False, compare=False)
-    _extensions_key: tuple[bytes, bytes] | None = field(
-        default=None, init=False, repr=False, compare=False
-    )
-    # Whether it is what `document` of version 3 contains, except for the attributes.
+    _extensions_key: bytes | None = field(default=None, init=False, repr=False, compare=False)
+    # Whether it is what `document` of version 3 contains, except for the shape and attributes.
     _is_as_read: bool = field(default=False, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -84,26 +82,25 @@ class ArrayMetadata:
             object.__setattr__(self, "attributes", MetadataAttributes(self.attributes))
 
     @property
-    def extensions_key(self) -> tuple[bytes, bytes]:
-        """Keys for caches: of the chunk grid; of all other extensions with the fill value.
-
-        The second is empty if there is no key, because a configuration is not JSON.
-        """
+    def extensions_key(self) -> bytes:
+        """Key for caches: all extensions with the fill value; empty if a configuration is not JSON."""
         key = self._extensions_key
         if key is None:
             points = (
-                (self.data_type, self.chunk_key_encoding, *self.codecs),
+                (self.data_type, self.chunk_grid, self.chunk_key_encoding, *self.codecs),
                 self.storage_transformers,
                 self.data_type_fallbacks,
                 () if self.chunk_memory_layout is None else (self.chunk_memory_layout,),
             )
+            content: list[Any] = [
+                [(item.name, item.configuration, item.must_understand) for item in definitions]
+                for definitions in points
+            ]
             try:
-                key = (
-                    _key_of((self.chunk_grid,)),
-                    _key_of(*points, others=(self.fill_value, self.fill_value_undefined)),
-                )
+                # Unlike repr() and json.dumps(), it keeps the text of numbers and types of NumPy.
+                key = pickle.dumps((content, self.fill_value, self.fill_value_undefined), 4)
             except Exception:  # a configuration that is not JSON
-                key = (b"", b"")
+                key = b""
             object.__setattr__(self, "_extensions_key", key)
         return key
 
@@ -123,7 +120,7 @@ class ArrayMetadata:
         new = dataclasses.replace(self, **changes)
         if changes.keys() <= {"shape", "dimension_names", "attributes"}:
             object.__setattr__(new, "_extensions_key", self._extensions_key)
-        if changes.keys() == {"attributes"}:
+        if changes.keys() <= {"shape", "attributes"}:
             object.__setattr__(new, "_is_as_read", self._is_as_read)
         return new
 
@@ -188,24 +185,19 @@ class ArrayMetadata:
         """
         old = self.document or {}
         if self._is_as_read and "attributes" in old:
-            attributes: Any = strictjson.plain(self.attributes, location, "/attributes", depth=1)
-            stored = self.replace(attributes=attributes)
-            document = {**old, "attributes": attributes}
-            object.__setattr__(stored, "document", document)
-            return strictjson.encode(document), stored
+            attributes: Any = strictjson.plain(
+                dict(self.attributes), location, "/attributes", depth=1
+            )
+            document = {**old, "shape": list(self.shape), "attributes": attributes}
+            are_lengths = all(type(length) is int and length >= 0 for length in self.shape)
+            if are_lengths and not array_problems(document):
+                stored = self.replace(attributes=attributes)
+                object.__setattr__(stored, "document", document)
+                return strictjson.encode(document), stored
         document = check_array(
             strictjson.plain(self.to_json(), location), location, (*old, *understood)
         )
         return strictjson.encode(document), _from_v3(document)
-
-
-def _key_of(*points: Sequence[ExtensionDefinition], others: object = None) -> bytes:
-    content: list[Any] = [
-        [(item.name, item.configuration, item.must_understand) for item in definitions]
-        for definitions in points
-    ]
-    # Unlike repr() and json.dumps(), it keeps the text of numbers and types of NumPy.
-    return pickle.dumps((content, others), 4)
 
 
 def _from_v3(document: dict[str, Any]) -> ArrayMetadata:
