@@ -68,6 +68,12 @@ class NonFinite(float):
     __slots__ = ()
 
 
+class EncodedText(str):
+    """JSON text of a part of a document, with its indentation; :func:`encode` does not change it."""
+
+    __slots__ = ()
+
+
 # Types that plain() keeps; types that json.dumps() and encode() write in the same way.
 _KEPT = frozenset([str, int, bool, type(None), DecimalNumber, NonFinite])
 _KEPT_OR_FLOAT = _KEPT | {float}
@@ -248,7 +254,10 @@ def _text_of(value: Any, quote: Callable[[str], str], line: str = "\n") -> str:
         return float.__repr__(value)
     inner = line + "  "
     if isinstance(value, dict) and value:
-        members = [f"{quote(name)}: {_text_of(item, quote, inner)}" for name, item in value.items()]
+        members = [
+            f"{quote(name)}: {quote(item) if type(item) is str else _text_of(item, quote, inner)}"
+            for name, item in value.items()
+        ]
         return f"{{{inner}{f',{inner}'.join(members)}{line}}}"
     if isinstance(value, list) and value:
         if len(value) > _SHORT and _SCALARS.issuperset(map(type, value)):
@@ -265,6 +274,8 @@ def _text_of(value: Any, quote: Callable[[str], str], line: str = "\n") -> str:
             for item in value
         ]
         return f"[{inner}{f',{inner}'.join(items)}{line}]"
+    if kind is EncodedText:
+        return str(value)
     return _LITERALS[value] if kind is bool or value is None else json.dumps(value, indent=2)
 
 

@@ -27,6 +27,7 @@ _NAMES = {
     "zarr_core.engine.stored_array": "StoredArray",
     "zarr_core.engine.stored_node": "StoredGroup",
     "zarr_core.engine.native": "reason_against:native_reason_against",
+    "zarr_core.engine.write": "UnconfirmedKeys",
     "zarr_core.formats.detect": "conflicting_format format_of_new read_node",
     "zarr_core.formats.key_order": "KeyOrder key_order",
     "zarr_core.formats.lookup": "format_named formats_without",
@@ -78,7 +79,7 @@ _NAMES = {
     "zarr_core.stores.local_files": "file_lock",
     "zarr_core.strictjson": "keep_nonfinite",
     "zarr_core.threads": (
-        "UnconfirmedKeys available_threads call_interruptibly concurrent_map in_one_thread longest_wait "
+        "available_threads call_interruptibly concurrent_map in_one_thread longest_wait "
         "parallel_for thread_count waiting"
     ),
 }

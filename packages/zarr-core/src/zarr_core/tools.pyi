@@ -19,6 +19,7 @@ from zarr_core.engine.scratch import remote_memory as remote_memory
 from zarr_core.engine.scratch import scratch as scratch
 from zarr_core.engine.stored_array import StoredArray as StoredArray
 from zarr_core.engine.stored_node import StoredGroup as StoredGroup
+from zarr_core.engine.write import UnconfirmedKeys as UnconfirmedKeys
 from zarr_core.formats.detect import conflicting_format as conflicting_format
 from zarr_core.formats.detect import format_of_new as format_of_new
 from zarr_core.formats.detect import read_node as read_node
@@ -111,7 +112,6 @@ from zarr_core.stores.local import LocalStore as LocalStore
 from zarr_core.stores.local import path_from_url as path_from_url
 from zarr_core.stores.local_files import file_lock as file_lock
 from zarr_core.strictjson import keep_nonfinite as keep_nonfinite
-from zarr_core.threads import UnconfirmedKeys as UnconfirmedKeys
 from zarr_core.threads import available_threads as available_threads
 from zarr_core.threads import call_interruptibly as call_interruptibly
 from zarr_core.threads import concurrent_map as concurrent_map

@@ -83,7 +83,7 @@ def check_array(
         except Exception:  # contains objects that cannot be pickled
             text = b""
         key = (text, content, found.shape, found.dimension_names, stored.format.name, cache_key())
-        known = _satisfied.get(key) if text and content[1] else None
+        known = _satisfied.get(key) if text and content else None
         expected = known
         if expected is None:
             expected = [] if metadata is None else [as_partial(metadata).document]
@@ -94,7 +94,7 @@ def check_array(
             problems.update(dict.fromkeys(differences(found, document)))
     if problems:
         raise MetadataMismatchError(stored.location, problems)
-    if known is None and text and content[1]:
+    if known is None and text and content:
         varying = [
             {
                 name: value
@@ -104,7 +104,7 @@ def check_array(
             for document in expected
         ]
         varying = [document for document in varying if document]
-        _satisfied.keep(key, varying, len(text) + sum(map(len, content)))
+        _satisfied.keep(key, varying, len(text) + len(content))
 
 
 def _expected_members(
