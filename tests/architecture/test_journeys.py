@@ -12,7 +12,7 @@ LIMITS = {
     "read array[0:10, ::2] from a directory": 11,
     "write a part of a shard": 29,
     "open new metadata with an ignored codec": 28,
-    "copy a group": 55,
+    "copy a group": 54,
 }
 """Limits to lower whenever fewer files are reached, not to raise."""
 
