@@ -39,7 +39,7 @@ MEANINGS = {
     "warning": "the plugin is ignored, and a warning names the distribution; nodes are shown as "
     "text",
     "ignored": "the extension is ignored; additional fields are preserved",
-    "works": "the extension is used; if the core has one of this name, that of the core",
+    "works": "the extension is used; an extension of the core takes precedence",
 }
 EXAMPLES = (  # extension point and case of each example message
     ("codec", "unknown"),

@@ -9,10 +9,10 @@ import pytest
 SCRIPT = Path(__file__).parents[2] / "scripts" / "count_journeys.py"
 
 LIMITS = {
-    "read array[0:10, ::2] from a directory": 13,
-    "write a part of a shard": 30,
-    "open new metadata with an ignored codec": 29,
-    "copy a group": 56,
+    "read array[0:10, ::2] from a directory": 11,
+    "write a part of a shard": 29,
+    "open new metadata with an ignored codec": 28,
+    "copy a group": 54,
 }
 """Limits to lower whenever fewer files are reached, not to raise."""
 

@@ -146,10 +146,10 @@ CALLS = {
     "zarr_import.copy_all_hdf5 dest": lambda at, path, o: zarr_import.copy_all_hdf5(
         hdf5(path), at, **o
     ),
-    "zarr_import.import_hdf5 place": lambda at, path, o: zarr_import.import_hdf5(
+    "zarr_import.import_hdf5 dest": lambda at, path, o: zarr_import.import_hdf5(
         hdf5(path), at, path="y", **o
     ),
-    "zarr_import.import_numpy place": lambda at, path, o: zarr_import.import_numpy(
+    "zarr_import.import_numpy dest": lambda at, path, o: zarr_import.import_numpy(
         numpy_file(path), at, path="y", **o
     ),
     "zarr_xarray.append store": lambda at, path, o: zarr_xarray.append(

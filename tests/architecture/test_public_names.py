@@ -36,17 +36,17 @@ NAMES = {
     """,
     "zarr_core.tools": """
         CHECKPOINT_NAME CHUNK_BYTES SHARD_BYTES divisor_below parse_lengths Cache ChunkProjection ChunkReader CodecChain ConsolidatedMetadata KeyOrder MANIFEST_NAMES
-        MaskIndexer Node PreparedCodecChain Progress ProgressReporter RegularAxis Rollback Schema WaitNotices
+        MaskIndexer Node PreparedCodecChain Progress ProgressReporter RegularAxis Rollback Schema
         StoredArray StoredGroup SubrangeReader UnconfirmedKeys WrapperReader
-        allow_conflicting_formats allow_reserved_names available_threads call_interruptibly
+        assigned_values available_threads check_out field_index is_chunked call_interruptibly
         check_attributes check_reserved_names chunk_count chunk_lengths codec_definition data_type_text MemoryLimiter native_reason_against shorten stored_lengths
         NewValue StoreSnapshot
-        concurrent_map conflicting_format create_ancestors data_type_for erase_documents
+        concurrent_map conflicting_format data_type_for erase_documents
         erase_node escape_controls escape_json file_lock fill_value_test find_provider format_named
-        format_of_new formats_without holds_anything in_one_thread inner_order installed_entry_points
+        format_of_new formats_without holds_anything in_one_thread inner_order longest_wait installed_entry_points
         is_auxiliary is_integer is_node_name is_provided is_reserved_name join json_pointer keep_nonfinite
         key_lock key_order listed log create_extension make_room
-         normalise_path number_from_text occupied only_keys optional_function opened_store other_providers package_schema parallel_for parse_selection path_from_url
+         normalise_path number_from_text occupied only_keys optional_function opened_store other_providers package_schema parallel_for permit_nodes parse_selection path_from_url
         printable_message project project_dimension providers_of put quoted read_metadata
         read_metadata_from read_node refuse_misspelt reporting require_consolidating require_erasing require_extension
          scratch store_new stored_node strictjson system_calls take thread_count update_additional_fields walk without_chunks waiting
@@ -54,10 +54,10 @@ NAMES = {
     """,
     "zarr_transfer": """
         Budget Checkpoint ChunkEdges Chunking ConversionError CopyExecutor CopyPlan CopyResult CopyStep
-        ElementsDifferError KeyPair MemoryLimitError Plan RechunkPlan RechunkStage Region convert copy
+        ElementsDifferError KeyPair MemoryLimitError Plan RechunkPlan RechunkStage Region WaitNotices convert copy
         copy_all copy_store intermediate_array intermediate_path keeps_missing_chunks move
-        plan_conversion plan_selection plan_stages read_region regions_of remove_documents rename
-        supports_intermediate write_region
+        plan_conversion plan_selection plan_stages read_region read_within regions_of remove_documents rename
+        supports_intermediate write_region write_within
     """,
 }
 

@@ -45,41 +45,38 @@ def odd_store():
     return Odd(dict(group.store._mapping))
 
 
+def locked(store, place):
+    append_lock = pytest.importorskip("zarr_xarray.append_lock")
+    return append_lock.LockedStore(store, SimpleNamespace(exclusive=False))
+
+
+def verified(store, place):
+    return VerifiedStore(store, create_manifest(MemoryStore(store._mapping)))
+
+
 WRAPPED = {
-    "WrapperStore": (WrapperStore, set()),
-    "LRUCacheStore": (lambda store: LRUCacheStore(store, 1000), set()),
-    "ChunkCacheStore": (lambda store: ChunkCacheStore(store, 1000), {"chunk_reader"}),
-    "ManifestStore": (ManifestStore, set()),
-    "ConsolidatedMetadataStore": (
-        ConsolidatedMetadataStore,
-        {"supports_listing"},
-    ),
-    "VerifiedStore": (
-        lambda store: VerifiedStore(store, create_manifest(MemoryStore(store._mapping))),
-        {"supports_listing"},
-    ),
+    "WrapperStore": (lambda store, place: WrapperStore(store), set()),
+    "LRUCacheStore": (lambda store, place: LRUCacheStore(store, 1000), set()),
+    "ChunkCacheStore": (lambda store, place: ChunkCacheStore(store, 1000), {"chunk_reader"}),
+    "ManifestStore": (lambda store, place: ManifestStore(store), set()),
+    "Consolidated": (lambda store, place: ConsolidatedMetadataStore(store), {"supports_listing"}),
+    "VerifiedStore": (verified, {"supports_listing"}),
     # Its values are on a disk.
-    "DiskCacheStore": (None, {"in_memory"}),
+    "DiskCacheStore": (lambda store, place: DiskCacheStore(store, place, 10**6), {"in_memory"}),
     # The values of chunks are not those of the store.
-    "ShardedStore": (lambda store: sharded(store, "a/", (2,)), {"batch_nbytes"}),
-    "FencedStore": (None, {"batch_nbytes"}),
+    "ShardedStore": (lambda store, place: sharded(store, "a/", (2,)), {"batch_nbytes"}),
+    "LockedStore": (locked, {"batch_nbytes"}),
 }
 
 
 @pytest.mark.parametrize("name", WRAPPED)
 def test_attributes_are_those_of_the_inner_store(name, tmp_path):
     wrap, changed = WRAPPED[name]
-    if name == "DiskCacheStore":
-        wrap = lambda store: DiskCacheStore(store, tmp_path, 10**6)  # noqa: E731 - needs a directory
-    if name == "FencedStore":
-        append_lock = pytest.importorskip("zarr_xarray.append_lock")
-        lock = SimpleNamespace(exclusive=False)
-        wrap = lambda store: append_lock.FencedStore(store, lock)  # noqa: E731 - optional
     inner = odd_store()
-    store = wrap(inner)
+    store = wrap(inner, tmp_path)
     assert all(new != old for new, old in zip(inner.traits[:-2], StoreTraits()[:-2], strict=True))
     for attribute in ATTRIBUTES:
-        holders = (store, inner) if attribute in vars(Store) else (store.traits, inner.traits)
+        holders = (store, inner) if hasattr(Store, attribute) else (store.traits, inner.traits)
         new, old = (getattr(holder, attribute) for holder in holders)
         assert (new != old) == (attribute in changed), attribute
     assert str(store) == str(inner)

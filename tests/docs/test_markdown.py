@@ -20,10 +20,8 @@ from zarr_python_state import forget_offers
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
 
-def each_document(found):
-    return pytest.mark.parametrize(
-        "document", found, ids=lambda document: str(document.relative_to(ROOT))
-    )
+def each_document(files):
+    return pytest.mark.parametrize("document", files, ids=lambda file: str(file.relative_to(ROOT)))
 
 
 @pytest.fixture(scope="module")

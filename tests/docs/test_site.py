@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
-
-
 ENTRY = re.compile(r"^   ([A-Za-z_]\w*)$", re.M)
 MODULE = re.compile(r"currentmodule:: ([\w.]+)")
 

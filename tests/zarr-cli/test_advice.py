@@ -27,6 +27,8 @@ OTHER_CALLS = (
     "executor must be a CopyExecutor",  # no command takes an executor
     "x_like(array, store=group",  # names of zarr-python, which no command uses
     "plan_selection(array, selection)",  # likewise
+    "override_extensions(extensions) around",  # likewise: extensions= of zarr-python
+    "zarr_core.empty_like(data), which",  # likewise
     "timeout= reads the file in another process",  # commands pass paths
 )
 """Parts of texts that no command can print, or that are not advice."""

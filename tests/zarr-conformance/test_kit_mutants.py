@@ -81,8 +81,8 @@ MUTANTS = [
     ("store", "substr(key, 1, length(?)) = ?\"\n        return", "instr(key, ?) and ? <> '.'\"\n        return", "list_prefix_matches_whole_segments"),
     ("store", "    check_key(key)\n", "", "invalid_keys_raise"),
     ("storage-transformer", "!= stored", "is None", "damaged_value_raises"),
-    ("storage-transformer", "self.store.set(key,", 'self.store.set("x/" + key,', "other_keys_are_not_changed"),
-    ("storage-transformer", "self.store.erase(key)", "pass", "chunk_value_round_trip"),
+    ("storage-transformer", "self.inner.set(key,", 'self.inner.set("x/" + key,', "other_keys_are_not_changed"),
+    ("storage-transformer", "    def set(", "    def erase(self, key): pass\n    def set(", "chunk_value_round_trip"),
     ("format", CREATE, CREATE + " or True", "create_node_twice"),
     (
         "format",

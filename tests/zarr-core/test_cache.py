@@ -22,7 +22,7 @@ def test_the_values_used_last_are_kept(limit, keys):
         used.move_to_end(key)
         while len(used) > limit:
             used.popitem(last=False)
-        assert len(cache._newer) + len(cache._older) <= 2 * limit
+        assert len(cache) + len(cache._older) <= 2 * limit
 
 
 def test_large_values_are_not_kept():
@@ -37,8 +37,8 @@ def test_sizes_are_limited():
     cache = Cache(10)
     for key in range(20):
         cache.keep(key, key, 5)
-    assert len(cache._newer) + len(cache._older) == 4
-    assert [key for key in range(20) if key in cache._newer] == [18, 19]
+    assert len(cache) + len(cache._older) == 4
+    assert [key for key in range(20) if key in cache] == [18, 19]
 
 
 def test_threads_get_the_values_of_their_keys():
@@ -53,4 +53,4 @@ def test_threads_get_the_values_of_their_keys():
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(use, range(8)))
-    assert len(cache._newer) + len(cache._older) <= 2 * 16
+    assert len(cache) + len(cache._older) <= 2 * 16

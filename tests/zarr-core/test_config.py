@@ -50,9 +50,20 @@ def test_a_change_without_a_block_stays(config):
 def test_a_change_that_affects_extensions_is_a_new_version(config, changes):
     before = config.version
     with config.set(**changes):
-        assert config.version > before
         within = config.version
-    assert config.version > within
+        assert within != before
+    assert config.version == before  # what was cached is valid again
+    with config.set(**changes):
+        assert config.version == within
+        config.invalidate_caches()
+        assert config.version not in (before, within)
+    assert config.version not in (before, within)
+
+
+def test_there_are_limits_to_the_number_of_versions(config):
+    for number in range(500):
+        config.set(encoded_slack_nbytes=1000 + number)
+    assert len(config._versions) <= config_module._MAX_VERSIONS
 
 
 @pytest.mark.parametrize("changes", [{"threads": 1}, {"missing_chunks": "error"}, {}])
@@ -76,6 +87,10 @@ def test_other_changes_keep_what_is_cached(config, changes):
         {"providers": {"codecs.gzip": "zarr-codecs"}},
         {"providers": {"codec.": "zarr-codecs"}},
         {"providers": {"codec.gzip": ""}},
+        {"providers": {"codec.gzip": ["zarr-codecs"]}},
+        {"providers": ["codec.gzip"]},
+        {"disabled_plugins": 5},
+        {"chunk_cache": 2**30},
     ],
 )
 def test_values_that_mean_nothing_are_rejected_and_change_nothing(config, changes):
@@ -98,6 +113,17 @@ def test_the_environment_is_read_at_first_use(config, monkeypatch):
     assert config.settings.disabled_plugins == {"x", "y"}
 
 
+def test_disabled_plugins_are_not_a_string(config):
+    with pytest.raises(ValueError, match=r"such as \{'zarr-codecs'\}, not 'zarr-codecs'"):
+        config.set(disabled_plugins="zarr-codecs")
+
+
+def test_empty_setting_in_the_environment_is_rejected(config, monkeypatch):
+    monkeypatch.setenv("ZARR_CORE_PROVIDERS", "codec.gzip")
+    with pytest.raises(ValueError, match="'codec.gzip'.*ZARR_CORE_PROVIDERS="):
+        config.settings  # noqa: B018 - read at first use
+
+
 @pytest.mark.parametrize(
     ("variable", "value"),
     [
@@ -107,6 +133,7 @@ def test_the_environment_is_read_at_first_use(config, monkeypatch):
         ("RESERVED_NAMES", "ignore"),
         ("MAX_METADATA_NBYTES", "1 GiB"),
         ("REMOTE_MEMORY_NBYTES", "-1"),
+        ("REMOTE_MEMORY_NBYTES", "1G"),
     ],
 )
 def test_invalid_value_in_the_environment_names_its_variable(config, monkeypatch, variable, value):
@@ -121,13 +148,16 @@ def test_extension_points_match_the_registry():
     assert set(_EXTENSION_POINTS) == set(EXTENSION_POINTS) - everyone_is_asked
 
 
-@pytest.mark.parametrize("name", ["max_metadata", "encoded_slack", "remote_memory"])
-def test_a_limit_is_a_number_of_bytes(config, monkeypatch, name):
-    for limit in (0, -1, 1.5, True, "1", *([None] if name == "remote_memory" else [])):
-        with pytest.raises(ValueError, match=f"{name}_nbytes must be .*integer of at least 1, not"):
-            config.set(**{f"{name}_nbytes": limit})
-    monkeypatch.setenv(f"ZARR_CORE_{name.upper()}_NBYTES", "1000")
-    assert getattr(Config().settings, f"{name}_nbytes") == 1000
+@pytest.mark.parametrize("limit", [0, -1, 1.5, True, "1"])
+def test_a_limit_of_metadata_is_a_number_of_bytes(config, limit):
+    with pytest.raises(ValueError, match="max_metadata_nbytes must be None or an integer"):
+        config.set(max_metadata_nbytes=limit)
+
+
+@pytest.mark.parametrize("limit", [0, -1, True, 1.5, "1", None])
+def test_the_memory_for_remote_chunks_is_a_number_of_bytes(config, limit):
+    with pytest.raises(ValueError, match="remote_memory_nbytes must be an integer of at least 1"):
+        config.set(remote_memory_nbytes=limit)
 
 
 def test_the_memory_for_remote_chunks_is_the_limit_of_their_reads():
@@ -137,6 +167,12 @@ def test_the_memory_for_remote_chunks_is_the_limit_of_their_reads():
     with config.set(remote_memory_nbytes=1234):
         assert remote_memory.limit == 1234
     assert remote_memory.limit == 3 << 23
+
+
+@pytest.mark.parametrize("name", ["max_metadata_nbytes", "remote_memory_nbytes"])
+def test_a_limit_in_the_environment(config, monkeypatch, name):
+    monkeypatch.setenv(f"ZARR_CORE_{name.upper()}", "1000")
+    assert getattr(config.settings, name) == 1000
 
 
 def in_thread(function):

@@ -117,6 +117,8 @@ def test_every_member_of_metadata_is_used():
     [
         ({"fill_value": 7}, {"fill_value": 0},
          ["/fill_value: is 0.0, not 7 as in metadata; see fill_value=0"]),
+        ({"fill_value": None}, {}, ["/fill_value: is 0.0, not null as in metadata"]),
+        ({"chunk_grid": "rectilinear"}, {}, ['/chunk_grid: is "regular", not "rectilinear"']),
         ({"shape": [None, 5]}, {"shape": (4, 6)}, ["/shape: is [4, 6], not [null, 5]", "shape=(4, 6)"]),
         ({"data_type": "int8"}, {"dtype": "int16"}, ["/data_type", "see dtype='int16'"]),
         ({"attributes": {"a": 1}}, {"attributes": {"a": 2}}, ["/attributes/a: is 2, not 1"]),

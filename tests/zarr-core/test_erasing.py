@@ -91,7 +91,7 @@ def test_bytes_of_a_key(tmp_path):
 @pytest.mark.parametrize("requests", [None, 8])
 @pytest.mark.parametrize("how", ["remove", "rmdir", "node"])
 def test_how_far_it_has_come(how, requests, monkeypatch):
-    monkeypatch.setattr("zarr_core.interfaces.progress._EVERY", 0.0)
+    monkeypatch.setattr("zarr_core.hierarchy.progress._EVERY", 0.0)
     monkeypatch.setattr("zarr_core.hierarchy.delete._BATCH", 5)
     store = counting(hierarchy(), requests)
     keys = set(store.list_prefix("g/"))

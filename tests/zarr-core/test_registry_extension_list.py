@@ -3,7 +3,7 @@ import sys
 import pytest
 from zarr_core.codecs.bytes import BytesCodec
 from zarr_core.config import config
-from zarr_core.registry.extension_list import installed_extensions, table
+from zarr_core.registry.extension_list import installed_extensions
 from zarr_core.registry.extension_names import names
 from zarr_core.registry.scope import override_extensions
 
@@ -77,16 +77,6 @@ def test_core_is_listed_with_its_version():
     assert found.version
     assert found.loads
     assert found.wins
-
-
-def test_the_table_is_for_people(several):
-    text = table(installed_extensions())
-    head, *rows = text.splitlines()
-    assert head.split() == ["extension", "point", "name", "provided", "by", "code"]
-    (row,) = (row for row in rows if "acme-one" in row)
-    assert row.split() == ["codec", "x", "acme-one", "1.5", "one:Codec", "not", "used"]
-    assert any("two:Codec" in row and "broken: ZeroDivisionError" in row for row in rows)
-    assert not any(row.endswith(" ") for row in rows)
 
 
 def test_a_line_says_the_same_in_one_sentence(several):

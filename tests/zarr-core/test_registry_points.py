@@ -2,7 +2,9 @@ import os
 
 import pytest
 from zarr_core.extension import ExtensionDefinition, Format
+from zarr_core.formats.v3 import V3
 from zarr_core.registry.extension_points import EXTENSION_POINTS, get_extension_point
+from zarr_core.stores.memory import MemoryStore
 
 
 def test_extension_point_names():
@@ -39,6 +41,23 @@ def test_class_attributes_of_a_format_are_required():
             type("Incomplete", (Format,), kept | {"__qualname__": "Incomplete"})
         )
         assert problem == f"Incomplete does not define the class attributes {attribute}"
+
+
+@pytest.mark.parametrize(
+    ("point", "interface", "name", "value", "problem"),
+    [
+        ("format", V3, "metadata_keys", "a.json", "tuple[str, ...], not 'a.json'"),
+        ("format", V3, "zarr_format", "3", "int, not '3'"),
+        ("store", MemoryStore, "read_only", "yes", "bool, not 'yes'"),
+        ("store", MemoryStore, "max_concurrency", 2.5, "int | None, not 2.5"),
+        ("store", MemoryStore, "supports_listing", property(bool), ""),
+        ("store", MemoryStore, "max_concurrency", None, ""),
+    ],
+)
+def test_class_attributes_have_their_types(point, interface, name, value, problem):
+    kind = type("Acme", (interface,), {name: value, "__qualname__": "Acme"})
+    expected = f"Acme.{name} must be {problem}" if problem else ""
+    assert get_extension_point(point).problem(kind) == expected
 
 
 @pytest.mark.parametrize("extension_point", EXTENSION_POINTS.values(), ids=EXTENSION_POINTS)

@@ -371,3 +371,12 @@ def test_keys_that_cannot_be_encoded_are_rejected(tmp_path, operation):
     for key in ("\ud800", "a/\ud800"):
         with pytest.raises(StoreKeyError, match="cannot be encoded"):
             getattr(store, operation)(key)
+
+
+def test_moving_a_prefix_is_atomic(store):
+    for key in ("a/c/0", "a/zarr.json", "ab/zarr.json"):
+        store.set(key, key.encode())
+    assert store.move_prefix("a/", "new/place/")
+    assert sorted(store.list()) == ["ab/zarr.json", "new/place/c/0", "new/place/zarr.json"]
+    assert bytes(store.get("new/place/c/0")) == b"a/c/0"
+    assert not store.move_prefix("a/", "other/")

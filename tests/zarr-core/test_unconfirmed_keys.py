@@ -9,8 +9,8 @@ import threading
 import numpy as np
 import pytest
 import zarr_core as zarr
-from zarr_core import threads
 from zarr_core.config import config
+from zarr_core.engine import write as write_module
 from zarr_core.errors import StoreError, StoreReadError
 
 SHAPE = (120, 4)
@@ -181,7 +181,7 @@ def test_a_pickled_error_has_the_keys():
 
 
 def test_a_write_of_more_chunks_than_fit_into_memory_fails_soon(monkeypatch):
-    monkeypatch.setattr(threads, "MAX_UNCONFIRMED", 1000)
+    monkeypatch.setattr(write_module, "MAX_UNCONFIRMED", 1000)
     store = Outage(4)
     array = zarr.create_array(store, shape=10**15, chunks=1, dtype="uint8", compressors=None)
     outage(store, 3)

@@ -242,7 +242,7 @@ def test_members_of_a_group_have_its_format():
         ({"shards": (4, 4)}, "/codecs/0"),
         ({"dimension_names": ("x", "y")}, "/dimension_names"),
         ({"chunk_key_encoding": {"name": "default", "separator": "/"}}, "/chunk_key_encoding"),
-        ({"storage_transformers": [{"name": "acme"}]}, "/storage_transformers"),
+        ({"metadata": {"storage_transformers": [{"name": "acme"}]}}, "/storage_transformers"),
         ({"filters": [{"name": "transpose", "configuration": {"order": [1, 0, 2]}}], "shape": (4, 4, 4), "chunks": (2, 2, 2)}, "/codecs/0/configuration/order"),
     ],
 )  # fmt: skip

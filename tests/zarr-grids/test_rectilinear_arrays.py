@@ -285,7 +285,7 @@ def test_writing_one_value_keeps_little(monkeypatch):
     array[...] = 5
     assert (array[...] == 5).all()
     prepared = array.stored.resolved.prepared
-    assert len(prepared._newer) + len(prepared._older) <= 2 * 3
+    assert len(prepared) + len(prepared._older) <= 2 * 3
 
 
 # --- size ---

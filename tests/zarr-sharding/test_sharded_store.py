@@ -96,9 +96,6 @@ class EveryKeyAChunk(Store):
         MemoryStore().set(key, value)
         self.store.set(self.chunk(key), value)
 
-    def set_partial_values(self, key_start_values):
-        self.store.set_partial_values([(self.chunk(k), s, v) for k, s, v in key_start_values])
-
     def update(self, key, change):
         MemoryStore().get(key)
         self.store.update(self.chunk(key), change)

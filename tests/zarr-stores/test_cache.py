@@ -160,17 +160,6 @@ def test_a_copy_is_empty(tmp_path):
     assert pickle.loads(pickle.dumps(store)).cache_info() == (0, 0, 0, 55)
 
 
-def test_moves_are_visible_immediately(tmp_path):
-    store = LRUCacheStore(LocalStore(tmp_path), 100)
-    store.set("a/k", b"v")
-    assert bytes(store.get("a/k")) == b"v"
-    assert list(store.list()) == ["a/k"]
-    assert store.move_prefix("a/", "b/")
-    assert store.get("a/k") is None
-    assert bytes(store.get("b/k")) == b"v"
-    assert list(store.list()) == ["b/k"]
-
-
 def test_a_negative_size_is_rejected():
     with pytest.raises(StoreError, match="max_bytes"):
         LRUCacheStore(MemoryStore(), -1)

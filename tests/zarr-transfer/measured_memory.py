@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 import numpy as np
 import zarr_core as zarr
 from random_layouts import LAYOUTS, random_layout
-from zarr_transfer import MemoryLimitError
+from zarr_transfer import MemoryLimitError, read_within, write_within
 
 SMALLEST = 16 << 20  # bytes; 10 % of less could not be told from noise
 SCHEMES = ("{}/a.zarr", "{}/a.zarr", "sqlite://{}/a.sqlite")
@@ -49,7 +49,7 @@ def measured(work):
 
 
 def prepared(seed, most, directory):
-    """Return a function that reads, writes or appends within a limit, and the limit."""
+    """Return a function that reads or writes within a limit, and the limit."""
     random = Random(seed)
     kind = LAYOUTS[seed % len(LAYOUTS)]
     options = random_layout(random, kind, most)
@@ -57,30 +57,25 @@ def prepared(seed, most, directory):
     array = zarr.create_array(place, **options)
     array[...] = elements(random, array, array.shape)
     array = zarr.open_array(place, mode="r+")
-    access = random.choice(("read", "read", "write", "append"))
+    access = random.choice(("read", "write"))
     start = tuple(random.randint(0, size // 3) for size in array.shape)
     box = tuple(slice(at, size) for at, size in zip(start, array.shape, strict=True))
     share = random.choice((1, 1, 3))  # of what a call without a limit takes
-    if access == "append":
-        new = elements(random, array, array.shape)
-        axis = random.randrange(array.ndim)
-        call = partial(array.append, new, axis)
-    else:
-        out = elements(random, array, tuple(part.stop - part.start for part in box))
-        if random.random() < 0.3 and array.dtype != "bool":
-            out = np.zeros(out.shape, "f8" if array.dtype.kind == "f" else "i8") + 1
-        call = (
-            partial(array.get_basic_selection, box, out=out)
-            if access == "read"
-            else partial(array.set_basic_selection, box, out)
-        )
+    out = elements(random, array, tuple(part.stop - part.start for part in box))
+    if random.random() < 0.3 and array.dtype != "bool":
+        out = np.zeros(out.shape, "f8" if array.dtype.kind == "f" else "i8") + 1
+    call = (
+        partial(read_within, array, box, out=out)
+        if access == "read"
+        else partial(write_within, array, box, out)
+    )
     try:
         call(max_memory=1)
     except MemoryLimitError as error:
         limit = max(SMALLEST, error.needed * share)
     return (
         limit,
-        f"{kind} {access} {place} {out.dtype if access != 'append' else ''} {options}",
+        f"{kind} {access} {place} {out.dtype} {options}",
         partial(call, max_memory=limit),
     )
 

@@ -1,4 +1,4 @@
-"""The resident memory of reads, writes and appends with a limit."""
+"""The resident memory of reads and writes with a limit."""
 
 import subprocess
 import sys

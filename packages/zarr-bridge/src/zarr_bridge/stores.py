@@ -233,11 +233,6 @@ class ZarrPythonStore(Store):
         with self._readers.invalidating(key):
             self._call(key, lambda: self.store.delete(name), StoreError)
 
-    def erase_prefix(self, prefix: str) -> None:
-        check_prefix(prefix)
-        self._require_writable(prefix)
-        super().erase_prefix(prefix)
-
     # --- listable ---
 
     def list_prefix(self, prefix: str) -> Iterator[str]:

@@ -64,7 +64,7 @@ class LazyGroup(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         with errors.report_errors(ctx):
-            from zarr_core.tools import WaitNotices  # slow to import; not for --help
+            from zarr_transfer import WaitNotices  # slow to import; not for --help
 
             with closing(WaitNotices(_write_error)):
                 result = super().invoke(ctx)

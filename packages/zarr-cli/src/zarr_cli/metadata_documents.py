@@ -40,8 +40,8 @@ def format_of(store: Store, path: str, zarr_format: int | str | None = None) -> 
 
 def stored_documents(store: Store, path: str, format_: Format) -> dict[str, bytes]:
     """Return the stored bytes of the metadata documents of a node by key."""
-    found = {key: read_metadata(store, key) for key in format_.documents(path)}
-    return {key: value for key, value in found.items() if value is not None}
+    documents = {key: read_metadata(store, key) for key in format_.documents(path)}
+    return {key: value for key, value in documents.items() if value is not None}
 
 
 def _formats() -> list[Format]:

@@ -82,10 +82,10 @@ def walk(group: Group, levels: int | None = None) -> Iterator[Member]:
 
 
 def _members(group: Group, prefix: str) -> Iterator[Member]:
-    found = concurrent_map(
+    members = concurrent_map(
         list(group), lambda name: open_member(group, name), group.store.max_concurrency
     )
-    present = [member for _, member in found if member is not None]
+    present = [member for _, member in members if member is not None]
     for number, member in enumerate(present, 1):
         yield replace(member, path=prefix + member.path, last=number == len(present))
 

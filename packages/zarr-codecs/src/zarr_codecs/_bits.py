@@ -133,8 +133,8 @@ class Layout:
         if rest := -len(values) % each:
             values = np.concatenate((values, np.zeros(rest, np.uint8)))
         packed: Array = values[::each].copy()
-        for place in range(1, each):
-            packed |= values[place::each] << np.uint8(place * self.width)
+        for index in range(1, each):
+            packed |= values[index::each] << np.uint8(index * self.width)
         return packed
 
     def _unpack_few(self, packed: Array) -> Array:

@@ -56,10 +56,10 @@ class ChecksumCodec(BytesToBytesCodec):
         stored, content = view[size:], view[:size]
         if self.at_start:
             stored, content = view[:_SIZE], view[_SIZE:]
-        expected, found = int.from_bytes(stored, "little"), self.checksum(content) & 0xFFFFFFFF
-        if expected != found:
+        expected, actual = int.from_bytes(stored, "little"), self.checksum(content) & 0xFFFFFFFF
+        if expected != actual:
             raise ChecksumError(
-                f"the stored checksum is {expected:#010x}, but the bytes have {found:#010x}",
+                f"the stored checksum is {expected:#010x}, but the bytes have {actual:#010x}",
                 self.name,
             )
         return content

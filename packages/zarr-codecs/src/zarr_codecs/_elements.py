@@ -57,10 +57,10 @@ def check_dtype(decoded: ArrayRepresentation, dtype: np.dtype[Any]) -> None:
         If the data types differ.  int64 is accepted for datetime64 and timedelta64,
         which NumPy stores as int64.
     """
-    found = decoded.data_type.numpy_dtype
-    if found == dtype or (found.kind in "mM" and dtype == np.int64):
+    actual = decoded.data_type.numpy_dtype
+    if actual == dtype or (actual.kind in "mM" and dtype == np.int64):
         return
-    raise ValueError(f"the codec is configured for dtype {dtype}, but the array has dtype {found}")
+    raise ValueError(f"the codec is configured for dtype {dtype}, but the array has dtype {actual}")
 
 
 def encoded_representation(
@@ -83,23 +83,23 @@ def encoded_representation(
     inner chunks of a shard.
     """
     shape = decoded.shape if shape is None else shape
-    found = decoded.data_type.numpy_dtype
-    if dtype == found:
+    actual = decoded.data_type.numpy_dtype
+    if dtype == actual:
         return decoded if shape == decoded.shape else replace(decoded, shape=shape)
-    is_text = found.kind in "OTUS"  # not convertible to a number
+    is_text = actual.kind in "OTUS"  # not convertible to a number
     with np.errstate(all="ignore"):
         fill_value = np.zeros((), dtype) if is_text else decoded.fill_value.astype(dtype)
     return replace(decoded, shape=shape, data_type=data_type_for(dtype), fill_value=fill_value)
 
 
 def stored_dtype(
-    found: np.dtype[Any], dtype: str | None, astype: str | None, kinds: str
+    actual: np.dtype[Any], dtype: str | None, astype: str | None, kinds: str
 ) -> np.dtype[Any]:
-    """Return the dtype of stored elements for elements of dtype ``found``.
+    """Return the dtype of stored elements for elements of dtype ``actual``.
 
     Parameters
     ----------
-    found : dtype
+    actual : dtype
         Data type of the array.
     dtype, astype : str or None
         The members of the configuration: the data types of the array and of the stored elements.
@@ -107,7 +107,7 @@ def stored_dtype(
         As for :func:`parse_dtype`.
     """
     text = astype or dtype
-    return found if text is None else parse_dtype("astype", text, kinds)
+    return actual if text is None else parse_dtype("astype", text, kinds)
 
 
 def converted_representation(
@@ -117,6 +117,6 @@ def converted_representation(
 
     Parameters as for :func:`stored_dtype`; errors as for :func:`check_dtype`.
     """
-    found = decoded.data_type.numpy_dtype
-    check_dtype(decoded, parse_dtype("dtype", dtype or found.str, kinds))
-    return encoded_representation(decoded, stored_dtype(found, dtype, astype, kinds))
+    actual = decoded.data_type.numpy_dtype
+    check_dtype(decoded, parse_dtype("dtype", dtype or actual.str, kinds))
+    return encoded_representation(decoded, stored_dtype(actual, dtype, astype, kinds))

@@ -140,7 +140,7 @@ def has_header(data: Buffer, size: int, dtype: np.dtype[Any]) -> bool:
         return False
     metadata = int.from_bytes(data[4:11], "little")
     bits = 48 // (dimensions := (metadata >> 2 & 3) + 1)
-    lengths = ((metadata >> 4 + bits * place & (1 << bits) - 1) + 1 for place in range(dimensions))
+    lengths = ((metadata >> 4 + bits * axis & (1 << bits) - 1) + 1 for axis in range(dimensions))
     return (metadata & 3) + 1 == _TYPES[dtype.name] and prod(lengths) == size
 
 

@@ -63,8 +63,8 @@ class AsTypeCodec(ArrayToArrayCodec):
         ValueError
             If the elements are not of ``decode_dtype``.
         """
-        found = decoded.data_type.numpy_dtype.str
-        dtype = _elements.parse_dtype("decode_dtype", self.decode_dtype or found, _KINDS)
+        typestr = decoded.data_type.numpy_dtype.str
+        dtype = _elements.parse_dtype("decode_dtype", self.decode_dtype or typestr, _KINDS)
         _elements.check_dtype(decoded, dtype)
         return _elements.encoded_representation(decoded, self._stored())
 

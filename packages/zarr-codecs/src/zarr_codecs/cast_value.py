@@ -177,12 +177,12 @@ class _Cast:
     def of(
         cls, source: DataType, target: DataType, rule: Rule, scalars: ScalarMap, direction: str
     ) -> _Cast:
-        found: list[tuple[Array, Array]] = []
-        for place, (before, after) in enumerate(scalars.get(direction, ())):
-            member = f"scalar_map/{direction}/{place}"
-            found.append((_scalar(source, before, member), _scalar(target, after, member)))
+        mapped: list[tuple[Array, Array]] = []
+        for number, (before, after) in enumerate(scalars.get(direction, ())):
+            member = f"scalar_map/{direction}/{number}"
+            mapped.append((_scalar(source, before, member), _scalar(target, after, member)))
         # The first of equal keys takes precedence, so it is assigned last.
-        pairs = tuple(reversed(found))
+        pairs = tuple(reversed(mapped))
         numbers = number_type(source), number_type(target)
         return cls(*numbers, target.numpy_dtype, rule, pairs)
 

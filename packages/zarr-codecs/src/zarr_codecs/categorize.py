@@ -85,8 +85,8 @@ class CategorizeCodec(ArrayToArrayCodec):
                 numbers[array == label] = number
             return numbers
         elements = array.reshape(-1).tolist()
-        found = map(_positions(labels).get, elements, repeat(0))
-        return np.fromiter(found, self._stored(), len(elements)).reshape(array.shape)
+        codes = map(_positions(labels).get, elements, repeat(0))
+        return np.fromiter(codes, self._stored(), len(elements)).reshape(array.shape)
 
     def decode(
         self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation
@@ -97,8 +97,8 @@ class CategorizeCodec(ArrayToArrayCodec):
         labels = np.array(["", *self.labels, ""], object if dtype.kind == "T" else dtype)
         numbers = array.reshape(-1).astype(np.intp, copy=False)
         # The empty string is at both ends, for positions out of range.
-        found = labels.take(numbers, mode="clip")
-        return found.reshape(decoded.shape).astype(dtype, copy=False)
+        values = labels.take(numbers, mode="clip")
+        return values.reshape(decoded.shape).astype(dtype, copy=False)
 
     def _stored(self) -> np.dtype[Any]:
         return _elements.parse_dtype("astype", self.astype, "iu")

@@ -42,18 +42,18 @@ _BYTE = 8  # bits
 
 
 def compress_if_smaller(
-    place: int, codec: BytesToBytesCodec, chunk: Buffer, trial: Buffer | None
+    index: int, codec: BytesToBytesCodec, chunk: Buffer, trial: Buffer | None
 ) -> bool:
     """Apply a codec if it alone makes the chunk smaller."""
     return trial is not None and len(trial) < len(chunk)
 
 
-def always_apply(place: int, codec: BytesToBytesCodec, chunk: Buffer, trial: Buffer | None) -> bool:
+def always_apply(index: int, codec: BytesToBytesCodec, chunk: Buffer, trial: Buffer | None) -> bool:
     """Apply every codec."""
     return True
 
 
-def never_apply(place: int, codec: BytesToBytesCodec, chunk: Buffer, trial: Buffer | None) -> bool:
+def never_apply(index: int, codec: BytesToBytesCodec, chunk: Buffer, trial: Buffer | None) -> bool:
     """Apply no codec."""
     return False
 
@@ -112,8 +112,8 @@ class ConditionalCodec(BytesToBytesCodec):
         configuration: Mapping[str, Any] = definition.configuration
         definitions = tuple(map(ExtensionDefinition.from_json, configuration["codecs"]))
         created = tuple(
-            create_extension("codec", inner, Location(pointer=f"/configuration/codecs/{place}"))
-            for place, inner in enumerate(definitions)
+            create_extension("codec", inner, Location(pointer=f"/configuration/codecs/{index}"))
+            for index, inner in enumerate(definitions)
         )
         for inner, codec in zip(definitions, created, strict=True):
             if codec is not None and not isinstance(codec, BytesToBytesCodec):
@@ -177,11 +177,11 @@ class ConditionalCodec(BytesToBytesCodec):
         """Fill in the parameters of the inner codecs that depend on the chunk."""
         created = tuple(codec and codec.resolve(decoded) for codec in self._inner)
         definitions: list[Any] = list(self.codecs)
-        for place, codec in enumerate(created):
+        for index, codec in enumerate(created):
             configuration = {} if codec is None else codec.to_configuration()
-            if codec is not None and configuration != dict(definitions[place].configuration):
-                definitions[place] = replace(
-                    definitions[place], configuration=configuration, spelling=None
+            if codec is not None and configuration != dict(definitions[index].configuration):
+                definitions[index] = replace(
+                    definitions[index], configuration=configuration, spelling=None
                 )
         return replace(self, codecs=tuple(definitions), _codecs=created)
 
@@ -196,16 +196,16 @@ class ConditionalCodec(BytesToBytesCodec):
         decide, trial_encode = self.decision
         trials: dict[int, Buffer] = {}
         mask = 0
-        for place, codec in enumerate(self._inner):
+        for index, codec in enumerate(self._inner):
             assert codec is not None  # arrays with ignored codecs are read-only
             if trial_encode:
-                trials[place] = codec.encode(data, decoded_size)
-            if decide(place, codec, data, trials.get(place)):
-                mask |= 1 << place
+                trials[index] = codec.encode(data, decoded_size)
+            if decide(index, codec, data, trials.get(index)):
+                mask |= 1 << index
         chunk = data
-        for place, codec in enumerate(self._inner):
-            if mask >> place & 1 and codec is not None:
-                tried = trials.get(place) if chunk is data else None
+        for index, codec in enumerate(self._inner):
+            if mask >> index & 1 and codec is not None:
+                tried = trials.get(index) if chunk is data else None
                 if tried is None:
                     tried = codec.encode(chunk, decoded_size if chunk is data else None)
                 chunk = tried
@@ -270,11 +270,11 @@ class ConditionalCodec(BytesToBytesCodec):
                 _NAME,
             )
         applied = []
-        for place, codec in enumerate(self._inner):
-            if not mask >> place & 1:
+        for index, codec in enumerate(self._inner):
+            if not mask >> index & 1:
                 continue
             if codec is None:
-                definition: Any = self.codecs[place]
+                definition: Any = self.codecs[index]
                 raise ChunkDecodeError(
                     f"the codec {definition.name!r} was applied to the chunk, but it is unknown",
                     _NAME,

@@ -72,8 +72,8 @@ class FixedScaleOffsetCodec(ArrayToArrayCodec):
             If the elements are not of ``dtype``, or cannot be stored as booleans.
         """
         encoded = _elements.converted_representation(decoded, self.dtype, self.astype, _KINDS)
-        found = decoded.data_type.numpy_dtype
-        if self._stored(found).kind == "b" and (found.kind != "b" or self.offset):
+        actual = decoded.data_type.numpy_dtype
+        if self._stored(actual).kind == "b" and (actual.kind != "b" or self.offset):
             raise ValueError("only booleans can be stored as booleans, and offset must be 0")
         return encoded
 
@@ -92,5 +92,5 @@ class FixedScaleOffsetCodec(ArrayToArrayCodec):
         values = np.atleast_1d(array) / self.scale + self.offset
         return values.astype(decoded.data_type.numpy_dtype, copy=False).reshape(decoded.shape)
 
-    def _stored(self, found: np.dtype[Any]) -> np.dtype[Any]:
-        return _elements.stored_dtype(found, self.dtype, self.astype, _KINDS)
+    def _stored(self, actual: np.dtype[Any]) -> np.dtype[Any]:
+        return _elements.stored_dtype(actual, self.dtype, self.astype, _KINDS)

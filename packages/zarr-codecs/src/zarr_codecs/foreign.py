@@ -87,15 +87,15 @@ def zarr_supply_extension(
     """Return the providers of a name, or else the codec that programs registered for it."""
     name = definition.name
     for providers in (zarr_list_extensions, registered):
-        found = tuple(it for it in providers() if it.name == name)
-        if extension_point == "codec" and found:
-            return found
+        matching = tuple(provider for provider in providers() if provider.name == name)
+        if extension_point == "codec" and matching:
+            return matching
     return ()
 
 
-def adapt(provider: Provider, found: Any) -> type[Codec]:
+def adapt(provider: Provider, code: Any) -> type[Codec]:
     """Return a codec class that wraps a codec class for numcodecs."""
-    return _adapt_class(provider.name, found)
+    return _adapt_class(provider.name, code)
 
 
 @cache

@@ -83,8 +83,8 @@ class QuantizeCodec(ArrayToArrayCodec):
         """Convert back to the data type of the array."""
         return array.astype(decoded.data_type.numpy_dtype, copy=False)
 
-    def _stored(self, found: np.dtype[Any]) -> np.dtype[Any]:
-        return _elements.stored_dtype(found, self.dtype, self.astype, _KINDS)
+    def _stored(self, actual: np.dtype[Any]) -> np.dtype[Any]:
+        return _elements.stored_dtype(actual, self.dtype, self.astype, _KINDS)
 
     def _scale(self) -> float:
         """Return the power of two that replaces the power of ten, as in numcodecs."""

@@ -128,14 +128,14 @@ def encoded_shape(sizes: Sizes, decoded: tuple[int, ...]) -> tuple[int, ...]:
         raise ValueError(
             f"shape {shape} has {prod(shape)} elements, but the chunk of shape {decoded} has {total}"
         )
-    for place, size in enumerate(sizes):
+    for index, size in enumerate(sizes):
         if not isinstance(size, tuple) or not size:
             continue
-        before = prod(shape[:place]), prod(decoded[: size[0]])
-        after = prod(shape[place + 1 :]), prod(decoded[size[-1] + 1 :])
+        before = prod(shape[:index]), prod(decoded[: size[0]])
+        after = prod(shape[index + 1 :]), prod(decoded[size[-1] + 1 :])
         if before[0] != before[1] or after[0] != after[1]:
             raise ValueError(
-                f"dimension {place} of shape {shape} does not match the dimensions {list(size)} of "
+                f"dimension {index} of shape {shape} does not match the dimensions {list(size)} of "
                 f"{list(decoded)}: {before[0]} and {before[1]} elements precede them, "
                 f"{after[0]} and {after[1]} follow"
             )

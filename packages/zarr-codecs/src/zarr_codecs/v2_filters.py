@@ -68,7 +68,7 @@ class V2FiltersCodec(ArrayToBytesCodec):
         if dtype.hasobject and dtype.kind != "O":
             raise ValueError("structured data types with object fields are not supported")
         object.__setattr__(self, "_dtype", dtype)
-        steps = tuple(_step(dict(config), place) for place, config in enumerate(self.codecs))
+        steps = tuple(_step(dict(config), index) for index, config in enumerate(self.codecs))
         object.__setattr__(self, "_steps", steps)
 
     def __hash__(self) -> int:
@@ -80,14 +80,14 @@ class V2FiltersCodec(ArrayToBytesCodec):
 
     def check(self, decoded: ArrayRepresentation) -> None:
         """Raise an error if the elements do not match ``dtype``, or objects have no codec."""
-        found = decoded.data_type.numpy_dtype
+        actual = decoded.data_type.numpy_dtype
         if self._dtype.kind == "O":
-            if found.kind not in "OT":
-                raise ValueError(f"dtype '|O' does not match the elements, which are {found}")
+            if actual.kind not in "OT":
+                raise ValueError(f"dtype '|O' does not match the elements, which are {actual}")
             if not self.codecs:
                 raise ValueError("the dtype '|O' requires an object codec, such as vlen-utf8")
-        elif found.hasobject or found.kind == "T" or found.itemsize != self._dtype.itemsize:
-            raise ValueError(f"dtype {self.dtype!r} does not match the elements, which are {found}")
+        elif actual.hasobject or actual.kind == "T" or actual.itemsize != self._dtype.itemsize:
+            raise ValueError(f"dtype {self.dtype!r} does not match the elements: they are {actual}")
 
     def encode(self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation) -> Buffer:
         """Encode with all codecs."""
@@ -108,8 +108,8 @@ class V2FiltersCodec(ArrayToBytesCodec):
     def decode(self, data: Buffer, decoded: ArrayRepresentation) -> np.ndarray[Any, Any]:
         """Decode with all codecs, the last one first, and validate the chunk."""
         chunk: Any = data
-        for place in range(len(self._steps) - 1, -1, -1):
-            name, codec, own = self._steps[place]
+        for index in range(len(self._steps) - 1, -1, -1):
+            name, codec, own = self._steps[index]
             try:
                 if isinstance(own, BytesToBytesCodec):
                     chunk = own.decode(_bytes_of(chunk, name), None)
@@ -161,7 +161,7 @@ def _to_descr(dtype: Any) -> Any:
     ]
 
 
-def _step(config: dict[str, JSON], place: int) -> tuple[str, Any, Codec | None]:
+def _step(config: dict[str, JSON], index: int) -> tuple[str, Any, Codec | None]:
     """Return the id of a codec, the numcodecs codec, and the codec of this library.
 
     Raises
@@ -176,7 +176,7 @@ def _step(config: dict[str, JSON], place: int) -> tuple[str, Any, Codec | None]:
     location = ""  # that of this extension, which create_extension adds
     try:
         own = create_extension(
-            "codec", definition, Location(pointer=f"/configuration/codecs/{place}")
+            "codec", definition, Location(pointer=f"/configuration/codecs/{index}")
         )
     except UnknownExtensionError as error:
         if name == "pickle":  # numcodecs must not decode it
@@ -185,7 +185,7 @@ def _step(config: dict[str, JSON], place: int) -> tuple[str, Any, Codec | None]:
     if isinstance(own, Foreign):
         return name, own.codec, None
     # A later codec does not receive a chunk, but the output of the previous codec.
-    if place and isinstance(own, ArrayToBytesCodec) and name != "pickle":
+    if index and isinstance(own, ArrayToBytesCodec) and name != "pickle":
         own = None
     if name == "pickle":
         return name, None, own

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, cast
 
 import zarr_core
 from zarr_core.extension import StoreError, ZarrError
-from zarr_core.tools import allow_conflicting_formats, allow_reserved_names, optional_function
+from zarr_core.tools import optional_function, permit_nodes
 
 from zarr_compat.arguments import accept_arguments
 from zarr_compat.core_store import CoreStore
@@ -104,7 +103,6 @@ def adapt(
     allow_conflicts : bool
         Whether nodes are created where one of another format exists.
     """
-    conflicts = allow_conflicting_formats if allow_conflicts else nullcontext
 
     @functools.wraps(function)
     def call(*arguments: Any, **options: Any) -> Any:
@@ -113,7 +111,7 @@ def adapt(
         try:
             # As zarr-python does: xarray uses reserved names, and ome-zarr creates groups of
             # version 3 in stores of version 2.
-            with allow_reserved_names(), conflicts():
+            with permit_nodes(reserved_names=True, other_formats=allow_conflicts):
                 found = function(
                     *map(unwrap, arguments),
                     **{name: unwrap(value) for name, value in options.items()},

@@ -6,22 +6,16 @@
 from __future__ import annotations
 
 import json
-import re
 from difflib import get_close_matches
 from functools import cache
-from inspect import signature
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from zarr_core import create_array
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Collection
 
-__all__ = ["advice_on", "advice_on_attribute", "explain_arguments"]
-
-_UNKNOWN = "unexpected keyword argument: "
+__all__ = ["advice_on", "advice_on_arguments", "advice_on_attribute"]
 
 
 def advice_on_attribute(obj: Any, name: str | None) -> str:
@@ -35,35 +29,15 @@ def advice_on_attribute(obj: Any, name: str | None) -> str:
     return f"; did you mean {similar[0]}?" if similar else ""
 
 
-def explain_arguments(function: Callable[..., Any], error: TypeError) -> None:
-    """Add to the message of an error about arguments of a function what to pass instead."""
-    message, trace = str(error), error.__traceback__
-    ours = message.startswith(_UNKNOWN)
-    direct = trace is not None and (trace.tb_next is None or trace.tb_next.tb_next is None)
-    if "; " in message or not (ours or direct):
-        return
-    advice = [
-        re.sub(".*" + pattern + ".*", text, message)
-        for text, pattern in _tables()["messages"].items()
-        if re.search(pattern, message)
-    ]
-    if ours or "unexpected keyword argument '" in message:
-        names = re.findall(r"\w+(?=, |$|'$)", message.removeprefix(_UNKNOWN))
-        advice = [text for name in names for text in _advice_on_argument(name, function)]
-    error.args = (message + "".join(f"; {text}" for text in advice),)
-
-
-def _advice_on_argument(name: str, function: Callable[..., Any]) -> list[str]:
-    if advice := advice_on("arguments", name):
-        return [advice]
-    parameters = signature(function).parameters
-    known = set(parameters)
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
-        known.update(signature(create_array).parameters)
-    renamed = advice_on("renamed", name)
-    return [
-        f"did you mean {it}?" for it in ([renamed] if renamed in known else _similar(name, known))
-    ]
+def advice_on_arguments(names: Collection[str], known: Collection[str]) -> str:
+    """Return what to pass instead of unknown arguments; empty if that is unknown."""
+    advice = ""
+    for name in names:
+        renamed = advice_on("renamed", name)
+        meant = [renamed] if renamed in known else _similar(name, known)
+        text = advice_on("arguments", name) or (f"did you mean {meant[0]}?" if meant else "")
+        advice += f"; {text}" if text else ""
+    return advice
 
 
 def _similar(name: str, known: Collection[str]) -> list[str]:

@@ -6,7 +6,6 @@ Names are imported on first use; ``__init__.pyi`` has their types.
 from __future__ import annotations
 
 import sys
-from types import FunctionType
 from typing import Any
 
 # Not lazy: importing the module zarr_core.config would replace the object with that name.
@@ -29,7 +28,7 @@ _NAMES = {
     "zarr_core.hierarchy.group": "Group",
     "zarr_core.hierarchy.open": "array_from_metadata open open_array open_consolidated open_group",
     "zarr_core.hierarchy.store_path": "StoreLike resolve_store_path",
-    "zarr_core.interfaces.progress": "Progress",
+    "zarr_core.hierarchy.progress": "Progress",
     "zarr_core.interfaces.store": "Store",
     "zarr_core.normalize.codecs": "codec",
     "zarr_core.normalize.partial_metadata": "PartialArrayMetadata",
@@ -51,23 +50,14 @@ def __getattr__(name: str) -> Any:
     if name == "errors":
         return import_module("zarr_core.errors")
     if name not in _MODULE_OF:
-        message = f"module {__name__!r} has no attribute {name!r}"
-        imported = sys._getframe(1).f_globals.get("__name__") == "importlib._bootstrap"  # noqa: SLF001 - who asks
-        if imported and not name[0].isupper():
-            raise AttributeError(message)  # the name of a module, which is imported next
-        kind = import_module("zarr_core.optional").MissingAttributeError
-        error = kind(message, name=name, obj=sys.modules[__name__])
-        if imported:  # by a from-import, which has no advice for an AttributeError
-            raise ImportError(f"cannot import name {name!r}: {error}", name=__name__)
-        raise error
+        raise import_module("zarr_core.optional").MissingAttributeError(
+            f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__]
+        )
     module = import_module(_MODULE_OF[name])
     if module.__name__ == "zarr_core.optional":  # of another distribution
         return module.optional_function(name)
-    value = getattr(module, name)
-    if isinstance(value, FunctionType):
-        value = import_module("zarr_core.hierarchy.node").explained(value)
-        value.__module__ = __name__  # for pickle
-    return globals().setdefault(name, value)
+    value = globals()[name] = getattr(module, name)
+    return value
 
 
 def __dir__() -> list[str]:

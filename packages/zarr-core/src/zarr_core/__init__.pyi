@@ -37,9 +37,9 @@ from zarr_core.hierarchy.open import open as open
 from zarr_core.hierarchy.open import open_array as open_array
 from zarr_core.hierarchy.open import open_consolidated as open_consolidated
 from zarr_core.hierarchy.open import open_group as open_group
+from zarr_core.hierarchy.progress import Progress as Progress
 from zarr_core.hierarchy.store_path import StoreLike as StoreLike
 from zarr_core.hierarchy.store_path import resolve_store_path as resolve_store_path
-from zarr_core.interfaces.progress import Progress as Progress
 from zarr_core.interfaces.store import Store as Store
 from zarr_core.normalize.codecs import codec as codec
 from zarr_core.normalize.partial_metadata import PartialArrayMetadata as PartialArrayMetadata

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from itertools import count
 from threading import RLock, get_ident
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Never
+    from collections.abc import Callable, Hashable
 
 
 # Extension points for which ``providers`` selects a distribution.
@@ -102,15 +102,9 @@ class Settings:
     remote_memory_nbytes: int = 3 << 23
 
 
-# The settings on which cached extensions depend: their classes, and the limits of codec chains.
-_CACHED = ("providers", "disabled_plugins", "fallback", "encoded_slack_nbytes")
+_MAX_VERSIONS = 64
 _counter = count()
 _guard = RLock()
-
-
-def _next_version() -> int:
-    with _guard:  # counters are not atomic in free-threaded interpreters
-        return next(_counter)
 
 
 class Config:
@@ -124,35 +118,31 @@ class Config:
     0
     """
 
+    settings: Settings
+    """The current settings; the environment is read at first use."""
+
+    version: int
+    """Differs if a name can resolve to another class; part of the keys of caches."""
+
     def __init__(self) -> None:
-        self._settings: Settings | None = None
         self._active: list[_Change] = []
         self._last: dict[str, _Change] = {}  # the change that set a field, until it is undone
-        self.version = _next_version()
-        """Changes whenever a name can resolve to another class; part of the keys of caches."""
+        self._versions: dict[Hashable, int] = {}
 
     def __repr__(self) -> str:
         return f"<Config {self.settings}>"
 
-    @property
-    def settings(self) -> Settings:
-        """The current settings; the environment is read at first use."""
-        settings = self._settings
-        if settings is None:
-            with _guard:  # another thread may have read it, and changed it
-                settings = self._settings
-                if settings is None:
-                    settings = self._settings = _from_environment()
-        return settings
-
-    def __getitem__(self, name: str) -> Never:
-        raise TypeError("use config.settings, such as config.settings.threads")
-
-    if not TYPE_CHECKING:  # a type checker would permit every attribute
-
-        def __getattr__(self, name: str) -> Never:
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("settings", "version"):
             message = "use config.settings, such as config.settings.threads, or config.set"
             raise AttributeError(f"config has no attribute {name!r}; {message}", name=name)
+        with _guard:  # another thread may have read the environment, and changed a setting
+            if name not in vars(self):
+                self._apply(_from_environment())
+        return vars(self)[name]
+
+    def __getitem__(self, name: str) -> NoReturn:
+        raise TypeError("use config.settings, such as config.settings.threads")
 
     def set(self, settings: Mapping[str, Any] | None = None, /, **changes: Any) -> _Change:
         """Change settings immediately; as a context manager, until the end of the block.
@@ -186,9 +176,19 @@ class Config:
         return change
 
     def _apply(self, settings: Settings) -> None:
-        before, self._settings = self.settings, settings
-        if any(getattr(before, name) != getattr(settings, name) for name in _CACHED):
-            self.invalidate_caches()
+        """Make settings current; if they were so before, with the same version and its caches."""
+        content = (  # on which cached extensions and codec chains depend
+            frozenset(settings.providers.items()),
+            settings.disabled_plugins,
+            settings.fallback,
+            settings.encoded_slack_nbytes,
+        )
+        if content not in self._versions:
+            if len(self._versions) == _MAX_VERSIONS:
+                self._versions.clear()
+            self._versions[content] = next(_counter)
+        self.settings = settings
+        self.version = self._versions[content]
 
     def _undo(self, change: _Change) -> None:
         with _guard:
@@ -207,8 +207,10 @@ class Config:
             self._apply(replace(self.settings, **restored))
 
     def invalidate_caches(self) -> None:
-        """Change :attr:`version`."""
-        self.version = _next_version()
+        """Change :attr:`version`, also of settings to which the program returns."""
+        with _guard:
+            self._versions.clear()
+            self._apply(self.settings)
 
 
 class _Change:
@@ -217,7 +219,7 @@ class _Change:
     def __init__(self, config: Config, before: dict[str, Any]) -> None:
         self._config = config
         self.before = before
-        self.number = _next_version()
+        self.number = next(_counter)
         self.thread = get_ident()
 
     def __enter__(self) -> None:
@@ -228,31 +230,52 @@ class _Change:
         self._config._undo(self)  # noqa: SLF001 - part of Config.set
 
 
-_CHOICES = {
-    "fallback": ("error", "warn", "use"), "missing_chunks": ("fill", "error"),
-    "reserved_names": ("error", "warn"), "native": ("auto", "off", "require"),
-}  # fmt: skip
-# The lowest value of settings that are integers; None is no limit, except for the last.
-_LOWEST = {
-    "threads": 0, "max_metadata_nbytes": 1, "encoded_slack_nbytes": 1, "remote_memory_nbytes": 1
-}  # fmt: skip
+def _at_least(least: int, *others: object) -> tuple[str, Callable[[Any], bool]]:
+    def is_valid(value: Any) -> bool:
+        is_integer = isinstance(value, int) and not isinstance(value, bool)
+        return value >= least if is_integer else value in others
+
+    words = [*map(repr, others), f"an integer of at least {least}"]
+    return " or ".join(words), is_valid
+
+
+def _one_of(*values: str) -> tuple[str, Callable[[Any], bool]]:
+    *words, last = (f'"{value}"' for value in values)
+    return f"{', '.join(words)} or {last}", lambda value: value in values
+
+
+# What each setting must be, and the test.
+_RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "threads": _at_least(0, None),
+    "max_metadata_nbytes": _at_least(1, None),
+    "encoded_slack_nbytes": _at_least(1, None),
+    "remote_memory_nbytes": _at_least(1),
+    "fallback": _one_of("error", "warn", "use"),
+    "missing_chunks": _one_of("fill", "error"),
+    "reserved_names": _one_of("error", "warn"),
+    "native": _one_of("auto", "off", "require"),
+    "chunk_cache": (
+        "a zarr_stores.cache.CachePool, such as CachePool(2**30)",
+        lambda value: not isinstance(value, int),
+    ),
+    "disabled_plugins": (
+        "a collection of names of distributions, such as {'zarr-codecs'}",
+        lambda value: isinstance(value, Collection) and not isinstance(value, str),
+    ),
+    "providers": (
+        "a mapping of names to distributions, such as {'codec.gzip': 'zarr-codecs'}",
+        lambda value: (
+            isinstance(value, Mapping)
+            and all(isinstance(text, str) for item in value.items() for text in item)
+        ),
+    ),
+}
 
 
 def _checked(settings: Settings) -> Settings:
-    for name, lowest in _LOWEST.items():
-        value = getattr(settings, name)
-        none = "" if name == "remote_memory_nbytes" else "None or "
-        is_integer = isinstance(value, int) and not isinstance(value, bool)
-        if not (none if value is None else is_integer and value >= lowest):
-            raise ValueError(f"{name} must be {none}an integer of at least {lowest}, not {value!r}")
-    for name, choices in _CHOICES.items():
-        if (value := getattr(settings, name)) not in choices:
-            raise ValueError(f"{name} must be one of {', '.join(choices)}, not {value!r}")
-    if isinstance(settings.chunk_cache, int):
-        raise ValueError(
-            "chunk_cache must be a zarr_stores.cache.CachePool, such as "
-            f"CachePool({settings.chunk_cache!r}), not a number"
-        )
+    for name, (required, is_valid) in _RULES.items():
+        if not is_valid(value := getattr(settings, name)):
+            raise ValueError(f"{name} must be {required}, not {value!r}")
     for name, choice in settings.providers.items():
         extension_point, _, extension = name.partition(".")
         if not choice:
@@ -265,12 +288,6 @@ def _checked(settings: Settings) -> Settings:
                 f"a key of providers must be an extension point and a name, such as 'codec.gzip', not "
                 f"{name!r}; the extension points are {', '.join(_EXTENSION_POINTS)}"
             )
-    disabled: object = settings.disabled_plugins
-    if isinstance(disabled, str):
-        raise ValueError(
-            "disabled_plugins must be a collection of names of distributions, such as "
-            f"{{{disabled!r}}}, not a string"
-        )
     return replace(settings, disabled_plugins=frozenset(settings.disabled_plugins))
 
 

@@ -160,7 +160,7 @@ class ExtensionConflictError(ExtensionError):
 
 
 class ExtensionLoadError(ExtensionError):
-    """An installed extension cannot be imported, or does not implement its interface.
+    """An installed extension cannot be imported, does not implement its interface, or fails.
 
     Parameters
     ----------
@@ -170,6 +170,8 @@ class ExtensionLoadError(ExtensionError):
         Name and version of the distribution that declares it.
     reason, remedy : str
         The reason, and a remedy; the original exception is the cause.
+    event : str
+        What failed: loading the extension, or a call of its code.
     """
 
     def __init__(
@@ -180,17 +182,20 @@ class ExtensionLoadError(ExtensionError):
         distribution: str,
         reason: str,
         remedy: str = "Repair, upgrade or remove that distribution",
+        event: str = "failed to load",
     ) -> None:
-        super().__init__(extension_point, extension_name, target, distribution, reason, remedy)
+        super().__init__(
+            extension_point, extension_name, target, distribution, reason, remedy, event
+        )
         self.extension_point, self.extension_name = extension_point, extension_name
         self.target = target
         self.distribution = distribution
-        self.reason, self.remedy = reason, remedy
+        self.reason, self.remedy, self.event = reason, remedy, event
 
     def _message(self) -> str:
         return (
             f"the {self.extension_point.replace('_', ' ')} {self.extension_name!r} is provided by "
-            f"{self.distribution} as {self.target}, which failed to load: {self.reason}. "
+            f"{self.distribution} as {self.target}, which {self.event}: {self.reason}. "
             f"{self.remedy}; other extensions are not affected."
         )
 

@@ -16,16 +16,25 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound="Callable[..., Any]")
 
 
-def check_names(arguments: Collection[str], known: Collection[str]) -> None:
-    """Raise a TypeError if an argument is unknown; it names what was meant."""
-    unknown = sorted(name for name in arguments if name not in known)
-    if not unknown:
-        return
-    from difflib import get_close_matches
+class MissingAttributeError(AttributeError):
+    """A module or object has no such attribute; the message, when it is shown, says what to use."""
 
-    meant = {it for name in unknown for it in get_close_matches(name, known, n=1, cutoff=0.81)}
-    hint = f"; did you mean {', '.join(sorted(meant))}?" if meant else ""
-    raise TypeError(f"unexpected keyword argument: {', '.join(unknown)}{hint}")
+    def __str__(self) -> str:
+        message, *otherwise = map(str, self.args)
+        advice = ""
+        with suppress(ModuleNotFoundError):
+            advice = optional_function("advice_on_attribute")(self.obj, self.name)
+        return message + (advice or "".join(otherwise))
+
+
+def check_names(arguments: Collection[str], known: Collection[str]) -> None:
+    """Raise a TypeError if an argument is unknown; it names what was meant, or what to use instead."""
+    unknown = sorted(name for name in arguments if name not in known)
+    if unknown:
+        advice = ""
+        with suppress(ModuleNotFoundError):
+            advice = optional_function("advice_on_arguments")(unknown, known)
+        raise TypeError(f"unexpected keyword argument: {', '.join(unknown)}{advice}")
 
 
 def with_advice(function: F) -> F:
@@ -79,14 +88,3 @@ def optional_function(name: str) -> Callable[..., Any]:
         return missing
     found: Callable[..., Any] = getattr(import_module(module), attribute)
     return found
-
-
-class MissingAttributeError(AttributeError):
-    """A module or object has no such attribute; the message, when it is shown, says what to use."""
-
-    def __str__(self) -> str:
-        message, *otherwise = map(str, self.args)
-        advice = ""
-        with suppress(ModuleNotFoundError):
-            advice = optional_function("advice_on_attribute")(self.obj, self.name)
-        return message + (advice or "".join(otherwise))

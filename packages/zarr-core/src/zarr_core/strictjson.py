@@ -77,6 +77,12 @@ class NonFinite(float):
     __slots__ = ()
 
 
+class EncodedText(str):
+    """JSON text of a part of a document, with its indentation; :func:`encode` does not change it."""
+
+    __slots__ = ()
+
+
 # Types that plain() keeps; types that json.dumps() and encode() write in the same way.
 _KEPT = frozenset([str, int, bool, type(None), DecimalNumber, NonFinite])
 _KEPT_OR_FLOAT = _KEPT | {float}
@@ -255,10 +261,13 @@ def _text_of(value: Any, quote: Callable[[str], str], line: str = "\n") -> str:
     if kind is float and math.isfinite(value):
         return float.__repr__(value)
     inner = line + "  "
-    if kind is dict and value:
-        members = [f"{quote(name)}: {_text_of(item, quote, inner)}" for name, item in value.items()]
+    if isinstance(value, dict) and value:
+        members = [
+            f"{quote(name)}: {quote(item) if type(item) is str else _text_of(item, quote, inner)}"
+            for name, item in value.items()
+        ]
         return f"{{{inner}{f',{inner}'.join(members)}{line}}}"
-    if kind is list and value:
+    if isinstance(value, list) and value:
         if len(value) > _SHORT and _SCALARS.issuperset(map(type, value)):
             escaped = quote is encode_basestring_ascii
             text = json.dumps(value, ensure_ascii=escaped, separators=(f",{inner}", ""))
@@ -273,6 +282,8 @@ def _text_of(value: Any, quote: Callable[[str], str], line: str = "\n") -> str:
             for item in value
         ]
         return f"[{inner}{f',{inner}'.join(items)}{line}]"
+    if kind is EncodedText:
+        return str(value)
     return _LITERALS[value] if kind is bool or value is None else json.dumps(value, indent=2)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from zarr_core.log import log
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     Buffer = bytes | bytearray | memoryview
 
@@ -34,6 +34,15 @@ BINARY = getattr(os, "O_BINARY", 0)
 
 _positions = threading.Lock()
 _REPLACE_SECONDS = 10.0
+
+
+def call_after_fork(function: Callable[[], object]) -> None:
+    """Call a function in the child process of each fork, such as to replace locks.
+
+    Threads do not survive a fork, but locks that they held stay locked in the child process.
+    """
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=function)
 
 
 # --- reading and writing at a position ---

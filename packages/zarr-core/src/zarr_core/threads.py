@@ -1,39 +1,53 @@
-"""Parallel loops: threads take tasks from a common iterator, without a future per task."""
+"""Parallel loops: threads take tasks from a common iterator, without a future per task.
+
+An interrupt (Ctrl-C) can occur between any two instructions of the main thread.  Therefore threads
+communicate only by operations that the interpreter executes in one step, of sets, ``deque`` and
+``SimpleQueue``, or that can be repeated.
+
+The pool is not a ``concurrent.futures.ThreadPoolExecutor``, with which reads of four chunks took up
+to 1.27 of the time, and which joins its threads at exit, even if a server never answers.
+"""
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
 import threading
-from contextlib import contextmanager
+from _thread import _count as running_threads
+from _thread import start_new_thread
+from collections import deque
+from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from itertools import chain, islice
+from queue import Empty, SimpleQueue
+from threading import get_ident
 from time import monotonic, perf_counter, sleep
 from typing import TYPE_CHECKING, TypeVar
 
 from zarr_core.config import config
-from zarr_core.errors import unconfirmed_note
-from zarr_core.thread_pool import MAX_THREADS, Job, left_behind, submit
+from zarr_core.system_calls import call_after_fork
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from zarr_core.errors import StoreError
+    from collections.abc import Callable, Iterable, Iterator
 
 T = TypeVar("T")
 R = TypeVar("R")
 
+MAX_THREADS = 256
+"""Maximum number of threads; further work waits."""
+
 _TRIALS = 4  # timed tasks
-MAX_UNCONFIRMED = 1_000_000  # keys that are collected; a call may write more than fit into memory
-MAX_INTERRUPTED = 100_000  # keys after an interrupt, which must not take long
 _ROUNDS = 16  # of max_concurrency tasks, after which concurrent_map returns results
+_SHUTDOWN_SECONDS = 0.5
+_SIGNAL_SECONDS = 0.5  # until a thread that waits looks for signals again
 
 
 class _Local(threading.local):
     sharing = 0
     """Number of threads that share the work of this thread; 0 if it has none."""
     call: _Call | None = None
-    """The call of the main thread for which this thread works."""
+    """The outermost call for which this thread of the pool works."""
 
 
 _local = _Local()
@@ -145,90 +159,8 @@ def concurrent_map(
         yield from zip(some, results, strict=True)
 
 
-class UnconfirmedKeys:
-    """Collects the keys that a call that stores many values does not store after a failure.
-
-    After the first failure, the call adds the keys of its other tasks instead of executing them.
-    If nothing fails, a task only tests ``keys``.  Several threads may add keys.
-    """
-
-    __slots__ = ("_error", "keys")
-
-    def __init__(self) -> None:
-        self.keys: list[str] = []
-        """Keys whose values may not be stored; not empty after a failure."""
-        self._error: StoreError | None = None
-
-    def fail(self, keys: Iterable[str], error: StoreError) -> None:
-        """Add the keys of a request that failed."""
-        self._error = self._error or error
-        self.keys += keys
-
-    def skip(self, key: str) -> None:
-        """Add a key that is not stored after a failure.
-
-        Raises
-        ------
-        StoreError
-            If there are too many keys, so that the call ends.
-        """
-        if len(self.keys) >= MAX_UNCONFIRMED:
-            self.check()
-        self.keys.append(key)
-
-    @contextmanager
-    def follow(
-        self, tasks: Iterable[T], work: Callable[[T], None], key: Callable[[T], str]
-    ) -> Iterator[tuple[Iterator[T], Callable[[T], None]]]:
-        """Add the keys of the tasks that may not be stored to an interrupt of the block.
-
-        Returns the tasks and the function with which the block must replace its own.
-        """
-        pending: dict[str, None] = {}
-
-        def begin() -> Iterator[T]:
-            for task in tasks:
-                pending[key(task)] = None
-                yield task
-
-        def work_on(task: T) -> None:
-            work(task)
-            pending.pop(key(task), None)
-
-        left = begin()
-        try:
-            yield left, work_on
-        except INTERRUPTS as interrupt:
-            for _ in islice(left, MAX_INTERRUPTED):
-                pass  # adds the keys of all other tasks
-            name_unconfirmed(interrupt, [*self.keys, *pending])
-            raise
-
-    def check(self) -> None:
-        """Raise the first failure, with all keys in ``unconfirmed``."""
-        if self._error is not None:
-            self._error.unconfirmed = tuple(dict.fromkeys(self.keys))
-            raise self._error
-
-
-INTERRUPTS = (KeyboardInterrupt, SystemExit)
-"""Exceptions that signals raise."""
-
-
-def name_unconfirmed(interrupt: BaseException, keys: Iterable[str]) -> None:
-    """Add the keys of values that may not be stored to an interrupt, unless it has some."""
-    if not hasattr(interrupt, "unconfirmed"):
-        names = tuple(dict.fromkeys(islice(keys, MAX_INTERRUPTED)))
-        interrupt.unconfirmed = names  # type: ignore[attr-defined]  # as errors have
-        if names:
-            interrupt.add_note(unconfirmed_note(names))
-
-
 def _is_slow(tasks: Iterator[T], work: Callable[[T], None], seconds: float) -> bool:
-    """Call ``work`` on the first tasks; return whether each takes at least ``seconds``.
-
-    Several tasks are timed, since a single one may be slow for other reasons.
-    """
+    """Call ``work`` on the first tasks, as one may be slow by chance; return whether all are slow."""
     for task in islice(tasks, _TRIALS):
         start = perf_counter()
         work(task)
@@ -245,14 +177,14 @@ def _run_in_threads(
     end = object()
     failures: list[BaseException] = []
     # The main thread, which gets the signals, only waits for threads that send requests.
-    leader = waits and _is_main()
-    call = _Call() if leader else _local.call
+    only_waits = waits and _is_main()
+    call = _Call(None if only_waits else _local.call)
 
     def drain() -> None:
         outer = _local.sharing
         _local.sharing = count * max(1, outer)
         try:
-            while not failures:
+            while not call.is_closed:
                 with guard:
                     task = next(tasks, end)
                 if task is end:
@@ -261,34 +193,31 @@ def _run_in_threads(
         except BaseException as failure:
             failures.append(failure)
         finally:
+            call.is_closed = True
             _local.sharing = outer
 
-    others: list[Job] = []
     try:
-        for _ in range(count if leader else count - 1):
-            others.append(Job(drain if call is None else call.member(drain)))
-            submit(others[-1])
+        for _ in range(count if only_waits else count - 1):
+            call.start(drain)
     except RuntimeError:
-        leader = False  # no new threads: this one does all work
+        only_waits = False  # no new threads: this one does all work
     except BaseException as interrupt:
         failures.append(interrupt)
-    if not leader:
-        try:
-            drain()
-        except BaseException as interrupt:
-            failures.append(interrupt)
     # Also after an interrupt, no thread may still write into memory of the caller.
-    stopped = False
-    while not stopped:
+    while True:
         try:
-            if leader and call is not None:
-                call.wait(others, failures)
-            else:
+            if not only_waits:
+                if not call.is_closed and not failures:
+                    drain()
+                call.is_closed = True
                 with waiting():
-                    for other in others:
-                        other.cancel_or_wait()
+                    call.join()
+            elif any(not isinstance(it, Exception | Abandoned) for it in failures):
+                call.leave()
+            else:
+                call.join()
             _local.sharing = initial  # an interrupt may have prevented it in drain
-            stopped = True
+            break
         except Abandoned:
             raise
         except BaseException as interrupt:
@@ -298,7 +227,11 @@ def _run_in_threads(
         raise next((it for it in failures if not isinstance(it, Exception)), failures[0])
 
 
-# --- interrupts ---
+# --- calls and interrupts ---
+
+
+INTERRUPTS = (KeyboardInterrupt, SystemExit)
+"""Exceptions that signals raise."""
 
 
 class Abandoned(BaseException):
@@ -306,55 +239,64 @@ class Abandoned(BaseException):
 
 
 class _Call:
-    """Threads that work for the main thread, which can leave those that wait for a server.
+    """Threads of the pool that work for one call.
 
-    A thread that waits (:class:`waiting`) does not use memory of the caller.  After an interrupt,
-    it raises :class:`Abandoned` instead of continuing.
+    After an interrupt, the main thread leaves those that wait for a server (:class:`waiting`),
+    which do not use memory of the caller: they raise :class:`Abandoned` instead of continuing.
+    The threads of a call within another (``outer``) are left with those of the outermost.
     """
 
-    def __init__(self) -> None:
+    __slots__ = ("_ended", "is_closed", "is_left", "outermost", "running", "waiting")
+
+    def __init__(self, outer: _Call | None = None) -> None:
+        self.outermost = outer or self
+        self.is_closed = False  # nothing is left to do for threads that have not begun
         self.is_left = False
         self.running: set[int] = set()
         self.waiting: set[int] = set()
-        self.guard = threading.Lock()
+        self._ended: SimpleQueue[None] = SimpleQueue()
 
-    def member(self, work: Callable[[], None]) -> Callable[[], None]:
-        """Return a function that calls ``work`` in a thread of this call, with its context."""
-        context = copy_context()
+    def start(self, work: Callable[[], None]) -> None:
+        """Call a function, which must not raise, in another thread, with the present context.
+
+        Raises a RuntimeError if no thread can be started.
+        """
+        context, outermost = copy_context(), self.outermost
 
         def run() -> None:
-            thread = threading.get_ident()
-            with self.guard:
-                if self.is_left:
-                    return
-                self.running.add(thread)
-            outer, _local.call = _local.call, self
+            thread = get_ident()
+            self.running.add(thread)
+            outermost.running.add(thread)
             try:
-                context.run(work)
+                if not (self.is_closed or outermost.is_left):
+                    _local.call = outermost
+                    context.run(work)
             finally:
-                _local.call = outer
-                with self.guard:
-                    self.running.discard(thread)
-                    self.waiting.discard(thread)
-                    left_behind.discard(thread)
+                _local.call = None
+                outermost.running.discard(thread)
+                outermost.waiting.discard(thread)
+                _left_behind.discard(thread)
+                self.running.discard(thread)
+                self._ended.put(None)
 
-        return run
+        _pool.submit(run)
 
-    def wait(self, jobs: Sequence[Job], failures: Sequence[BaseException] = ()) -> None:
-        """Wait for jobs; after an interrupt, not for threads that wait for a server."""
-        if any(not isinstance(it, Exception | Abandoned) for it in failures):
-            self.leave(jobs)
-        else:
-            for job in jobs:
-                job.wait()
+    def join(self, seconds: float | None = None) -> bool:
+        """Wait until everything is done, or for a time; return whether it is done."""
+        end = None if seconds is None else monotonic() + seconds
+        while self.running or not self.is_closed:
+            # A signal just before the system call does not end it.
+            rest = _SIGNAL_SECONDS if end is None else end - monotonic()
+            if rest <= 0:
+                return False
+            with suppress(Empty):
+                self._ended.get(timeout=min(rest, _SIGNAL_SECONDS))
+        return True
 
-    def leave(self, jobs: Sequence[Job]) -> None:
-        """Cancel jobs; wait only for threads that do not wait for a server."""
-        for job in jobs:
-            job.cancel()
-        with self.guard:
-            self.is_left = True
-            left_behind.update(self.running)
+    def leave(self) -> None:
+        """Wait only for threads that do not wait for a server; others replace those that do."""
+        self.is_closed = self.is_left = True
+        _left_behind.update(self.running)
         while not self.running <= self.waiting:
             sleep(1e-3)
 
@@ -375,16 +317,15 @@ class waiting:  # noqa: N801 - used as a function is: with waiting("a server")
         self._what = what
 
     def __enter__(self) -> None:
-        thread = self._thread = threading.get_ident()
+        thread = self._thread = get_ident()
         call = _local.call
         if call is not None:
-            with call.guard:
-                if thread in call.waiting:
-                    call = None  # within another block, or after it
-                else:
-                    call.waiting.add(thread)
-                    if call.is_left:
-                        raise Abandoned
+            if thread in call.waiting:
+                call = None  # within another block, or after it
+            else:
+                call.waiting.add(thread)
+                if call.is_left:
+                    raise Abandoned
         self._call = call
         if self._what is not None:
             if thread in _waits:
@@ -397,10 +338,11 @@ class waiting:  # noqa: N801 - used as a function is: with waiting("a server")
             _waits.pop(self._thread, None)
         call = self._call
         if call is not None:
-            with call.guard:
-                if call.is_left:
-                    raise Abandoned
-                call.waiting.discard(self._thread)
+            # First: the caller, which leaves before it looks, must see a thread that continues.
+            call.waiting.discard(self._thread)
+            if call.is_left:
+                call.waiting.add(self._thread)
+                raise Abandoned
 
 
 _waits: dict[int, tuple[float, object]] = {}
@@ -428,15 +370,15 @@ def call_interruptibly(work: Callable[[], R], what: object) -> R:
     if not _is_main():
         with waiting(what):
             return work()
-    found: list[R] = []
+    results: list[R] = []
 
     def run() -> None:
         with waiting():
-            found.append(work())
+            results.append(work())
 
     with waiting(what):
         call_for(None, run)
-    return found[0]
+    return results[0]
 
 
 def call_for(seconds: float | None, work: Callable[[], None]) -> bool:
@@ -452,21 +394,20 @@ def call_for(seconds: float | None, work: Callable[[], None]) -> bool:
             work()
         except BaseException as failure:
             failures.append(failure)
+        finally:
+            call.is_closed = True
 
-    job = Job(call.member(run))
     try:
-        submit(job)
-    except RuntimeError:  # no new threads
-        run()
-        finished = True
-    else:
         try:
-            finished = job.wait(-1 if seconds is None else seconds)
-        except BaseException:
-            call.leave([job])
-            raise
+            call.start(run)
+        except RuntimeError:  # no new threads
+            run()
+        finished = call.join(seconds)
+    except BaseException:
+        call.leave()
+        raise
     if not finished:
-        call.leave([job])
+        call.leave()
     elif failures:
         raise failures.pop()  # no reference cycle
     return finished
@@ -487,14 +428,66 @@ def acquire_interruptibly(lock: threading.Lock) -> None:
 
 
 def _is_main() -> bool:
-    return threading.get_ident() == threading.main_thread().ident
+    return get_ident() == threading.main_thread().ident
+
+
+# --- the threads of this process ---
+
+
+class _ThreadPool:
+    """Threads that start when none is idle, and end before the interpreter does."""
+
+    def __init__(self) -> None:
+        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._idle: deque[None] = deque()  # an item for each thread without a job
+        self._begun: deque[None] = deque()  # an item for each thread that runs
+        self._started = 0
+        self._is_closed = False
+
+    def submit(self, job: Callable[[], None]) -> None:
+        if self._is_closed:
+            raise RuntimeError("the interpreter is shutting down")
+        try:
+            self._idle.pop()
+        except IndexError:
+            if self._started - len(_left_behind) < MAX_THREADS:
+                start_new_thread(self._run_jobs, ())
+                self._started += 1
+        self._jobs.put(job)
+
+    def _run_jobs(self) -> None:
+        self._begun.append(None)
+        while (job := self._jobs.get()) is not None:
+            job()
+            del job  # may hold much memory
+            self._idle.append(None)
+
+    def close(self) -> None:
+        """End all threads, and wait for those that do not wait for a server."""
+        self._is_closed = True
+        end = monotonic() + _SHUTDOWN_SECONDS
+        while len(self._begun) < self._started and monotonic() < end:
+            sleep(1e-5)
+        others = running_threads() - self._started
+        for _ in range(self._started):
+            self._jobs.put(None)
+        while running_threads() > others and monotonic() < end:
+            sleep(1e-5)
+
+
+_pool = _ThreadPool()
+# Threads whose request still runs, although the call was interrupted.
+_left_behind: set[int] = set()
+atexit.register(lambda: _pool.close())
 
 
 def _after_fork() -> None:
+    global _pool
+    _pool = _ThreadPool()
+    _left_behind.clear()
     _local.sharing = 0
     _local.call = None
     _waits.clear()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+call_after_fork(_after_fork)

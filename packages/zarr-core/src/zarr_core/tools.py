@@ -27,17 +27,18 @@ _NAMES = {
     "zarr_core.engine.stored_array": "StoredArray",
     "zarr_core.engine.stored_node": "StoredGroup",
     "zarr_core.engine.native": "reason_against:native_reason_against",
+    "zarr_core.engine.write": "UnconfirmedKeys",
     "zarr_core.formats.detect": "conflicting_format format_of_new read_node",
     "zarr_core.formats.key_order": "KeyOrder key_order",
     "zarr_core.formats.lookup": "format_named formats_without",
-    "zarr_core.formats.reserved_names": "allow_reserved_names check_reserved_names",
+    "zarr_core.formats.new_nodes": "StoreSnapshot check_reserved_names permit_nodes",
     "zarr_core.formats.unmanaged_keys": "is_auxiliary without_chunks",
     "zarr_core.formats.walk": "walk",
-    "zarr_core.hierarchy.array": "parse_selection",
+    "zarr_core.hierarchy.array": "assigned_values check_out parse_selection",
+    "zarr_core.hierarchy.array_view": "as_index:field_index",
+    "zarr_core.hierarchy.coerce": "is_chunked",
     "zarr_core.hierarchy.consolidate": "require_consolidating",
-    "zarr_core.hierarchy.create_node": (
-        "StoreSnapshot allow_conflicting_formats create_ancestors make_room occupied"
-    ),
+    "zarr_core.hierarchy.create_node": "make_room occupied",
     "zarr_core.hierarchy.delete": "erase_documents erase_node require_erasing",
     "zarr_core.hierarchy.display": "chunk_lengths data_type_text stored_lengths",
     "zarr_core.hierarchy.from_metadata": "stored_node",
@@ -49,7 +50,7 @@ _NAMES = {
     "zarr_core.interfaces.keylock": "key_lock",
     "zarr_core.interfaces.keys": "only_keys",
     "zarr_core.interfaces.metadata_document": "read_metadata read_metadata_from",
-    "zarr_core.interfaces.progress": "Progress Reporter:ProgressReporter WaitNotices reporting",
+    "zarr_core.hierarchy.progress": "Progress Reporter:ProgressReporter reporting",
     "zarr_core.interfaces.selection": "MaskIndexer",
     "zarr_core.interfaces.store": "NewValue",
     "zarr_core.log": "log",
@@ -68,7 +69,7 @@ _NAMES = {
     "zarr_core.registry.entry_points": "entry_points:installed_entry_points",
     "zarr_core.registry.extension_names": "is_provided",
     "zarr_core.registry.hints": "other_providers",
-    "zarr_core.registry.registry": "providers:providers_of",
+    "zarr_core.registry.discovery": "providers:providers_of",
     "zarr_core.registry.resolve": "create_extension find_provider require_extension",
     "zarr_core.selection.parsed_selection": "is_integer",
     "zarr_core.selection.projection": (
@@ -78,7 +79,7 @@ _NAMES = {
     "zarr_core.stores.local_files": "file_lock",
     "zarr_core.strictjson": "keep_nonfinite",
     "zarr_core.threads": (
-        "UnconfirmedKeys available_threads call_interruptibly concurrent_map in_one_thread "
+        "available_threads call_interruptibly concurrent_map in_one_thread longest_wait "
         "parallel_for thread_count waiting"
     ),
 }

@@ -19,6 +19,7 @@ from zarr_core.engine.scratch import remote_memory as remote_memory
 from zarr_core.engine.scratch import scratch as scratch
 from zarr_core.engine.stored_array import StoredArray as StoredArray
 from zarr_core.engine.stored_node import StoredGroup as StoredGroup
+from zarr_core.engine.write import UnconfirmedKeys as UnconfirmedKeys
 from zarr_core.formats.detect import conflicting_format as conflicting_format
 from zarr_core.formats.detect import format_of_new as format_of_new
 from zarr_core.formats.detect import read_node as read_node
@@ -26,16 +27,18 @@ from zarr_core.formats.key_order import KeyOrder as KeyOrder
 from zarr_core.formats.key_order import key_order as key_order
 from zarr_core.formats.lookup import format_named as format_named
 from zarr_core.formats.lookup import formats_without as formats_without
-from zarr_core.formats.reserved_names import allow_reserved_names as allow_reserved_names
-from zarr_core.formats.reserved_names import check_reserved_names as check_reserved_names
+from zarr_core.formats.new_nodes import StoreSnapshot as StoreSnapshot
+from zarr_core.formats.new_nodes import check_reserved_names as check_reserved_names
+from zarr_core.formats.new_nodes import permit_nodes as permit_nodes
 from zarr_core.formats.unmanaged_keys import is_auxiliary as is_auxiliary
 from zarr_core.formats.unmanaged_keys import without_chunks as without_chunks
 from zarr_core.formats.walk import walk as walk
+from zarr_core.hierarchy.array import assigned_values as assigned_values
+from zarr_core.hierarchy.array import check_out as check_out
 from zarr_core.hierarchy.array import parse_selection as parse_selection
+from zarr_core.hierarchy.array_view import as_index
+from zarr_core.hierarchy.coerce import is_chunked as is_chunked
 from zarr_core.hierarchy.consolidate import require_consolidating as require_consolidating
-from zarr_core.hierarchy.create_node import StoreSnapshot as StoreSnapshot
-from zarr_core.hierarchy.create_node import allow_conflicting_formats as allow_conflicting_formats
-from zarr_core.hierarchy.create_node import create_ancestors as create_ancestors
 from zarr_core.hierarchy.create_node import make_room as make_room
 from zarr_core.hierarchy.create_node import occupied as occupied
 from zarr_core.hierarchy.delete import erase_documents as erase_documents
@@ -47,6 +50,9 @@ from zarr_core.hierarchy.display import stored_lengths as stored_lengths
 from zarr_core.hierarchy.from_metadata import stored_node as stored_node
 from zarr_core.hierarchy.node import Node as Node
 from zarr_core.hierarchy.node import update_additional_fields as update_additional_fields
+from zarr_core.hierarchy.progress import Progress as Progress
+from zarr_core.hierarchy.progress import Reporter
+from zarr_core.hierarchy.progress import reporting as reporting
 from zarr_core.hierarchy.rollback import Rollback as Rollback
 from zarr_core.hierarchy.rollback import holds_anything as holds_anything
 from zarr_core.hierarchy.store_path import StoreLike as StoreLike
@@ -60,10 +66,6 @@ from zarr_core.interfaces.keylock import key_lock as key_lock
 from zarr_core.interfaces.keys import only_keys as only_keys
 from zarr_core.interfaces.metadata_document import read_metadata as read_metadata
 from zarr_core.interfaces.metadata_document import read_metadata_from as read_metadata_from
-from zarr_core.interfaces.progress import Progress as Progress
-from zarr_core.interfaces.progress import Reporter
-from zarr_core.interfaces.progress import WaitNotices as WaitNotices
-from zarr_core.interfaces.progress import reporting as reporting
 from zarr_core.interfaces.selection import MaskIndexer as MaskIndexer
 from zarr_core.interfaces.store import NewValue as NewValue
 from zarr_core.log import log as log
@@ -91,10 +93,10 @@ from zarr_core.printable import listed as listed
 from zarr_core.printable import printable_message as printable_message
 from zarr_core.printable import quoted as quoted
 from zarr_core.printable import shorten as shorten
+from zarr_core.registry.discovery import providers
 from zarr_core.registry.entry_points import entry_points
 from zarr_core.registry.extension_names import is_provided as is_provided
 from zarr_core.registry.hints import other_providers as other_providers
-from zarr_core.registry.registry import providers
 from zarr_core.registry.resolve import create_extension as create_extension
 from zarr_core.registry.resolve import find_provider as find_provider
 from zarr_core.registry.resolve import require_extension as require_extension
@@ -110,17 +112,18 @@ from zarr_core.stores.local import LocalStore as LocalStore
 from zarr_core.stores.local import path_from_url as path_from_url
 from zarr_core.stores.local_files import file_lock as file_lock
 from zarr_core.strictjson import keep_nonfinite as keep_nonfinite
-from zarr_core.threads import UnconfirmedKeys as UnconfirmedKeys
 from zarr_core.threads import available_threads as available_threads
 from zarr_core.threads import call_interruptibly as call_interruptibly
 from zarr_core.threads import concurrent_map as concurrent_map
 from zarr_core.threads import in_one_thread as in_one_thread
+from zarr_core.threads import longest_wait as longest_wait
 from zarr_core.threads import parallel_for as parallel_for
 from zarr_core.threads import thread_count as thread_count
 from zarr_core.threads import waiting as waiting
 
 fill_value_test = fill_test
 ProgressReporter = Reporter
+field_index = as_index
 installed_entry_points = entry_points
 native_reason_against = reason_against
 providers_of = providers

@@ -47,9 +47,9 @@ def normalize_region(given: Any, shape: tuple[int, ...], blocks: tuple[int, ...]
         if part.stop is not None and part.stop > size:
             raise ValueError(f"region {given!r} exceeds the array of shape {shape}")
         region.append(slice(start, max(start, stop)))
-    found = tuple(part.stop - part.start for part in region)
-    if found != blocks:
-        raise ValueError(f"the region has shape {found}, but the array to write has shape {blocks}")
+    sizes = tuple(part.stop - part.start for part in region)
+    if sizes != blocks:
+        raise ValueError(f"the region has shape {sizes}, but the array to write has shape {blocks}")
     return tuple(region)
 
 

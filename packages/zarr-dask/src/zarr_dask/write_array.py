@@ -234,9 +234,9 @@ def _is_blocks(given: Any) -> bool:
 
 
 def _like_blocks(x: Any) -> list[Any]:
-    found: list[Any] = []
+    blocks: list[Any] = []
     for lengths in x.chunks:
         one = regular(lengths)
         some = [length for length in lengths if length]
-        found.append(some or 1 if one is None else max(1, one))
-    return found
+        blocks.append(some or 1 if one is None else max(1, one))
+    return blocks

@@ -129,12 +129,12 @@ def read_dtype(value: JSON, pointer: str = "/dtype", object_codec: str | None = 
         If it is invalid or not supported; ``location`` is empty.
     """
     if isinstance(value, str):
-        found = _read_typestr(value)
-        if isinstance(found, str):
-            raise metadata_error(pointer, found)
-        if found.kind == "O" and object_codec in _CODEC_OBJECTS:
+        simple = _read_typestr(value)
+        if isinstance(simple, str):
+            raise metadata_error(pointer, simple)
+        if simple.kind == "O" and object_codec in _CODEC_OBJECTS:
             return Dtype(value, _CODEC_OBJECTS[object_codec], None, None, "O")
-        return found
+        return simple
     problems: list[ValidationProblem] = []
     read = _read_fields(value, pointer, problems)
     if read is None or problems:
@@ -245,8 +245,8 @@ def _read_flexible(text: str, code: str, length: int, order: ByteOrder | None) -
 def _hint(text: str) -> str:
     """Return a suggestion if only the byte order is missing."""
     for mark in "<|":
-        found = _read_typestr(mark + text) if text[:1] not in ("<", ">", "|") else ""
-        if isinstance(found, Dtype):
+        typestr = _read_typestr(mark + text) if text[:1] not in ("<", ">", "|") else ""
+        if isinstance(typestr, Dtype):
             return f"; the byte order must be given: {mark + text!r}"
     return ""
 
@@ -266,8 +266,8 @@ def _read_fields(value: JSON, pointer: str, problems: list[ValidationProblem]) -
     orders: set[ByteOrder] = set()
     total = 0
     for number, item in enumerate(value):
-        found = _read_field(item, f"{pointer}/{number}", problems)
-        if found is None or found.item_size is None:
+        field = _read_field(item, f"{pointer}/{number}", problems)
+        if field is None or field.item_size is None:
             continue
         # Padding has no name; NumPy uses the index of the field.
         name = _field_name(item) or f"f{number}"
@@ -278,10 +278,10 @@ def _read_fields(value: JSON, pointer: str, problems: list[ValidationProblem]) -
                 )
             )
         names.add(name)
-        fields.append({"name": name, "data_type": found.data_type.to_json()})
-        total += found.item_size
-        if found.byte_order is not None:
-            orders.add(found.byte_order)
+        fields.append({"name": name, "data_type": field.data_type.to_json()})
+        total += field.item_size
+        if field.byte_order is not None:
+            orders.add(field.byte_order)
     if total > LARGEST:
         problems.append(
             ValidationProblem(pointer, f"an element must have 1 to {LARGEST} bytes, not {total}")
@@ -300,11 +300,11 @@ def _read_field(item: JSON, pointer: str, problems: list[ValidationProblem]) -> 
         )
         return None
     try:
-        found = read_dtype(item[1], f"{pointer}/1")
+        dtype = read_dtype(item[1], f"{pointer}/1")
     except MetadataValidationError as error:
         problems += error.problems
         return None
-    if found.item_size is None:
+    if dtype.item_size is None:
         problems.append(ValidationProblem(f"{pointer}/1", "a field cannot contain Python objects"))
         return None
     shape: Any = item[2] if len(item) == 3 else []
@@ -318,12 +318,12 @@ def _read_field(item: JSON, pointer: str, problems: list[ValidationProblem]) -> 
         )
         return None
     if not shape:
-        return found
-    size = found.item_size * prod(shape)
+        return dtype
+    size = dtype.item_size * prod(shape)
     definition = ExtensionDefinition(
-        "v2.subarray", {"data_type": found.data_type.to_json(), "shape": shape}
+        "v2.subarray", {"data_type": dtype.data_type.to_json(), "shape": shape}
     )
-    return Dtype(item, definition, found.byte_order, size, "V")
+    return Dtype(item, definition, dtype.byte_order, size, "V")
 
 
 def _field_name(item: JSON) -> str:

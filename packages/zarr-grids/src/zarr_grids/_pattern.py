@@ -54,18 +54,18 @@ def parse(template: str) -> tuple[Part, ...]:
     parts: list[Part] = []
     at = 0
     while at < len(template):
-        found = _TOKEN.match(template, at)
-        if found is None:
+        token = _TOKEN.match(template, at)
+        if token is None:
             raise ValueError(
                 f"invalid expression in the template at {template[at:]!r:.30}; use {{0}}, {{-1}}, "
                 "{*} or {0:04}, and {{ for a brace"
             )
-        at = found.end()
-        if found["text"] is not None:
-            parts.append(Text(found["text"].replace("{{", "{").replace("}}", "}")))
+        at = token.end()
+        if token["text"] is not None:
+            parts.append(Text(token["text"].replace("{{", "{").replace("}}", "}")))
             continue
-        index = None if found["index"] == "*" else int(found["index"])
-        parts.append(Coordinate(index, int(found["width"] or 0)))
+        index = None if token["index"] == "*" else int(token["index"])
+        parts.append(Coordinate(index, int(token["width"] or 0)))
     if sum(isinstance(part, Coordinate) and part.index is None for part in parts) > 1:
         raise ValueError("the template must contain {*} at most once")
     return tuple(parts)
@@ -82,8 +82,8 @@ class Pattern:
 
     def __init__(self, parts: Sequence[Part]) -> None:
         self._groups = tuple(_groups(parts))
-        places = [part for part in parts if isinstance(part, Coordinate)]
-        self._order = sorted(range(len(places)), key=lambda at: places[at].index or 0)
+        coordinates = [part for part in parts if isinstance(part, Coordinate)]
+        self._order = sorted(range(len(coordinates)), key=lambda at: coordinates[at].index or 0)
         texts = (
             part.text.replace("{", "{{").replace("}", "}}")
             if isinstance(part, Text)
@@ -127,10 +127,10 @@ class Pattern:
 
     def decode(self, key: str) -> tuple[int, ...] | None:
         """Return the chunk coordinates of a key, or None."""
-        found = self._match(key)
-        if found is None:
+        match = self._match(key)
+        if match is None:
             return None
-        numbers = found.groups()
+        numbers = match.groups()
         return tuple(int(numbers[at]) for at in self._order)
 
 

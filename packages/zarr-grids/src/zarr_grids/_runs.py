@@ -74,8 +74,8 @@ class RunAxis(ChunkAxis):
         return run, chunk - self._numbers[run]
 
     def start(self, chunk: int) -> int:
-        run, place = self._run(chunk)
-        return self._starts[run] + place * self._lengths[run]
+        run, position = self._run(chunk)
+        return self._starts[run] + position * self._lengths[run]
 
     def length(self, chunk: int) -> int:
         return self._lengths[self._run(chunk)[0]] if self._lengths else 0

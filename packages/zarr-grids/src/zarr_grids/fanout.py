@@ -80,6 +80,6 @@ class FanoutEncoding(ChunkKeyEncoding):
             if len(digits) > _LONGEST:
                 return None
             chunk.append(int(digits))
-        found = tuple(chunk)
+        coords = tuple(chunk)
         # Only the canonical form is a chunk key.
-        return found if len(found) == ndim and self.encode(found) == key else None
+        return coords if len(coords) == ndim and self.encode(coords) == key else None

@@ -23,7 +23,7 @@ _MEMORY = 1 << 28
 
 def import_hdf5(
     source: Any,
-    place: Any,
+    dest: Any,
     *,
     path: str = "",
     group: str = "/",
@@ -49,10 +49,10 @@ def import_hdf5(
     ----------
     source : path, binary file object, h5py.File, h5py.Group or h5py.Dataset
         The file, group or dataset to import.
-    place : store-like
+    dest : store-like
         The destination: a path, URL, store or group, as for :func:`zarr_core.open`.
     path : str
-        Path in ``place`` of the root of the imported nodes.
+        Path in ``dest`` of the root of the imported nodes.
     group : str
         Path of the group or dataset in ``source`` that becomes the root.
     include, exclude : str or iterable of str, optional
@@ -88,7 +88,7 @@ def import_hdf5(
         damaged file, and a hang cannot be stopped within this process.  ``source`` must be
         a path.  None reads the file in this process, without a limit.
     storage_options : mapping, optional
-        Options for the store if ``place`` is a URL.
+        Options for the store if ``dest`` is a URL.
     progress : callable or True, optional
         Called with a :class:`zarr_core.Progress` a few times a second; True shows a progress
         bar on standard error.
@@ -144,8 +144,8 @@ def import_hdf5(
                 more += '; pass unsupported="skip" to skip such objects'
             raise type(first)(f"{label} {first.source}", f"{first.reason}{more}")
         contents.left_out.extend((problem.source, problem.reason) for problem in problems)
-        target = open_target(place, path, zarr_format, storage_options, overwrite=overwrite)
-        report.place = f"{target.store} {'/' + target.path!r}"
+        target = open_target(dest, path, zarr_format, storage_options, overwrite=overwrite)
+        report.dest = f"{target.store} {'/' + target.path!r}"
         import_contents(
             contents, target, Layout(chunks, shards, codecs, copy_chunks), report,
             unsupported=unsupported, max_memory=max_memory, consolidated=consolidated,

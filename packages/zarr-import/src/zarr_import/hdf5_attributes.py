@@ -47,7 +47,7 @@ def attributes_of(
         The attribute ``_FillValue``, which is not among them, if it has the type of the
         elements.
     """
-    found: dict[str, JSON] = {}
+    attributes: dict[str, JSON] = {}
     missing = None
     scale = isinstance(node, h5py.Dataset) and node.is_scale
     for name in node.attrs:
@@ -65,8 +65,8 @@ def attributes_of(
             continue
         if name == "missing_value" and _is_nan(value):
             continue  # NaN is a missing value anyway
-        found[_text(name)] = _json(h5py, node, name, value, notes)
-    return found, missing
+        attributes[_text(name)] = _json(h5py, node, name, value, notes)
+    return attributes, missing
 
 
 def _is_element(node: Any, value: Any) -> bool:

@@ -53,19 +53,19 @@ def hdf5_contents(
         If the root itself cannot be read.
     """
     objects = Objects(h5py, root, external=external) if isinstance(root, h5py.Group) else None
-    found: list[tuple[str, Any]] = [("", root)]
+    nodes: list[tuple[str, Any]] = [("", root)]
     left_out: list[tuple[str, str]] = []
     if objects is not None:
-        found = path_filter.select([*objects.found, *objects.problems])
+        nodes = path_filter.select([*objects.found, *objects.problems])
         left_out += ((f"/{path}", reason) for path, reason in objects.left_out if path_filter(path))
-    every = [node for _, node in (found if objects is None else objects.found)]
+    every = [node for _, node in (nodes if objects is None else objects.found)]
     datasets = [node for node in every if isinstance(node, h5py.Dataset)]
     dimensions = Dimensions(datasets)
     with read_errors(f"{root.file.filename} {root.name}", "the attributes"):
         netcdf = "_NCProperties" in root.file.attrs or dimensions.has_dimids
     contents = Contents([], left_out)
     problems: list[UnsupportedSourceError] = []
-    for path, node in found:
+    for path, node in nodes:
         if isinstance(node, UnsupportedSourceError):
             problems.append(node)
             continue
@@ -92,7 +92,7 @@ def hdf5_contents(
 def _source_group(
     h5py: Any, group: Any, path: str, problems: list[UnsupportedSourceError], *, netcdf: bool
 ) -> SourceGroup:
-    """Return a group; if its attributes are damaged it has none, as its members need it."""
+    """Read a group; drop damaged attributes so that its members stay readable."""
     notes: list[str] = []
     attributes: dict[str, JSON] = {}
     try:

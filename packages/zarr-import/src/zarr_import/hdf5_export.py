@@ -83,26 +83,26 @@ def export_hdf5(
         if isinstance(source, Array)
         else [*source.members(max_depth=None)]
     )
-    arrays = {place: node for place, node in members if isinstance(node, Array)}
-    types = {place: _type(h5py, array) for place, array in arrays.items()}
+    arrays = {member: node for member, node in members if isinstance(node, Array)}
+    types = {member: _type(h5py, array) for member, array in arrays.items()}
     with ProgressReporter(progress, len(arrays)) as reporter:
 
         def write(target: Any) -> None:
             if isinstance(source, Group):
                 set_attributes(target, source.attrs.asdict())
-            for place, node in members:
+            for member, node in members:
                 if isinstance(node, Group):
-                    set_attributes(target.require_group(place), node.attrs.asdict())
+                    set_attributes(target.require_group(member), node.attrs.asdict())
                 else:
                     _write(
-                        h5py, target, place, node, types[place],
+                        h5py, target, member, node, types[member],
                         _GZIP if filters is None else filters, max_memory, reporter,
                     )  # fmt: skip
             _name_dimensions(target, arrays)
 
         below = (name or "") if isinstance(source, Group) else ""
         if path is None:
-            _write_within(file, below, [place for place, _ in members], overwrite, write)
+            _write_within(file, below, [member for member, _ in members], overwrite, write)
             return
         with tempfile.TemporaryDirectory(
             dir=path.absolute().parent, prefix=f".{path.name}."
@@ -116,27 +116,27 @@ def export_hdf5(
 def _write_within(
     file: Any,
     below: str,
-    places: Sequence[str],
+    paths: Sequence[str],
     overwrite: bool,
     write: Callable[[Any], None],
 ) -> None:
     """Write to a group of an open file; after an error, new objects are removed."""
     below = below.strip("/")
-    created = [below] if below else [it for it in places if it.rpartition("/")[0] not in places]
-    for place in created:
-        if place in file:
+    created = [below] if below else [path for path in paths if path.rpartition("/")[0] not in paths]
+    for new in created:
+        if new in file:
             if not overwrite:
                 raise FileExistsError(
-                    f"{file.file.filename} has {file.name.rstrip('/')}/{place}; pass "
+                    f"{file.file.filename} has {file.name.rstrip('/')}/{new}; pass "
                     "overwrite=True to overwrite it"
                 )
-            del file[place]
+            del file[new]
     try:
         write(file.create_group(below) if below else file)
     except BaseException:
-        for place in created:
-            if place in file:
-                del file[place]
+        for new in created:
+            if new in file:
+                del file[new]
         raise
 
 
@@ -159,14 +159,14 @@ def _type(h5py: Any, array: Array) -> Any:
 def _write(
     h5py: Any,
     target: Any,
-    place: str,
+    path: str,
     array: Array,
     dtype: Any,
     filters: Mapping[str, Any],
     max_memory: int,
     reporter: ProgressReporter,
 ) -> None:
-    reporter.begin(place, array.size, "elements")
+    reporter.begin(path, array.size, "elements")
     text = h5py.check_string_dtype(dtype) is not None and array.dtype.kind not in "SU"
     options: dict[str, Any] = {}
     if array.ndim and array.size and isinstance(array.chunks[0], int):
@@ -176,7 +176,7 @@ def _write(
         options = {"chunks": chunks, **filters}
     if not text and array.fill_value is not None and array.dtype.kind in "biufc":
         options["fillvalue"] = array.fill_value
-    dataset = target.create_dataset(place, array.shape, dtype, **options)
+    dataset = target.create_dataset(path, array.shape, dtype, **options)
     attributes = array.attrs.asdict()
     attributes.pop(_DIMENSIONS, None)
     missing = attributes.pop(_FILL_VALUE, None)
@@ -220,13 +220,13 @@ def set_attributes(target: Any, attributes: Mapping[str, Any]) -> None:
 def _name_dimensions(target: Any, arrays: Mapping[str, Array]) -> None:
     """Create dimension scales for dimension names, or labels if lengths differ."""
     lengths: dict[tuple[str, str], set[int]] = {}
-    for place, array in arrays.items():
+    for path, array in arrays.items():
         for name, size in zip(_names(array), array.shape, strict=True):
             if name:
-                lengths.setdefault((place.rpartition("/")[0], name), set()).add(size)
-    for place, array in arrays.items():
-        dataset = target[place]
-        group = place.rpartition("/")[0]
+                lengths.setdefault((path.rpartition("/")[0], name), set()).add(size)
+    for path, array in arrays.items():
+        dataset = target[path]
+        group = path.rpartition("/")[0]
         for axis, name in enumerate(_names(array)):
             if not name or len(lengths[group, name]) > 1 or "/" in name:
                 dataset.dims[axis].label = name or ""

@@ -135,10 +135,10 @@ def _references(h5py: Any, dataset: Any, kind: Any) -> Elements:
     file = dataset.file
 
     def paths(read: NDArray) -> NDArray:
-        found = np.empty(read.shape, object)
+        result = np.empty(read.shape, object)
         for number, value in enumerate(read.flat):
-            found.flat[number] = path_of(file, value)
-        return found
+            result.flat[number] = path_of(file, value)
+        return result
 
     return Elements("string", convert=paths, notes=["references, stored as paths in the source"])
 

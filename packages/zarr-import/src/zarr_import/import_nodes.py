@@ -28,7 +28,6 @@ from zarr_core.tools import (
     ProgressReporter,
     Rollback,
     check_reserved_names,
-    create_ancestors,
     format_of_new,
     is_node_name,
     log,
@@ -83,7 +82,7 @@ class Target:
 
 
 def open_target(
-    place: Any,
+    dest: Any,
     path: str,
     zarr_format: int | str | None,
     storage_options: Mapping[str, Any] | None,
@@ -99,9 +98,9 @@ def open_target(
     StoreReadOnlyError
         If the store is read-only.
     """
-    store, below = resolve_store_path(place, path, storage_options=storage_options)
-    if isinstance(place, Array | Group) and zarr_format is None:
-        zarr_format = place.zarr_format
+    store, below = resolve_store_path(dest, path, storage_options=storage_options)
+    if isinstance(dest, Array | Group) and zarr_format is None:
+        zarr_format = dest.zarr_format
     format_ = format_of_new(store, below, zarr_format)
     location = Location(store, below)
     if store.read_only:
@@ -109,13 +108,13 @@ def open_target(
     if overwrite:
         return Target(store, below, format_, overwrite=True)
     try:
-        found, _ = read_node(store, below)
+        existing, _ = read_node(store, below)
     except NodeNotFoundError:
         pass
     else:
         raise NodeExistsError(
             location,
-            f"a node of the format {found.name} exists; pass another path, or overwrite=True to "
+            f"a node of the format {existing.name} exists; pass another path, or overwrite=True to "
             "remove it first",
         )
     return Target(store, below, format_)
@@ -149,7 +148,9 @@ def import_contents(
     groups = [node for node in nodes if not isinstance(node, PlannedArray)]
     store, format_ = target.store, target.format
     with Rollback() as rollback, ProgressReporter(progress, arrays) as reporter:
-        _make_room(target, nodes[0], rollback)
+        root = nodes[0].metadata if isinstance(nodes[0], PlannedArray) else nodes[0][1]
+        new = root if target.overwrite else None
+        make_room(store, target.path, format_, new, rollback, overwrite=target.overwrite)
         existing_keys = _existing_keys(target, nodes)
         remedy = "import again, without overwrite, to continue, or remove it with zarr_core.rmdir"
         rollback.note_incomplete(store, format_, [target.path], remedy)
@@ -167,16 +168,6 @@ def import_contents(
     if consolidated and not isinstance(nodes[0], PlannedArray):
         consolidate_metadata(target.store, target.path, target.format.name)
     report.imported += (_imported_node(node, target, done) for node in nodes)
-
-
-def _make_room(target: Target, root: Node, rollback: Rollback) -> None:
-    """Remove what is overwritten, and create the groups that lead to the target."""
-    store, path, format_ = target.store, target.path, target.format
-    if target.overwrite:
-        metadata = root.metadata if isinstance(root, PlannedArray) else root[1]
-        make_room(store, path, format_, metadata, rollback, overwrite=True)
-    else:
-        create_ancestors(store, path, format_, rollback)
 
 
 def _plan_nodes(
@@ -261,15 +252,15 @@ def _existing_keys(target: Target, nodes: list[Node]) -> list[str] | None:
             path = target.path_of(node[0].path)
         documents.update(format_.documents(path))
     own = tuple(prefixes)
-    found = sorted(store.list_prefix(f"{target.path}/" if target.path else ""))
-    for key in found:
+    keys = sorted(store.list_prefix(f"{target.path}/" if target.path else ""))
+    for key in keys:
         if key not in documents and not key.startswith(own):
             raise NodeExistsError(
                 Location(store, target.path),
                 f"contains {key!r}, which is not part of the import; choose another location, or "
                 "pass overwrite=True to remove existing contents",
             )
-    return found
+    return keys
 
 
 def _import_array(
@@ -287,9 +278,9 @@ def _import_array(
     may_exist = existing_keys is None or any(
         _with_prefix(existing_keys, key) for key in format_.documents(path)
     )
-    found = format_.read(store, path) if may_exist else None
-    if found is not None:
-        if not _same(format_, found, metadata):
+    existing = format_.read(store, path) if may_exist else None
+    if existing is not None:
+        if not _same(format_, existing, metadata):
             raise NodeExistsError(
                 Location(store, path),
                 "another node exists, which is not part of the import; pass overwrite=True to "
@@ -354,7 +345,7 @@ def _imported_node(node: Node, target: Target, done: Mapping[str, How]) -> Impor
 def _names(metadata: ArrayMetadata) -> tuple[str, ...]:
     """Return the names of the codecs; for shards, of the inner codecs."""
     codecs: Any = [codec.to_json() for codec in metadata.codecs]
-    inner = [it for it in codecs if isinstance(it, dict) and it["name"] == "sharding_indexed"]
+    inner = [one for one in codecs if isinstance(one, dict) and one["name"] == "sharding_indexed"]
     if inner:
         codecs = inner[0]["configuration"]["codecs"]
-    return tuple(it if isinstance(it, str) else it["name"] for it in codecs)
+    return tuple(item if isinstance(item, str) else item["name"] for item in codecs)

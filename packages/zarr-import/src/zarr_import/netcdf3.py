@@ -72,10 +72,10 @@ def netcdf3_contents(source: Any, path_filter: PathFilter) -> Iterator[Contents]
         file = netcdf_file(source, "r", mmap=mapped, maskandscale=False)
     try:
         with read_errors(label, "the attributes"):
-            root = SourceGroup("", "/", {name: _json(it) for name, it in file._attributes.items()})  # noqa: SLF001 - no other way
-        found: list[tuple[str, Any]] = [("", root), *((name, None) for name in file.variables)]
+            root = SourceGroup("", "/", {name: _json(v) for name, v in file._attributes.items()})  # noqa: SLF001 - no other way
+        contents: list[tuple[str, Any]] = [("", root), *((name, None) for name in file.variables)]
         nodes: list[SourceGroup | Variable] = []
-        for name, node in path_filter.select(found):
+        for name, node in path_filter.select(contents):
             if isinstance(node, SourceGroup):
                 nodes.append(node)
             else:

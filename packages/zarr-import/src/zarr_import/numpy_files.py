@@ -44,7 +44,7 @@ _NPY = b"\x93NUMPY"
 
 def import_numpy(
     source: Any,
-    place: Any,
+    dest: Any,
     *,
     path: str = "",
     chunks: Any = "auto",
@@ -65,10 +65,10 @@ def import_numpy(
     ----------
     source : path, array or mapping of names to arrays
         An ``.npy`` file becomes an array; an ``.npz`` file, or a mapping, a group of arrays.
-    place : store-like
+    dest : store-like
         The destination: a path, URL, store or group, as for :func:`zarr_core.open`.
     path : str
-        Path in ``place``; for an open group by default the name of the file.
+        Path in ``dest``; for an open group by default the name of the file.
     chunks, shards, codecs
         As for :func:`import_hdf5`.
     attributes : mapping, optional
@@ -109,20 +109,20 @@ def import_numpy(
     np.int64(4)
     """
     named = isinstance(source, str | os.PathLike)
-    if isinstance(place, Group) and not path and named:
+    if isinstance(dest, Group) and not path and named:
         path = Path(source).stem
     report = ImportReport(os.fspath(source) if named else type(source).__name__, "")
     with ExitStack() as stack:
-        found = _arrays(source, stack)
-        single = not isinstance(found, Mapping)
+        arrays = _arrays(source, stack)
+        single = not isinstance(arrays, Mapping)
         plain_attributes = dict(attributes or {})
         nodes: list[SourceGroup | Variable] = []
-        if isinstance(found, Mapping):
+        if isinstance(arrays, Mapping):
             if dimension_names is not None:
                 raise ValueError("dimension_names is supported for a single array only")
-            nodes = [*_source_groups(found, plain_attributes)]
-            found = dict(sorted(found.items()))
-        for name, values in ({"": found} if single else found).items():
+            nodes = [*_source_groups(arrays, plain_attributes)]
+            arrays = dict(sorted(arrays.items()))
+        for name, values in ({"": arrays} if single else arrays).items():
             dtype = _check_dtype(values, f"{report.source} {name}".strip())
             nodes.append(
                 Variable(
@@ -136,8 +136,8 @@ def import_numpy(
                     dimension_names=None if dimension_names is None else tuple(dimension_names),
                 )
             )
-        target = open_target(place, path, zarr_format, storage_options, overwrite=overwrite)
-        report.place = f"{target.store} {'/' + target.path!r}"
+        target = open_target(dest, path, zarr_format, storage_options, overwrite=overwrite)
+        report.dest = f"{target.store} {'/' + target.path!r}"
         import_contents(
             Contents(nodes), target, Layout(chunks, shards, codecs), report,
             unsupported="raise", max_memory=max_memory, consolidated=False, progress=progress,
@@ -159,14 +159,14 @@ def _arrays(source: Any, stack: ExitStack) -> Any:
     if not is_zip:
         return _load_mapped(source, file_name)
     folder = stack.enter_context(tempfile.TemporaryDirectory())
-    found: dict[str, NDArray] = {}
+    arrays: dict[str, NDArray] = {}
     with read_errors(file_name, "the list of members; the file is not a complete .npz file"):
         archive = stack.enter_context(zipfile.ZipFile(source))
         members = archive.infolist()
     for number, member in enumerate(members):
         label = f"{file_name} {member.filename}"
         name = member.filename.removesuffix(_ENDING).strip("/")
-        if not name or name in found:
+        if not name or name in arrays:
             reason = "has the name of another member" if name else "has no name"
             raise SourceReadError(label, f"this member of the file {reason}")
         unpacked = Path(folder, f"{number}{_ENDING}")
@@ -176,8 +176,8 @@ def _arrays(source: Any, stack: ExitStack) -> Any:
             open(unpacked, "wb") as file,
         ):
             shutil.copyfileobj(packed_file, file)
-        found[name] = _load_mapped(unpacked, label)
-    return found
+        arrays[name] = _load_mapped(unpacked, label)
+    return arrays
 
 
 def _load_mapped(path: Any, label: str) -> NDArray:
@@ -201,12 +201,12 @@ def _load_mapped(path: Any, label: str) -> NDArray:
     return mapped
 
 
-def _source_groups(found: Mapping[str, Any], attributes: dict[str, Any]) -> Iterator[SourceGroup]:
+def _source_groups(arrays: Mapping[str, Any], attributes: dict[str, Any]) -> Iterator[SourceGroup]:
     """Yield the groups above some arrays, parents first."""
     yield SourceGroup("", "/", attributes)
     paths = {
         "/".join(name.split("/")[:depth])
-        for name in found
+        for name in arrays
         for depth in range(1, name.count("/") + 1)
     }
     for path in sorted(paths):

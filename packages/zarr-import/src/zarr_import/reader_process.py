@@ -285,7 +285,7 @@ def _answer_for(variable: Variable, what: str, *arguments: Any) -> Any:
 def _description(node: SourceGroup | Variable) -> Any:
     if isinstance(node, SourceGroup):
         return node
-    values = {it.name: getattr(node, it.name) for it in fields(node) if it.name not in _LOCAL}
+    values = {f.name: getattr(node, f.name) for f in fields(node) if f.name not in _LOCAL}
     return values, None if node.stored is None else node.stored.complete
 
 

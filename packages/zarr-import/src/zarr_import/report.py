@@ -79,7 +79,7 @@ class ImportReport:
 
     Parameters
     ----------
-    source, place : str
+    source, dest : str
         The source and the location of the new hierarchy.
     imported : list of ImportedNode
         One entry for each node.
@@ -88,7 +88,7 @@ class ImportReport:
     """
 
     source: str
-    place: str
+    dest: str
     imported: list[ImportedNode] = field(default_factory=list)
     left_out: list[SkippedObject] = field(default_factory=list)
 
@@ -123,6 +123,6 @@ class ImportReport:
     def __str__(self) -> str:
         arrays = sum(node.kind == "array" for node in self.imported)
         first = escape_controls(
-            f"{self.source} -> {self.place}: {arrays} arrays, {len(self.imported) - arrays} groups"
+            f"{self.source} -> {self.dest}: {arrays} arrays, {len(self.imported) - arrays} groups"
         )
         return "\n".join([first, *map(str, self.imported), *map(str, self.left_out)])

@@ -126,8 +126,8 @@ class ShardingCodec(PartialEncodeCodec, SubchunkCodec):
     def to_configuration(self) -> dict[str, JSON]:
         """Return the configuration; inner codecs keep the form in which they were read."""
         members: dict[str, JSON] = {
-            "codecs": [it.to_json() for it in self._inner.to_definitions()],
-            "index_codecs": [it.to_json() for it in self._index.to_definitions()],
+            "codecs": [definition.to_json() for definition in self._inner.to_definitions()],
+            "index_codecs": [definition.to_json() for definition in self._index.to_definitions()],
             "index_location": self.index_location,
         }
         if self.chunk_shape is None:
@@ -268,8 +268,8 @@ def _chain(codecs: CodecChain | Iterable[CodecLike]) -> CodecChain:
         return codecs
     return CodecChain.of(
         *(
-            ExtensionDefinition.from_json(dict(it)) if isinstance(it, Mapping) else it
-            for it in codecs
+            ExtensionDefinition.from_json(dict(codec)) if isinstance(codec, Mapping) else codec
+            for codec in codecs
         ),
         complete=False,
     )
@@ -277,6 +277,6 @@ def _chain(codecs: CodecChain | Iterable[CodecLike]) -> CodecChain:
 
 def _read_chain(definitions: Iterable[JSON], member: str) -> CodecChain:
     return CodecChain.from_definitions(
-        [ExtensionDefinition.from_json(it) for it in definitions],
+        [ExtensionDefinition.from_json(definition) for definition in definitions],
         Location(pointer=f"/configuration/{member}"),
     )

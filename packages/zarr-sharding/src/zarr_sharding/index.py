@@ -249,7 +249,7 @@ class ShardIndex:
 
         Returns
         -------
-        found : list of (int, int, int)
+        ranges : list of (int, int, int)
             Offset, length and position in ``numbers``, sorted by offset.
         empty : list of int
             Positions in ``numbers`` of empty inner chunks.
@@ -319,4 +319,4 @@ class ShardIndex:
 
 def coordinates(grid: tuple[int, ...], number: int) -> tuple[int, ...]:
     """Return the coordinates of an inner chunk in the grid of its shard."""
-    return tuple(int(place) for place in np.unravel_index(number, grid))
+    return tuple(int(index) for index in np.unravel_index(number, grid))

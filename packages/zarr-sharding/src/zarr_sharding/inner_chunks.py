@@ -55,12 +55,12 @@ class Batch:
     def is_dense(self, length: int) -> bool:
         """Whether the batch consists of adjacent inner chunks of this length."""
         return self.nbytes == length * len(self.items) and all(
-            item[1] == place * length and item[2] == length for place, item in enumerate(self.items)
+            item[1] == index * length and item[2] == length for index, item in enumerate(self.items)
         )
 
 
 def batches(
-    found: Sequence[tuple[int, int, int]],
+    ranges: Sequence[tuple[int, int, int]],
     max_items: int,
     gap_bytes: int = GAP_BYTES,
     contiguous: bool = False,
@@ -69,7 +69,7 @@ def batches(
 
     Parameters
     ----------
-    found : sequence of (int, int, int)
+    ranges : sequence of (int, int, int)
         Offset, length and position, sorted by offset.
     max_items : int
         Maximum number of inner chunks in a batch.
@@ -81,7 +81,7 @@ def batches(
     result: list[Batch] = []
     batch = Batch()
     extent = [0, 0]
-    for offset, nbytes, number in found:
+    for offset, nbytes, number in ranges:
         stop = offset + nbytes
         if batch.items:
             near = offset - extent[1] <= gap_bytes
@@ -161,15 +161,15 @@ def subrange(reader: ByteReader, start: int, size: int) -> ByteReader:
 def for_each_batch(
     shard: Shard,
     reader: ByteReader,
-    found: Sequence[tuple[int, int, int]],
+    ranges: Sequence[tuple[int, int, int]],
     work: Callable[[Batch], None],
 ) -> None:
     """Call ``work`` for batches of neighbouring inner chunks.
 
-    ``found`` has offset, length and position of each, sorted by offset.  If the store is remote,
+    ``ranges`` has offset, length and position of each, sorted by offset.  If the store is remote,
     each batch is one request, and several requests are concurrent.
     """
-    count, contiguous = len(found), reader.max_concurrency is not None
+    count, contiguous = len(ranges), reader.max_concurrency is not None
     most = shard.batch_size(count)
 
     def limited(batch: Batch) -> None:
@@ -177,7 +177,7 @@ def for_each_batch(
             work(batch)
 
     parallel_for(
-        batches(found, most, reader.gap_bytes, contiguous),
+        batches(ranges, most, reader.gap_bytes, contiguous),
         limited if contiguous else work,
         contiguous or shard.parallel(count),
         reader.max_concurrency or shard.inner.max_concurrency,
@@ -195,21 +195,21 @@ def read_inner_chunks(
     shard: Shard,
     reader: ByteReader,
     numbers: Numbers | range,
-    found: Sequence[tuple[int, int, int]],
-    place: Callable[[int, memoryview], None],
+    ranges: Sequence[tuple[int, int, int]],
+    receive: Callable[[int, memoryview], None],
 ) -> None:
-    """Read inner chunks in batches, and call ``place`` with position and bytes of each."""
+    """Read inner chunks in batches, and call ``receive`` with position and bytes of each."""
 
     def work(batch: Batch) -> None:
         position = batch.items[0][3]
         try:
             check_size(shard, batch)
             for data, position in iter_inner_chunks(reader, batch):
-                place(position, data)
+                receive(position, data)
         except INNER_ERRORS as error:
             raise with_coordinates(error, shard.grid, int(numbers[position])) from error
 
-    for_each_batch(shard, reader, found, work)
+    for_each_batch(shard, reader, ranges, work)
 
 
 def decode(shard: Shard, data: memoryview, selection: Selection | None, out: Array) -> None:
@@ -227,8 +227,8 @@ def with_coordinates(
     error: ChunkDecodeError | MissingChunkError, grid: tuple[int, ...], number: int
 ) -> ChunkDecodeError | MissingChunkError:
     """Return the error with the coordinates of its inner chunk."""
-    place = f"inner chunk {coordinates(grid, number)}"
+    inner = f"inner chunk {coordinates(grid, number)}"
     if isinstance(error, MissingChunkError):  # in a nested shard
-        return MissingChunkError(error.location, f"{error.chunk} of {place}")
-    reason = f"{place}: {error.reason}"
+        return MissingChunkError(error.location, f"{error.chunk} of {inner}")
+    reason = f"{inner}: {error.reason}"
     return type(error)(reason, error.codec, error.location)

@@ -75,11 +75,11 @@ def _read_one(shard: Shard, reader: ByteReader, projection: ChunkProjection, out
     chunk_coords, chunk_selection, _, _, is_whole = projection
     number = shard.number(chunk_coords)
     selection = None if is_whole else chunk_selection
-    place = shard.index.read_one(reader, number)
-    if place is None:
+    extent = shard.index.read_one(reader, number)
+    if extent is None:
         shard.fill(out, number)
         return
-    offset, nbytes = place
+    offset, nbytes = extent
     try:
         if type(reader) is BufferByteReader:
             decode(shard, reader.read(offset, nbytes), selection, out)
@@ -111,7 +111,7 @@ def _read_window(
     out: Array,
 ) -> None:
     numbers = shard.numbers([projection.chunk_coords for projection in projections])
-    found, empty = index.locate(numbers)
+    ranges, empty = index.locate(numbers)
     for position in empty:
         if shard.missing_is_error:
             shard.fill(out, int(numbers[position]))
@@ -128,7 +128,7 @@ def _read_window(
             read(selection, values)
             out[out_selection] = values
 
-    def place(position: int, data: memoryview) -> None:
+    def put(position: int, data: memoryview) -> None:
         read_into(
             projections[position],
             lambda selection, values: decode(shard, data, selection, values),
@@ -138,12 +138,12 @@ def _read_window(
         # Large inner chunks with a small selection are decoded partially.
         partial = [
             item
-            for item in found
+            for item in ranges
             if not projections[item[2]].is_whole_encoded_chunk
             and _prefers_partial_decode(shard, item[1])
         ]
         chosen = {position for _, _, position in partial}
-        found = [item for item in found if item[2] not in chosen]
+        ranges = [item for item in ranges if item[2] not in chosen]
 
         def work(item: tuple[int, int, int]) -> None:
             offset, nbytes, position = item
@@ -160,7 +160,7 @@ def _read_window(
 
         parallel = reader.max_concurrency is not None or shard.parallel(len(partial))
         parallel_for(partial, work, parallel, reader.max_concurrency)
-    read_inner_chunks(shard, reader, numbers, found, place)
+    read_inner_chunks(shard, reader, numbers, ranges, put)
 
 
 def _prefers_partial_decode(shard: Shard, nbytes: int) -> bool:
@@ -194,19 +194,19 @@ def read_flat_index(shard: Shard, grid: tuple[int, ...], data: memoryview) -> Sh
     """
     # Bytes and grid coordinates of the stored shards of one level.
     starts, stops = np.array([0]), np.array([len(data)])
-    places = [np.array([0]) for _ in grid]
+    indices = [np.array([0]) for _ in grid]
     level: Shard | None = shard
     while level is not None:
         offsets, sizes, stored = level.index.read_several(data, starts, stops)
         inner = np.indices(level.grid).reshape(len(grid), -1)
-        places = [
-            (place[:, None] * length + numbers)[stored]
-            for place, length, numbers in zip(places, level.grid, inner, strict=True)
+        indices = [
+            (index[:, None] * length + numbers)[stored]
+            for index, length, numbers in zip(indices, level.grid, inner, strict=True)
         ]
         starts, stops = offsets, offsets + sizes
         level = level.inner_shard
     entries = np.full((prod(grid), 2), EMPTY, np.uint64)
-    numbers = np.ravel_multi_index(places, grid)
+    numbers = np.ravel_multi_index(indices, grid)
     entries[numbers, 0], entries[numbers, 1] = starts, stops - starts
     return ShardIndex(entries, 0, len(data), grid)
 
@@ -221,39 +221,39 @@ def _read_blocks(
 ) -> None:
     """Read successive inner chunks; ``blocks`` is a view of ``out`` as inner chunks."""
     inner = shard.inner
-    found, empty = index.locate(np.arange(numbers.start, numbers.stop))
-    if not found and len(numbers) == shard.count:
+    ranges, empty = index.locate(np.arange(numbers.start, numbers.stop))
+    if not ranges and len(numbers) == shard.count:
         shard.fill(out, 0)
         return
     coordinates = shard.coordinates(numbers)
     for position in empty:
         shard.fill(blocks[coordinates[position]], numbers[position])
     if inner.is_raw and out.flags.c_contiguous and blocks[coordinates[0]].flags.c_contiguous:
-        _read_memory(shard, reader, numbers, found, out)
+        _read_memory(shard, reader, numbers, ranges, out)
         return
     small = inner.decoded.nbytes is not None and inner.decoded.nbytes <= _SMALL_BYTES
     if small and (inner.is_raw or inner.encoded_size is None):
-        _read_small(shard, reader, numbers, found, blocks)
+        _read_small(shard, reader, numbers, ranges, blocks)
         return
     if shard.nested:
 
-        def place(position: int, data: memoryview) -> None:
+        def put(position: int, data: memoryview) -> None:
             inner.partial_decode(
                 BufferByteReader(data), inner.full_selection, blocks[coordinates[position]]
             )
     else:
 
-        def place(position: int, data: memoryview) -> None:
+        def put(position: int, data: memoryview) -> None:
             inner.decode_into(data, blocks[coordinates[position]])
 
-    read_inner_chunks(shard, reader, numbers, found, place)
+    read_inner_chunks(shard, reader, numbers, ranges, put)
 
 
 def _read_small(
     shard: Shard,
     reader: ByteReader,
     numbers: range,
-    found: Sequence[tuple[int, int, int]],
+    ranges: Sequence[tuple[int, int, int]],
     blocks: Array,
 ) -> None:
     """Decode small inner chunks to contiguous memory, then copy many at once to ``out``."""
@@ -278,52 +278,52 @@ def _read_small(
         count = min(most, len(batch.items))
         with scratch(count * nbytes) as memory:
             rows = np.frombuffer(memory, dtype).reshape(count, *shard.inner_shape)
-            places: list[int] = []
+            positions: list[int] = []
             position = batch.items[0][3]
             try:
                 check_size(shard, batch)
                 for data, position in iter_inner_chunks(reader, batch):
-                    row = len(places)
+                    row = len(positions)
                     if decode_bytes_into is None:
                         decode(shard, data, None, rows[row])
                     else:
                         decode_bytes_into(data, memory[row * nbytes : (row + 1) * nbytes])
-                    places.append(position)
-                    if len(places) == count:
-                        put_rows(places, memory)
-                        places = []
+                    positions.append(position)
+                    if len(positions) == count:
+                        put_rows(positions, memory)
+                        positions = []
             except ChunkDecodeError as error:
                 raise with_coordinates(error, shard.grid, numbers[position]) from error
-            put_rows(places, memory)
+            put_rows(positions, memory)
 
-    for_each_batch(shard, reader, found, work)
+    for_each_batch(shard, reader, ranges, work)
 
 
 def _read_memory(
     shard: Shard,
     reader: ByteReader,
     numbers: range,
-    found: Sequence[tuple[int, int, int]],
+    ranges: Sequence[tuple[int, int, int]],
     out: Array,
 ) -> None:
     """Read uncompressed inner chunks that are contiguous in ``out`` directly."""
     octets = out.reshape(-1).view(np.uint8).data
     expected = len(octets) // shard.count
     runs: list[list[int]] = []  # offset, first byte in out, length
-    for offset, nbytes, position in found:
+    for offset, nbytes, position in ranges:
         if nbytes != expected:
             error = ChunkDecodeError(f"has {nbytes} bytes instead of {expected}")
             raise with_coordinates(error, shard.grid, numbers[position])
-        place = numbers[position] * expected
+        target = numbers[position] * expected
         if runs:
             start, first, length = runs[-1]
-            if (offset, place) == (
+            if (offset, target) == (
                 start + length,
                 first + length,
             ) and length + expected <= BATCH_BYTES:
                 runs[-1][2] += expected
                 continue
-        runs.append([offset, place, expected])
+        runs.append([offset, target, expected])
 
     def work(some: Sequence[Sequence[int]]) -> None:
         reader.read_into([(offset, octets[at : at + length]) for offset, at, length in some])
@@ -331,5 +331,5 @@ def _read_memory(
     contiguous = reader.max_concurrency is not None
     step = 1 if contiguous else max(1, -(-len(runs) // 8))
     tasks = [runs[first : first + step] for first in range(0, len(runs), step)]
-    parallel = contiguous or shard.parallel(len(found))
-    parallel_for(tasks, work, parallel, reader.max_concurrency, -(-len(found) // 8))
+    parallel = contiguous or shard.parallel(len(ranges))
+    parallel_for(tasks, work, parallel, reader.max_concurrency, -(-len(ranges) // 8))

@@ -98,8 +98,8 @@ class Shard:
     def number(self, coordinates: tuple[int, ...]) -> int:
         """Return the linear index of an inner chunk by its coordinates, in C order."""
         number = 0
-        for place, length in zip(coordinates, self.grid, strict=True):
-            number = number * length + place
+        for index, length in zip(coordinates, self.grid, strict=True):
+            number = number * length + index
         return number
 
     def fill(self, out: Array, number: int) -> None:
@@ -129,12 +129,12 @@ class Shard:
         length = self.grid[axis]
         rows = step // below
         slabs: list[tuple[range, tuple[int | slice, ...]]] = []
-        for number, place in enumerate(product(*map(range, self.grid[:axis]))):
+        for number, outer in enumerate(product(*map(range, self.grid[:axis]))):
             for row in range(0, length, rows):
                 stop = min(row + rows, length)
                 first = number * length
                 numbers = range((first + row) * below, (first + stop) * below)
-                slabs.append((numbers, (*place, slice(row, stop))))
+                slabs.append((numbers, (*outer, slice(row, stop))))
         return slabs
 
     @property

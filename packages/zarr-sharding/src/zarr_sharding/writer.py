@@ -55,7 +55,7 @@ def encode_shard(shard: Shard, array: Array) -> list[Buffer] | None:
         if shard.is_memory:
             parts[task] = _encode_memory(shard, numbers, blocks[index])
         else:
-            encoded = [_encode(shard, blocks[place]) for place in shard.coordinates(numbers)]
+            encoded = [_encode(shard, blocks[coords]) for coords in shard.coordinates(numbers)]
             parts[task] = EncodedChunks.of(numbers, encoded)
 
     parallel_for(range(len(tasks)), work, shard.parallel(count), shard.inner.max_concurrency, step)
@@ -109,10 +109,10 @@ def _encode_window(
 
     if reader is not None and index is not None:
         partial = np.asarray(
-            [p for p, it in enumerate(projections) if not it.is_complete_chunk], np.intp
+            [p for p, part in enumerate(projections) if not part.is_complete_chunk], np.intp
         )
-        found, _ = index.locate(numbers[partial])
-        old = [(offset, nbytes, int(partial[place])) for offset, nbytes, place in found]
+        ranges, _ = index.locate(numbers[partial])
+        old = [(offset, nbytes, int(partial[p])) for offset, nbytes, p in ranges]
         changed = {position for _, _, position in old}
         new = [position for position in new if position not in changed]
 
@@ -177,7 +177,7 @@ def _encode(shard: Shard, array: Array) -> Encoded:
             return encoded
         if isinstance(encoded, memoryview):
             return bytes(encoded)
-        return [bytes(it) if isinstance(it, memoryview) else it for it in encoded]
+        return [bytes(part) if isinstance(part, memoryview) else part for part in encoded]
 
 
 def _encode_memory(shard: Shard, numbers: range, blocks: Array) -> EncodedChunks:
@@ -266,8 +266,8 @@ class EncodedChunks:
     @classmethod
     def read(cls, reader: ByteReader, index: ShardIndex, numbers: Numbers) -> EncodedChunks:
         """Read inner chunks from a stored shard, each byte once."""
-        found, _ = index.order(numbers)
-        numbers = numbers[found]
+        order, _ = index.order(numbers)
+        numbers = numbers[order]
         entries = index.entries[numbers]
         if not len(entries):
             return cls((), 0, numbers, entries)
@@ -287,7 +287,7 @@ class EncodedChunks:
             return cls([reader.read(at, size) for at, _, size in extents], nbytes, numbers, entries)
         if nbytes >= _REFERENCE_BYTES * len(extents):
             references = [reader.reference(at, size) for at, _, size in extents]
-            buffers = [it for it in references if it is not None]
+            buffers = [buffer for buffer in references if buffer is not None]
             if len(buffers) == len(extents):
                 return cls(buffers, nbytes, numbers, entries)
         memory = np.empty(nbytes, np.uint8).data

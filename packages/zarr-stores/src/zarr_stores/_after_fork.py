@@ -5,9 +5,10 @@ Threads do not survive a fork, but locks that they held stay locked in the child
 
 from __future__ import annotations
 
-import os
 import weakref
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from zarr_core.tools import system_calls
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,5 +42,4 @@ def _after_fork() -> None:
             reinitialize(owner)
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+system_calls.call_after_fork(_after_fork)

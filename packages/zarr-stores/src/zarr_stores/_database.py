@@ -23,7 +23,7 @@ from zarr_core.tools import key_lock
 from zarr_stores.unknown_options import check_options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable
     from typing import Self
 
     from zarr_core.extension import Buffer, Buffers, Change
@@ -47,6 +47,9 @@ class KeyValueStore(Store):
     def get(self, key: str) -> Buffer | None:
         self._check(key)
         return self._get(key)
+
+    def erase(self, key: str) -> None:  # a subclass defines it or erase_values
+        self.erase_values([key])
 
     # --- checks ---
 
@@ -156,13 +159,8 @@ class DatabaseStore(KeyValueStore):
 
     # --- the object ---
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, type(self)):
-            return NotImplemented
-        return os.path.realpath(self.path) == os.path.realpath(other.path)
-
-    def __hash__(self) -> int:
-        return hash((type(self), os.path.realpath(self.path)))
+    def _identity(self) -> Hashable:
+        return os.path.realpath(self.path)
 
     def __repr__(self) -> str:
         read_only = ", read_only=True" if self.read_only else ""

@@ -45,8 +45,5 @@ class ImmutableStore(Store):
     def erase_prefix(self, prefix: str) -> None:
         self._raise_read_only(prefix)
 
-    def move_prefix(self, prefix: str, target: str) -> bool:
-        self._raise_read_only(prefix)
-
     def _raise_read_only(self, key: str) -> NoReturn:
         raise StoreReadOnlyError(self.read_only_reason, store=self, key=key)

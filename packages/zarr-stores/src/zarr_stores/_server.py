@@ -201,16 +201,6 @@ class ServerStore(KeyValueStore):
     def _identity(self) -> tuple[Any, ...]:
         return type(self), self._hosts, self._path, *self._location.values()
 
-    def __eq__(self, other: object) -> bool:
-        return (
-            self._identity() == other._identity()
-            if isinstance(other, ServerStore)
-            else NotImplemented
-        )
-
-    def __hash__(self) -> int:
-        return hash(self._identity())
-
     def __reduce__(self) -> tuple[Callable[[], Self], tuple[()]]:
         if self._secrets:
             raise StoreError(

@@ -107,7 +107,7 @@ class LRUCacheStore(MemoryCachingStore):
         self.invalidate_keys()
 
     @contextmanager
-    def _invalidate_below(self, *prefixes: str) -> Iterator[None]:
+    def _invalidate_below(self, prefix: str) -> Iterator[None]:
         try:
             yield
         finally:

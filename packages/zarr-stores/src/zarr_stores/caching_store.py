@@ -36,8 +36,8 @@ class CachingStore(WrapperStore):
         """Invalidate the value of a key."""
 
     @abstractmethod
-    def _invalidate_below(self, *prefixes: str) -> AbstractContextManager[None]:
-        """Invalidate all keys below some prefixes, before and after a change."""
+    def _invalidate_below(self, prefix: str) -> AbstractContextManager[None]:
+        """Invalidate all keys below a prefix, before and after a change."""
 
     @contextmanager
     def _changing(self, *keys: str) -> Iterator[list[str]]:
@@ -86,10 +86,6 @@ class CachingStore(WrapperStore):
     def erase_prefix(self, prefix: str) -> None:
         with self._invalidate_below(prefix):
             self.inner.erase_prefix(prefix)
-
-    def move_prefix(self, prefix: str, target: str) -> bool:
-        with self._invalidate_below(prefix, target):
-            return self.inner.move_prefix(prefix, target)
 
 
 class MemoryCachingStore(CachingStore):

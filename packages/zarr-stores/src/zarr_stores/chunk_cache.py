@@ -101,16 +101,14 @@ class ChunkCacheStore(MemoryCachingStore):
         self._memory.forget(self._chunks.prefix + key)
 
     @contextmanager
-    def _invalidate_below(self, *prefixes: str) -> Iterator[None]:
-        names = [self._chunks.prefix + prefix for prefix in prefixes]
-        for name in names:
-            self._memory.begin_change(name)
+    def _invalidate_below(self, prefix: str) -> Iterator[None]:
+        name = self._chunks.prefix + prefix
+        self._memory.begin_change(name)
         try:
             yield
         finally:
-            for name in names:
-                self._memory.forget_all(name)
-                self._memory.end_change(name)
+            self._memory.forget_all(name)
+            self._memory.end_change(name)
 
 
 class DecodedChunks(ChunkObserver):

@@ -161,9 +161,6 @@ class DBMStore(DatabaseStore):
 
         self._write(key, work)
 
-    def erase(self, key: str) -> None:
-        self.erase_values([key])
-
     def erase_values(self, keys: Iterable[str]) -> None:
         """Remove several keys and synchronize the database once."""
         names = list(keys)
@@ -177,10 +174,6 @@ class DBMStore(DatabaseStore):
 
         if names:
             self._write(names[0], work, create=False)
-
-    def erase_prefix(self, prefix: str) -> None:
-        self._check_prefix_writable(prefix)
-        super().erase_prefix(prefix)
 
     def _swap(self, key: str, old: bytes | None, new: bytes | None) -> bool:
         name = key.encode()
@@ -444,5 +437,4 @@ def _after_fork() -> None:
     _guard = threading.Lock()  # another thread may have held it
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+system_calls.call_after_fork(_after_fork)

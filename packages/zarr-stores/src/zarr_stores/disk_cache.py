@@ -397,26 +397,24 @@ class DiskCacheStore(CachingStore):
     # --- changes ---
 
     @contextmanager
-    def _invalidate_below(self, *prefixes: str) -> Iterator[None]:
-        """Invalidate the keys below some prefixes, before and after a change.
+    def _invalidate_below(self, prefix: str) -> Iterator[None]:
+        """Invalidate the keys below a prefix, before and after a change.
 
         The keys are listed from the inner store, because file names do not reveal them.  If
         generations are compared at every open, nothing needs to be done.
         """
         requested = self._check != "generation"
-        below = list(self._below(prefixes)) if requested else []
+        below = list(self._below(prefix)) if requested else []
         try:
             yield
         finally:
             if requested and not self.supports_listing:
                 self.clear()
-            for key in chain(below, self._below(prefixes) if requested else ()):
+            for key in chain(below, self._below(prefix) if requested else ()):
                 self._invalidate(key)
 
-    def _below(self, prefixes: Iterable[str]) -> Iterator[str]:
-        if self.supports_listing:
-            for prefix in prefixes:
-                yield from self.inner.list_prefix(prefix)
+    def _below(self, prefix: str) -> Iterator[str]:
+        return iter(self.inner.list_prefix(prefix) if self.supports_listing else ())
 
     # --- the object ---
 

@@ -43,7 +43,7 @@ from zarr_stores.fsspec_secrets import without_secrets
 from zarr_stores.fsspec_traits import Traits, generation_of, path_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
     from typing import Self
 
     from zarr_core.extension import Buffer, Buffers, ByteRange, ByteReader, Change
@@ -341,11 +341,6 @@ class FsspecStore(Store):
             remove_file(fs, self._traits, path, len(self._base) - 1)
             fs.invalidate_cache()
 
-    def erase_prefix(self, prefix: str) -> None:
-        check_prefix(prefix)
-        self._require_writable(prefix)
-        super().erase_prefix(prefix)
-
     # --- listable ---
 
     def list_prefix(self, prefix: str) -> Iterator[str]:
@@ -389,13 +384,8 @@ class FsspecStore(Store):
 
     # --- the object ---
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, FsspecStore):
-            return NotImplemented
-        return self._location.identity == other._location.identity
-
-    def __hash__(self) -> int:
-        return hash(self._location.identity)
+    def _identity(self) -> Hashable:
+        return self._location.identity
 
     def __repr__(self) -> str:
         return f"FsspecStore({str(self)!r}{', read_only=True' if self.read_only else ''})"

@@ -197,9 +197,6 @@ class LMDBStore(DatabaseStore):
         except _failures() as error:
             raise self._error(error, key, StoreReadError, "read") from error
 
-    def exists(self, key: str) -> bool:
-        return self.getsize(key) is not None
-
     def getsize(self, key: str) -> int | None:
         return self._look(key, len)
 

@@ -257,10 +257,6 @@ class ManifestStore(WrapperStore):
         with self._change_of(prefix):
             self.inner.erase_prefix(prefix)
 
-    def move_prefix(self, prefix: str, target: str) -> bool:
-        with self._change_of(prefix, target):
-            return self.inner.move_prefix(prefix, target)
-
     # --- listable ---
 
     def list_prefix(self, prefix: str) -> Iterator[str]:

@@ -265,9 +265,6 @@ class MongoDBStore(ServerStore):
         document = _document(key, to_bytes(value))
         self._write(key, lambda it: it.replace_one({"key": key}, document, upsert=True))
 
-    def erase(self, key: str) -> None:
-        self.erase_values([key])
-
     def erase_values(self, keys: Iterable[str]) -> None:
         """Remove several keys; one request removes many."""
         names = list(keys)

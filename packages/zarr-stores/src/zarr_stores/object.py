@@ -34,7 +34,7 @@ from zarr_stores.object_update import Updates
 from zarr_stores.object_webdav import WebDavUpdates
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Hashable, Iterable, Iterator
     from typing import Self
 
     from zarr_core.extension import Buffer, Buffers, Change
@@ -339,12 +339,6 @@ class ObjectStore(Store):
         batches = [names[start : start + count] for start in range(0, len(names), count)]
         parallel_for(batches, work, True, self.max_concurrency)
 
-    def erase_prefix(self, prefix: str) -> None:
-        """Remove every key below a prefix."""
-        check_prefix(prefix)
-        self._require_writable(prefix)
-        self.erase_values(list(self.list_prefix(prefix)))
-
     # --- listable ---
 
     def list_prefix(self, prefix: str) -> Iterator[str]:
@@ -371,13 +365,8 @@ class ObjectStore(Store):
 
     # --- the object ---
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ObjectStore):
-            return NotImplemented
-        return self._location == other._location
-
-    def __hash__(self) -> int:
-        return hash(self._location)
+    def _identity(self) -> Hashable:
+        return self._location
 
     def __copy__(self) -> Self:
         return self

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from zarr_core.extension import StoreError
+from zarr_core.tools import system_calls
 
 from zarr_stores._first_contact import CONNECT_SECONDS, RETRY_SECONDS
 from zarr_stores.object_aws import with_aws_settings
@@ -374,5 +375,4 @@ def _after_fork() -> None:
     _forked = _used
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+system_calls.call_after_fork(_after_fork)

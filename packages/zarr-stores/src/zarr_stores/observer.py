@@ -161,12 +161,6 @@ class ObservedStore(WrapperStore):
     def erase_prefix(self, prefix: str) -> None:
         self.perform("erase_prefix", prefix, lambda: self.inner.erase_prefix(prefix), _nothing)
 
-    def move_prefix(self, prefix: str, target: str) -> bool:
-        def work() -> bool:
-            return self.inner.move_prefix(prefix, target)
-
-        return self.perform("move_prefix", f"{prefix} {target}", work, _nothing)
-
     # --- listable ---
 
     def list_prefix(self, prefix: str) -> Iterator[str]:

@@ -249,9 +249,6 @@ class PostgreSQLStore(ServerStore):
         values = (starts, lengths, key, generation)
         return [data for (data,) in self._rows(key, self._sql.read, values)]
 
-    def exists(self, key: str) -> bool:
-        return self.getsize(key) is not None
-
     def getsize(self, key: str) -> int | None:
         return self._state(key)[0]
 
@@ -279,9 +276,6 @@ class PostgreSQLStore(ServerStore):
                 self,
                 key,
             )
-
-    def erase(self, key: str) -> None:
-        self.erase_values([key])
 
     def erase_values(self, keys: Iterable[str]) -> None:
         """Remove several keys atomically with one statement."""

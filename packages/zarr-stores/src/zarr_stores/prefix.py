@@ -106,9 +106,6 @@ class PrefixStore(WrapperStore):
     def erase_prefix(self, prefix: str) -> None:
         self.inner.erase_prefix(self._below(prefix))
 
-    def move_prefix(self, prefix: str, target: str) -> bool:
-        return self.inner.move_prefix(self._below(prefix), self._below(target))
-
     # --- listable ---
 
     def list_prefix(self, prefix: str) -> Iterator[str]:

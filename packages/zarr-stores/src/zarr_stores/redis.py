@@ -295,9 +295,6 @@ class RedisStore(ServerStore):
             )
         return data
 
-    def erase(self, key: str) -> None:
-        self.erase_values([key])
-
     def erase_values(self, keys: Iterable[str]) -> None:
         """Remove several keys; one request removes many."""
         names = list(keys)
@@ -307,11 +304,6 @@ class RedisStore(ServerStore):
             some = names[first : first + _BATCH_SIZE]
             words = (self._head + key for key in some)
             self._command(some[0], StoreError, "erased", "UNLINK", *words)
-
-    def erase_prefix(self, prefix: str) -> None:
-        check_prefix(prefix)
-        self._require_writable(prefix)
-        self.erase_values(list(self.list_prefix(prefix)))
 
     def update(self, key: str, change: Change) -> None:
         """Read, change and write a value, excluding other changes of the key.

@@ -275,14 +275,6 @@ class ReferenceStore(ImmutableStore):
 
     # --- the object ---
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ReferenceStore):
-            return NotImplemented
-        return self._identity() == other._identity()
-
-    def __hash__(self) -> int:
-        return hash(self._source.url)
-
     def _identity(self) -> tuple[Any, ...]:
         location_arguments = ("target", "root", "templates", "remote_protocol")
         return self._source.url, *(self._arguments[name] for name in location_arguments)

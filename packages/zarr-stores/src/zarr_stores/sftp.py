@@ -228,9 +228,6 @@ class SFTPStore(ServerStore):
             return BufferByteReader(data)
         return FileReader(self, key, size, start, data, directory.link, file)
 
-    def exists(self, key: str) -> bool:
-        return self.getsize(key) is not None
-
     def getsize(self, key: str) -> int | None:
         self._check(key)
         return self._do(key, StoreReadError, "read", lambda it, client: it.size(client, key))

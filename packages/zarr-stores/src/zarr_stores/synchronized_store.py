@@ -54,9 +54,7 @@ class SynchronizedStore(WrapperStore):
         with self.synchronizer[key]:
             self.inner.erase(key)
 
-    # Without locks, as documented.
-    erase_prefix = WrapperStore.erase_prefix
-    move_prefix = WrapperStore.move_prefix
+    erase_prefix = WrapperStore.erase_prefix  # without locks, as documented
 
     def _arguments(self) -> tuple[Any, ...]:
         return self.inner, self.synchronizer

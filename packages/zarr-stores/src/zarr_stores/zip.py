@@ -29,7 +29,7 @@ from zarr_stores.zip_methods import check_method
 from zarr_stores.zip_read import ReadableZip, check_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterator, Sequence
     from typing import Self
 
     from zarr_core.extension import Buffer, Buffers, Change, Store
@@ -333,13 +333,8 @@ class ZipStore(ReadableZip):
 
     # --- the object ---
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ZipStore):
-            return NotImplemented
-        return self._location.identity == other._location.identity
-
-    def __hash__(self) -> int:
-        return hash(self._location.identity)
+    def _identity(self) -> Hashable:
+        return self._location.identity
 
     def __repr__(self) -> str:
         return f"ZipStore({self._location!r}{', read_only=True' if self.read_only else ''})"

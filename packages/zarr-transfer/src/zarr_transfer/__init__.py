@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from zarr_transfer.access.array_plan import plan_selection
     from zarr_transfer.access.plan import Plan
+    from zarr_transfer.access.within_limit import read_within, write_within
     from zarr_transfer.checkpoint import Checkpoint
     from zarr_transfer.chunk_edges import ChunkEdges
     from zarr_transfer.conversion.convert import convert
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from zarr_transfer.intermediate import intermediate_array, intermediate_path
     from zarr_transfer.move_node import move
     from zarr_transfer.plan import CopyPlan, CopyStep
+    from zarr_transfer.progress_bar import WaitNotices
     from zarr_transfer.rechunk import Budget, Chunking, RechunkPlan, RechunkStage, plan_stages
     from zarr_transfer.regions import Region
 
@@ -40,6 +42,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "access.array_plan": ("plan_selection",),
     "access.plan": ("Plan",),
+    "access.within_limit": ("read_within", "write_within"),
     "checkpoint": ("Checkpoint",),
     "chunk_edges": ("ChunkEdges",),
     "conversion.convert": ("convert",),
@@ -59,6 +62,7 @@ _HOMES = {
     "intermediate": ("intermediate_array", "intermediate_path"),
     "move_node": ("move",),
     "plan": ("CopyPlan", "CopyStep"),
+    "progress_bar": ("WaitNotices",),
     "rechunk": ("Budget", "Chunking", "RechunkPlan", "RechunkStage", "plan_stages"),
     "regions": ("Region",),
 }
@@ -81,6 +85,7 @@ __all__ = [
     "RechunkPlan",
     "RechunkStage",
     "Region",
+    "WaitNotices",
     "convert",
     "copy",
     "copy_all",
@@ -93,11 +98,13 @@ __all__ = [
     "plan_selection",
     "plan_stages",
     "read_region",
+    "read_within",
     "regions_of",
     "remove_documents",
     "rename",
     "supports_intermediate",
     "write_region",
+    "write_within",
 ]
 
 

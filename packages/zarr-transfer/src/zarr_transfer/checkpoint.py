@@ -61,12 +61,12 @@ class Checkpoint:
             if data is None:
                 return None
             self.is_there = True
-            found: Any = strictjson.loads(data)
+            stored: Any = strictjson.loads(data)
         except MetadataError:
             self.is_there = True
             return None
-        if isinstance(found, dict) and found.get("work") == self._work:
-            self._stored = found.get("done")
+        if isinstance(stored, dict) and stored.get("work") == self._work:
+            self._stored = stored.get("done")
             log("recovery", "%s %r: an interrupted copy is resumed", self._store, self._key)
         return self._stored
 

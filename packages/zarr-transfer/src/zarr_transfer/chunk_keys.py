@@ -73,9 +73,9 @@ class ChunkKeys:
                 yield chunk, self.key(chunk)
             return
         for key in self.side.store.list_prefix(self.prefix):
-            found = self.chunk_of(key)
-            if found is not None and self.holds(found):
-                yield found, key
+            chunk_coords = self.chunk_of(key)
+            if chunk_coords is not None and self.holds(chunk_coords):
+                yield chunk_coords, key
 
     def holds(self, chunk: Coordinates) -> bool:
         """Whether a chunk is within the array."""

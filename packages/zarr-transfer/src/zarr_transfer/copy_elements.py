@@ -170,9 +170,9 @@ class RegionCopier:
                 raise self._error(region, str(error)) from None
         write_region(region, self._old, self._new, values)
         if self._verify:
-            found, self._read_back = _buffer(self._read_back, self._new, region)
-            self._new.get_basic_selection(region.box, out=found)
-            if why := difference(values, found):
+            stored, self._read_back = _buffer(self._read_back, self._new, region)
+            self._new.get_basic_selection(region.box, out=stored)
+            if why := difference(values, stored):
                 raise self._error(region, why)
 
     def _error(self, region: Region, why: str) -> ElementsDifferError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Literal
 
+from zarr_core import LocalStore
 from zarr_core.errors import NodeExistsError
 from zarr_core.extension import Location, NodeNotFoundError
 from zarr_core.tools import (
@@ -113,7 +114,7 @@ def copy_store(
         if not keys:
             refuse_misspelt(source, from_store, from_path, "there is nothing to copy")
         targets = _targets(filter(_chosen(excludes, includes, flags), keys), from_path, to_path)
-        _refuse_overlap(from_store, from_path, to_store, to_path, targets)
+        _check_overlap(from_store, from_path, to_store, to_path, targets)
         existing = _existing_keys(to_store, to_path, set(targets.values()))
         if existing and if_exists == "raise":
             raise NodeExistsError(
@@ -179,28 +180,29 @@ def rename(
     Every node is therefore complete at one of the paths, and the same call resumes an interrupted
     one.  Use :meth:`Group.move` for nodes; it creates missing parent groups.
     """
-    with opened_store(store, source_path, storage_options=storage_options) as (place, old):
+    with opened_store(store, source_path, storage_options=storage_options) as (opened, old):
         above = store.path if isinstance(store, Node) else ""
         new = join(above, dest_path)
-        location = Location(place, new)
-        require_erasing(place)
+        location = Location(opened, new)
+        require_erasing(opened)
         if is_within(new, old) or is_within(old, new):
             raise NodeExistsError(location, f"{'/' + old!r} and its new path would overlap")
-        keys = list(place.list_prefix(_prefix(old)))
+        keys = list(opened.list_prefix(_prefix(old)))
         if not keys:
-            raise NodeNotFoundError(Location(place, old), "there is nothing to rename")
+            raise NodeNotFoundError(Location(opened, old), "there is nothing to rename")
         targets = _targets(keys, old, new)
-        existing = _existing_keys(place, new, set(targets.values()))
+        existing = _existing_keys(opened, new, set(targets.values()))
         pairs = [KeyPair(*pair) for pair in targets.items()]
-        if not all_same(place, place, (pair for pair in pairs if pair.target in existing)):
+        if not all_same(opened, opened, (pair for pair in pairs if pair.target in existing)):
             raise NodeExistsError(location, "other values exist at the new path; remove them first")
-        if old and new and not existing and place.move_prefix(_prefix(old), _prefix(new)):
+        local = opened if old and new and not existing and isinstance(opened, LocalStore) else None
+        if local and local.move_prefix(_prefix(old), _prefix(new)):
             return
         todo = [pair for pair in pairs if pair.target not in existing]
         order = _order(store)
-        _copy(place, place, new, todo, order, "content", progress, "rename again")
-        erase_documents(place, keys, order)
-        place.erase_values(keys)
+        _copy(opened, opened, new, todo, order, "content", progress, "rename again")
+        erase_documents(opened, keys, order)
+        opened.erase_values(keys)
 
 
 def _copy(
@@ -231,15 +233,13 @@ def _copy(
 def _incomplete_note(dest: Store, path: str, count: int, transfer: KeyCopier, remedy: str) -> str:
     """Return a note for an exception."""
     done = transfer.copied + transfer.skipped
-    seen = ", and arrays may lack chunks" if dest.traits.metadata_first else ""
-    return (
-        f"{Location(dest, path)}: {done:,} of {count:,} keys are copied{seen}; {remedy} to continue"
-    )
+    warning = ", and arrays may lack chunks" if dest.traits.metadata_first else ""
+    return f"{Location(dest, path)}: {done:,} of {count:,} keys are copied{warning}; {remedy} to continue"
 
 
-def _order(*places: StoreLike) -> KeyOrder:
+def _order(*stores: StoreLike) -> KeyOrder:
     """Return the order of keys for all installed formats and that of a node."""
-    return key_order(next((it.stored.format for it in places if isinstance(it, Node)), None))
+    return key_order(next((node.stored.format for node in stores if isinstance(node, Node)), None))
 
 
 def _prefix(path: str) -> str:
@@ -252,7 +252,7 @@ def _targets(keys: Iterable[str], old: str, new: str) -> dict[str, str]:
     return {key: prefix + key[skip:] for key in keys}
 
 
-def _refuse_overlap(
+def _check_overlap(
     source: Store, path: str, dest: Store, dest_path: str, targets: dict[str, str]
 ) -> None:
     """Raise an error if the copy of one key would replace another that is copied."""
@@ -286,7 +286,7 @@ def _chosen(
         for given in (excludes, includes)
     )
 
-    def wanted(key: str) -> bool:
-        return not any(it.search(key) for it in excluded) or any(it.search(key) for it in included)
+    def matches(patterns: list[re.Pattern[str]], key: str) -> bool:
+        return any(pattern.search(key) for pattern in patterns)
 
-    return wanted
+    return lambda key: not matches(excluded, key) or matches(included, key)

@@ -232,8 +232,8 @@ def holds(store: Store, key: str, value: bytes | bytearray | memoryview) -> bool
     """Whether a key of a store has a value."""
     if store.getsize(key) != len(value):
         return False
-    found = store.get(key)
-    return found is not None and memoryview(found) == memoryview(value)
+    stored = store.get(key)
+    return stored is not None and memoryview(stored) == memoryview(value)
 
 
 def all_same(source: Store, dest: Store, pairs: Iterable[KeyPair]) -> bool:

@@ -27,11 +27,11 @@ def existing_keys(spec: CopySpec, tops: list[str]) -> set[str]:
         own = tuple(format_.prefixes(target))
         prefixes += own
         outside += (key for key in format_.documents(target) if not key.startswith(own))
-    found = present_keys(store, outside)
+    present = present_keys(store, outside)
     listed = concurrent_map(
         prefixes, lambda prefix: list(store.list_prefix(prefix)), store.max_concurrency
     )
-    return found.union(*(keys for _, keys in listed))
+    return present.union(*(keys for _, keys in listed))
 
 
 def present_keys(store: Store, keys: Iterable[str]) -> set[str]:
@@ -61,5 +61,5 @@ def existing_nodes(
         for path, _ in nodes
         if not (listed and keys.isdisjoint(spec.dest.format_.documents(spec.target(path))))
     ]
-    found = concurrent_map(paths, read, spec.dest.store.max_concurrency)
-    return {path: metadata for path, metadata in found if metadata is not None}
+    pairs = concurrent_map(paths, read, spec.dest.store.max_concurrency)
+    return {path: metadata for path, metadata in pairs if metadata is not None}

@@ -56,17 +56,17 @@ def same_fill_value(one: NDArray, other: NDArray) -> bool:
     return one.dtype == other.dtype and bool(fill_value_test(one)(other))
 
 
-def difference(expected: NDArray, found: NDArray) -> str:
+def difference(expected: NDArray, actual: NDArray) -> str:
     """Return a message if elements are not bitwise identical; otherwise an empty string."""
     if expected.dtype.hasobject or expected.dtype.kind == "T":
-        pairs = zip(expected.ravel(), found.ravel(), strict=True)
+        pairs = zip(expected.ravel(), actual.ravel(), strict=True)
         different = np.array([not _same(one, other) for one, other in pairs], bool)
     else:
-        one, other = (np.ascontiguousarray(it) for it in (expected, found))
+        one, other = (np.ascontiguousarray(values) for values in (expected, actual))
         if one.tobytes() == other.tobytes():
             return ""
         size = one.dtype.itemsize
-        octets = [it.reshape(-1).view(np.uint8).reshape(-1, size) for it in (one, other)]
+        octets = [values.reshape(-1).view(np.uint8).reshape(-1, size) for values in (one, other)]
         different = (octets[0] != octets[1]).any(axis=1)
     count = int(np.count_nonzero(different))
     if not count:

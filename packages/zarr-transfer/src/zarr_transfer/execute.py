@@ -34,7 +34,7 @@ def prepare_destination(plan: CopyPlan, rollback: Rollback, remedy: str) -> list
     dest = plan.dest
     store, format_ = dest.store, dest.format_
     tops = top_level(step.path for step in plan.steps)
-    seen = dest.snapshot
+    snapshot = dest.snapshot
     made: list[str] = []
     if plan.in_place:
         if not plan.overwrite:
@@ -47,9 +47,9 @@ def prepare_destination(plan: CopyPlan, rollback: Rollback, remedy: str) -> list
             made += make_room(
                 store, dest.at(step.path), format_, step.metadata, rollback,
                 overwrite=step.action == "replace",
-                existing=plan.source.at(step.path).split("/"), seen=seen,
+                existing=plan.source.at(step.path).split("/"), seen=snapshot,
             )  # fmt: skip
-            seen = None  # out of date, as groups may have been created
+            snapshot = None  # out of date, as groups may have been created
     remedy += " to continue, or remove it with zarr_core.rmdir"
     rollback.note_incomplete(store, format_, [*map(dest.at, tops)], remedy)
     return made
@@ -208,13 +208,13 @@ def _write(plan: CopyPlan, steps: list[CopyStep]) -> None:
 def _update_existing(plan: CopyPlan, step: CopyStep) -> None:
     """Add metadata to an implied group or one without attributes; raise an error for another node."""
     dest, new = plan.dest, _metadata(step)
-    at, found = dest.at(step.path), dest.read(step.path)
-    if found is None and dest.format_.implicit_groups:
+    at, existing = dest.at(step.path), dest.read(step.path)
+    if existing is None and dest.format_.implicit_groups:
         # A group was implied by the new chunks.
         dest.format_.write(dest.store, at, new)
-    elif isinstance(new, GroupMetadata) and found is not None and is_bare(found):
+    elif isinstance(new, GroupMetadata) and existing is not None and is_bare(existing):
         dest.format_.update(dest.store, at, lambda group: group.replace(attributes=new.attributes))
-    elif found is None or not same_metadata(dest.format_, found, new):
+    elif existing is None or not same_metadata(dest.format_, existing, new):
         raise NodeExistsError(
             dest.location(step.path), "another writer has created a node here during the copy"
         )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from zarr_core import LocalStore, resolve_store_path
 from zarr_core import open as open_node
-from zarr_core import resolve_store_path
 from zarr_core.errors import MetadataError, NodeExistsError, NodeNameError
 from zarr_core.extension import Location, NodeNotFoundError, StoreError
 from zarr_core.tools import (
@@ -187,7 +187,8 @@ def _moved_at_once(spec: CopySpec) -> bool:
         or any(spec.dest.store.list_prefix(new))
     ):
         return False
-    return spec.source.store.move_prefix(old, new)
+    store = spec.source.store
+    return isinstance(store, LocalStore) and store.move_prefix(old, new)
 
 
 def _keys(spec: CopySpec) -> list[tuple[str, str]]:
@@ -197,7 +198,7 @@ def _keys(spec: CopySpec) -> list[tuple[str, str]]:
         for old, new in spec.prefixes(spec.source.path)
         for key in spec.source.store.list_prefix(old)
     ]
-    documents = [it for it in _documents(spec) if spec.source.store.exists(it[0])]
+    documents = [document for document in _documents(spec) if spec.source.store.exists(document[0])]
     return list(dict.fromkeys([*below, *documents]))
 
 

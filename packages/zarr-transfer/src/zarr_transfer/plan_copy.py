@@ -91,12 +91,12 @@ def _steps(
     left: tuple[str, ...] = ()
     for path, metadata in nodes:
         target = spec.target(path)
-        found = present.get(path)
+        stored = present.get(path)
         action: Action = "copy"
         if f"{path}/".startswith(left):
             action = "skip"
-        elif found is not None:
-            action = _action(spec, target, metadata, found, if_exists, path in tops)
+        elif stored is not None:
+            action = _action(spec, target, metadata, stored, if_exists, path in tops)
             if isinstance(metadata, GroupMetadata):
                 if action == "skip":
                     left = (*left, f"{path}/")  # an array exists at the path of the group
@@ -144,26 +144,26 @@ def _action(
     spec: CopySpec,
     target: str,
     metadata: NodeMetadata,
-    found: NodeMetadata | MetadataError,
+    existing: NodeMetadata | MetadataError,
     if_exists: IfExists,
     is_top: bool,
 ) -> Action:
-    if isinstance(found, MetadataError):
+    if isinstance(existing, MetadataError):
         if if_exists == "replace":
             return "replace"
-        raise found
+        raise existing
     if if_exists == "raise":
         # Below a missing root, it is from an interrupted copy.
-        if is_top or not same_metadata(spec.dest.format_, found, metadata):
+        if is_top or not same_metadata(spec.dest.format_, existing, metadata):
             raise occupied(spec.dest.store, target)
         return "copy"
-    if isinstance(found, GroupMetadata) and isinstance(metadata, GroupMetadata):
+    if isinstance(existing, GroupMetadata) and isinstance(metadata, GroupMetadata):
         # An implied group without attributes was created by its members.
-        implied = spec.dest.format_.implicit_groups and not found.attributes
+        implied = spec.dest.format_.implicit_groups and not existing.attributes
         lacks = implied and bool(metadata.attributes)
         return "merge" if if_exists == "replace" or lacks else "keep"
-    if if_exists == "skip_initialized" and isinstance(found, ArrayMetadata):
-        return "skip" if _is_initialized(spec, target, found) else "replace"
+    if if_exists == "skip_initialized" and isinstance(existing, ArrayMetadata):
+        return "skip" if _is_initialized(spec, target, existing) else "replace"
     return "replace" if if_exists == "replace" else "skip"
 
 

@@ -216,9 +216,9 @@ def plan_stages(source: Chunking, dest: Chunking, budget: Budget) -> RechunkPlan
     if direct.decodings > 1 and budget.between:
         # The second stage needs memory for intermediate chunks, too.
         for share in (0.5, 0.75):
-            found = _two_stages(source, dest, budget, int(share * budget.memory))
-            if found is not None:
-                middle, (first, last) = found
+            stages = _two_stages(source, dest, budget, int(share * budget.memory))
+            if stages is not None:
+                middle, (first, last) = stages
                 time = _time(first, source, middle) + _time(last, middle, dest)
                 if time < shortest:
                     best, shortest = RechunkPlan((first, last), middle.chunk), time

@@ -61,15 +61,15 @@ def regions_with(
     """Iterate over the regions that overlap stored source chunks; the last dimension is fastest."""
     counts = [along.count for along in source]
     # One number each, since there may be millions.
-    found: dict[Coordinates, array[int]] = {}
+    regions: dict[Coordinates, array[int]] = {}
     for chunk in stored:
         number = 0
         for at, count in zip(chunk, counts, strict=True):
             number = number * count + at
         for numbers in product(*reached(cuts, box_at(source, chunk))):
-            found.setdefault(numbers, array("Q")).append(number)
-    for numbers in sorted(found):
-        box, inside = box_at(cuts, numbers), found.pop(numbers)
+            regions.setdefault(numbers, array("Q")).append(number)
+    for numbers in sorted(regions):
+        box, inside = box_at(cuts, numbers), regions.pop(numbers)
         most = prod(map(len, reached(source, box)))
         # If nearly all are stored, reading all is faster.
         if len(inside) >= most - most // 8:

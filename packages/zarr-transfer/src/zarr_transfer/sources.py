@@ -28,8 +28,8 @@ def check_source(source: object) -> None:
     """Raise NodeTypeError if the source is not an array or group, but, for example, a path."""
     if not isinstance(source, Node):
         given = brief(source)
-        place = isinstance(source, str | PathLike | Store)
-        advice = f"pass zarr_core.open({given})" if place else "pass what zarr_core.open returns"
+        unopened = isinstance(source, str | PathLike | Store)
+        advice = f"pass zarr_core.open({given})" if unopened else "pass what zarr_core.open returns"
         raise NodeTypeError(given, f"the source must be an array or a group; {advice}")
 
 
@@ -65,9 +65,9 @@ def spec_of(
         return CopySpec(origin, NodeLocation(store, path, format_of_new(seen, path, name), seen))
     other = format_ if format_ is not None and format_.name != own.name else None
     parent = path.rpartition("/")[0]
-    for place in dict.fromkeys((parent, "") if overwrite else (path, parent, "")):
-        if other is None and (path or not overwrite) and own.read(seen, place) is None:
-            other = conflicting_format(seen, place, own)
+    for candidate in dict.fromkeys((parent, "") if overwrite else (path, parent, "")):
+        if other is None and (path or not overwrite) and own.read(seen, candidate) is None:
+            other = conflicting_format(seen, candidate, own)
     if other is not None:
         raise NodeExistsError(
             Location(store, path),
@@ -97,7 +97,7 @@ def copied_nodes(
     )
     if options.only is not None:
         nodes = chosen(nodes, spec.source.path, options.only)
-    return [(path, _of_copy(spec, path, found, options)) for path, found in nodes]
+    return [(path, _of_copy(spec, path, node, options)) for path, node in nodes]
 
 
 def _of_copy(

@@ -47,11 +47,11 @@ class NodeLocation:
     def read(self, path: str) -> NodeMetadata | None:
         """Return the metadata of a node below this one; None if it has no metadata document."""
         at = self.at(path)
-        found = self.format_.read(self.store, at)
-        if found is not None and self.format_.implicit_groups:
+        node = self.format_.read(self.store, at)
+        if node is not None and self.format_.implicit_groups:
             keys = self.format_.documents(at)
-            return found if any(map(self.store.exists, keys)) else None
-        return found
+            return node if any(map(self.store.exists, keys)) else None
+        return node
 
     def has(self, format_: Format, path: str = "") -> bool:
         """Whether there is a node of a format at a path below this one, valid or not."""
@@ -78,8 +78,8 @@ class NodeLocation:
         return Location(self.store, self.at(path))
 
     def __str__(self) -> str:
-        place = f"{self.store} /{self.path}" if self.path else str(self.store)
-        return escape_controls(f"{place} ({self.format_.name})")
+        text = f"{self.store} /{self.path}" if self.path else str(self.store)
+        return escape_controls(f"{text} ({self.format_.name})")
 
 
 @dataclass(frozen=True, slots=True)

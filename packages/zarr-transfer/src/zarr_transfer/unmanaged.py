@@ -30,18 +30,18 @@ def unmanaged_keys(spec: CopySpec, nodes: list[tuple[str, NodeMetadata]]) -> lis
         return []
     paths = [path for path, _ in nodes]
     formats = (spec.source.format_, *formats_without(spec.source.format_.name))
-    documents = {key for it in formats for path in paths for key in it.documents(path)}
+    documents = {key for format_ in formats for path in paths for key in format_.documents(path)}
     owners = KeyOwners(spec.source.format_, paths)
     are_chunks = [_chunk_test(spec, path, metadata) for path, metadata in nodes]
     prefixes = (
         prefix for path in top_level(paths) for prefix in spec.source.format_.prefixes(path)
     )
-    found = []
+    unmanaged = []
     for key in (key for prefix in prefixes for key in spec.source.store.list_prefix(prefix)):
         owner = owners(key)
         if key not in documents and (owner is None or not are_chunks[owner](key)):
-            found.append(key)
-    return sorted(found)
+            unmanaged.append(key)
+    return sorted(unmanaged)
 
 
 def _chunk_test(spec: CopySpec, path: str, metadata: NodeMetadata) -> Callable[[str], bool]:

@@ -6,7 +6,7 @@ the file system until the process ends.
 In other stores, ``update`` may be a conditional write.  There, the lock is a value that its owner
 creates, renews and releases.  An owner that was killed cannot release it, so others take it over:
 at once if its process no longer exists on this computer, otherwise if the value has not changed
-for some time.  A slow owner may still run then.  It cannot write, because :class:`FencedStore`
+for some time.  A slow owner may still run then.  It cannot write, because :class:`LockedStore`
 verifies the lock between reading and replacing a value: if the lock is lost, nothing is written.
 
 In both cases, the value tells the next owner whether an append was interrupted.
@@ -118,17 +118,17 @@ class AppendLock:
     def _acquire(self) -> Previous:
         """Wait for the lock, and take it."""
         pause = _SHORTEST_PAUSE
-        seen: bytes | None = None
+        waited_for: bytes | None = None
         since = time.monotonic()
-        found = b""
+        current = b""
         previous: Previous | None = None
         last, turn = self._turn, 0
 
         def change(reader: ByteReader | None) -> Buffers | ByteReader:
-            nonlocal found, previous, turn
-            found = b"" if reader is None else bytes(reader.read(0, reader.size))
-            record = self._parse(found)
-            expired = found == seen and time.monotonic() - since > self.seconds
+            nonlocal current, previous, turn
+            current = b"" if reader is None else bytes(reader.read(0, reader.size))
+            record = self._parse(current)
+            expired = current == waited_for and time.monotonic() - since > self.seconds
             if record.get("state") == "held" and not (expired or self._is_lost(record)):
                 previous = None
                 assert reader is not None, "a missing lock is not held"
@@ -144,8 +144,8 @@ class AppendLock:
                 self.store.update(self.key, change)
                 if previous is not None:
                     break
-                if found != seen:
-                    seen, since = found, time.monotonic()
+                if current != waited_for:
+                    waited_for, since = current, time.monotonic()
                 time.sleep(pause)
                 pause = min(_LONGEST_PAUSE, pause * 1.5)
         except BaseException:
@@ -221,7 +221,7 @@ class AppendLock:
         return isinstance(process, int) and process > 0 and not system_calls.is_running(process)
 
 
-class FencedStore(WrapperStore):
+class LockedStore(WrapperStore):
     """A store that writes only while a lock is held, and does not list the lock.
 
     Unless the lock is one of the file system, every value is replaced by :meth:`Store.update` of
@@ -266,7 +266,7 @@ class FencedStore(WrapperStore):
         return (key for key in self.inner.list_prefix(prefix) if key != self.lock.key)
 
     def list_sizes(self, prefix: str) -> Iterator[tuple[str, int]]:
-        return (it for it in self.inner.list_sizes(prefix) if it[0] != self.lock.key)
+        return (item for item in self.inner.list_sizes(prefix) if item[0] != self.lock.key)
 
     def list_dir(self, prefix: str) -> Listing:
         keys, prefixes = self.inner.list_dir(prefix)

@@ -12,7 +12,7 @@ from zarr_core import create_group, open_group, resolve_store_path
 from zarr_core.extension import NodeNotFoundError, ZarrError
 from zarr_core.tools import normalise_path, parallel_for
 
-from zarr_xarray.append_lock import AppendLock, FencedStore, LockLostError
+from zarr_xarray.append_lock import AppendLock, LockedStore, LockLostError
 from zarr_xarray.committed_lengths import (
     LengthsChangedError,
     read_committed,
@@ -172,7 +172,7 @@ class Appender:
         store, self._root = resolve_store_path(store, storage_options=storage_options)
         self._path = "/".join(part for part in (self._root, normalise_path(group or "")) if part)
         self._lock = AppendLock(store, self._path, lock_seconds)
-        self._store = FencedStore(store, self._lock)
+        self._store = LockedStore(store, self._lock)
         self._committed: Committed | None = None
         self._length = 0
         self._labelled: str | None = None  # the variable with the labels of the steps
@@ -236,7 +236,7 @@ class Appender:
         self._flush_if_due(capacity)
 
     def _append_fast(self, data: dict[str, Any]) -> bool:
-        """Append one step as arrays with the data types of the last steps; False if it is not."""
+        """Append one step as arrays; return False if the data types differ from the last steps."""
         if not self._buffer.add_one(data):
             return False
         if self._labelled is not None:
@@ -359,7 +359,7 @@ class Appender:
         """Read the committed state, and create the variables of ``data`` that are missing."""
         store, path = self._store, self._path
         try:
-            found = open_group(store, "r+", path=path, use_consolidated=False)
+            group = open_group(store, "r+", path=path, use_consolidated=False)
         except NodeNotFoundError:
             if not isinstance(data, Dataset):
                 raise
@@ -370,8 +370,8 @@ class Appender:
                     "names of its variables"
                 ) from None
             self._lock.begin_writing()
-            found = create_group(store, path=path, zarr_format=self._zarr_format)
-        format_ = found.stored.format
+            group = create_group(store, path=path, zarr_format=self._zarr_format)
+        format_ = group.stored.format
         if format_.name not in ("v2", "v3"):
             raise self._error(
                 f"appending requires version 2 or 3 of Zarr, not {format_.name}; convert it"
@@ -396,7 +396,7 @@ class Appender:
             if missing.variables:
                 self._lock.begin_writing()
                 create_series(
-                    store, found, format_, missing, dim, self._encoding, self._chunk,
+                    store, group, format_, missing, dim, self._encoding, self._chunk,
                     self._coordinate_chunk,
                 )  # fmt: skip
                 committed = read_committed(store, path, root, format_, dim, False)

@@ -206,11 +206,11 @@ def set_lengths(
     bool
         Whether all arrays were found with the expected length; otherwise nothing is changed.
     """
-    found = False
+    listed = False
 
     def change(reader: ByteReader | None) -> Buffers | ByteReader | None:
-        nonlocal found
-        found = False
+        nonlocal listed
+        listed = False
         if reader is None:
             return None
         location = Location(store, key=key)
@@ -227,11 +227,11 @@ def set_lengths(
                 return reader
             changed = changed or shape[axis] != length
             shape[axis] = length
-        found = True
+        listed = True
         return strictjson.encode(document) if changed else reader
 
     store.update(key, change)
-    return found
+    return listed
 
 
 def invalidate_pending_commits(store: Store, key: str) -> None:
@@ -345,14 +345,14 @@ def _consolidated_arrays(
     group: GroupMetadata, format_: Format, store: Store, path: str
 ) -> dict[str, Array]:
     """Return the arrays directly below a group, from its consolidated metadata."""
-    found = {}
+    arrays = {}
     entries = {} if group.consolidated is None else group.consolidated.entries
     for name, document in entries.items():
         location = Location(f"{store} consolidated metadata of {name!r}")
         metadata = None if "/" in name else format_.from_json(document, location)
         if isinstance(metadata, ArrayMetadata):
-            found[name] = array_at(store, join(path, name), format_, metadata, True)
-    return found
+            arrays[name] = array_at(store, join(path, name), format_, metadata, True)
+    return arrays
 
 
 def _is_empty(group: GroupMetadata, format_: Format, store: Store, path: str, dim: str) -> bool:
@@ -372,14 +372,14 @@ def _unlisted(
     """Return the arrays with the dimension that consolidated metadata does not contain."""
     if not store.supports_listing:
         return []
-    found = []
+    names = []
     for name in format_.possible_children(store, path):
         metadata = None if name in listed else format_.read(store, join(path, name))
         if isinstance(metadata, ArrayMetadata):
             array = array_at(store, join(path, name), format_, metadata, True)
             if dim in dimension_names_of(array, array.attrs.asdict()):
-                found.append(name)
-    return found
+                names.append(name)
+    return names
 
 
 def _unit(name: str, array: Array, axis: int) -> int:
@@ -401,12 +401,12 @@ def _compare_documents(committed: Committed, interrupted: bool, where: str) -> N
         lambda name: committed.format.read(committed.store, join(committed.path, name)),
         committed.store.max_concurrency,
     )
-    found = {}
+    shorter = {}
     for name, metadata in stored:
         axis = committed.growing[name].axis
         shape = metadata.shape if isinstance(metadata, ArrayMetadata) else None
-        found[name] = None if shape is None or len(shape) <= axis else shape[axis]
-    wrong = {name: length for name, length in found.items() if length != committed.length}
+        shorter[name] = None if shape is None or len(shape) <= axis else shape[axis]
+    wrong = {name: length for name, length in shorter.items() if length != committed.length}
     if not wrong:
         return
     if interrupted and all(
@@ -423,10 +423,10 @@ def _compare_documents(committed: Committed, interrupted: bool, where: str) -> N
 
 def _consolidated_ancestors(store: Store, path: str, root: str, format_: Format) -> list[str]:
     """Return the groups above that have consolidated metadata, up to the opened location."""
-    found = []
+    ancestors = []
     while path != root and path:
         path = path.rpartition("/")[0]
         metadata = format_.read(store, path)
         if isinstance(metadata, GroupMetadata) and metadata.consolidated is not None:
-            found.append(path)
-    return found
+            ancestors.append(path)
+    return ancestors

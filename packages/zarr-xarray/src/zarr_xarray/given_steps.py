@@ -70,7 +70,7 @@ def incomplete_variables(fixed: Mapping[str, Array], data: Dataset) -> set[str]:
 
     The missing elements have the fill value.
     """
-    found = set()
+    names = set()
     for name in fixed.keys() & data.variables.keys():
         array = fixed[name]
         given, stored, fill = data[name].values, decoded_values(array), array.fill_value
@@ -79,8 +79,8 @@ def incomplete_variables(fixed: Mapping[str, Array], data: Dataset) -> set[str]:
             raw = np.asarray(array[...])[different]
             missing = np.zeros_like(raw) if fill is None else np.full_like(raw, fill)
             if are_equal(raw, missing):
-                found.add(name)
-    return found
+                names.add(name)
+    return names
 
 
 def are_equal(one: NDArray, other: NDArray) -> bool:

@@ -53,13 +53,13 @@ class GroupStore(AbstractDataStore):
         self.dropped = dropped
 
     def get_variables(self) -> dict[str, Variable]:
-        found = {
+        variables = {
             name: variable_of(array, self.fill_value_is_mask)
             for name, array in self.group.arrays()
             if name not in self.dropped
         }
-        _read_indexes(found, self.group.store.max_concurrency)
-        return found
+        _read_indexes(variables, self.group.store.max_concurrency)
+        return variables
 
     def get_attrs(self) -> dict[str, Any]:
         return user_attributes(self.group.attrs.asdict())
@@ -136,13 +136,13 @@ def open_readable_group(
     return opened, closes
 
 
-def _read_indexes(found: Mapping[str, Variable], max_concurrency: int | None) -> None:
+def _read_indexes(variables: Mapping[str, Variable], max_concurrency: int | None) -> None:
     """Read index variables concurrently from stores with latency; xarray would do so one by one."""
     if max_concurrency is None:
         return
     indexes = [
         variable
-        for name, variable in found.items()
+        for name, variable in variables.items()
         if variable.dims == (name,) and variable.nbytes <= _MAX_EAGER_BYTES
     ]
     for _ in concurrent_map(indexes, lambda variable: variable.load(), max_concurrency):
@@ -160,18 +160,18 @@ def _root(store: Any, base: str, zarr_format: int | str | None) -> Group | None:
 
 def _below(root: Group, path: str) -> Group:
     try:
-        found = root[path]
+        node = root[path]
     except KeyError:
         raise NodeNotFoundError(
             Location(root.store, path),
             "is not in the consolidated metadata; consolidated=False reads from the store itself",
         ) from None
-    if not isinstance(found, Group):
-        raise NodeTypeError(found.stored.location, "is an array, not a group")
-    return found
+    if not isinstance(node, Group):
+        raise NodeTypeError(node.stored.location, "is an array, not a group")
+    return node
 
 
 def subgroups(group: Group) -> Iterator[tuple[str, Group]]:
     """Yield a group and all groups below it with their relative paths, parents first."""
     yield "", group
-    yield from sorted(group.groups(max_depth=None), key=lambda found: found[0].split("/"))
+    yield from sorted(group.groups(max_depth=None), key=lambda member: member[0].split("/"))

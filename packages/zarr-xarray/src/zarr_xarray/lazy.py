@@ -94,7 +94,7 @@ def _load_together(array: LazyZarrArray, select: Callable[[], Any], max_concurre
     variables = () if dataset is None else dataset.variables.values()
     sources = [(variable, _stored_array(variable)) for variable in variables]
     others = [
-        variable.load for variable, found in sources if found is not None and found is not array
+        variable.load for variable, source in sources if source is not None and source is not array
     ]
     if not others:
         return select()

@@ -48,8 +48,8 @@ def documents_of(format_: Format, path: str, metadata: ArrayMetadata | GroupMeta
         return {keys[0]: content}
     assert isinstance(content, dict), "several documents are in one object"
     prefix = f"{path}/" if path else ""
-    found = {key: content[key.removeprefix(prefix)] for key in keys if _has(content, key, prefix)}
-    return dict(reversed(found.items()))
+    known = {key: content[key.removeprefix(prefix)] for key in keys if _has(content, key, prefix)}
+    return dict(reversed(known.items()))
 
 
 def _has(content: Mapping[str, JSON], key: str, prefix: str) -> bool:

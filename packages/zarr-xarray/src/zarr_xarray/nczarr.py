@@ -30,8 +30,8 @@ def nczarr_metadata(array: Array, attributes: Mapping[str, Any]) -> dict[str, An
     for mapping in (attributes, document):
         for name in _ARRAY if isinstance(mapping, dict) else ():
             if isinstance(mapping.get(name), dict):
-                found: dict[str, Any] = mapping[name]
-                return found
+                metadata: dict[str, Any] = mapping[name]
+                return metadata
     return None
 
 
@@ -51,10 +51,10 @@ def typed_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
         metadata = attributes.get(name)
         if isinstance(metadata, dict) and isinstance(metadata.get("types"), dict):
             types = metadata["types"]
-    found = {name: _typed(value, types.get(name)) for name, value in attributes.items()}
-    if found.get("_Unsigned") is True:  # netCDF writes the text "true" as a JSON boolean
-        found["_Unsigned"] = "true"
-    return found
+    typed = {name: _typed(value, types.get(name)) for name, value in attributes.items()}
+    if typed.get("_Unsigned") is True:  # netCDF writes the text "true" as a JSON boolean
+        typed["_Unsigned"] = "true"
+    return typed
 
 
 def _typed(value: Any, dtype: Any) -> Any:

@@ -74,8 +74,8 @@ use_cftime, decode_timedelta
         """
         group, closes = self._open(store_like)
         return {
-            (path or ".") if self.group else f"/{path}": self._dataset_of(found, closes)
-            for path, found in subgroups(group)
+            (path or ".") if self.group else f"/{path}": self._dataset_of(member, closes)
+            for path, member in subgroups(group)
         }
 
     def _open(self, store_like: Any) -> tuple[Group, bool]:

@@ -147,6 +147,6 @@ def is_missing(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     elif values.dtype.kind in "fc":
         missing = np.isnan(values)
     elif values.dtype == object:
-        found = [value is None or value != value for value in values.flat]
-        missing = np.array(found, bool).reshape(values.shape)
+        flags = [value is None or value != value for value in values.flat]
+        missing = np.array(flags, bool).reshape(values.shape)
     return missing

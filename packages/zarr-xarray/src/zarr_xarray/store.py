@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from xarray import conventions
 from zarr_core.extension import ZarrError
-from zarr_core.tools import Rollback, allow_reserved_names, concurrent_map
+from zarr_core.tools import Rollback, concurrent_map, permit_nodes
 
 from zarr_xarray import _xarray
 from zarr_xarray.commit import commit, load_overwritten
@@ -187,7 +187,7 @@ class DatasetStore(_xarray.ZarrStore):
         ``check_encoding_set`` are the names of variables whose encoding the user passed.
         ``unlimited_dims`` is ignored, since all dimensions can be resized.
         """
-        with allow_reserved_names():  # xarray uses them for unnamed data
+        with permit_nodes(reserved_names=True):  # xarray uses them for unnamed data
             self._write(
                 variables, attributes, check_encoding_set,
                 _xarray.ArrayWriter() if writer is None else writer,
@@ -235,7 +235,7 @@ class DatasetStore(_xarray.ZarrStore):
         """Store the deferred plans: the metadata documents of all nodes, then the elements."""
         deferred = self.deferred or ()
         load_overwritten(self.target, [item for _, plans, _, _ in deferred for item in plans])
-        with self.rollback.nested(), allow_reserved_names():
+        with self.rollback.nested(), permit_nodes(reserved_names=True):
             stored = [
                 (node, plans, commit(node.target, plans, attributes, self._mode), writer)
                 for node, plans, attributes, writer in deferred
@@ -274,8 +274,8 @@ class DatasetStore(_xarray.ZarrStore):
             return {}
         names = {_xarray.encode_name(name): variable for name, variable in variables.items()}
         growing = [name for name, item in names.items() if self._append_dim in item.dims]
-        found = self.target.consolidated_arrays(growing) if trust else {}
-        return found | self.target.stored_arrays(name for name in names if name not in found)
+        arrays = self.target.consolidated_arrays(growing) if trust else {}
+        return arrays | self.target.stored_arrays(name for name in names if name not in arrays)
 
     def _lengths(self, existing: Mapping[str, Array]) -> dict[str, int]:
         """Return the lengths of the arrays along the dimension to append to."""
@@ -286,10 +286,10 @@ class DatasetStore(_xarray.ZarrStore):
         return lengths
 
     def _unequal_lengths(self, lengths: Mapping[str, int]) -> ZarrError:
-        found = ", ".join(f"{name!r}: {length}" for name, length in sorted(lengths.items()))
+        listing = ", ".join(f"{name!r}: {length}" for name, length in sorted(lengths.items()))
         return ZarrError(
             f"cannot append to {self.target.store} {'/' + self.target.path!r} along "
-            f"{self._append_dim!r}: its arrays differ in length ({found}), because an append was "
+            f"{self._append_dim!r}: its arrays differ in length ({listing}), because an append was "
             "interrupted; resize() them to one length"
         )
 

@@ -77,14 +77,14 @@ class Target:
         if self.group is None:
             return {}
         wanted = [*names]
-        found = concurrent_map(
+        arrays = concurrent_map(
             wanted,
             lambda name: self.format.read(self.store, self.path_of(name)),
             self.store.max_concurrency,
         )
         return {
             name: self._array(name, metadata)
-            for name, metadata in found
+            for name, metadata in arrays
             if isinstance(metadata, ArrayMetadata)
         }
 
@@ -93,14 +93,14 @@ class Target:
         if self.group is None or self.path != self.consolidated.root:
             return {}
         consolidated = self.group.metadata.consolidated
-        found = {}
+        arrays = {}
         for name in names if consolidated is not None else ():
             if consolidated is not None and name in consolidated:
                 location = Location(f"{self.store} consolidated metadata of {name!r}")
                 metadata = self.format.from_json(consolidated.entries[name], location)
                 if isinstance(metadata, ArrayMetadata):
-                    found[name] = self._array(name, metadata)
-        return found
+                    arrays[name] = self._array(name, metadata)
+        return arrays
 
     def other_arrays(self, names: Collection[str]) -> dict[str, Array]:
         """Return the arrays with other names, from the consolidated metadata if there is any."""
@@ -162,15 +162,15 @@ def open_target(
     closes = is_opened_here(store_like)
     if zarr_format is None and isinstance(store_like, Group):
         zarr_format = store_like.zarr_format
-    found = None
+    existing = None
     is_empty = False
     try:
         if consolidated:
             require_consolidating(store)
         if mode in ("a", "a-", "r+"):
-            found = _existing(store, path, mode, zarr_format)
-        if found is not None:
-            format_ = format_named(found.zarr_format)
+            existing = _existing(store, path, mode, zarr_format)
+        if existing is not None:
+            format_ = format_named(existing.zarr_format)
         elif not path and _is_empty(store, path):
             is_empty = True
             format_ = format_named(3 if zarr_format is None else zarr_format)
@@ -182,10 +182,10 @@ def open_target(
         raise
     consolidate = store.traits.supports_consolidated_metadata and consolidated is not False
     copies = ConsolidatedCopies(store, root, format_, consolidate)
-    if found is not None and mode != "r+":
+    if existing is not None and mode != "r+":
         _record_parents(copies, path)
     return Target(
-        store, path, format_, copies, found, closes, write_empty_chunks, is_empty, mode == "w"
+        store, path, format_, copies, existing, closes, write_empty_chunks, is_empty, mode == "w"
     )
 
 

@@ -201,11 +201,11 @@ def as_dataset(array: DataArray) -> Dataset:
 
 def _accept_v2_names(encoding: Mapping[Any, Any] | None) -> dict[Any, Any]:
     """Return encodings with ``compressor``, the name of zarr-python 2, replaced."""
-    found = {}
+    accepted = {}
     for name, given in (encoding or {}).items():
-        found[name] = given
+        accepted[name] = given
         if isinstance(given, Mapping) and "compressor" in given:
             own = dict(given)
             own["compressors"] = own.pop("compressor")
-            found[name] = own
-    return found
+            accepted[name] = own
+    return accepted

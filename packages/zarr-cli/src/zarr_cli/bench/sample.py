@@ -41,20 +41,20 @@ def sample(array: Array, most: int, most_bytes: int, seconds: float) -> list[NDA
         If all chunks are empty.
     """
     shape = chunk_shape(array)
-    found: list[NDArray] = []
+    parts: list[NDArray] = []
     until = monotonic() + seconds
     for tried, chunk in enumerate(_coordinates(array.shape, shape)):
-        enough = len(found) >= most or sum(each.nbytes for each in found) >= most_bytes
-        if enough or tried >= _TRIES or (monotonic() > until and found):
+        enough = len(parts) >= most or sum(each.nbytes for each in parts) >= most_bytes
+        if enough or tried >= _TRIES or (monotonic() > until and parts):
             break
         if (values := _chunk(array, shape, chunk)) is not None:
-            found.append(values)
-    if not found:
+            parts.append(values)
+    if not parts:
         raise Failure(
             f"{array.store} {array.name!r} has no data to measure: all chunks contain only "
             "the fill value"
         )
-    return found
+    return parts
 
 
 def chunk_shape(array: Array) -> tuple[int, ...]:

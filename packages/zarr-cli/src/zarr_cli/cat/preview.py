@@ -35,13 +35,13 @@ def preview(array: Array, parts: Sequence[Part], width: int = 80) -> str:
     if prod(lengths(parts)) <= WHOLE:
         return _format(np.asarray(array[as_index(parts)]), width, WHOLE)
     corners = [[part] if isinstance(part, int) else _corner(part) for part in parts]
-    found = np.asarray(array.oindex[tuple(corners)])
+    values = np.asarray(array.oindex[tuple(corners)])
     shape = [
         len(corner)
         for part, corner in zip(parts, corners, strict=True)
         if not isinstance(part, int)
     ]
-    return _format(found.reshape(shape), width, 0)
+    return _format(values.reshape(shape), width, 0)
 
 
 def _corner(part: range) -> list[int]:

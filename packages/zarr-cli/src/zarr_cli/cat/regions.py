@@ -25,13 +25,13 @@ def regions(array: Array) -> Callable[[tuple[int, ...]], tuple[range, ...]]:
     ]
 
     def region(at: tuple[int, ...]) -> tuple[range, ...]:
-        found = []
+        parts = []
         for number, length, size in zip(at, along, array.shape, strict=True):
             if isinstance(length, int):
                 start, stop = number * length, (number + 1) * length
             else:
                 start, stop = length[number], length[number + 1]
-            found.append(range(start, min(stop, size)))
-        return tuple(found)
+            parts.append(range(start, min(stop, size)))
+        return tuple(parts)
 
     return region

@@ -94,10 +94,10 @@ def _label(number: int, names: Sequence[str | None] | None) -> str:
 
 
 def _part(item: str, length: int, label: str) -> Part:
-    found = _PART.fullmatch(item)
-    if found is None:
+    match = _PART.fullmatch(item)
+    if match is None:
         raise SelectionTextError(f"{item!r} is not an index, a slice or ...")
-    start, colon, stop, _, step = found.groups()
+    start, colon, stop, _, step = match.groups()
     if colon or not item:
         numbers = [None if text is None else int(text) for text in (start, stop, step)]
         if numbers[2] == 0:

@@ -46,10 +46,10 @@ def check_chunks(array: Array, result: ArrayCheck, reporter: ProgressReporter) -
 
     def work(stored: StoredChunk) -> None:
         at, key = stored
-        found = _damages(array, at, key, region(at))
-        if found is not None:
+        damages = _damages(array, at, key, region(at))
+        if damages is not None:
             keys.add(key)
-            result.damages += found
+            result.damages += damages
         reporter.advance(1)
 
     reporter.begin(array.path, result.total, f"{result.unit}s")
@@ -83,7 +83,7 @@ def _damages(
     """Return the damages of a stored chunk or shard; None if it is not stored."""
     # Shards may be larger than memory, so they are read in blocks.
     sharded = array.shards is not None
-    found: dict[str, Damage] = {}
+    damages: dict[str, Damage] = {}
     for block in blocks(region, array.chunks, array.dtype.itemsize) if sharded else (region,):
         if _read_error(array, block) is None:
             continue
@@ -94,10 +94,10 @@ def _damages(
                     return None  # the store cannot list its keys, and the chunk is not stored
             elif error is not None:
                 damage = _damage(key, at, error)
-                if damage.reason in found:
+                if damage.reason in damages:
                     return [damage]  # the index is damaged, so all inner chunks have this error
-                found[damage.reason] = damage
-    return [*found.values()]
+                damages[damage.reason] = damage
+    return [*damages.values()]
 
 
 def _inner_chunks(array: Array, block: Sequence[Part]) -> Iterator[tuple[Part, ...]]:

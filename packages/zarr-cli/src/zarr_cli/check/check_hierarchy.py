@@ -132,14 +132,14 @@ def check(
     format_ = format_of(store, path, zarr_format)
     with ProgressReporter(progress, len(arrays)) as reporter:
         for array in arrays:
-            found = _new_result(array, like)
-            result.arrays.append(found)
-            keys = check_chunks(array if lists else require_chunks(array), found, reporter)
+            checked = _new_result(array, like)
+            result.arrays.append(checked)
+            keys = check_chunks(array if lists else require_chunks(array), checked, reporter)
             if lists:
-                check_keys_of_array(array, format_, keys, found)
+                check_keys_of_array(array, format_, keys, checked)
     if lists:
         nodes = {_absolute(path, member).lstrip("/") for member in members}
-        groups = [_absolute(path, it).lstrip("/") for it in members if it.is_group]
+        groups = [_absolute(path, member).lstrip("/") for member in members if member.is_group]
         result.unmanaged = unmanaged_keys(store, format_, groups, nodes)
     return result
 

@@ -64,13 +64,13 @@ def unmanaged_keys(
     documents = {key for path in nodes for key in format_.documents(path)}
     known = {*documents, *(prefix for path in nodes for prefix in format_.prefixes(path))}
     leading = {above for name in known for above in _above(name)}
-    found: list[str] = []
+    unmanaged: list[str] = []
     for path in groups:
         for prefix in format_.prefixes(path):
             keys, prefixes = store.list_dir(prefix)
-            found += [key for key in keys if key not in documents and not _is_of_manifest(key)]
-            found += [below for below in prefixes if below not in leading]
-    return sorted(set(found))
+            unmanaged += [key for key in keys if key not in documents and not _is_of_manifest(key)]
+            unmanaged += [below for below in prefixes if below not in leading]
+    return sorted(set(unmanaged))
 
 
 def _is_of_manifest(key: str) -> bool:

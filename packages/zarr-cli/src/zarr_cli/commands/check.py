@@ -180,7 +180,7 @@ def _print_chunks(result: Check) -> None:
     )
     if missing:
         print_styled([(f"{missing} missing (read as the fill value)", "dim")])
-    if unprotected := [it.path for it in result.arrays if it.stored and not it.has_checksums]:
+    if unprotected := [x.path for x in result.arrays if x.stored and not x.has_checksums]:
         shown = ", ".join(unprotected[:_SHOWN]) + (", ..." if len(unprotected) > _SHOWN else "")
         print_styled([(f"no checksum, some damage cannot be detected: {shown}", "dim")], hanging=2)
 

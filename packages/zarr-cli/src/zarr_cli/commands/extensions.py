@@ -134,8 +134,8 @@ def _native_parts(name: str) -> Mapping[str, str]:
     from zarr_core.extension import ExtensionDefinition
     from zarr_core.tools import find_provider
 
-    found = find_provider("native", ExtensionDefinition(name))
-    return {} if found is None else found.load()().describe()
+    provider = find_provider("native", ExtensionDefinition(name))
+    return {} if provider is None else provider.load()().describe()
 
 
 def _advice(extension_point: str, name: str, choices: Iterable[str]) -> str:

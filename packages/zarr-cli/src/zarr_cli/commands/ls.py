@@ -47,16 +47,16 @@ def command(
 
     node = location.open(use_consolidated=False if stored_only else None)
     if isinstance(node, Array):
-        found = [Member("", node, node.metadata)]
+        members = [Member("", node, node.metadata)]
     else:
-        found = list(walk(node, None if recursive else 1))
+        members = list(walk(node, None if recursive else 1))
     if as_json:
         sizes = _sizes if stored else lambda _: {}
-        print_json([node_json(member, node.name) | sizes(member) for member in found])
+        print_json([node_json(member, node.name) | sizes(member) for member in members])
     elif long or stored:
-        rows = [[_shown(member, node.basename), *_columns(member)] for member in found]
+        rows = [[_shown(member, node.basename), *_columns(member)] for member in members]
         if stored:
-            for row, member in zip(rows, found, strict=True):
+            for row, member in zip(rows, members, strict=True):
                 row.insert(-1, _stored(member))
         print_table(
             [*_HEADINGS[:-1], *(["stored"] if stored else []), _HEADINGS[-1]],
@@ -64,7 +64,7 @@ def command(
             right=["stored"],
         )
     else:
-        for member in found:
+        for member in members:
             print_styled(
                 [
                     (

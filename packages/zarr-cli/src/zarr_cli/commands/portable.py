@@ -56,7 +56,7 @@ def command(location: Location, libraries: tuple[str, ...], as_json: bool) -> No
             "zarr-conformance is not installed; run: pip install zarr-conformance"
         ) from None
     try:
-        chosen = [requirement.library_name(it) for it in libraries] or requirement.library_names()
+        chosen = [*map(requirement.library_name, libraries)] or requirement.library_names()
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     store, path = location.locate()
@@ -70,7 +70,7 @@ def command(location: Location, libraries: tuple[str, ...], as_json: bool) -> No
         print_json(document)
     else:
         _print(document)
-    if libraries and not all(it["reads"] for it in report):
+    if libraries and not all(row["reads"] for row in report):
         raise ProblemsFound
 
 
@@ -93,15 +93,15 @@ def _nodes(location: Location) -> Iterator[tuple[str, dict[str, Any]]]:
         prefix = f"{root}/" if root else ""
         paths += [f"{prefix}{member.path}" for member in walk(node)]
     for path in paths:
-        found = {}
+        nodes = {}
         for key, value in stored_documents(store, path, format_).items():
             try:
-                found[key.rpartition("/")[2]] = json.loads(value)
+                nodes[key.rpartition("/")[2]] = json.loads(value)
             except ValueError:
                 raise Failure(
                     f"{key} in {store} is not valid JSON; zarr-core check shows the problem"
                 ) from None
-        yield path, found
+        yield path, nodes
 
 
 def _print(document: dict[str, Any]) -> None:
@@ -122,7 +122,7 @@ def _print(document: dict[str, Any]) -> None:
         for feature in library["unknown"]:
             print_styled([(f"  not measured: {feature}", "yellow")], hanging=4)
     total = pluralize(document["nodes"], "node")
-    read = sum(it["reads"] is True for it in document["libraries"])
+    read = sum(row["reads"] is True for row in document["libraries"])
     print_styled([(f"{read} of {len(document['libraries'])} libraries read the {total}; measured {document['measured']}", "dim")])  # fmt: skip
 
 

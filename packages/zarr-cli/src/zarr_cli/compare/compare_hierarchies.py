@@ -88,11 +88,11 @@ def compare(
             result.differences.append(_type_difference(path, mine))
     with ProgressReporter(progress, len(arrays)) as reporter:
         for path, mine, its in arrays if values else ():
-            found = compare_values(mine, its, path, tolerance or Tolerance(), reporter)
-            result.differences += [] if found is None else [found]
+            different = compare_values(mine, its, path, tolerance or Tolerance(), reporter)
+            result.differences += [] if different is None else [different]
     if values:
         result.values_equal = not any(
-            it.what != "metadata" or it.where.startswith("/shape") for it in result.differences
+            row.what != "metadata" or row.where.startswith("/shape") for row in result.differences
         )
     result.differences.sort(key=lambda difference: difference.path)
     return result
@@ -120,10 +120,10 @@ def _pairs(
 
 
 def _members(group: Group) -> dict[str, Member | None]:
-    found = concurrent_map(
+    nodes = concurrent_map(
         list(group), lambda name: open_member(group, name), group.store.max_concurrency
     )
-    return dict(found)
+    return dict(nodes)
 
 
 def _node_difference(path: str, one: Member | None, other: Member | None) -> Difference:
@@ -131,12 +131,12 @@ def _node_difference(path: str, one: Member | None, other: Member | None) -> Dif
         present = one or other
         side = "B" if one is None else "A"
         kind = "group" if present is not None and present.is_group else "array"
-        texts = [kind if it is not None else "" for it in (one, other)]
+        texts = [kind if node is not None else "" for node in (one, other)]
         return Difference(path, "node", "", texts[0], texts[1], f"{kind} only in {side}")
     reasons = [
-        f"cannot be opened in {side}: {it.problem}"
-        for side, it in (("A", one), ("B", other))
-        if it.node is None
+        f"cannot be opened in {side}: {member.problem}"
+        for side, member in (("A", one), ("B", other))
+        if member.node is None
     ]
     return Difference(path, "node", "", one.problem, other.problem, "; ".join(reasons))
 

@@ -68,7 +68,7 @@ def compare_metadata(
                 if not storage:  # missing chunks are compared as elements
                     document.pop("fill_value", None)
     for pointer, one, other in _differences(documents[0], documents[1], ""):
-        texts = ["nothing" if it is _ABSENT else _text(it) for it in (one, other)]
+        texts = ["nothing" if member is _ABSENT else _text(member) for member in (one, other)]
         yield Difference(
             path,
             "metadata",

@@ -79,7 +79,7 @@ def compare_values(
             index = _index(block, number)
             if first is None or index < first[0]:
                 one_of, its = (
-                    as_text(it.reshape(-1)[number : number + 1])[0] for it in (one, other)
+                    as_text(values.reshape(-1)[number : number + 1])[0] for values in (one, other)
                 )
                 first = (index, one_of, its)
             count += int(np.count_nonzero(differ))

@@ -49,7 +49,7 @@ def stored_blocks(a: Array, b: Array, budget: int) -> Iterator[Block] | None:
         or not strictjson.identical(a.metadata.fill_value, b.metadata.fill_value)
     ):
         return None
-    bounds = [found for array in (a, b) if (found := _bounds(array)) is not None]
+    bounds = [bound for array in (a, b) if (bound := _bounds(array)) is not None]
     if len(bounds) < 2:
         return None
     return _cells(np.concatenate(bounds, axis=1), _cell_shape(a, b, budget))
@@ -61,14 +61,14 @@ def _cells(bounds: Integers, shape: tuple[int, ...]) -> Iterator[Block]:
     first, last = starts // shape, (stops - 1) // shape
     # Most regions are in one cell: sorted by cells, those of a cell are next to each other.
     single = (first == last).all(axis=1)
-    found: dict[tuple[int, ...], tuple[Integers, Integers]] = {}
+    spans: dict[tuple[int, ...], tuple[Integers, Integers]] = {}
     if single.any():
         cells, number = np.unique(first[single], axis=0, return_inverse=True)
         order = np.argsort(number.reshape(-1), kind="stable")
         edges = np.searchsorted(number.reshape(-1)[order], np.arange(len(cells)))
         low = np.minimum.reduceat(starts[single][order], edges)
         high = np.maximum.reduceat(stops[single][order], edges)
-        found = {
+        spans = {
             tuple(cell): (start, stop)
             for cell, start, stop in zip(cells.tolist(), low, high, strict=True)
         }
@@ -78,18 +78,18 @@ def _cells(bounds: Integers, shape: tuple[int, ...]) -> Iterator[Block]:
             begin = np.array(cell, np.int64) * shape
             start = np.maximum(starts[at], begin)
             stop = np.minimum(stops[at], begin + shape)
-            if cell in found:
-                start, stop = np.minimum(start, found[cell][0]), np.maximum(stop, found[cell][1])
-            found[tuple(map(int, cell))] = start, stop
-    for cell in sorted(found):
-        start, stop = found[cell]
+            if cell in spans:
+                start, stop = np.minimum(start, spans[cell][0]), np.maximum(stop, spans[cell][1])
+            spans[tuple(map(int, cell))] = start, stop
+    for cell in sorted(spans):
+        start, stop = spans[cell]
         yield tuple(map(range, start.tolist(), stop.tolist()))
 
 
 def _cell_shape(a: Array, b: Array, budget: int) -> tuple[int, ...]:
     shape = []
     for sizes in zip(a.shape, a.shards or a.chunks, b.shards or b.chunks, strict=True):
-        size, *lengths = (max(it, default=1) if isinstance(it, tuple) else it for it in sizes)
+        size, *lengths = (max(n, default=1) if isinstance(n, tuple) else n for n in sizes)
         shape.append(max(1, min(size, max(lengths))))
     most = budget // max(1, a.dtype.itemsize)
     for number, length in enumerate(shape):

@@ -92,11 +92,11 @@ def parse_codecs(texts: tuple[str, ...]) -> Any:
     """Parse a list of codecs; ``none`` for no codecs, ``auto`` for the default."""
     if len(texts) == 1 and texts[0].lower() in ("none", "auto"):
         return None if texts[0].lower() == "none" else "auto"
-    found: list[Any] = []
+    codecs: list[Any] = []
     for text in texts:
         codec = parse_codec(text)
-        found += codec if isinstance(codec, list) else [codec]
-    return found
+        codecs += codec if isinstance(codec, list) else [codec]
+    return codecs
 
 
 def parse_value(text: str) -> Any:
@@ -115,10 +115,10 @@ def parse_size(text: str) -> int:
     click.BadParameter
         If the text is not a size.
     """
-    found = _SIZE.fullmatch(text.strip())
-    if found is None:
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
         raise click.BadParameter(f"{text!r} is not a size; use a form such as 500M or 2G")
-    return int(float(found[1]) * _UNITS[found[2].upper() or "B"])
+    return int(float(match[1]) * _UNITS[match[2].upper() or "B"])
 
 
 def _json(text: str) -> Any:

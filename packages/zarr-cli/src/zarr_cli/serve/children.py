@@ -33,12 +33,12 @@ def children(store: Store, root: str, query: Mapping[str, str]) -> Response:
     except NodeMissingError:
         group = Folder(store, root, path)
     names = [] if isinstance(group, Array) else list(islice(group, first, first + _PAGE_SIZE + 1))
-    found = concurrent_map(
+    members = concurrent_map(
         names[:_PAGE_SIZE], lambda name: _child(group, name), store.max_concurrency
     )
     return json_response(
         {
-            "children": [item for _, item in found if item is not None],
+            "children": [item for _, item in members if item is not None],
             "next": first + _PAGE_SIZE if len(names) > _PAGE_SIZE else None,
         }
     )

@@ -42,7 +42,7 @@ def chunk_map(store: Store, root: str, query: Mapping[str, str]) -> Response:
     inner = query.get("unit", "chunk") == "chunk"
     most = query_int(query, "most", _DEFAULT_MOST, _MOST)
     try:
-        found = maps.chunk_map(array, [*sides.values()], inner=inner, cells=_CELLS, most=most)
+        drawn = maps.chunk_map(array, [*sides.values()], inner=inner, cells=_CELLS, most=most)
     except ValueError as error:
         raise HttpError(HTTPStatus.BAD_REQUEST, str(error)) from error
-    return json_response({"rows": None, "columns": None, **sides, "most": most, **found.to_dict()})
+    return json_response({"rows": None, "columns": None, **sides, "most": most, **drawn.to_dict()})

@@ -185,4 +185,4 @@ class Connection(BaseHTTPRequestHandler):
 
     def _log(self, text: str) -> None:
         # Requests and names must not send control characters to a terminal, or forge lines.
-        self.server.log("".join(it if it.isprintable() else "?" for it in text))
+        self.server.log("".join(char if char.isprintable() else "?" for char in text))

@@ -46,10 +46,10 @@ def parse_range(header: str | None, size: int) -> tuple[int, int] | None:
         return None
     if "," in ranges and _SEVERAL(ranges):
         return None
-    found = _ONE(ranges.strip())
-    if found is None:
+    match = _ONE(ranges.strip())
+    if match is None:
         raise UnsatisfiableRangeError
-    first, last, suffix = found.groups()
+    first, last, suffix = match.groups()
     if suffix is not None:
         start, stop = max(0, size - int(suffix)), size
     else:

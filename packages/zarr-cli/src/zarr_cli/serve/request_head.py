@@ -52,7 +52,7 @@ def read_fields(source: BufferedIOBase, version: bytes) -> bytes:
         If a line is not a field, or the fields contradict each other.
     """
     lines: list[bytes] = []
-    found: dict[bytes, list[bytes]] = {}
+    fields: dict[bytes, list[bytes]] = {}
     while (line := source.readline()) != b"\r\n":
         if not line:
             raise BadHeadError("the fields must end with an empty line")
@@ -65,29 +65,29 @@ def read_fields(source: BufferedIOBase, version: bytes) -> bytes:
                 "a field must be NAME: VALUE CRLF, without a space before the colon and without "
                 "control characters"
             )
-        found.setdefault(field[1].lower(), []).append(field[2].rstrip(b" \t"))
-    _check_framing(found, version)
-    _check_host(found, version)
+        fields.setdefault(field[1].lower(), []).append(field[2].rstrip(b" \t"))
+    _check_framing(fields, version)
+    _check_host(fields, version)
     return b"".join([*lines, line])
 
 
-def _check_framing(found: Mapping[bytes, list[bytes]], version: bytes) -> None:
+def _check_framing(fields: Mapping[bytes, list[bytes]], version: bytes) -> None:
     """Reject fields with an ambiguous body length (RFC 9112, section 6)."""
-    lengths = found.get(b"content-length", [])
+    lengths = fields.get(b"content-length", [])
     if len(lengths) > 1:
         raise BadHeadError("Content-Length must not be repeated")
     if lengths and not re.fullmatch(rb"[0-9]+", lengths[0]):
         raise BadHeadError("Content-Length must be a decimal number")
-    if b"transfer-encoding" in found:
+    if b"transfer-encoding" in fields:
         if lengths:
             raise BadHeadError("Content-Length and Transfer-Encoding cannot be combined")
         if version < b"HTTP/1.1":
             raise BadHeadError("Transfer-Encoding requires HTTP/1.1")
 
 
-def _check_host(found: Mapping[bytes, list[bytes]], version: bytes) -> None:
+def _check_host(fields: Mapping[bytes, list[bytes]], version: bytes) -> None:
     """Reject requests without exactly one valid Host field (RFC 9112, section 3.2)."""
-    hosts = found.get(b"host", [])
+    hosts = fields.get(b"host", [])
     if len(hosts) > 1 or (not hosts and version >= b"HTTP/1.1"):
         raise BadHeadError("a request must have exactly one Host field")
     if hosts and not _HOST.fullmatch(hosts[0]):

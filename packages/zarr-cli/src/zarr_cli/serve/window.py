@@ -73,14 +73,14 @@ def _selection(text: str, shape: tuple[int, ...]) -> tuple[int | slice, ...]:
     try:
         if len(parts) != len(shape):
             raise ValueError
-        found = [_index(part, size) for part, size in zip(parts, shape, strict=True)]
+        indices = [_index(part, size) for part, size in zip(parts, shape, strict=True)]
     except ValueError:
         raise HttpError(
             HTTPStatus.BAD_REQUEST,
             f"invalid selection {text!r}: pass an index or start:stop:step within the array "
             f"for each of its {len(shape)} dimensions",
         ) from None
-    return tuple(found)
+    return tuple(indices)
 
 
 def _index(text: str, size: int) -> int | slice:

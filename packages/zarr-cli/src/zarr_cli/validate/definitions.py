@@ -28,15 +28,15 @@ def check_definitions(document: JSON, location: Location) -> list[NodeProblem]:
     location : Location
         The node.
     """
-    found: dict[NodeProblem, None] = {}
+    problems: dict[NodeProblem, None] = {}
     for extension_point, pointer, item in _definitions(document):
         try:
             definition = ExtensionDefinition.from_json(item)
         except (ZarrError, KeyError, TypeError, ValueError):
             continue  # not a definition; the schema reports it
         for problem in _check(extension_point, definition, location.at(pointer)):
-            found[problem] = None
-    return [*found]
+            problems[problem] = None
+    return [*problems]
 
 
 def _check(

@@ -121,17 +121,17 @@ def _walk(
 
     def read(at: str) -> tuple[Read, list[NodeProblem]] | None:
         try:
-            found = format_.read(store, at)
+            metadata = format_.read(store, at)
         except (MetadataError, ExtensionError) as error:
             return error, _validate_damaged(store, at, format_, error)
-        if found is None:
+        if metadata is None:
             return None
-        notes = [note.partition(" ") for note in found.nonstandard]
+        notes = [note.partition(" ") for note in metadata.nonstandard]
         nonstandard = [
             NodeProblem(f"/{at}", pointer, message, severity="warning")
             for pointer, _, message in notes
         ]
-        return found, nonstandard + _validate_node(store, at, format_, found)
+        return metadata, nonstandard + _validate_node(store, at, format_, metadata)
 
     level = [path]
     copies: dict[str, ConsolidatedMetadata] = {}
@@ -140,12 +140,12 @@ def _walk(
         for at, outcome in concurrent_map(level, read, store.max_concurrency):
             if outcome is None:
                 continue
-            found, problems = outcome
-            yield at, found, problems
-            if isinstance(found, ArrayMetadata):
+            node, problems = outcome
+            yield at, node, problems
+            if isinstance(node, ArrayMetadata):
                 continue
-            if not isinstance(found, ZarrError) and found.consolidated is not None:
-                copies[at] = found.consolidated
+            if not isinstance(node, ZarrError) and node.consolidated is not None:
+                copies[at] = node.consolidated
             # There may be nodes below a damaged metadata document.
             below += _children(store, at, format_, copies, result)
         level = below
@@ -179,33 +179,33 @@ def _validate_node(
 ) -> list[NodeProblem]:
     """Return the problems of a node whose metadata can be read."""
     location = Location(store, path)
-    found: list[NodeProblem] = []
+    problems: list[NodeProblem] = []
     if format_.name == "v3":
         try:  # values that are read with a warning are not valid
             strictjson.plain(strictjson.plain_floats(metadata.attributes), location, "/attributes")
         except MetadataError as error:
-            found += problems_from_error(error, f"/{path}")
+            problems += problems_from_error(error, f"/{path}")
     if isinstance(metadata, ArrayMetadata):
-        found += check_definitions(metadata.to_json(), location)
-    if any(problem.is_error for problem in found):
-        return found  # opening the node would raise the first of these errors
+        problems += check_definitions(metadata.to_json(), location)
+    if any(problem.is_error for problem in problems):
+        return problems  # opening the node would raise the first of these errors
     try:
         zarr_core.open(store, "r", path=path, zarr_format=format_.name, use_consolidated=False)
     except ZarrError as error:
-        found += problems_from_error(error, f"/{path}")
-    return found
+        problems += problems_from_error(error, f"/{path}")
+    return problems
 
 
 def _validate_damaged(
     store: Store, path: str, format_: Format, error: Refused
 ) -> list[NodeProblem]:
     """Return the problems of invalid metadata, including the extensions that it names."""
-    found = dict.fromkeys(problems_from_error(error, f"/{path}"))
+    problems = dict.fromkeys(problems_from_error(error, f"/{path}"))
     if format_.name == "v3":  # other formats do not name extensions in this form
         with suppress(MetadataError):
             document = strictjson.loads(read_metadata(store, format_.documents(path)[0]) or b"")
-            found |= dict.fromkeys(check_definitions(document, Location(store, path)))
-    return [*found]
+            problems |= dict.fromkeys(check_definitions(document, Location(store, path)))
+    return [*problems]
 
 
 def _check_consolidated(

@@ -56,19 +56,6 @@ class StoreChangeTests(StoreCase):
         store.set("k", b"after")
         assert bytes(store.get("k")) == b"after"
 
-    def test_move_prefix_is_atomic(self, store: Any) -> None:
-        keys = self._fill(store)
-        moved = store.move_prefix("foo/", "new/place/")
-        there = sorted(store.list())
-        if not moved:
-            assert there == sorted(keys)
-            return
-        assert there == ["foobar/zarr.json", *(f"new/place/{it}" for it in ("c/0", "c/1")),
-                         "new/place/zarr.json", "zarr.json"]  # fmt: skip
-        assert bytes(store.get("new/place/c/0")) == b"foo/c/0"
-        assert store.get("foo/c/0") is None
-        assert not store.move_prefix("foo/", "other/")
-
     # --- update ---
 
     def test_update(self, store: Any) -> None:

@@ -166,8 +166,8 @@ def resolve_cached(
 
     A result is reused for equal metadata as long as names refer to the same code.
     """
-    grid, others = content = metadata.extensions_key
-    if not others:  # the metadata have no key
+    content = metadata.extensions_key
+    if not content:  # the metadata have no key
         return resolve_metadata(metadata, Location(store, path), write_empty_chunks)
     key = (content, cache_key())
     extensions = _extensions.get(key)
@@ -182,7 +182,7 @@ def resolve_cached(
             used = _find_extensions(metadata, location, problems)
         resolved = _resolve(used, metadata, location, write_empty_chunks, problems)
         if extensions is None:
-            extensions = _extensions.keep(key, used, _SIZE + len(grid) + len(others))
+            extensions = _extensions.keep(key, used, _SIZE + len(content))
         extensions.resolved.keep(setting, resolved)
     return resolved
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from zarr_core.config import config
+from zarr_core.system_calls import call_after_fork
 from zarr_core.threads import acquire_interruptibly, waiting
 
 if TYPE_CHECKING:
@@ -146,5 +147,4 @@ class _RemoteMemory(MemoryLimiter):
 remote_memory = _RemoteMemory()
 """Limits the memory for chunks of remote stores, encoded and decoded, outside of results."""
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=remote_memory.reset)
+call_after_fork(remote_memory.reset)

@@ -8,8 +8,9 @@ key, so that concurrent writes to different elements of a chunk are not lost.
 from __future__ import annotations
 
 import threading
-from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from contextlib import contextmanager, nullcontext
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -17,14 +18,14 @@ from zarr_core.engine.chunk_reader import decode_again
 from zarr_core.engine.fill_value import fill_test
 from zarr_core.engine.read import located
 from zarr_core.engine.scratch import scratch
-from zarr_core.errors import ChunkDecodeError, CodecError, StoreError
+from zarr_core.errors import ChunkDecodeError, CodecError, StoreError, unconfirmed_note
 from zarr_core.interfaces.chunk_observer import changing, observers
 from zarr_core.interfaces.selection import BasicIndexer
 from zarr_core.selection.projection import project, put
-from zarr_core.threads import INTERRUPTS, UnconfirmedKeys, name_unconfirmed, parallel_for
+from zarr_core.threads import INTERRUPTS, parallel_for
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from contextlib import AbstractContextManager
 
     from zarr_core.engine.prepared_chain import PreparedCodecChain
@@ -36,10 +37,89 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
+T = TypeVar("T")
+
 # Seconds to encode a chunk above which threads are faster: a file system creates the small
 # files of a directory one after the other.
 _MIN_TASK_SECONDS = 150e-6
 _MAX_ENCODED = 16  # encoded chunks that are kept when all elements have one value
+MAX_UNCONFIRMED = 1_000_000  # keys that are collected; a call may write more than fit into memory
+MAX_INTERRUPTED = 100_000  # keys after an interrupt, which must not take long
+
+
+class UnconfirmedKeys:
+    """Collects the keys that a call that stores many values does not store after a failure.
+
+    After the first failure, the call adds the keys of its other tasks instead of executing them.
+    If nothing fails, a task only tests ``keys``.  Several threads may add keys.
+    """
+
+    __slots__ = ("_error", "keys")
+
+    def __init__(self) -> None:
+        self.keys: list[str] = []
+        """Keys whose values may not be stored; not empty after a failure."""
+        self._error: StoreError | None = None
+
+    def fail(self, keys: Iterable[str], error: StoreError) -> None:
+        """Add the keys of a request that failed."""
+        self._error = self._error or error
+        self.keys += keys
+
+    def skip(self, key: str) -> None:
+        """Add a key that is not stored after a failure.
+
+        Raises
+        ------
+        StoreError
+            If there are too many keys, so that the call ends.
+        """
+        if len(self.keys) >= MAX_UNCONFIRMED:
+            self.check()
+        self.keys.append(key)
+
+    @contextmanager
+    def follow(
+        self, tasks: Iterable[T], work: Callable[[T], None], key: Callable[[T], str]
+    ) -> Iterator[tuple[Iterator[T], Callable[[T], None]]]:
+        """Add the keys of the tasks that may not be stored to an interrupt of the block.
+
+        Returns the tasks and the function with which the block must replace its own.
+        """
+        pending: dict[str, None] = {}
+
+        def begin() -> Iterator[T]:
+            for task in tasks:
+                pending[key(task)] = None
+                yield task
+
+        def work_on(task: T) -> None:
+            work(task)
+            pending.pop(key(task), None)
+
+        left = begin()
+        try:
+            yield left, work_on
+        except INTERRUPTS as interrupt:
+            for _ in islice(left, MAX_INTERRUPTED):
+                pass  # adds the keys of all other tasks
+            name_unconfirmed(interrupt, [*self.keys, *pending])
+            raise
+
+    def check(self) -> None:
+        """Raise the first failure, with all keys in ``unconfirmed``."""
+        if self._error is not None:
+            self._error.unconfirmed = tuple(dict.fromkeys(self.keys))
+            raise self._error
+
+
+def name_unconfirmed(interrupt: BaseException, keys: Iterable[str]) -> None:
+    """Add the keys of values that may not be stored to an interrupt, unless it has some."""
+    if not hasattr(interrupt, "unconfirmed"):
+        names = tuple(dict.fromkeys(islice(keys, MAX_INTERRUPTED)))
+        interrupt.unconfirmed = names  # type: ignore[attr-defined]  # as errors have
+        if names:
+            interrupt.add_note(unconfirmed_note(names))
 
 
 class _Batch:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from zarr_core.cache import Cache
 from zarr_core.errors import (
@@ -25,7 +25,7 @@ from zarr_core.registry.scope import cache_key
 from zarr_core.user_warning import warn
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator
+    from collections.abc import Callable, Hashable, Iterator
 
     from zarr_core.interfaces.format import Format, NodeMetadata
     from zarr_core.interfaces.store import Store
@@ -65,17 +65,11 @@ def read_node(
                 raise
             broken.append(f"The format {name!r} could not be tried: {error}")
             continue
-        try:
-            metadata = format_.read(store, path)
-            if not isinstance(metadata, _METADATA):
-                raise TypeError(f"read returned {metadata!r}, which is not metadata")
-        except BaseException as error:
-            if isinstance(error, ZarrError | OSError) or not is_fault(error):
-                raise
-            _raise_if_of_store(error, store, path, format_)
-            failure = provided_format(name).failure(f"its read failed: {reason(error)}")
+        metadata, fault = _read(format_, store, path)
+        if fault is not None:
+            failure = provided_format(name).failure(f"its read failed: {reason(fault)}")
             if zarr_format is not None or name in DETECTION_ORDER:
-                raise failure from error
+                raise failure from fault
             # A broken third-party format: try the others.
             broken.append(f"The format {name!r} could not be tried: {failure}")
             continue
@@ -115,29 +109,48 @@ def conflicting_format(store: Store, path: str, format_: Format) -> Format | Non
         return None  # the usual case of a new node: one request
     for other in formats_without(format_.name):
         try:
-            if other.read(store, path) is not None:
+            if _read(other, store, path)[0] is not None:
                 return other
         except MetadataError:
             return other
-        except BaseException as error:
-            if isinstance(error, ZarrError | OSError) or not is_fault(error):
-                raise
-            _raise_if_of_store(error, store, path, other)
-            continue  # broken
     return None
 
 
-def _raise_if_of_store(error: BaseException, store: Store, path: str, format_: Format) -> None:
-    """Raise StoreReadError if the store also fails without the format; else the format did."""
-    prefix = f"{path}/" if path else ""
+def _read(
+    format_: Format, store: Store, path: str
+) -> tuple[NodeMetadata | None, BaseException | None]:
+    """Read metadata in a format; the second item is the unexpected error of a broken format.
+
+    Raises StoreReadError if the error is one of the store: then the format can read when it tries
+    again, or the store also fails without the format.
+    """
     try:
-        for key in format_.detection_keys:
-            store.get(prefix + key)
-    except BaseException as again:
-        if isinstance(again, ZarrError | OSError) or not is_fault(again):
+        metadata: Any = format_.read(store, path)
+    except BaseException as failure:
+        if isinstance(failure, ZarrError | OSError) or not is_fault(failure):
             raise
-        said = f"{type(store).__name__} failed with {type(error).__name__}: {error}"
-        raise StoreReadError(said, store, path) from error
+        error = failure
+    else:
+        if isinstance(metadata, _METADATA):
+            return metadata, None
+        return None, TypeError(f"read returned {metadata!r}, which is not metadata")
+    prefix = f"{path}/" if path else ""
+    keys = [prefix + key for key in format_.detection_keys]
+    if _fails(lambda: format_.read(store, path)) and not _fails(lambda: [*map(store.get, keys)]):
+        return None, error
+    said = f"{type(store).__name__} failed with {type(error).__name__}: {error}"
+    raise StoreReadError(said, store, path) from error
+
+
+def _fails(read: Callable[[], object]) -> bool:
+    """Whether a call fails with an unexpected error; raises other errors."""
+    try:
+        read()
+    except BaseException as error:
+        if isinstance(error, ZarrError | OSError) or not is_fault(error):
+            raise
+        return True
+    return False
 
 
 def _candidates(zarr_format: int | str | None) -> Iterator[int | str]:

@@ -51,13 +51,9 @@ _EXTENSION_POINTS = (
     "storage_transformers",
 )
 
-# Lengths of documents in bytes.
-_SPLIT = 1 << 12  # from here on, using the text of what did not change is faster
-_SMALL = 1 << 16
-_MOST_READ = 1 << 23  # of a document that is only read, as its metadata takes ten times as much
-_known: Cache[bytes, NodeMetadata] = Cache(1 << 20, largest=_SMALL)
-# The last large document that was read or written: the next change is usually of the same one.
-_last_large: tuple[bytes, NodeMetadata] | None = None
+# Metadata by the documents from which they were read, or which were written.  The metadata of a large
+# document take ten times as much memory.
+_known: Cache[bytes, NodeMetadata] = Cache(1 << 20, largest=1 << 24)
 
 
 class V3(Format):
@@ -78,7 +74,7 @@ class V3(Format):
         document = read_metadata(store, key)
         if document is None:
             return None
-        known = _known_metadata(document)
+        known = _known.get(document)
         if known is not None:
             return known
         location = Location(store, key=key)
@@ -86,7 +82,7 @@ class V3(Format):
         if has_version_uri(parsed):
             return None
         metadata = self.from_json(parsed, location)
-        return _remember(document, metadata) if len(document) <= _MOST_READ else metadata
+        return _known.keep(document, metadata, len(document))
 
     def from_json(self, document: JSON, location: Location) -> NodeMetadata:
         """Read a ``zarr.json``."""
@@ -141,12 +137,12 @@ class V3(Format):
             if reader is None:
                 raise NodeNotFoundError(location, "the node has been removed")
             data = read_metadata_from(reader, location)
-            found = _known_metadata(data)
-            if found is None:
-                found = self.from_json(parse_stored(data, location, quietly=True), location)
-            new = change(found.with_text(data) if len(data) >= _SPLIT else found)
-            encoded, stored = _understanding(lambda it: new.to_stored(understood=it))
-            changed = _remember(encoded, stored)
+            metadata = _known.get(data)
+            if metadata is None:
+                metadata = self.from_json(parse_stored(data, location, quietly=True), location)
+            new = change(metadata)
+            encoded, changed = _understanding(lambda it: new.to_stored(understood=it))
+            _known.keep(encoded, changed, len(encoded))
             return encoded
 
         store.update(key, change_document)
@@ -223,23 +219,6 @@ def _possible_array(store: Store, key: str) -> NodeMetadata | None:
 
 def _bytes(metadata: NodeMetadata) -> bytes:
     return _understanding(lambda understood: metadata.to_bytes(understood=understood))
-
-
-def _known_metadata(document: bytes) -> NodeMetadata | None:
-    """The metadata of a document that was read or written before, if it is cached."""
-    if len(document) <= _SMALL:
-        return _known.get(document)
-    last = _last_large
-    return last[1] if last is not None and last[0] == document else None
-
-
-def _remember(document: bytes, metadata: NodeMetadata) -> NodeMetadata:
-    """Cache the metadata of a document that was read or written, and return it."""
-    global _last_large
-    if len(document) <= _SMALL:
-        return _known.keep(document, metadata, len(document))
-    _last_large = document, metadata
-    return metadata
 
 
 def _of_other_formats(metadata: ArrayMetadata) -> list[ValidationProblem]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.metadata.group import GroupMetadata
@@ -31,17 +32,12 @@ def walk(
     """
     if max_depth is not None and max_depth < 0:
         raise ValueError(f"max_depth must be at least 0, or None for no limit, not {max_depth}")
-    return _walk(format_, store, path, max_depth, children)
+    return _walk(store, path, max_depth, children or partial(format_.children, store))
 
 
 def _walk(
-    format_: Format, store: Store, path: str, max_depth: int | None, children: Children | None
+    store: Store, path: str, max_depth: int | None, children: Children
 ) -> Iterator[tuple[str, NodeMetadata]]:
-    if children is None:
-
-        def children(at: str) -> Iterator[tuple[str, NodeMetadata]]:
-            return format_.children(store, at)
-
     if store.max_concurrency is not None and max_depth != 0:
         children = _read_ahead(path, max_depth, children, store.max_concurrency)
     # A stack of iterators: hierarchies may be deeper than the recursion limit.

@@ -18,13 +18,11 @@ from zarr_core.hierarchy.array_view import (
 from zarr_core.hierarchy.coerce import (
     as_array,
     elements_of,
-    is_chunked,
     one_object,
     refuse_elements,
 )
 from zarr_core.hierarchy.node import Node, update_metadata
 from zarr_core.metadata.array import ArrayMetadata
-from zarr_core.optional import optional_function
 from zarr_core.selection import parse
 
 if TYPE_CHECKING:
@@ -256,12 +254,7 @@ class Array(Node[ArrayMetadata]):
         return self._get(parse.fancy, selection, None, fields)
 
     def get_basic_selection(
-        self,
-        selection: Any = ...,
-        *,
-        out: NDArray | None = None,
-        fields: Fields = None,
-        max_memory: int | None = None,
+        self, selection: Any = ..., *, out: NDArray | None = None, fields: Fields = None
     ) -> Any:
         """Read integers and slices.
 
@@ -274,9 +267,6 @@ class Array(Node[ArrayMetadata]):
             which the elements can be cast (``same_kind``).
         fields : str or sequence of str, optional
             Fields of a structured data type.
-        max_memory : int, optional
-            Maximum memory of the call in bytes, without ``out``: fewer chunks are read at the same
-            time.  Requires zarr-transfer.
 
         Returns
         -------
@@ -289,56 +279,34 @@ class Array(Node[ArrayMetadata]):
             If the selection does not fit the array, or ``out`` the selection.
         TypeError
             If the elements cannot be cast to the dtype of ``out``.
-        MemoryLimitError
-            If ``max_memory`` is too small; nothing is read, and the message has the smallest limit.
         ChunkDecodeError, StoreError
             If a chunk cannot be read.
         """
-        return self._get(parse.basic, selection, out, fields, max_memory)
+        return self._get(parse.basic, selection, out, fields)
 
     def get_orthogonal_selection(
-        self,
-        selection: Any,
-        *,
-        out: NDArray | None = None,
-        fields: Fields = None,
-        max_memory: int | None = None,
+        self, selection: Any, *, out: NDArray | None = None, fields: Fields = None
     ) -> Any:
         """Read the outer product of a selection in each dimension; as ``oindex[...]``."""
-        return self._get(parse.orthogonal, selection, out, fields, max_memory)
+        return self._get(parse.orthogonal, selection, out, fields)
 
     def get_coordinate_selection(
-        self,
-        selection: Any,
-        *,
-        out: NDArray | None = None,
-        fields: Fields = None,
-        max_memory: int | None = None,
+        self, selection: Any, *, out: NDArray | None = None, fields: Fields = None
     ) -> Any:
         """Read single elements by their coordinates; as ``vindex[...]``."""
-        return self._get(parse.coordinate, selection, out, fields, max_memory)
+        return self._get(parse.coordinate, selection, out, fields)
 
     def get_mask_selection(
-        self,
-        mask: Any,
-        *,
-        out: NDArray | None = None,
-        fields: Fields = None,
-        max_memory: int | None = None,
+        self, mask: Any, *, out: NDArray | None = None, fields: Fields = None
     ) -> Any:
         """Read the elements where a boolean array of the same shape is true."""
-        return self._get(parse.mask, mask, out, fields, max_memory)
+        return self._get(parse.mask, mask, out, fields)
 
     def get_block_selection(
-        self,
-        selection: Any,
-        *,
-        out: NDArray | None = None,
-        fields: Fields = None,
-        max_memory: int | None = None,
+        self, selection: Any, *, out: NDArray | None = None, fields: Fields = None
     ) -> Any:
         """Read whole chunks, or shards, by their grid coordinates; as ``blocks[...]``."""
-        return self._get(parse.block, selection, out, fields, max_memory)
+        return self._get(parse.block, selection, out, fields)
 
     def _get(
         self,
@@ -346,7 +314,6 @@ class Array(Node[ArrayMetadata]):
         selection: Any,
         out: NDArray | None,
         fields: Fields,
-        max_memory: int | None = None,
     ) -> Any:
         stored = self.stored
         dtype = stored.resolved.dtype
@@ -358,11 +325,7 @@ class Array(Node[ArrayMetadata]):
         except SelectionError as error:
             _raise_located(self.stored, error)
         if out is not None:
-            self._check_out(out, parsed.shape, dtype if chosen is None else dtype[chosen])
-        if max_memory is not None:
-            read_within = optional_function("Array.get_basic_selection(max_memory=...)")
-            return read_within(self, parsed, chosen, out, max_memory)
-        if out is not None:
+            check_out(stored, out, parsed.shape, dtype if chosen is None else dtype[chosen])
             straight = out.flags.c_contiguous or (
                 parsed.shape == parsed.selection.shape and not parsed.axes
             )
@@ -390,18 +353,6 @@ class Array(Node[ArrayMetadata]):
             return out
         return result[()] if parsed.scalar else result
 
-    def _check_out(self, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-        """Raise an error if ``out`` cannot contain the result."""
-        if not isinstance(out, np.ndarray):
-            raise TypeError(f"out must be a NumPy array, not {type(out).__name__}")
-        shape += dtype.shape  # of a field that is an array
-        if out.shape != shape:
-            raise SelectionError(f"out has shape {out.shape}, the selection {shape}", self.shape)
-        if not np.can_cast(dtype.base, out.dtype, "same_kind"):
-            raise TypeError(f"cannot cast elements from {dtype} to {out.dtype}, the dtype of out")
-        if not out.flags.writeable:
-            raise ValueError("out is a read-only array")
-
     # --- other ways to select ---
 
     @property
@@ -428,9 +379,7 @@ class Array(Node[ArrayMetadata]):
             selection, fields = split_fields(selection)
         self._set(parse.fancy, selection, value, fields)
 
-    def set_basic_selection(
-        self, selection: Any, value: Any, *, fields: Fields = None, max_memory: int | None = None
-    ) -> None:
+    def set_basic_selection(self, selection: Any, value: Any, *, fields: Fields = None) -> None:
         """Write integers and slices.
 
         Parameters
@@ -441,48 +390,37 @@ class Array(Node[ArrayMetadata]):
             Broadcasts to the shape of the selection.
         fields : str or sequence of str, optional
             Fields of a structured data type; the others keep their values.
-        max_memory : int, optional
-            Maximum memory of the call in bytes, without ``value``: fewer chunks are written at the
-            same time.  An array of another library, such as HDF5, is read in parts.  Requires
-            zarr-transfer.
 
         Raises
         ------
         SelectionError
             If the selection does not fit the array, or the value the selection.
-        MemoryLimitError
-            If ``max_memory`` is too small; nothing is written, and the message has the smallest
-            limit.
         StoreReadOnlyError
             If the array was opened for reading.
         CodecError, StoreError
             If a chunk cannot be encoded or stored.
         """
-        self._set(parse.basic, selection, value, fields, max_memory)
+        self._set(parse.basic, selection, value, fields)
 
     def set_orthogonal_selection(
-        self, selection: Any, value: Any, *, fields: Fields = None, max_memory: int | None = None
+        self, selection: Any, value: Any, *, fields: Fields = None
     ) -> None:
         """Write the outer product of a selection in each dimension; as ``oindex[...] =``."""
-        self._set(parse.orthogonal, selection, value, fields, max_memory)
+        self._set(parse.orthogonal, selection, value, fields)
 
     def set_coordinate_selection(
-        self, selection: Any, value: Any, *, fields: Fields = None, max_memory: int | None = None
+        self, selection: Any, value: Any, *, fields: Fields = None
     ) -> None:
         """Write single elements by their coordinates; as ``vindex[...] =``."""
-        self._set(parse.coordinate, selection, value, fields, max_memory)
+        self._set(parse.coordinate, selection, value, fields)
 
-    def set_mask_selection(
-        self, mask: Any, value: Any, *, fields: Fields = None, max_memory: int | None = None
-    ) -> None:
+    def set_mask_selection(self, mask: Any, value: Any, *, fields: Fields = None) -> None:
         """Write the elements where a boolean array of the same shape is true."""
-        self._set(parse.mask, mask, value, fields, max_memory)
+        self._set(parse.mask, mask, value, fields)
 
-    def set_block_selection(
-        self, selection: Any, value: Any, *, fields: Fields = None, max_memory: int | None = None
-    ) -> None:
+    def set_block_selection(self, selection: Any, value: Any, *, fields: Fields = None) -> None:
         """Write whole chunks, or shards, by their grid coordinates; as ``blocks[...] =``."""
-        self._set(parse.block, selection, value, fields, max_memory)
+        self._set(parse.block, selection, value, fields)
 
     def _set(
         self,
@@ -490,39 +428,18 @@ class Array(Node[ArrayMetadata]):
         selection: Any,
         value: Any,
         fields: Fields,
-        max_memory: int | None = None,
     ) -> None:
         stored = self.stored
         stored.check_writable()
-        dtype = stored.resolved.dtype
-        chosen = None
         try:
             parsed = parser(
                 selection, stored.axes if parser is parse.block else stored.metadata.shape
             )
-            if fields is not None:
-                chosen = as_index(dtype, fields)
-                dtype = dtype[chosen]
-                if dtype.shape:
-                    raise SelectionError(
-                        f"the field {chosen!r} contains arrays of shape {dtype.shape}; "
-                        "write whole elements"
-                    )
-            # Python numbers that do not fit raise an error now; arrays are cast chunk by chunk.
-            if max_memory is not None and is_chunked(value) and value.shape == parsed.shape:
-                values = value  # read in parts
-            elif chosen is None:
-                given = one_object(value) if dtype.kind == "O" and not parsed.shape else value
-                values = parsed.broadcast(elements_of(given, stored.resolved.data_type))
-            else:
-                values = parsed.broadcast(as_array(value, dtype))
+            chosen = None if fields is None else as_index(stored.resolved.dtype, fields)
+            values = assigned_values(stored, parsed, value, chosen)
         except (SelectionError, TypeError, ValueError) as error:
             _raise_located(self.stored, error)
-        if max_memory is not None:
-            write_within = optional_function("Array.set_basic_selection(max_memory=...)")
-            write_within(stored, parsed, values, chosen, max_memory)
-        else:
-            stored.write(parsed.selection, values, chosen)
+        stored.write(parsed.selection, values, chosen)
 
     # --- changing the shape ---
 
@@ -593,7 +510,7 @@ class Array(Node[ArrayMetadata]):
             if not metadata_only and not clears_first:
                 clear_beyond(before, self.stored)
 
-    def append(self, data: Any, axis: int = 0, *, max_memory: int | None = None) -> tuple[int, ...]:
+    def append(self, data: Any, axis: int = 0) -> tuple[int, ...]:
         """Add elements at the end of one dimension.
 
         Parameters
@@ -602,9 +519,6 @@ class Array(Node[ArrayMetadata]):
             Has the shape of the array except along ``axis``.
         axis : int
             The dimension that grows.
-        max_memory : int, optional
-            Maximum memory of the call in bytes, without ``data``; as for
-            :meth:`set_basic_selection`.
 
         Returns
         -------
@@ -615,8 +529,6 @@ class Array(Node[ArrayMetadata]):
         ------
         ValueError
             If the shapes do not fit.
-        MemoryLimitError
-            If ``max_memory`` is too small; nothing is written.
         StoreReadOnlyError
             If the array was opened for reading.
 
@@ -636,9 +548,9 @@ class Array(Node[ArrayMetadata]):
 
         stored = self.stored  # once: no other request during the update of the metadata
         stored.check_not_fixed()
-        values, axis = elements_to_append(stored, data, axis, max_memory)
+        values, axis = elements_to_append(stored, data, axis)
         # The elements are written before the metadata, so that readers see both.
-        update_metadata(self, lambda metadata: grown(stored, metadata, values, axis, max_memory))
+        update_metadata(self, lambda metadata: grown(stored, metadata, values, axis))
         return self.shape
 
     # --- protocols of NumPy and Python ---
@@ -751,6 +663,40 @@ def parse_selection(
     except SelectionError as error:
         _raise_located(stored, error)
     return parsed
+
+
+def assigned_values(
+    stored: StoredArray, parsed: ParsedSelection, value: Any, chosen: str | list[str] | None
+) -> NDArray:
+    """The elements that are assigned to a selection, or to its fields, with its shape.
+
+    Python numbers that do not fit raise an error; arrays are cast chunk by chunk, when they are
+    written.
+    """
+    dtype = stored.resolved.dtype
+    if chosen is None:
+        given = one_object(value) if dtype.kind == "O" and not parsed.shape else value
+        return parsed.broadcast(elements_of(given, stored.resolved.data_type))
+    dtype = dtype[chosen]
+    if dtype.shape:
+        raise SelectionError(
+            f"the field {chosen!r} contains arrays of shape {dtype.shape}; write whole elements"
+        )
+    return parsed.broadcast(as_array(value, dtype))
+
+
+def check_out(stored: StoredArray, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    """Raise an error if ``out`` cannot contain a result of this shape and dtype."""
+    if not isinstance(out, np.ndarray):
+        raise TypeError(f"out must be a NumPy array, not {type(out).__name__}")
+    shape += dtype.shape  # of a field that is an array
+    if out.shape != shape:
+        message = f"out has shape {out.shape}, the selection {shape}"
+        raise SelectionError(message, stored.metadata.shape)
+    if not np.can_cast(dtype.base, out.dtype, "same_kind"):
+        raise TypeError(f"cannot cast elements from {dtype} to {out.dtype}, the dtype of out")
+    if not out.flags.writeable:
+        raise ValueError("out is a read-only array")
 
 
 def _raise_located(stored: StoredArray, error: Exception) -> NoReturn:

@@ -71,7 +71,7 @@ class Attributes(MutableMapping[str, Any]):
         location, known = self._node.stored.location, self._node.metadata.attributes
         new = {
             **check_attributes(other, location, known),
-            **check_attributes(more, location, known),
+            **(check_attributes(more, location, known) if more else {}),
         }
         if new:
             self._change(lambda stored: {**stored, **new})

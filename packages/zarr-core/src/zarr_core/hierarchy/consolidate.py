@@ -13,7 +13,7 @@ from zarr_core.formats.walk import walk
 from zarr_core.hierarchy.group import Group
 from zarr_core.hierarchy.node import update_metadata
 from zarr_core.hierarchy.open import open_group
-from zarr_core.interfaces.progress import reporting
+from zarr_core.hierarchy.progress import reporting
 from zarr_core.metadata.consolidated import ConsolidatedMetadata
 from zarr_core.metadata.group import GroupMetadata
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from zarr_core.definition import JSON
+    from zarr_core.hierarchy.progress import Progress
     from zarr_core.hierarchy.store_path import StoreLike
     from zarr_core.interfaces.format import NodeMetadata
-    from zarr_core.interfaces.progress import Progress
     from zarr_core.interfaces.store import Store
     from zarr_core.metadata.consolidated import Difference
 
@@ -53,7 +53,7 @@ def consolidate_metadata(
         In version 2, the name of the key for the consolidated metadata, by default ``.zmetadata``.
         :class:`zarr_stores.consolidated.ConsolidatedMetadataStore` reads other keys.
     progress : callable or True, optional
-        Called with a :class:`Progress` a few times a second; True draws a line on standard error.
+        Called with a :class:`Progress` a few times a second; True draws a bar (zarr-transfer).
     storage_options : mapping, optional
         Further arguments for the store of a URL.
 

@@ -12,9 +12,10 @@ from zarr_core.engine.stored_node import StoredGroup
 from zarr_core.errors import CodecChainError
 from zarr_core.formats.detect import format_of_new
 from zarr_core.formats.lookup import format_named
+from zarr_core.formats.new_nodes import StoreSnapshot
 from zarr_core.hierarchy.array import Array
 from zarr_core.hierarchy.coerce import as_assigned, dtype_of, values_of
-from zarr_core.hierarchy.create_node import StoreSnapshot, place_node, refuse_leftovers
+from zarr_core.hierarchy.create_node import create_node, refuse_leftovers
 from zarr_core.hierarchy.from_metadata import array_settings, stored_array
 from zarr_core.hierarchy.group import Group
 from zarr_core.hierarchy.node import Node
@@ -308,7 +309,7 @@ class NewNode:
                 )
                 # If it has been removed, record() raises an error.
                 known_group = self.consolidated.path
-        created = place_node(
+        created = create_node(
             self.store, self.path, self.format, metadata, rollback, overwrite=self._overwrite,
             known_group=known_group, seen=self.snapshot,
         )  # fmt: skip

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
-from contextvars import ContextVar
-from functools import partial
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from zarr_core.errors import (
@@ -15,26 +11,22 @@ from zarr_core.errors import (
     StoreReadOnlyError,
     ZarrError,
 )
-from zarr_core.formats.detect import conflicting_format, read_node
-from zarr_core.formats.reserved_names import check_reserved_names
+from zarr_core.formats.detect import read_node
+from zarr_core.formats.new_nodes import StoreSnapshot, check_conflicts, check_reserved_names
 from zarr_core.formats.unmanaged_keys import refuse_unmanaged
 from zarr_core.hierarchy.delete import erase_node, is_stored
 from zarr_core.hierarchy.from_metadata import validate_node
 from zarr_core.hierarchy.rollback import holds_anything
 from zarr_core.interfaces.store import READ_ONLY
-from zarr_core.interfaces.wrapper_store import WrapperStore
 from zarr_core.location import Location
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
-from zarr_core.threads import parallel_for
-from zarr_core.user_warning import warn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator
+    from collections.abc import Container
 
     from zarr_core.engine.stored_array import StoredArray
     from zarr_core.hierarchy.rollback import Rollback
-    from zarr_core.interfaces.byte_reader import Buffer
     from zarr_core.interfaces.format import Format, NodeMetadata
     from zarr_core.interfaces.store import Store
 
@@ -44,92 +36,8 @@ _DOCUMENTS = ("zarr.json", ".zarray", "attributes.json", "meta")
 
 _ATTEMPTS = 10  # to overwrite a node that other writers create at the same time
 
-_allows_conflicts: ContextVar[bool] = ContextVar("zarr_core_allows_conflicts", default=False)
 
-
-@contextmanager
-def allow_conflicting_formats() -> Iterator[None]:
-    """Create nodes where a node of another format exists, with a warning, until the end of the block.
-
-    Both nodes remain; version 3 is preferred when they are opened without a format.  Only the
-    calling thread or task is affected.
-    """
-    token = _allows_conflicts.set(True)
-    try:
-        yield
-    finally:
-        _allows_conflicts.reset(token)
-
-
-class StoreSnapshot(WrapperStore):
-    """A store that sends each request once, although several checks read the same values.
-
-    It is for the checks before a node is created, between which nothing is written.  It keeps
-    values and empty prefixes.
-    """
-
-    def __init__(self, store: Store) -> None:
-        super().__init__(store)
-        self._values: dict[tuple[str, int], Buffer | int | None] = {}
-        self._empty: set[str] = set()
-
-    @classmethod
-    def before_creation(
-        cls, store: Store, path: str, format_: Format, *, of_node: bool = False
-    ) -> Store:
-        """Request concurrently what the checks of a new node usually read.
-
-        ``of_node`` also requests the metadata of a node at the path.  Returns the store itself if
-        it has no latency.
-        """
-        if store.max_concurrency is None:
-            return store
-        snapshot = cls(store)
-        nodes = dict.fromkeys(("", path.rpartition("/")[0], *([path] if of_node else ())))
-        work: list[Callable[[], object]] = []
-        if path or of_node:
-            work += [partial(format_.read, snapshot, node) for node in nodes]
-        if store.supports_listing:
-            work.append(lambda: snapshot.is_empty(f"{path}/" if path else ""))
-
-        def request(read: Callable[[], object]) -> None:
-            try:
-                read()
-            except Exception as error:  # raised again by the check that needs it
-                if getattr(error, "unanswered", False):
-                    raise
-
-        parallel_for(work, request, True, store.max_concurrency)
-        return snapshot
-
-    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
-        try:
-            return self._values[key, limit]
-        except KeyError:
-            value = self.inner.get_limited(key, limit)
-        self._values[key, limit] = value
-        return value
-
-    def list_prefix(self, prefix: str) -> Iterator[str]:
-        if prefix in self._empty:
-            return iter(())
-        keys = iter(self.inner.list_prefix(prefix))
-        first = next(keys, None)
-        if first is None:
-            self._empty.add(prefix)
-            return iter(())
-        return chain([first], keys)
-
-    def was_empty(self, prefix: str) -> bool:
-        """Whether a listing without keys below a prefix was received."""
-        return prefix in self._empty
-
-    def is_empty(self, prefix: str) -> bool:
-        """Whether the store has no keys below a prefix."""
-        return next(iter(self.list_prefix(prefix)), None) is None
-
-
-def place_node(
+def create_node(
     store: Store,
     path: str,
     format_: Format,
@@ -142,40 +50,28 @@ def place_node(
 ) -> list[str]:
     """Store a new node and its parent groups; return the paths of the groups that were created.
 
-    Specification: v3.1, "Operations": creating a node ensures groups at all ancestor paths.
-
-    ``rollback`` records every node that is created.  ``known_group`` is the path of a group that
-    exists: its metadata, which can be large, is not read.  ``seen`` is a snapshot of the store,
-    for the checks.
-
-    Raises
-    ------
-    NodeExistsError
-        If a node exists and ``overwrite`` is false, if an ancestor is an array, or if overwriting
-        would remove keys that belong to no node.
-    StoreReadOnlyError
-        If the store is read-only.
+    Parameters and errors as for :func:`make_room`.
     """
-    missing = make_room(
+    created = make_room(
         store, path, format_, metadata, rollback, overwrite=overwrite, known_group=known_group,
         seen=seen,
     )  # fmt: skip
-    where_empty = isinstance(seen, StoreSnapshot) and seen.was_empty(f"{path}/" if path else "")
+    prefix = f"{path}/" if path else ""
+    where_empty = isinstance(seen, StoreSnapshot) and prefix in seen.empty_prefixes
     attempts = _ATTEMPTS if overwrite else 1
     while not rollback.create(store, path, format_, metadata, where_empty=where_empty):
         attempts -= 1
         if not attempts:
             raise occupied(store, path, overwrite)
-        if _clear(store, path, format_):  # another writer has created a node meanwhile
-            rollback.overwrite(store, path)
-    return missing
+        _clear(store, path, format_, rollback)  # another writer has created a node meanwhile
+    return created
 
 
 def make_room(
     store: Store,
     path: str,
     format_: Format,
-    metadata: NodeMetadata,
+    metadata: NodeMetadata | None,
     rollback: Rollback,
     *,
     overwrite: bool,
@@ -183,98 +79,69 @@ def make_room(
     known_group: str | None = None,
     seen: Store | None = None,
 ) -> list[str]:
-    """Do everything that :func:`place_node` does before it stores the metadata.
+    """Check the location of a new node, remove what it replaces and create its parent groups.
 
-    Parameters, result and errors as for :func:`place_node`.  ``existing`` has reserved names that
-    are permitted, such as those of the source of a copy.
-    """
-    if store.read_only:
-        raise StoreReadOnlyError(READ_ONLY, Location(store, path))
-    format_.check_path(path)
-    validate_node(store, path, metadata)
-    seen = store if seen is None else seen
-    missing = _missing_ancestors(seen, path, format_, known_group)
-    # An existing node may keep its reserved name.
-    keeps = format_.is_reserved(path.rpartition("/")[2]) and is_stored(format_, store, path)
-    check_reserved_names(format_, missing if keeps else [path, *missing], existing)
-    _refuse_conflicts(seen, path, format_, missing if overwrite else [path, *missing])
-    if overwrite and _clear(store, path, format_):
-        rollback.overwrite(store, path)
-    return _create_groups(store, missing, format_, rollback)
+    Specification: v3.1, "Operations": creating a node ensures groups at all ancestor paths.
 
-
-def create_ancestors(store: Store, path: str, format_: Format, rollback: Rollback) -> list[str]:
-    """Create the missing parent groups of a path, record them for rollback, and return their paths.
+    ``metadata`` is that of the node, which the caller then stores; None creates only the groups,
+    which ``rollback`` records.  ``existing`` has reserved names that are permitted, such as those
+    of the source of a copy.  ``known_group`` is the path of a group that exists: its metadata,
+    which can be large, is not read.  ``seen`` is a snapshot of the store, for the checks.  Returns
+    the paths of the groups.
 
     Raises
     ------
     NodeExistsError
-        If an ancestor is an array, or has a node of another format.
+        If a node or one of another format exists, an ancestor is an array, or overwriting would
+        remove keys that belong to no node.
     NodeNameError
-        If the name of a new group is reserved.
+        If a name is invalid or reserved.
+    StoreReadOnlyError
+        If the store is read-only.
     """
-    missing = _missing_ancestors(store, path, format_)
-    check_reserved_names(format_, missing)
-    _refuse_conflicts(store, path, format_, missing)
-    return _create_groups(store, missing, format_, rollback)
-
-
-def _create_groups(
-    store: Store, missing: list[str], format_: Format, rollback: Rollback
-) -> list[str]:
+    seen = store if seen is None else seen
+    if metadata is not None:
+        if store.read_only:
+            raise StoreReadOnlyError(READ_ONLY, Location(store, path))
+        format_.check_path(path)
+        validate_node(store, path, metadata)
+    groups = _missing_groups(seen, path, format_, known_group)
+    new = groups if metadata is None else [path, *groups]
+    # An existing node may keep its reserved name.
+    is_reserved = format_.is_reserved(path.rpartition("/")[2])
+    keeps_name = is_reserved and metadata is not None and is_stored(format_, store, path)
+    check_reserved_names(format_, groups if keeps_name else new, existing)
+    check_conflicts(seen, path, format_, groups if overwrite else new)
+    if overwrite:
+        _clear(store, path, format_, rollback)
     if format_.implicit_groups:
-        if "" in missing:  # its metadata is written with the first node
+        if "" in groups:  # its metadata is written with the first node
             rollback.record(store, "", format_, GroupMetadata())
         return []
-    for ancestor in reversed(missing):
-        rollback.create(store, ancestor, format_, GroupMetadata())
-    return missing
+    for group in reversed(groups):
+        rollback.create(store, group, format_, GroupMetadata())
+    return groups
 
 
-def _refuse_conflicts(store: Store, path: str, format_: Format, paths: list[str]) -> None:
-    """Raise a NodeExistsError, or warn, if a path has a node of another format."""
-    for place in paths:
-        if other := conflicting_format(store, place, format_):
-            location = Location(store, place)
-            problem = (
-                f"has a node of the format {other.name}, which conflicts with a node of "
-                f"{format_.name} at {'/' + path!r}; use zarr_format={other.name!r}, or "
-                "choose another path"
-            )
-            if not _allows_conflicts.get():
-                raise NodeExistsError(location, problem)
-            warn(f"{location}: {problem}")
-
-
-def occupied(store: Store, path: str, overwrite: bool = False) -> NodeExistsError:
-    """The error for a node that already exists, although it was to be overwritten."""
-    reason = "a node already exists; open it, or pass overwrite=True to remove it first"
-    if overwrite:
-        reason = "other writers create a node here at the same time; open it, or repeat the call"
-    return NodeExistsError(Location(store, path), reason)
-
-
-def _missing_ancestors(
-    store: Store, path: str, format_: Format, known_group: str | None = None
-) -> list[str]:
+def _missing_groups(store: Store, path: str, format_: Format, known_group: str | None) -> list[str]:
     """The missing parent groups of a path, the nearest first."""
-    parents = path.split("/")[:-1]
-    missing: list[str] = []
-    for depth in range(len(parents) if path else -1, -1, -1):
-        ancestor = "/".join(parents[:depth])
-        if ancestor == known_group:
-            return missing
-        found = format_.read(store, ancestor)
-        if isinstance(found, ArrayMetadata):
+    groups: list[str] = []
+    parent = path
+    while parent:
+        parent = parent.rpartition("/")[0]
+        if parent == known_group:
+            return groups
+        metadata = format_.read(store, parent)
+        if isinstance(metadata, ArrayMetadata):
             raise NodeExistsError(
-                Location(store, ancestor),
+                Location(store, parent),
                 f"is an array, so no node can be created below it (at {'/' + path!r})",
             )
-        if found is not None:
-            return missing
-        missing.append(ancestor)
+        if metadata is not None:
+            return groups
+        groups.append(parent)
     _refuse_directory_of_array(store, path)
-    return missing
+    return groups
 
 
 def _refuse_directory_of_array(store: Store, path: str) -> None:
@@ -301,6 +168,19 @@ def _refuse_directory_of_array(store: Store, path: str) -> None:
         return
 
 
+def _clear(store: Store, path: str, format_: Format, rollback: Rollback) -> None:
+    """Remove a node that is overwritten, if all keys below it belong to nodes."""
+    if not store.supports_listing:
+        raise StoreCapabilityError("overwriting requires a store that lists its keys", store)
+    refuse_unmanaged(format_, store, path, "overwriting", "move it, or choose another path")
+    # A store that cannot remove keys needs no removal at an empty path.
+    if holds_anything(store, path, format_):
+        erase_node(format_, store, path)
+        rollback.note(
+            f"{Location(store, path)}: the previous node has been removed (overwrite) and is lost"
+        )
+
+
 def refuse_leftovers(array: StoredArray, seen: Store) -> None:
     """Raise a NodeExistsError if chunks exist that a new array would use as its own.
 
@@ -308,9 +188,7 @@ def refuse_leftovers(array: StoredArray, seen: Store) -> None:
     or the store itself.
     """
     store, path, format_ = array.chunk_store, array.path, array.format
-    if not store.supports_listing:
-        return
-    if isinstance(seen, StoreSnapshot) and seen.is_empty(format_.chunk_prefix(path)):
+    if not store.supports_listing or not any(True for _ in seen.list_prefix(array.prefix)):
         return
     _, key = next(array.stored_chunks(), (None, None))
     if key is not None and format_.read(store, path) is None:
@@ -327,13 +205,9 @@ def refuse_leftovers(array: StoredArray, seen: Store) -> None:
         )
 
 
-def _clear(store: Store, path: str, format_: Format) -> bool:
-    """Remove a node, if all keys below it belong to nodes; return whether anything existed."""
-    if not store.supports_listing:
-        raise StoreCapabilityError("overwriting requires a store that lists its keys", store)
-    refuse_unmanaged(format_, store, path, "overwriting", "move it, or choose another path")
-    # A store that cannot remove keys needs no removal at an empty path.
-    found = holds_anything(store, path, format_)
-    if found:
-        erase_node(format_, store, path)
-    return found
+def occupied(store: Store, path: str, overwrite: bool = False) -> NodeExistsError:
+    """The error for a node that already exists, although it was to be overwritten."""
+    reason = "a node already exists; open it, or pass overwrite=True to remove it first"
+    if overwrite:
+        reason = "other writers create a node here at the same time; open it, or repeat the call"
+    return NodeExistsError(Location(store, path), reason)

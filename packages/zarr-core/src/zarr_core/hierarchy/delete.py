@@ -10,22 +10,21 @@ from zarr_core.formats.detect import read_node
 from zarr_core.formats.key_order import key_order
 from zarr_core.formats.unmanaged_keys import refuse_unmanaged
 from zarr_core.hierarchy.node import Node
+from zarr_core.hierarchy.progress import Reporter
 from zarr_core.hierarchy.store_path import opened_store, refuse_misspelt
 from zarr_core.interfaces.chunk_observer import forget_chunks
-from zarr_core.interfaces.progress import Reporter
 from zarr_core.location import Location
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from zarr_core.formats.key_order import KeyOrder
+    from zarr_core.hierarchy.progress import Progress
     from zarr_core.hierarchy.store_path import StoreLike
     from zarr_core.interfaces.format import Format
-    from zarr_core.interfaces.progress import Progress
     from zarr_core.interfaces.store import Store
 
-
-REMOVING = ("removing it", "move that key, or remove all keys with rmdir")
+_BATCH = 1000  # keys that are removed between two reports
 
 
 def remove(
@@ -44,7 +43,7 @@ def remove(
     path : str, optional
         Path of the node in the store; the root by default.
     progress : callable or True, optional
-        Called with a :class:`Progress` a few times a second; True draws a line on standard error.
+        Called with a :class:`Progress` a few times a second; True draws a bar (zarr-transfer).
     storage_options : mapping, optional
         Further arguments for the store of a URL.
 
@@ -78,7 +77,7 @@ def remove(
         if format_.read(place, below) is None:
             raise NodeNotFoundError(Location(place, below), "no array or group here")
         require_erasing(place)
-        refuse_unmanaged(format_, place, below, *REMOVING)
+        check_removable(format_, place, below)
         with Reporter(progress, 1) as reporter:
             erase_node(format_, place, below, reporter)
     if isinstance(store, Node):
@@ -125,14 +124,14 @@ def rmdir(
             refuse_misspelt(store, place, below, "there is nothing to remove")
         order = key_order(store.stored.format if isinstance(store, Node) else None)
         with Reporter(progress, 1) as reporter:
-            if reporter.is_heard:
-                erase_keys(place, below, keys, order, reporter)
-            else:
-                erase_documents(place, keys, order)
+            erase_documents(place, keys, order, reporter, below)
         place.erase_prefix(prefix)
 
 
-_BATCH = 1000  # keys that are removed between two reports
+def check_removable(format_: Format, store: Store, path: str) -> None:
+    """Raise a NodeExistsError if a key below a node, which would be removed, belongs to no node."""
+    remedy = "move that key, or remove all keys with rmdir"
+    refuse_unmanaged(format_, store, path, "removing it", remedy)
 
 
 def erase_node(format_: Format, store: Store, path: str, reporter: Reporter | None = None) -> None:
@@ -147,15 +146,11 @@ def erase_node(format_: Format, store: Store, path: str, reporter: Reporter | No
         If the store cannot remove keys.
     """
     require_erasing(store)
-    order = key_order(format_)
     for key in format_.documents(path):
         store.erase(key)
     if store.supports_listing:
         keys = (key for prefix in format_.prefixes(path) for key in store.list_prefix(prefix))
-        if reporter is None or not reporter.is_heard:
-            erase_documents(store, keys, order)
-        else:
-            erase_keys(store, path, [*keys], order, reporter)
+        erase_documents(store, keys, key_order(format_), reporter, path)
     format_.erase(store, path)
     for prefix in format_.prefixes(path):
         forget_chunks(store, prefix)
@@ -169,26 +164,29 @@ def is_stored(format_: Format, store: Store, path: str) -> bool:
         return True
 
 
-def erase_documents(store: Store, keys: Iterable[str], order: KeyOrder) -> None:
-    """Remove the metadata documents among some keys, parents first."""
-    for step in order.documents_to_remove(keys):
-        store.erase_values(step)
-
-
-def erase_keys(
-    store: Store, path: str, keys: list[str], order: KeyOrder, reporter: Reporter
+def erase_documents(
+    store: Store,
+    keys: Iterable[str],
+    order: KeyOrder,
+    reporter: Reporter | None = None,
+    path: str = "",
 ) -> None:
-    """Remove keys: metadata documents, parents first, then the others.
+    """Remove the metadata documents among some keys, parents first.
 
-    ``order`` tells which keys are metadata documents.  ``path`` is their location, for the
-    reporter.
+    A reporter that somebody listens to reports the removal of all these keys, at ``path``: then
+    the other keys are removed too.
     """
+    if reporter is None or not reporter.is_heard:
+        for step in order.documents_to_remove(keys):
+            store.erase_values(step)
+        return
+    keys = list(keys)
     reporter.begin(path, len(keys), "keys")
     others = (key for key in keys if not order.is_document(key))
     batches = iter(lambda: [*islice(others, _BATCH)], [])
-    for some in chain(order.documents_to_remove(keys), batches):
-        store.erase_values(some)
-        reporter.advance(len(some))
+    for step in chain(order.documents_to_remove(keys), batches):
+        store.erase_values(step)
+        reporter.advance(len(step))
     reporter.end()
 
 

@@ -16,17 +16,16 @@ from zarr_core.errors import (
     NodeTypeError,
     ZarrError,
 )
-from zarr_core.formats.unmanaged_keys import refuse_unmanaged
 from zarr_core.formats.walk import walk
 from zarr_core.hierarchy.array import Array
 from zarr_core.hierarchy.coerce import dtype_of, values_of
-from zarr_core.hierarchy.delete import REMOVING, erase_node, is_stored, require_erasing
+from zarr_core.hierarchy.delete import check_removable, erase_node, is_stored, require_erasing
 from zarr_core.hierarchy.from_metadata import stored_node
 from zarr_core.hierarchy.node import Node
 from zarr_core.location import Location
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
-from zarr_core.optional import optional_function
+from zarr_core.optional import optional_function, with_advice
 from zarr_core.printable import escape_controls, shorten
 from zarr_core.registry.scope import override_extensions
 
@@ -35,8 +34,8 @@ if TYPE_CHECKING:
     from typing import Self, TypeVar
 
     from zarr_core.engine.stored_node import StoredGroup
+    from zarr_core.hierarchy.progress import Progress, Reporter
     from zarr_core.interfaces.format import NodeMetadata
-    from zarr_core.interfaces.progress import Progress, Reporter
 
     T = TypeVar("T")
 
@@ -199,6 +198,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
 
     # --- creating members ---
 
+    @with_advice
     def create_group(
         self, name: str, *, overwrite: bool = False, attributes: Mapping[str, Any] | None = None
     ) -> Group:
@@ -385,20 +385,20 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
 
         ``progress`` as for :func:`zarr_core.remove`; each member is a part.
         """
-        from zarr_core.interfaces.progress import Reporter
+        from zarr_core.hierarchy.progress import Reporter
 
         self.stored.check_writable()
         members = list(self.stored.format.child_names(self.store, self.path))
         for name in members:
-            self._refuse_unmanaged(names.join(self.path, name))
+            self._check_removable(names.join(self.path, name))
         with Reporter(progress, len(members)) as reporter:
             for name in members:
                 with suppress(NodeNotFoundError):  # removed concurrently
                     self._remove(name, reporter, check=False)
 
-    def _refuse_unmanaged(self, path: str) -> None:
+    def _check_removable(self, path: str) -> None:
         if self.store.supports_listing:
-            refuse_unmanaged(self.stored.format, self.store, path, *REMOVING)
+            check_removable(self.stored.format, self.store, path)
 
     def _remove(self, path: str, reporter: Reporter | None, check: bool = True) -> None:
         self.stored.check_writable()
@@ -414,7 +414,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
             raise member_not_found(self, path)
         require_erasing(self.store)
         if check:
-            self._refuse_unmanaged(child)
+            self._check_removable(child)
         erase_node(self.stored.format, self.store, child, reporter)
         self.stored.record(removed=[child])
 

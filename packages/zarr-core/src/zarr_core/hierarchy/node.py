@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-from functools import wraps
-from types import FunctionType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from zarr_core.engine.stored_node import StoredNode
 from zarr_core.hierarchy.attributes import Attributes
 from zarr_core.hierarchy.from_metadata import pickled_state, reopen, validate_node
 from zarr_core.interfaces.keylock import key_lock
 from zarr_core.metadata.validation import ARRAY_MEMBERS, GROUP_MEMBERS
-from zarr_core.optional import MissingAttributeError, optional_function
+from zarr_core.optional import MissingAttributeError
 from zarr_core.strictjson import plain
 
 if TYPE_CHECKING:
@@ -24,23 +21,7 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.store import Store
 
 
-F = TypeVar("F", bound="Callable[..., Any]")
 M = TypeVar("M", bound="NodeMetadata")
-
-
-def explained(function: F) -> F:
-    """Decorate a function: errors about its arguments say what to pass instead."""
-
-    @wraps(function)
-    def call(*arguments: Any, **options: Any) -> Any:
-        try:
-            return function(*arguments, **options)
-        except TypeError as error:
-            with suppress(ModuleNotFoundError):
-                optional_function("explain_arguments")(function, error)
-            raise
-
-    return cast("F", call)
 
 
 class Node(Generic[M]):
@@ -54,11 +35,6 @@ class Node(Generic[M]):
     """
 
     stored: StoredNode[M]
-
-    def __init_subclass__(cls) -> None:
-        for name, method in [*vars(cls).items()]:
-            if isinstance(method, FunctionType) and not name.startswith("_"):
-                setattr(cls, name, explained(method))
 
     def __init__(self, stored: StoredNode[M]) -> None:
         given: object = stored
@@ -114,7 +90,6 @@ class Node(Generic[M]):
     def attrs(self, attributes: Mapping[str, Any]) -> None:
         self.attrs.put(attributes)
 
-    @explained
     def update_attributes(self, attributes: Mapping[str, Any]) -> Self:
         """Set some attributes, keep the others, and return the node."""
         self.attrs.update(attributes)

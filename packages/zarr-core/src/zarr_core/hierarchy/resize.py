@@ -11,11 +11,10 @@ import numpy as np
 
 from zarr_core.engine.resolved_metadata import resolve_cached
 from zarr_core.errors import StoreCapabilityError
-from zarr_core.hierarchy.coerce import elements_of, is_chunked
+from zarr_core.hierarchy.coerce import elements_of
 from zarr_core.interfaces.chunk_observer import forget_chunks
 from zarr_core.interfaces.codec import SubchunkCodec
 from zarr_core.interfaces.selection import BasicIndexer
-from zarr_core.optional import optional_function
 from zarr_core.registry.resolve import require_extension
 from zarr_core.registry.scope import override_extensions
 from zarr_core.selection import parse
@@ -79,16 +78,12 @@ def new_shape(
     return new
 
 
-def elements_to_append(
-    array: StoredArray, data: Any, axis: int, max_memory: int | None
-) -> tuple[Any, int]:
+def elements_to_append(array: StoredArray, data: Any, axis: int) -> tuple[Any, int]:
     """Convert the arguments of :meth:`zarr_core.Array.append`; the returned axis is not negative.
 
-    With a memory limit, chunked arrays are not read yet.  Raises a ValueError if the shapes do not
-    fit.
+    Raises a ValueError if the shapes do not fit.
     """
-    in_parts = max_memory is not None and is_chunked(data)
-    values = data if in_parts else elements_of(data, array.resolved.data_type)
+    values = elements_of(data, array.resolved.data_type)
     old = array.metadata.shape
     ndim = len(old)
     try:
@@ -105,9 +100,7 @@ def elements_to_append(
     return values, axis
 
 
-def grown(
-    array: StoredArray, metadata: ArrayMetadata, values: Any, axis: int, max_memory: int | None
-) -> ArrayMetadata:
+def grown(array: StoredArray, metadata: ArrayMetadata, values: Any, axis: int) -> ArrayMetadata:
     """Write elements after the end of an array; return its metadata with the new shape.
 
     ``metadata`` is the stored metadata: other writers may have appended elements meanwhile.
@@ -119,14 +112,7 @@ def grown(
     new = (*shape[:axis], shape[axis] + values.shape[axis], *shape[axis + 1 :])
     changed = resized(array, metadata, new)
     request = parse.basic((slice(None),) * axis + (slice(shape[axis], None),), new)
-    target = array.with_metadata(changed)
-    if isinstance(values, np.ndarray):
-        values = request.broadcast(values)
-    if max_memory is None:
-        target.write(request.selection, values)
-    else:
-        write_within = optional_function("Array.set_basic_selection(max_memory=...)")
-        write_within(target, request, values, None, max_memory)
+    array.with_metadata(changed).write(request.selection, request.broadcast(values))
     return changed
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,7 +16,6 @@ from zarr_core.threads import INTERRUPTS, call_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from types import TracebackType
     from typing import Self
 
     from zarr_core.interfaces.format import Format, NodeMetadata
@@ -25,25 +24,6 @@ if TYPE_CHECKING:
 _INTERRUPTED_SECONDS = 1.0  # for the removal after an interrupt
 
 _outer: ContextVar[Rollback | None] = ContextVar("outer rollback", default=None)
-
-
-class _Node(NamedTuple):
-    """A new node; if it is not certain that the call has stored it, it is not removed."""
-
-    store: Store
-    path: str
-    format: Format
-    metadata: NodeMetadata
-    is_certain: bool
-
-    def remains(self, reason: str) -> str:
-        """A note about a node that is not removed."""
-        kind = "array" if isinstance(self.metadata, ArrayMetadata) else "group"
-        verb = "remains" if self.is_certain else "may remain"
-        return (
-            f"{Location(self.store, self.path)}: this incomplete {kind} {verb}, because {reason}; "
-            "remove it before you try again"
-        )
 
 
 class Rollback:
@@ -73,7 +53,6 @@ class Rollback:
         self._created: list[_Node] = []
         # Each note, and where keys must be stored for it to apply.
         self._notes: dict[str, tuple[Store, str, Format] | None] = {}
-        self._has_overwritten = False
         self._cleanups: list[Callable[[], object]] = []
 
     # --- recording ---
@@ -94,19 +73,18 @@ class Rollback:
         ``format_.create``, which does nothing if a node exists.  ``where_empty`` means that the
         caller has just seen that no key is below the path.
         """
-        if write is not None:
-            self.record(store, path, format_, metadata)
-            write(store, path, metadata)
-            return True
-        try:
+        if write is None:
             create = format_.create_where_empty if where_empty else format_.create
-            is_new = create(store, path, metadata)
-        except BaseException:
-            self.record(store, path, format_, metadata, is_certain=False)
-            raise
-        if is_new:
-            self.record(store, path, format_, metadata)
-        return is_new
+            try:
+                if not create(store, path, metadata):
+                    return False
+            except BaseException:
+                self.record(store, path, format_, metadata, is_certain=False)
+                raise
+        self.record(store, path, format_, metadata)
+        if write is not None:
+            write(store, path, metadata)
+        return True
 
     def record(
         self,
@@ -123,12 +101,6 @@ class Rollback:
         """
         self._created.append(_Node(store, path, format_, metadata, is_certain))
 
-    def overwrite(self, store: Store, path: str) -> None:
-        """Record that the node at a path was removed, to be overwritten."""
-        self._has_overwritten = True
-        location = Location(store, path)
-        self.note(f"{location}: the previous node has been removed (overwrite) and is lost")
-
     def note(self, text: str) -> None:
         """Record a note for the exception, about an effect that is not undone."""
         self._notes[text] = None
@@ -143,7 +115,6 @@ class Rollback:
         """Keep everything that was created so far: all nodes are complete."""
         self._created.clear()
         self._notes.clear()
-        self._has_overwritten = False
 
     def add_cleanup(self, work: Callable[[], object]) -> None:
         """Call a function after nodes were removed, for example to update consolidated metadata."""
@@ -163,12 +134,7 @@ class Rollback:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if error is not None:
             for note in self._undo_within_limits(error):
                 error.add_note(note)
@@ -178,7 +144,6 @@ class Rollback:
     def _take_over(self, other: Rollback) -> None:
         self._created += other._created
         self._notes |= other._notes
-        self._has_overwritten |= other._has_overwritten
         self._cleanups += other._cleanups
 
     def _undo_within_limits(self, error: BaseException) -> list[str]:
@@ -186,100 +151,99 @@ class Rollback:
         notes: list[str] = []
         reason = ""
         if all(node.store.max_concurrency is None for node in self._created):
-            notes.extend(self._undo())
+            self._undo(notes)
         elif getattr(error, "unanswered", False):
             reason = "the server does not answer"
-        elif not isinstance(error, INTERRUPTS):
-            notes.extend(self._undo())
-        else:
+        elif isinstance(error, INTERRUPTS):
             reason = "the call was interrupted"
-            try:
-                if call_for(_INTERRUPTED_SECONDS, lambda: notes.extend(self._undo())):
+            with suppress(BaseException):
+                if call_for(_INTERRUPTED_SECONDS, lambda: self._undo(notes)):
                     reason = ""
-            except BaseException:
-                pass
+        else:
+            self._undo(notes)
         if reason:
             notes += [node.remains(reason) for node in reversed(self._created)]
             notes += self._notes
         return notes
 
-    def _undo(self) -> Iterator[str]:
-        """Remove what was created; yield notes about what remains."""
-        has_changed = self._has_overwritten or any(node.is_certain for node in self._created)
-        cleanups = self._cleanups if has_changed else ()
+    def _undo(self, notes: list[str]) -> None:
+        """Remove what was created, the last first; add notes about what remains."""
+        cleanups = self._cleanups if self._created or self._notes else ()
         while self._created:
             node = self._created[-1]
             try:
-                kept = _remove(node) if node.is_certain else _leave(node)
+                kept = node.remove()
             except BaseException as failure:  # a second interrupt, too
                 kept = node.remains(f"it could not be removed ({_reason(failure)})")
             self._created.pop()
             if kept is not None:
-                yield kept
+                notes.append(kept)
         for cleanup in cleanups:
             try:
                 cleanup()
             except BaseException as failure:
-                yield (
+                notes.append(
                     f"consolidated metadata may list nodes that do not exist ({_reason(failure)}); "
                     "call consolidate_metadata"
                 )
         for note, where in self._notes.items():
-            try:
-                applies = where is None or holds_anything(*where)
-            except BaseException:
-                applies = True
-            if applies:
-                yield note
+            with suppress(BaseException):
+                if where is not None and not holds_anything(*where):
+                    continue
+            notes.append(note)
 
 
-def _remove(node: _Node) -> str | None:
-    """Remove only this node; return a note about what remains of it."""
-    store, path, format_, metadata, _ = node
-    location = Location(store, path)
-    documents = format_.documents(path)
-    if isinstance(metadata, ArrayMetadata):
-        for document in documents:
-            store.erase(document)
-        if not store.supports_listing:
-            return f"{location}: chunks of the array may remain; the store cannot list them"
-        chunks, keys = _stored_chunks(node, metadata)
-        chunks.erase_values(keys)
-        return None
-    if not store.supports_listing:  # whether the group is empty is not known
-        return f"{location}: this new group is kept"
-    below = chain.from_iterable(map(store.list_prefix, format_.prefixes(path)))
-    key = next((key for key in below if key not in documents), None)
-    if key is None:
-        for document in documents:
-            store.erase(document)
-    if format_.read(store, path) is None:
-        return None
-    reason = "" if key is None else f", because it contains {key!r}"
-    return f"{location}: this new group is kept{reason}"
+class _Node(NamedTuple):
+    """A new node; if it is not certain that the call has stored it, it is not removed."""
 
+    store: Store
+    path: str
+    format: Format
+    metadata: NodeMetadata
+    is_certain: bool
 
-def _leave(node: _Node) -> str | None:
-    """A note about a node that the call, or another writer, may have stored."""
-    keys = [key for key in node.format.documents(node.path) if node.store.exists(key)]
-    if not keys:
-        return None
-    return node.remains(f"this attempt may have stored {', '.join(map(repr, keys))}")
+    def remains(self, reason: str) -> str:
+        """A note about a node that is not removed."""
+        kind = "array" if isinstance(self.metadata, ArrayMetadata) else "group"
+        verb = "remains" if self.is_certain else "may remain"
+        return (
+            f"{Location(self.store, self.path)}: this incomplete {kind} {verb}, because {reason}; "
+            "remove it before you try again"
+        )
 
+    def remove(self) -> str | None:
+        """Remove only this node; return a note about what remains of it."""
+        store, location = self.store, Location(self.store, self.path)
+        documents = self.format.documents(self.path)
+        if not self.is_certain:
+            keys = ", ".join(repr(key) for key in documents if store.exists(key))
+            return self.remains(f"this attempt may have stored {keys}") if keys else None
+        if isinstance(self.metadata, ArrayMetadata):
+            store.erase_values(documents)
+            if not store.supports_listing:
+                return f"{location}: chunks of the array may remain; the store cannot list them"
+            self._remove_chunks(self.metadata)
+            return None
+        if not store.supports_listing:  # whether the group is empty is not known
+            return f"{location}: this new group is kept"
+        below = chain.from_iterable(map(store.list_prefix, self.format.prefixes(self.path)))
+        key = next((key for key in below if key not in documents), None)
+        if key is None:
+            store.erase_values(documents)
+        if self.format.read(store, self.path) is None:
+            return None
+        reason = "" if key is None else f", because it contains {key!r}"
+        return f"{location}: this new group is kept{reason}"
 
-def _stored_chunks(node: _Node, metadata: ArrayMetadata) -> tuple[Store, list[str]]:
-    """The keys of the stored chunks of an array, and their store."""
-    location = Location(node.store, node.path)
-    try:
-        resolved = resolve_metadata(metadata, location)
-        array = StoredArray(node.store, node.path, node.format, metadata, resolved)
-    except ZarrError:
-        # The codecs of a copied array may not be installed.
-        prefix = node.format.chunk_prefix(node.path)
-        if next(iter(node.store.list_prefix(prefix)), None) is not None:
-            raise
-        return node.store, []
-    return array.chunk_store, [key for _, key in array.stored_chunks()]
+    def _remove_chunks(self, metadata: ArrayMetadata) -> None:
+        try:
+            resolved = resolve_metadata(metadata, Location(self.store, self.path))
+            array = StoredArray(self.store, self.path, self.format, metadata, resolved)
+        except ZarrError:  # the codecs of a copied array may not be installed
+            if any(True for _ in self.store.list_prefix(self.format.chunk_prefix(self.path))):
+                raise
+        else:
+            array.chunk_store.erase_values([key for _, key in array.stored_chunks()])
 
 
 def _reason(failure: BaseException) -> str:

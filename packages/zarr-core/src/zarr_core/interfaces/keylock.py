@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from zarr_core.system_calls import call_after_fork
 from zarr_core.threads import acquire_interruptibly
 
 if TYPE_CHECKING:
@@ -52,5 +52,4 @@ def _after_fork() -> None:
     _entries.clear()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+call_after_fork(_after_fork)

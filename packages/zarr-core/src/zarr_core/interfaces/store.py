@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from zarr_core.errors import StoreCapabilityError, StoreReadOnlyError
 from zarr_core.interfaces.byte_reader import BufferByteReader, ByteReader
 from zarr_core.interfaces.keylock import key_lock
+from zarr_core.interfaces.keys import check_prefix
 from zarr_core.threads import concurrent_map, parallel_for
 
 if TYPE_CHECKING:
@@ -90,10 +91,9 @@ class StoreTraits(NamedTuple):
     supports_erasing : bool
         Whether keys can be removed; zip archives do not support it.
     metadata_first : bool
-        Whether the metadata document of an array must be stored before its chunks.  By default,
-        operations such as a copy store chunks first, then the metadata of their array, then of its
-        groups, so that readers see no incomplete node.  If True, metadata is stored first, for
-        groups before their members.
+        Whether metadata must be stored before chunks, that of groups before their members.  By
+        default, operations such as a copy store chunks first, then the metadata of their array,
+        then of its groups, so that readers see no incomplete node.
     supports_consolidated_metadata : bool
         Whether consolidated metadata may be stored; not in a store that versions all documents.
     batch_nbytes : int
@@ -109,9 +109,8 @@ class StoreTraits(NamedTuple):
         Where the values are, if they are files that compiled code may access.  Only for a store
         whose methods do nothing else with these files; not copied by wrappers.
     chunk_reader : callable or None
-        How arrays read chunks of one shape, for a store that keeps decoded chunks: returns a
-        ``ChunkReader`` of :mod:`zarr_core.tools` for a ``PreparedCodecChain``.  Not copied by
-        wrappers: their own methods would not be called.
+        How arrays read chunks of one shape, if the store keeps decoded chunks: from a
+        ``PreparedCodecChain`` to a ``ChunkReader``.  Not copied by wrappers.
     """
 
     supports_erasing: bool = True
@@ -134,13 +133,12 @@ READ_ONLY = (
 _BATCH = 1024  # keys of which the sizes are requested together
 
 
-class Store(ABC):
-    """A map from keys to values.
+class ReadableStore(ABC):
+    """A map from keys to values, for reading.
 
     Only "not found" means that a value is missing; every other failure raises an error.
     Methods can be called from several threads.  Stores can be pickled, or raise an error that
-    explains why not.  Stores are equal if they have the same class, :attr:`url` and
-    the ``realm`` of their :attr:`traits`; a subclass can define equality of locations differently.
+    explains why not.  Stores are equal if class, :attr:`url` and ``traits.realm`` are equal.
     """
 
     read_only: bool = False
@@ -161,46 +159,6 @@ class Store(ABC):
     traits: StoreTraits = StoreTraits()
     """What else operations must know to choose the best way; wrappers copy most of it."""
 
-    # --- opening ---
-
-    @classmethod
-    def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:
-        """Create a store from a URL or path; called by ``open("scheme://...")``.
-
-        Parameters
-        ----------
-        url : str
-            The URL, with its scheme; or the path of a file with the store's suffix.
-        read_only : bool
-            Reject changes, and create nothing.
-        **options
-            The argument ``storage_options``.
-        """
-        raise StoreCapabilityError(f"{cls.__name__} cannot be created from a URL", store=url)
-
-    @classmethod
-    def from_object(cls, place: Any, *, read_only: bool = False, **options: Any) -> Store | None:
-        """Create a store from what is not a URL; None if the store does not support it.
-
-        Parameters
-        ----------
-        place : str, tuple or object
-            The path of a file whose suffix is a name of the store, such as ``field.zip``.  By
-            default, :meth:`from_url` opens it unless it is a directory.
-            Or a store and a key: the store is one of its values, such as an archive, for reading;
-            called by ``open("s3://bucket/archive|scheme:")``, where ``scheme`` is a name of the
-            store.
-            Or an object of another library, if the store has an entry point with the name of the
-            package or module of the object's class, or of one of its bases.
-        read_only : bool
-            Reject changes, and create nothing.
-        **options
-            The argument ``storage_options``, for a path.
-        """
-        if not isinstance(place, str) or os.path.isdir(place):
-            return None
-        return cls.from_url(place, read_only=read_only, **options)
-
     @property
     def url(self) -> str:
         """The canonical URL, without credentials; for messages, tokens and equality.
@@ -209,8 +167,6 @@ class Store(ABC):
         URL of the location.
         """
         return f"{type(self).__name__.lower()}://{id(self):#x}"
-
-    # --- readable ---
 
     @abstractmethod
     def get(self, key: str) -> Buffer | None:
@@ -238,16 +194,10 @@ class Store(ABC):
 
         A part that extends beyond the end of its value is truncated.
         """
-        if self.max_concurrency is None:
+        if self.max_concurrency is None:  # for speed
             return [self._part(key, part) for key, part in key_ranges]
-        parts = [*key_ranges]
-        values: Values = [None] * len(parts)
-
-        def work(number: int) -> None:
-            values[number] = self._part(*parts[number])
-
-        parallel_for(range(len(parts)), work, True, self.max_concurrency)
-        return values
+        parts = concurrent_map(key_ranges, lambda it: self._part(*it), self.max_concurrency)
+        return [value for _, value in parts]
 
     def _part(self, key: str, part: ByteRange) -> Buffer | None:
         """Return one part; overridden by stores that need not open the value."""
@@ -302,7 +252,7 @@ class Store(ABC):
 
     def exists(self, key: str) -> bool:
         """Whether a key has a value."""
-        return self.get(key) is not None
+        return self.getsize(key) is not None
 
     def getsize(self, key: str) -> int | None:
         """Return the length of a value in bytes; None for a missing key."""
@@ -317,7 +267,40 @@ class Store(ABC):
         value = self.get(key)
         return None if value is None else blake2b(value, digest_size=16).hexdigest()
 
-    # --- writeable ---
+    # --- lifetime ---
+
+    def close(self) -> None:
+        """Finish pending writes and release resources."""
+        return
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ReadableStore) or type(self) is not type(other):
+            return NotImplemented
+        return self is other or self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        return hash(self._identity())
+
+    def _identity(self) -> Hashable:
+        """Return what distinguishes locations of stores of one class."""
+        return self.url, self.traits.realm
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.url!r}{', read_only=True' if self.read_only else ''})"
+
+    def __str__(self) -> str:
+        """Return the name for messages: the URL and, if the URL does not contain it, the server."""
+        return self.url
+
+
+class WritableStore(ReadableStore):
+    """A store whose values can be changed."""
 
     def _require_writable(self, key: str) -> None:
         """Raise an error if the store is read-only."""
@@ -408,25 +391,16 @@ class Store(ABC):
         """Remove several keys."""
         parallel_for(keys, self.erase, self.max_concurrency is not None, self.max_concurrency)
 
-    def erase_prefix(self, prefix: str) -> None:
-        """Remove every key below a prefix; the empty prefix means all keys."""
-        self._require_writable(prefix)
-        self.erase_values(list(self.list_prefix(prefix)))
+    def flush(self) -> None:
+        """Write what the store has buffered, so that other programs can read all values.
 
-    def move_prefix(self, prefix: str, target: str) -> bool:
-        """Rename all keys below a prefix in one operation, if the store supports it.
-
-        Neither prefix is empty or below the other; no key is below ``target``.
-
-        Returns
-        -------
-        bool
-            False if it is not supported and nothing was changed; the caller then copies and
-            removes the values.
+        By default nothing, because values are stored when the methods that change them return.
         """
-        return False
+        return
 
-    # --- listable ---
+
+class ListableStore(ReadableStore):
+    """A store whose keys can be listed."""
 
     @abstractmethod
     def list_prefix(self, prefix: str) -> Iterator[str]:
@@ -458,39 +432,51 @@ class Store(ABC):
                 keys.append(key)
         return keys, list(prefixes)
 
-    # --- lifetime ---
 
-    def flush(self) -> None:
-        """Write what the store has buffered, so that other programs can read all values.
+class Store(WritableStore, ListableStore):
+    """A store that can be read, written and listed, and opened by a URL.
 
-        By default nothing, because values are stored when the methods that change them return.
+    Objects may support less: see the attributes.
+    """
+
+    @classmethod
+    def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:
+        """Create a store from a URL or path; called by ``open("scheme://...")``.
+
+        Parameters
+        ----------
+        url : str
+            The URL, with its scheme; or the path of a file with the store's suffix.
+        read_only : bool
+            Reject changes, and create nothing.
+        **options
+            The argument ``storage_options``.
         """
-        return
+        raise StoreCapabilityError(f"{cls.__name__} cannot be created from a URL", store=url)
 
-    def close(self) -> None:
-        """Finish pending writes and release resources."""
-        return
+    @classmethod
+    def from_object(cls, place: Any, *, read_only: bool = False, **options: Any) -> Store | None:
+        """Create a store from what is not a URL; None if the store does not support it.
 
-    def __enter__(self) -> Self:
-        return self
+        Parameters
+        ----------
+        place : str, tuple or object
+            The path of a file with the store's suffix, such as ``field.zip``; by default,
+            :meth:`from_url` opens it unless it is a directory.  Or a store and a key: the value is
+            opened for reading, by ``open("s3://bucket/archive|scheme:")``.  Or an object of
+            another library, if the store has an entry point with the name of the package or module
+            of the object's class, or of one of its bases.
+        read_only : bool
+            Reject changes, and create nothing.
+        **options
+            The argument ``storage_options``, for a path.
+        """
+        if not isinstance(place, str) or os.path.isdir(place):
+            return None
+        return cls.from_url(place, read_only=read_only, **options)
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Store) or type(self) is not type(other):
-            return NotImplemented
-        return self is other or (self.url, self.traits.realm) == (
-            other.url,
-            other.traits.realm,
-        )
-
-    def __hash__(self) -> int:
-        return hash((type(self), self.url, self.traits.realm))
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.url!r}{', read_only=True' if self.read_only else ''})"
-
-    def __str__(self) -> str:
-        """Return the name for messages: the URL and, if the URL does not contain it, the server."""
-        return self.url
+    def erase_prefix(self, prefix: str) -> None:
+        """Remove every key below a prefix; the empty prefix means all keys."""
+        check_prefix(prefix)
+        self._require_writable(prefix)
+        self.erase_values(list(self.list_prefix(prefix)))

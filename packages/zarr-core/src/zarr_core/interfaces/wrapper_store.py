@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _KINDS: tuple[tuple[set[str], set[str]], ...] = (
     ({"get", "get_limited", "get_partial_values", "get_into", "open_value", "open_again"},
      {"exists", "getsize", "list_sizes"}),
-    ({"set", "set_values", "update", "erase", "erase_values", "erase_prefix", "move_prefix"}, set()),
+    ({"set", "set_values", "update", "erase", "erase_values", "erase_prefix"}, set()),
     ({"list_prefix", "list_dir"}, {"list_sizes"}),
 )  # fmt: skip
 # The same for a subclass of a wrapper that overrides both of them.
@@ -115,7 +115,6 @@ class WrapperStore(Store):
     erase = _forward(Store.erase)
     erase_values = _forward(Store.erase_values)
     erase_prefix = _forward(Store.erase_prefix)
-    move_prefix = _forward(Store.move_prefix)
 
     # --- listable ---
 

@@ -8,18 +8,15 @@ from __future__ import annotations
 import dataclasses
 import pickle
 from dataclasses import dataclass, field
-from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from zarr_core import strictjson
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.metadata.attributes import MetadataAttributes
-from zarr_core.metadata.encoded_members import EncodedMembers, encode_nested, joined_members
-from zarr_core.metadata.schema import Schema, core_schema
 from zarr_core.metadata.validation import ARRAY_MEMBERS, array_problems, check_array
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Mapping, Sequence
+    from collections.abc import Collection, Mapping
 
     from zarr_core.definition import JSON
     from zarr_core.location import Location
@@ -76,36 +73,34 @@ class ArrayMetadata:
     data_type_fallbacks: tuple[ExtensionDefinition, ...] = ()
     chunk_memory_layout: ExtensionDefinition | None = None
     nonstandard: tuple[str, ...] = field(default=(), repr=False, compare=False)
-    _extensions_key: tuple[bytes, bytes] | None = field(
-        default=None, init=False, repr=False, compare=False
-    )
-    _texts: _Texts | None = field(default=None, init=False, repr=False, compare=False)
+    _extensions_key: bytes | None = field(default=None, init=False, repr=False, compare=False)
+    # Whether it is what `document` of version 3 contains, except for the shape and attributes.
+    _is_as_read: bool = field(default=False, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if type(self.attributes) is not MetadataAttributes:
             object.__setattr__(self, "attributes", MetadataAttributes(self.attributes))
 
     @property
-    def extensions_key(self) -> tuple[bytes, bytes]:
-        """Keys for caches: of the chunk grid; of all other extensions with the fill value.
-
-        The second is empty if there is no key, because a configuration is not JSON.
-        """
+    def extensions_key(self) -> bytes:
+        """Key for caches: all extensions with the fill value; empty if a configuration is not JSON."""
         key = self._extensions_key
         if key is None:
             points = (
-                (self.data_type, self.chunk_key_encoding, *self.codecs),
+                (self.data_type, self.chunk_grid, self.chunk_key_encoding, *self.codecs),
                 self.storage_transformers,
                 self.data_type_fallbacks,
                 () if self.chunk_memory_layout is None else (self.chunk_memory_layout,),
             )
+            content: list[Any] = [
+                [(item.name, item.configuration, item.must_understand) for item in definitions]
+                for definitions in points
+            ]
             try:
-                key = (
-                    _key_of((self.chunk_grid,)),
-                    _key_of(*points, others=(self.fill_value, self.fill_value_undefined)),
-                )
+                # Unlike repr() and json.dumps(), it keeps the text of numbers and types of NumPy.
+                key = pickle.dumps((content, self.fill_value, self.fill_value_undefined), 4)
             except Exception:  # a configuration that is not JSON
-                key = (b"", b"")
+                key = b""
             object.__setattr__(self, "_extensions_key", key)
         return key
 
@@ -123,9 +118,10 @@ class ArrayMetadata:
         if "document" in changes:
             changes.setdefault("nonstandard", ())
         new = dataclasses.replace(self, **changes)
-        if changes.keys() <= {*_VARYING}:
+        if changes.keys() <= {"shape", "dimension_names", "attributes"}:
             object.__setattr__(new, "_extensions_key", self._extensions_key)
-            object.__setattr__(new, "_texts", self._texts)
+        if changes.keys() <= {"shape", "attributes"}:
+            object.__setattr__(new, "_is_as_read", self._is_as_read)
         return new
 
     @classmethod
@@ -180,17 +176,6 @@ class ArrayMetadata:
         """
         return self.to_stored(location, understood)[0]
 
-    def with_text(self, text: bytes) -> ArrayMetadata:
-        """Metadata as read, with the text of the document, for :meth:`to_stored`."""
-        if self._texts is not None:
-            return self
-        attributes = EncodedMembers.from_text(text, self.attributes, "attributes")
-        if attributes is None:
-            return self
-        new = self.replace()
-        object.__setattr__(new, "_texts", _Texts({}, attributes))
-        return new
-
     def to_stored(
         self, location: Location | str = "new array metadata", understood: Collection[str] = ()
     ) -> tuple[bytes, ArrayMetadata]:
@@ -199,73 +184,27 @@ class ArrayMetadata:
         Parameters and errors are those of :meth:`to_bytes`.
         """
         old = self.document or {}
-        fixed: dict[str, tuple[JSON, bytes]] = {}
-        attribute_texts = EncodedMembers(2)
-        if self._texts is not None:
-            fixed, attribute_texts = self._texts
-        if fixed:
-            members = in_order_of(old, dict.fromkeys(fixed) | _varying_members(self))
-        else:
-            members = self.to_json()
-        document = plain_members(members, {*fixed, "attributes"}, location)
-        encoded: dict[str, bytes] = {}
-        for name in members:
-            if name in fixed:
-                document[name], encoded[name] = fixed[name]
-            elif name == "attributes":
-                document[name], encoded[name] = attribute_texts.encode(
-                    self.attributes, location, "/attributes"
-                )
-            else:
-                encoded[name] = encode_nested(document[name], 1)
-        if fixed and _schema_of(*_VARYING).accepts(document) and not array_problems(document):
-            stored = self.replace(attributes=document.get("attributes", {}), document=document)
-            object.__setattr__(stored, "_extensions_key", self._extensions_key)
-        else:
-            stored = _from_v3(check_array(document, location, (*old, *understood)))
-            fixed = {
-                name: (document[name], text)
-                for name, text in encoded.items()
-                if name not in _VARYING
-            }
-        object.__setattr__(stored, "_texts", _Texts(fixed, attribute_texts))
-        return joined_members(encoded, 1), stored
-
-
-class _Texts(NamedTuple):
-    """The text of a stored document."""
-
-    fixed: dict[str, tuple[JSON, bytes]]
-    """JSON and text of the members other than ``_VARYING``; empty if not known."""
-    attributes: EncodedMembers
-
-
-def _key_of(*points: Sequence[ExtensionDefinition], others: object = None) -> bytes:
-    content: list[Any] = [
-        [(item.name, item.configuration, item.must_understand) for item in definitions]
-        for definitions in points
-    ]
-    # Unlike repr() and json.dumps(), it keeps the text of numbers and types of NumPy.
-    return pickle.dumps((content, others), 4)
-
-
-_VARYING = ("shape", "dimension_names", "attributes")
-"""The members that a change of an array usually changes."""
-
-
-@cache
-def _schema_of(*names: str) -> Schema:
-    """The schema of some fields."""
-    array: Any = core_schema("array").document
-    fields = {name: array["properties"][name] for name in names}
-    return Schema({"properties": fields, "$defs": array["$defs"]})
+        if self._is_as_read and "attributes" in old:
+            attributes: Any = strictjson.plain(
+                dict(self.attributes), location, "/attributes", depth=1
+            )
+            document = {**old, "shape": list(self.shape), "attributes": attributes}
+            are_lengths = all(type(length) is int and length >= 0 for length in self.shape)
+            if are_lengths and not array_problems(document):
+                stored = self.replace(attributes=attributes)
+                object.__setattr__(stored, "document", document)
+                return strictjson.encode(document), stored
+        document = check_array(
+            strictjson.plain(self.to_json(), location), location, (*old, *understood)
+        )
+        return strictjson.encode(document), _from_v3(document)
 
 
 def _from_v3(document: dict[str, Any]) -> ArrayMetadata:
     """Return metadata from a valid document."""
     read = ExtensionDefinition.from_json
     names = document.get("dimension_names")
-    return ArrayMetadata(
+    metadata = ArrayMetadata(
         shape=tuple(document["shape"]),
         data_type=read(document["data_type"]),
         chunk_grid=read(document["chunk_grid"]),
@@ -278,6 +217,8 @@ def _from_v3(document: dict[str, Any]) -> ArrayMetadata:
         additional_fields=additional(document, ARRAY_MEMBERS),
         document=document,
     )
+    object.__setattr__(metadata, "_is_as_read", True)
+    return metadata
 
 
 def _to_v3(metadata: ArrayMetadata) -> dict[str, JSON]:
@@ -286,7 +227,7 @@ def _to_v3(metadata: ArrayMetadata) -> dict[str, JSON]:
     members: dict[str, JSON] = {
         "zarr_format": 3,
         "node_type": "array",
-        "shape": None,
+        "shape": list(metadata.shape),
         "data_type": metadata.data_type.to_json(),
         "chunk_grid": metadata.chunk_grid.to_json(),
         "chunk_key_encoding": metadata.chunk_key_encoding.to_json(),
@@ -296,28 +237,11 @@ def _to_v3(metadata: ArrayMetadata) -> dict[str, JSON]:
     }
     if not metadata.storage_transformers and "storage_transformers" not in old:
         del members["storage_transformers"]
-    return in_order_of(old, members | _varying_members(metadata) | metadata.additional_fields)
-
-
-def _varying_members(metadata: ArrayMetadata) -> dict[str, JSON]:
-    """Return the members of the document of ``_VARYING``."""
-    names, old = metadata.dimension_names, metadata.document
-    members: dict[str, JSON] = {"shape": list(metadata.shape)}
-    if names is not None:
-        members["dimension_names"] = list(names)
+    if metadata.dimension_names is not None:
+        members["dimension_names"] = list(metadata.dimension_names)
     if metadata.attributes or not old or "attributes" in old:
         members["attributes"] = dict(metadata.attributes)
-    return members
-
-
-def plain_members(
-    members: Mapping[str, JSON], others: Container[str], location: Location | str
-) -> dict[str, JSON]:
-    """Return members in plain JSON types; the values of ``others`` are None."""
-    converted: Any = strictjson.plain(
-        {name: None if name in others else value for name, value in members.items()}, location
-    )
-    return converted  # type: ignore[no-any-return]  # an object
+    return in_order_of(old, members | metadata.additional_fields)
 
 
 def additional(document: Mapping[str, JSON], known: tuple[str, ...]) -> dict[str, JSON]:

@@ -8,19 +8,77 @@ zarr-python.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import strictjson
+from zarr_core.errors import MetadataValidationError
 from zarr_core.metadata.array import in_order_of
-from zarr_core.metadata.encoded_members import EncodedMembers, encode_nested, joined_members
-from zarr_core.metadata.validation import check_group
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from zarr_core.definition import JSON
     from zarr_core.location import Location
+
+_FEW = 16  # removed entries whose text is kept
+
+
+class EncodedMembers:
+    """The members of a JSON object with their text; a changed object encodes only what changed.
+
+    Members are recognized by their identity, so values must not be changed in place.  ``level`` is
+    the number of objects that contain the members.
+    """
+
+    __slots__ = ("_known", "level")
+
+    def __init__(self, level: int) -> None:
+        self.level = level
+        self._known: dict[str, tuple[JSON, str]] = {}
+
+    def encode(
+        self, members: Mapping[str, JSON], location: Location | str, pointer: str
+    ) -> tuple[dict[str, JSON], strictjson.EncodedText]:
+        """Return an object in plain JSON types and its text.
+
+        ``location`` and ``pointer``, the name of the document and the JSON pointer of the object, are
+        used for errors.
+
+        Raises
+        ------
+        MetadataValidationError
+            If JSON cannot represent a value.
+        """
+        known, line = self._known, "\n" + "  " * (self.level - 1)
+        entries: dict[str, tuple[JSON, str]] = {}
+        for name, value in members.items():
+            entry = known.get(name)
+            if entry is None or entry[0] is not value:
+                try:
+                    plain: Any = strictjson.plain({name: value}, location, depth=self.level - 1)
+                except MetadataValidationError:
+                    strictjson.plain(members, location, pointer)  # raises with all problems
+                    raise
+                text = strictjson.encode(plain).decode()[1:-2]  # a member with its line break
+                entry = known[name] = plain[name], text.replace("\n", line)
+            entries[name] = entry
+        if len(known) > 2 * len(entries) + _FEW:  # most were removed
+            self._known = entries
+        text = ",".join([text for _, text in entries.values()])
+        return (
+            {name: value for name, (value, _) in entries.items()},
+            strictjson.EncodedText(f"{{{text}{line}}}" if entries else "{}"),
+        )
+
+    def unknown(self, members: Mapping[str, JSON]) -> dict[str, JSON]:
+        """The members that :meth:`encode` has not encoded before."""
+        known = self._known
+        return {
+            name: value
+            for name, value in members.items()
+            if (entry := known.get(name)) is None or entry[0] is not value
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,44 +156,7 @@ class ConsolidatedMetadata:
         }
         return in_order_of(self.envelope or {}, members)
 
-    def to_stored(
-        self, document: dict[str, JSON], location: Location | str, understood: Collection[str]
-    ) -> tuple[ConsolidatedMetadata, bytes]:
-        """Return the copies as read from the document of the group, and the text of the member.
-
-        ``document`` is the document with the other members, which is validated together with the
-        entries that were not stored before.  ``location`` and ``understood`` are those of
-        :meth:`GroupMetadata.to_bytes`, as are the errors.
-        """
-        pointer = "/consolidated_metadata"
-        envelope: Any = strictjson.plain(
-            {**self.to_json(), "metadata": {}}, location, pointer, depth=1
-        )
-        known = self.texts(3)
-        new = known.unknown(self.entries)
-        try:
-            entries, text = known.encode(self.entries, location, f"{pointer}/metadata")
-            valid = {**envelope, "metadata": {path: entries[path] for path in new}}
-            check_group({**document, "consolidated_metadata": valid}, location, understood)
-        except BaseException:
-            known.clear()  # it has entries that are not valid
-            raise
-        texts = {
-            name: text if name == "metadata" else encode_nested(value, 2)
-            for name, value in envelope.items()
-        }
-        return ConsolidatedMetadata(
-            entries, {**envelope, "metadata": entries}, known
-        ), joined_members(texts, 2)
-
-    def with_text(self, text: bytes, *path: str) -> ConsolidatedMetadata:
-        """Consolidated metadata as read, with the text of its document.
-
-        ``path`` has the names that lead to the entries.
-        """
-        return replace(self, encoded=EncodedMembers.from_text(text, self.entries, *path))
-
-    def texts(self, level: int) -> EncodedMembers:
+    def encoded_at(self, level: int) -> EncodedMembers:
         """The text of entries that were written, at the nesting that a format has."""
         known = self.encoded
         return known if known is not None and known.level == level else EncodedMembers(level)

@@ -6,10 +6,10 @@ import dataclasses
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.metadata.array import additional, in_order_of, plain_members
+from zarr_core import strictjson
+from zarr_core.metadata.array import additional, in_order_of
 from zarr_core.metadata.attributes import MetadataAttributes
 from zarr_core.metadata.consolidated import ConsolidatedMetadata
-from zarr_core.metadata.encoded_members import EncodedMembers, encode_nested, joined_members
 from zarr_core.metadata.validation import GROUP_MEMBERS, check_group
 
 if TYPE_CHECKING:
@@ -43,9 +43,6 @@ class GroupMetadata:
     additional_fields: dict[str, JSON] = field(default_factory=dict)
     document: dict[str, JSON] | None = field(default=None, repr=False, compare=False)
     nonstandard: tuple[str, ...] = field(default=(), repr=False, compare=False)
-    _attribute_texts: EncodedMembers | None = field(
-        default=None, init=False, repr=False, compare=False
-    )
 
     def __post_init__(self) -> None:
         if type(self.attributes) is not MetadataAttributes:
@@ -58,9 +55,7 @@ class GroupMetadata:
         """Return a copy with other values of some fields."""
         if "document" in changes:
             changes.setdefault("nonstandard", ())
-        new = dataclasses.replace(self, **changes)
-        object.__setattr__(new, "_attribute_texts", self._attribute_texts)
-        return new
+        return dataclasses.replace(self, **changes)
 
     @classmethod
     def from_json(
@@ -88,18 +83,6 @@ class GroupMetadata:
         """
         return self.to_stored(location, understood)[0]
 
-    def with_text(self, text: bytes) -> GroupMetadata:
-        """Metadata as read, with the text of the document, for :meth:`to_stored`."""
-        if self._attribute_texts is not None:
-            return self
-        new = self.replace()
-        attributes = EncodedMembers.from_text(text, self.attributes, "attributes")
-        object.__setattr__(new, "_attribute_texts", attributes)
-        if self.consolidated is None:
-            return new
-        path = ("consolidated_metadata", "metadata")
-        return new.replace(consolidated=self.consolidated.with_text(text, *path))
-
     def to_stored(
         self, location: Location | str = "new group metadata", understood: Collection[str] = ()
     ) -> tuple[bytes, GroupMetadata]:
@@ -109,28 +92,19 @@ class GroupMetadata:
         """
         members: Any = self.to_json()
         copies, known = self.consolidated, (*(self.document or ()), *understood)
-        apart = {"attributes"} if copies is None else {"attributes", "consolidated_metadata"}
-        document = plain_members(members, apart, location)
-        texts = dict.fromkeys(members, b"")
-        attribute_texts = self._attribute_texts or EncodedMembers(2)
-        for name in members:
-            if name == "attributes":
-                document[name], texts[name] = attribute_texts.encode(
-                    self.attributes, location, "/attributes"
-                )
-            elif name not in apart:
-                texts[name] = encode_nested(document[name], 1)
         if copies is None:
-            stored = _from_v3(check_group(document, location, known))
-        else:
-            copies, text = copies.to_stored(document, location, known)
-            document["consolidated_metadata"], texts["consolidated_metadata"] = (
-                copies.envelope,
-                text,
-            )
-            stored = _from_v3(document).replace(consolidated=copies)
-        object.__setattr__(stored, "_attribute_texts", attribute_texts)
-        return joined_members(texts, 1), stored
+            document: Any = strictjson.plain(members, location)
+            return strictjson.encode(document), _from_v3(check_group(document, location, known))
+        without_entries = {**members["consolidated_metadata"], "metadata": {}}
+        document = strictjson.plain({**members, "consolidated_metadata": without_entries}, location)
+        member, encoded = document["consolidated_metadata"], copies.encoded_at(3)
+        entries, member["metadata"] = encoded.encode(
+            copies.entries, location, "/consolidated_metadata/metadata"
+        )
+        data = strictjson.encode(document)
+        member["metadata"] = entries
+        stored = _from_v3(check_group(document, location, known))
+        return data, stored.replace(consolidated=ConsolidatedMetadata(entries, member, encoded))
 
 
 def _from_v3(document: dict[str, Any]) -> GroupMetadata:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.config import config
@@ -31,7 +32,7 @@ from zarr_core.registry.resolve import require_extension
 from zarr_core.selection.parsed_selection import as_integer
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import numpy as np
 
@@ -99,13 +100,9 @@ def new_array_metadata(
         if shard is not None:
             codecs = sharded(chunk, codecs, index_location)
         grid = grid_of(chunk if shard is None else shard)
-    try:
+    with fill_value_errors(NEW_ARRAY):
         is_default = fill_value is None or fill_value is ...
         fill = data_type.default_fill_value() if is_default else data_type.cast(fill_value)
-    except (ValueError, TypeError, OverflowError) as error:
-        raise MetadataValidationError(
-            NEW_ARRAY, [ValidationProblem("/fill_value", str(error))]
-        ) from error
     document: dict[str, JSON] = {
         "zarr_format": 3,
         "node_type": "array",
@@ -123,6 +120,16 @@ def new_array_metadata(
     if fill_value is None and format_.undefined_fill_values:
         made = made.replace(fill_value_undefined=True)
     return made.replace(additional_fields=additional_fields) if additional_fields else made
+
+
+@contextmanager
+def fill_value_errors(location: Location | str) -> Iterator[None]:
+    """Raise errors about a fill value as a MetadataValidationError."""
+    try:
+        yield
+    except (ValueError, TypeError, OverflowError) as error:
+        problem = ValidationProblem("/fill_value", str(error))
+        raise MetadataValidationError(location, [problem]) from error
 
 
 def _compressors(format_: Format, arguments: Mapping[str, Any]) -> Any:

@@ -9,16 +9,21 @@ from zarr_core.engine.chain import codec_definition
 from zarr_core.errors import (
     CodecChainError,
     ExtensionConfigurationError,
-    ExtensionError,
     MetadataValidationError,
+    UnknownExtensionError,
     ZarrError,
 )
-from zarr_core.interfaces.codec import ArrayToBytesCodec, BytesToBytesCodec, Codec
+from zarr_core.interfaces.codec import (
+    ArrayToArrayCodec,
+    ArrayToBytesCodec,
+    BytesToBytesCodec,
+    Codec,
+)
 from zarr_core.normalize.definitions import parse_definition
 from zarr_core.registry.extension_names import is_provided
 from zarr_core.registry.hints import install_hint
 from zarr_core.registry.known_extensions import ARGUMENTS, NUMCODECS_IDS
-from zarr_core.registry.resolve import create_extension
+from zarr_core.registry.resolve import create_extension, find_provider
 from zarr_core.strictjson import MAX_DEPTH, plain
 from zarr_core.user_warning import warn
 
@@ -32,6 +37,9 @@ DEFAULT_COMPRESSOR = ExtensionDefinition(**ARGUMENTS["compressors"])
 SHARDING = ExtensionDefinition(**ARGUMENTS["shards"])
 TRANSPOSE = ExtensionDefinition(**ARGUMENTS["order"])
 VARIABLE_GRID = ExtensionDefinition(**ARGUMENTS["chunks"])
+
+INTERFACES = (ArrayToArrayCodec, ArrayToBytesCodec, BytesToBytesCodec)
+"""The interfaces of codecs, in the order of encoding."""
 
 
 def codec(name: str, /, **configuration: Any) -> ExtensionDefinition:
@@ -106,17 +114,15 @@ def parse_codec_chain(
     codecs = [] if is_auto(filters) else parse_codecs(filters)
     last = [] if is_auto(compressors) else parse_codecs(compressors)
     given = None if serializer is None or is_auto(serializer) else parse_codec(serializer)
-    if last and _is_instance(last[0], ArrayToBytesCodec) and (not given or given.name == "bytes"):
+    if last and codec_kind(last[0]) == 1 and (not given or given.name == "bytes"):
         pass
     elif given is not None:
         codecs.append(given)
-    elif not any(_is_instance(codec, ArrayToBytesCodec) for codec in codecs):
+    elif not any(codec_kind(codec) == 1 for codec in codecs):
         default = data_type.default_serializer()
         if default.name == "bytes" and byte_order is not None:
             default = ExtensionDefinition("bytes", {"endian": byte_order})
-        bytes_to_bytes = (
-            index for index, codec in enumerate(codecs) if _is_instance(codec, BytesToBytesCodec)
-        )
+        bytes_to_bytes = (index for index, codec in enumerate(codecs) if codec_kind(codec) == 2)
         codecs.insert(next(bytes_to_bytes, len(codecs)), default)
     if not is_auto(compressors):
         codecs += last
@@ -161,15 +167,20 @@ def _warn_uncompressed() -> None:
         )
 
 
-def _is_instance(definition: ExtensionDefinition, interface: type[Codec]) -> bool:
-    """Whether a codec has an interface; errors are reported elsewhere.
-
-    The codec is created, because one class can implement codecs of several interfaces.
-    """
+def codec_kind(definition: ExtensionDefinition) -> int | None:
+    """The position of a codec's interface in ``INTERFACES``; None for an unknown codec."""
     try:
-        return isinstance(create_extension("codec", definition, complete=False), interface)
-    except ExtensionError:
-        return False
+        provider = find_provider("codec", definition)
+        if provider is None:
+            return None
+        extension = provider.load()
+        kinds = [i for i, interface in enumerate(INTERFACES) if issubclass(extension, interface)]
+        if len(kinds) != 1:  # one class can implement several kinds
+            codec = create_extension("codec", definition, complete=False)
+            kinds = [i for i, interface in enumerate(INTERFACES) if isinstance(codec, interface)]
+    except UnknownExtensionError:
+        return None
+    return kinds[0]
 
 
 def sharded(

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.engine.resolved_metadata import resolve_cached
-from zarr_core.errors import CodecChainError, ExtensionError, UnknownExtensionError, ZarrError
-from zarr_core.interfaces.codec import ArrayToArrayCodec, ArrayToBytesCodec, BytesToBytesCodec
+from zarr_core.errors import CodecChainError, ExtensionError, ZarrError
 from zarr_core.metadata.validation import ARRAY_MEMBERS
 from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer
+from zarr_core.normalize.codecs import codec_kind
 from zarr_core.printable import shorten
-from zarr_core.registry.resolve import create_extension, find_provider, require_extension
+from zarr_core.registry.resolve import create_extension, require_extension
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 _MISSING: Any = object()
 _KINDS = ("array -> array", "array -> bytes", "bytes -> bytes")
-_INTERFACES = (ArrayToArrayCodec, ArrayToBytesCodec, BytesToBytesCodec)
 
 
 def document_of(metadata: ArrayMetadata) -> dict[str, JSON]:
@@ -72,7 +71,8 @@ class Comparison:
                     self._differ(pointer, left, right)
             elif member == "shape":
                 lengths = [b if a is None else a for a, b in zip(left, right, strict=False)]
-                if len(left) == len(right) and is_shape(lengths, right):
+                pairs = zip(lengths, right, strict=False)
+                if len(left) == len(right) and all(length in (None, a) for a, length in pairs):
                     merged[member] = lengths
                 else:
                     self._differ(pointer, left, right)
@@ -173,13 +173,6 @@ class Comparison:
         return ExtensionDefinition(one.name, merged, one.must_understand and other.must_understand)
 
 
-def is_shape(shape: Sequence[int], expected: Any) -> bool:
-    """Whether a shape has the expected lengths, of which None is any."""
-    return len(shape) == len(expected) and all(
-        length in (None, size) for size, length in zip(shape, expected, strict=True)
-    )
-
-
 def _is_fill_value(metadata: ArrayMetadata, wanted: Any, data_type: JSON) -> bool:
     """Whether the fill values have the same bytes, also if they differ in their JSON form."""
     if wanted is None and metadata.fill_value_undefined:
@@ -234,7 +227,7 @@ def split_codecs(codecs: Sequence[ExtensionDefinition]) -> list[list[ExtensionDe
     CodecChainError
         If they are not in this order, or there are several array -> bytes codecs.
     """
-    kinds = [_kind(definition) for definition in codecs]
+    kinds = [codec_kind(definition) for definition in codecs]
     known = [kind for kind in kinds if kind is not None]
     if known != sorted(known) or known.count(1) > 1:
         raise CodecChainError(
@@ -248,22 +241,6 @@ def split_codecs(codecs: Sequence[ExtensionDefinition]) -> list[list[ExtensionDe
             kind = 0 if number < of_arrays else 2
         split[kind].append(definition)
     return split
-
-
-def _kind(definition: ExtensionDefinition) -> int | None:
-    """The position of a codec's interface in ``_INTERFACES``; None for an unknown codec."""
-    try:
-        provider = find_provider("codec", definition)
-        if provider is None:
-            return None
-        extension = provider.load()
-        kinds = [i for i, interface in enumerate(_INTERFACES) if issubclass(extension, interface)]
-        if len(kinds) != 1:  # one class can implement several kinds
-            codec = create_extension("codec", definition, complete=False)
-            kinds = [i for i, interface in enumerate(_INTERFACES) if isinstance(codec, interface)]
-    except UnknownExtensionError:
-        return None
-    return kinds[0]
 
 
 def inner_codecs(definition: ExtensionDefinition, member: str) -> list[ExtensionDefinition] | None:

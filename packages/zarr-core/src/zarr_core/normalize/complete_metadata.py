@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.definition import ExtensionDefinition
-from zarr_core.errors import MetadataValidationError
 from zarr_core.interfaces.chunk_grid import ChunkGrid
 from zarr_core.metadata.attributes import check_attributes
 from zarr_core.metadata.validation import ARRAY_MEMBERS
@@ -17,6 +16,7 @@ from zarr_core.normalize.array_metadata import (
     DEFAULTS,
     NEW_ARRAY,
     add_transpose,
+    fill_value_errors,
     grid_of,
     new_array_metadata,
     parse_shape,
@@ -39,8 +39,6 @@ from zarr_core.registry.resolve import require_extension
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from zarr_core.definition import JSON
-    from zarr_core.interfaces.data_type import DataType
     from zarr_core.interfaces.format import Format
     from zarr_core.metadata.array import ArrayMetadata
 
@@ -237,7 +235,10 @@ def complete_metadata(
     merged["attributes"] = {**document.get("attributes", {}), **attributes}
     data_type, byte_order = parse_data_type(merged["dtype"] or "float64")
     if "fill_value" in document and "fill_value" not in given:
-        merged["fill_value"] = _fill_value(document["fill_value"], data_type, byte_order)
+        if (value := document["fill_value"]) is not None:
+            with fill_value_errors("metadata"):
+                value = data_type.fill_value_as_stored(value, byte_order)
+        merged["fill_value"] = value
     if {"chunk_grid", "codecs"} & document.keys():
         layout = {name: given[name] for name in LAYOUT_ARGUMENTS if name in given}
         for name in LAYOUT_ARGUMENTS[:-1]:
@@ -269,17 +270,6 @@ def _members_as_arguments(document: Mapping[str, Any]) -> dict[str, Any]:
     return arguments
 
 
-def _fill_value(value: JSON, data_type: DataType, byte_order: Any) -> Any:
-    """The fill value of a document as an argument."""
-    if value is None:
-        return None
-    try:
-        return data_type.fill_value_as_stored(value, byte_order)
-    except (ValueError, TypeError, OverflowError) as error:
-        problem = ValidationProblem("/fill_value", str(error))
-        raise MetadataValidationError("metadata", [problem]) from error
-
-
 def _check_contradictions(
     document: Mapping[str, Any], given: Mapping[str, Any], made: ArrayMetadata
 ) -> None:
@@ -287,8 +277,16 @@ def _check_contradictions(
 
     It names every contradiction, with the arguments that cause it.
     """
+    # All others are those of the document; a grid or fill value that it leaves open has a default.
+    compared = {
+        member: value
+        for member, value in document.items()
+        if value is None
+        or (member == "chunk_grid" and _grid_in(document) is None)
+        or any(name in given for name in (*_ARGUMENTS.get(f"/{member}", ()), "dtype"))
+    }
     problems = []
-    for problem in differences(made, document):
+    for problem in differences(made, compared):
         causes = ", ".join(
             f"{name}={shorten(repr(given[name]), 100)}"
             for name in _ARGUMENTS.get(first_token(problem.pointer), ())

@@ -11,12 +11,12 @@ from numpy import can_cast
 from zarr_core.cache import Cache
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.engine.chain import inner_order
-from zarr_core.errors import MetadataError, MetadataMismatchError, MetadataValidationError
+from zarr_core.errors import MetadataError, MetadataMismatchError
 from zarr_core.metadata.validation import ARRAY_MEMBERS
-from zarr_core.metadata.validation_problem import ValidationProblem
 from zarr_core.normalize.array_metadata import (
     DEFAULTS,
     NEW_ARRAY,
+    fill_value_errors,
     grid_of,
     other_members,
     parse_order,
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from zarr_core.definition import JSON
     from zarr_core.engine.stored_array import StoredArray
     from zarr_core.interfaces.data_type import DataType
+    from zarr_core.metadata.validation_problem import ValidationProblem
 
 
 # The attributes and additional fields of constraints whose other members an array has, by the
@@ -82,7 +83,7 @@ def check_array(
         except Exception:  # contains objects that cannot be pickled
             text = b""
         key = (text, content, found.shape, found.dimension_names, stored.format.name, cache_key())
-        known = _satisfied.get(key) if text and content[1] else None
+        known = _satisfied.get(key) if text and content else None
         expected = known
         if expected is None:
             expected = [] if metadata is None else [as_partial(metadata).document]
@@ -93,7 +94,7 @@ def check_array(
             problems.update(dict.fromkeys(differences(found, document)))
     if problems:
         raise MetadataMismatchError(stored.location, problems)
-    if known is None and text and content[1]:
+    if known is None and text and content:
         varying = [
             {
                 name: value
@@ -103,7 +104,7 @@ def check_array(
             for document in expected
         ]
         varying = [document for document in varying if document]
-        _satisfied.keep(key, varying, len(text) + sum(map(len, content)))
+        _satisfied.keep(key, varying, len(text) + len(content))
 
 
 def _expected_members(
@@ -155,15 +156,15 @@ def _expected_members(
 
 def _fill_value_json(value: Any, data_type: DataType, stored: StoredArray) -> JSON:
     """The JSON form of a fill value; for a stored data type that cannot have it, as a float64."""
-    try:
-        return data_type.fill_value_to_json(data_type.cast(value))
-    except (ValueError, TypeError, OverflowError) as error:
-        if data_type is stored.resolved.data_type:
-            with suppress(ValueError, TypeError, OverflowError):
-                number = parse_data_type("float64")[0]
-                return number.fill_value_to_json(number.cast(value))
-        problem = ValidationProblem("/fill_value", str(error))
-        raise MetadataValidationError("fill_value", [problem]) from error
+    with fill_value_errors("fill_value"):
+        try:
+            return data_type.fill_value_to_json(data_type.cast(value))
+        except (ValueError, TypeError, OverflowError):
+            if data_type is stored.resolved.data_type:
+                with suppress(ValueError, TypeError, OverflowError):
+                    number = parse_data_type("float64")[0]
+                    return number.fill_value_to_json(number.cast(value))
+            raise
 
 
 def _expected_layout(

@@ -21,10 +21,9 @@ from zarr_core.location import Location
 from zarr_core.metadata.validation_problem import ValidationProblem
 from zarr_core.normalize.definitions import parse_definition
 from zarr_core.registry import hints, scope
-from zarr_core.registry.discovery import ENTRY_POINTS
+from zarr_core.registry.discovery import ENTRY_POINTS, all_providers
 from zarr_core.registry.extension_names import names
 from zarr_core.registry.provider import is_fault
-from zarr_core.registry.registry import all_providers
 from zarr_core.registry.resolve import find_provider, lookup, require_extension
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Discovery of extensions: the table of the core, and the installed distributions.
+"""The providers of extensions: the table of the core, and the installed distributions.
 
 The extensions of the core are found without a scan; a test compares their table with
 ``pyproject.toml``.  The scan of the distributions imports no extension.
@@ -7,13 +7,15 @@ The extensions of the core are found without a scan; a test compares their table
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from zarr_core.config import config
-from zarr_core.registry import entry_points
+from zarr_core.registry.entry_points import entry_points
 from zarr_core.registry.extension_points import EXTENSION_POINTS
-from zarr_core.registry.provider import Provider, canonical, load
+from zarr_core.registry.provider import Provider, canonical, known
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 DISTRIBUTION = "zarr-core"
 
@@ -78,29 +80,57 @@ class Scan:
     core_version: str
 
 
-generation = 0
-"""The number of calls of :func:`refresh`."""
+def providers(extension_point: str, name: str) -> tuple[Provider, ...]:
+    """All providers of a name that are not disabled: of the core, and of others."""
+    core = core_provider(extension_point, name)
+    others = installed(extension_point).get(name, ())
+    return others if core is None else (core, *others)
+
+
+def all_providers(extension_point: str) -> list[Provider]:
+    """All providers of an extension point, without the core, by name and distribution."""
+    return [item for _, group in sorted(installed(extension_point).items()) for item in group]
+
+
+def installed(extension_point: str) -> Mapping[str, tuple[Provider, ...]]:
+    """The providers of an extension point by name, without the core and what is disabled."""
+    disabled = config.settings.disabled_plugins
+    if "*" in disabled:
+        return {}
+    found = scan().providers.get(extension_point, {})
+    if not disabled:
+        return found
+    used = {
+        name: tuple(item for item in group if not is_disabled(item.distribution))
+        for name, group in found.items()
+    }
+    return {name: group for name, group in used.items() if group}
+
+
+def is_disabled(distribution: str) -> bool:
+    """Whether the settings disable a distribution."""
+    disabled = config.settings.disabled_plugins
+    return bool(disabled) and (
+        "*" in disabled or canonical(distribution) in map(canonical, disabled)
+    )
 
 
 def scan() -> Scan:
     """The installed extensions, cached until :func:`refresh`."""
-    return _scan_entry_points(generation)
+    found: Scan | None = known.get("scan")
+    return known.keep("scan", _scan()) if found is None else found
 
 
 def refresh() -> None:
     """Discard the scan after a distribution was installed or removed at run time."""
-    global generation
-    generation += 1
-    load.cache_clear()
-    entry_points.entry_points.cache_clear()
+    known.clear()
     config.invalidate_caches()
 
 
-@lru_cache(maxsize=1)
-def _scan_entry_points(_generation: int) -> Scan:
+def _scan() -> Scan:
     sets: dict[str, dict[str, set[Provider]]] = {}
     core_version = ""
-    points = entry_points.entry_points("zarr_core.")
+    points = entry_points("zarr_core.")
     versions = {it.distribution: _number(it.name) for it in points if it.group == _VERSION_GROUP}
     for group, name, target, distribution, version in points:
         if canonical(distribution) == DISTRIBUTION:

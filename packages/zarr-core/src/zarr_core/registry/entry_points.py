@@ -10,11 +10,10 @@ import os
 import re
 import sys
 from contextlib import suppress
-from functools import cache
 from itertools import chain, takewhile
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from zarr_core.registry.provider import canonical
+from zarr_core.registry.provider import canonical, known
 from zarr_core.user_warning import warn
 
 if TYPE_CHECKING:
@@ -31,13 +30,18 @@ class EntryPoint(NamedTuple):
     version: str
 
 
-@cache  # cleared when distributions are installed at run time
 def entry_points(group_prefix: str) -> tuple[EntryPoint, ...]:
     """The entry points of all groups with a prefix such as ``"zarr_core."``; imports nothing.
 
     A distribution hides those of the same name in later folders of ``sys.path``.  A warning
     reports a damaged one, which is ignored and hides no other.
     """
+    if (points := known.get(key := ("entry points", group_prefix))) is None:
+        points = known.keep(key, _read(group_prefix))
+    return cast("tuple[EntryPoint, ...]", points)
+
+
+def _read(group_prefix: str) -> tuple[EntryPoint, ...]:
     by_name: dict[str, list[EntryPoint]] = {}
     for location, name, version, text in distributions(group_prefix):
         try:

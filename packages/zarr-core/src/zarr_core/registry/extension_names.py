@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import sys
-from functools import lru_cache
 from typing import Any
 
 from zarr_core.config import config
 from zarr_core.errors import ExtensionLoadError, UnknownExtensionError
 from zarr_core.registry import discovery, scope
-from zarr_core.registry.provider import Provider
-from zarr_core.registry.registry import all_providers, providers
+from zarr_core.registry.provider import Provider, known
 
 
 def names(extension_point: str) -> list[str]:
     """The names of an extension point that can be used, without families."""
     overrides = scope.current().get(extension_point, {})
-    others = (item.name for item in all_providers(extension_point) if not item.alternative)
-    return sorted({*overrides, *discovery.ENTRY_POINTS.get(extension_point, {}), *others})
+    others = discovery.installed(extension_point)
+    used = (name for name, group in others.items() if not all(it.alternative for it in group))
+    return sorted({*overrides, *discovery.ENTRY_POINTS.get(extension_point, {}), *used})
 
 
 def is_provided(extension_point: str, name: str) -> bool:
     """Whether :func:`names` includes a name."""
     if (extension_point, name) in scope.current_overrides.get()[0]:
         return True
-    if name in discovery.ENTRY_POINTS.get(extension_point, {}):
-        return True
-    return any(not item.alternative for item in providers(extension_point, name))
+    return any(not item.alternative for item in discovery.providers(extension_point, name))
 
 
 def name_of(extension_point: str, cls: type[Any]) -> str:
@@ -42,17 +39,16 @@ def name_of(extension_point: str, cls: type[Any]) -> str:
     for name, override in scope.current().get(extension_point, {}).items():
         if override is cls:
             return name
-    key: Any = cls  # a class is hashable, but mypy does not know it
-    return _search(extension_point, key, config.version)
+    key = ("name of", extension_point, cls, config.version)
+    return str(known.get(key) or known.keep(key, _search(extension_point, cls)))
 
 
-@lru_cache(maxsize=256)
-def _search(extension_point: str, cls: Any, _version: int) -> str:
+def _search(extension_point: str, cls: type[Any]) -> str:
     target = f"{cls.__module__}:{cls.__qualname__}"
     core = discovery.ENTRY_POINTS.get(extension_point, {}).items()
     usable = [
         *(Provider(extension_point, *item, discovery.DISTRIBUTION) for item in core),
-        *sorted(all_providers(extension_point), key=lambda item: bool(item.alternative)),
+        *sorted(discovery.all_providers(extension_point), key=lambda item: bool(item.alternative)),
     ]
     for provider in usable:
         if provider.target.partition("[")[0].strip() == target:

@@ -6,13 +6,17 @@ extension points of this library; ``chunk_memory_layout`` is one of the draft of
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from functools import cache
 from importlib import import_module
+from inspect import get_annotations, getattr_static
 from reprlib import repr as short
 from typing import Any, Literal
 
 from zarr_core.interfaces import INTERFACE_VERSION, OLDEST_INTERFACE_VERSION
+
+_KINDS = {"bool": bool, "int": int, "str": str, "tuple": tuple}
+_ATTRIBUTE = re.compile(r"(ClassVar\[)?(bool|int|str|tuple)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,8 @@ class ExtensionPoint:
 
     def interface_class(self) -> type[Any]:
         """Import and return the interface."""
-        return _imported(self.interface) if self.interface else object
+        module, _, name = self.interface.partition(":")
+        return getattr(import_module(module), name) if module else object
 
     def problem(self, found: object) -> str:
         """Why an object is not a valid extension; empty if it is."""
@@ -53,21 +58,20 @@ class ExtensionPoint:
             return f"{shown} is not a class derived from {interface.__name__}"
         if missing := sorted(getattr(found, "__abstractmethods__", ())):
             return f"{found.__qualname__} does not define {', '.join(missing)}"
-        declared: dict[str, str] = getattr(interface, "__annotations__", {})
-        if unset := [
-            name
-            for name, kind in declared.items()
-            if str(kind).startswith("ClassVar") and not hasattr(found, name)
-        ]:
+        unset: list[str] = []
+        for base in interface.__mro__:
+            for name, declared in get_annotations(base).items():
+                value, kind = getattr_static(found, name, unset), _ATTRIBUTE.match(declared)
+                if value is unset:
+                    unset += [name] if declared.startswith("ClassVar") else []
+                elif kind and not isinstance(value, _KINDS[kind[2]]):
+                    is_optional = value is None and "None" in declared
+                    if not is_optional and not hasattr(value, "__get__"):
+                        wanted = declared[len(kind[1] or "") : -1 if kind[1] else None]
+                        return f"{found.__qualname__}.{name} must be {wanted}, not {short(value)}"
+        if unset:
             return f"{found.__qualname__} does not define the class attributes {', '.join(unset)}"
         return ""
-
-
-@cache
-def _imported(interface: str) -> type[Any]:
-    module, _, name = interface.partition(":")
-    found: type[Any] = getattr(import_module(module), name)
-    return found
 
 
 def version_problem(version: object, distribution: str) -> tuple[str, str] | None:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
-from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from zarr_core.config import config
 from zarr_core.errors import UnknownExtensionError
 from zarr_core.registry import discovery, hooks
+from zarr_core.registry.discovery import is_disabled, providers
 from zarr_core.registry.entry_points import entry_points
 from zarr_core.registry.extension_names import names
 from zarr_core.registry.extension_points import get_extension_point
 from zarr_core.registry.known_extensions import EXTENSIONS, EXTRAS
-from zarr_core.registry.registry import is_disabled, providers
 
 if TYPE_CHECKING:
     from zarr_core.location import Location
@@ -107,35 +106,21 @@ def install_hint(extension_point: str, name: str) -> str:
     )
 
 
-@cache
-def _published() -> dict[str, dict[str, str]]:
-    """For distributions of others, the names of their extensions for zarr-python and numcodecs."""
+def _for_other_library(extension_point: str, name: str) -> str:
+    """How to use an installed or published extension for zarr-python or numcodecs; else empty."""
     import tomllib  # seldom needed
     from importlib.resources import files
 
-    return tomllib.loads(files(__package__).joinpath("published_extensions.toml").read_text())
-
-
-@lru_cache(maxsize=1)
-def _for_zarr_python(_generation: int) -> dict[tuple[str, str], str]:
-    """The distributions that provide extensions for zarr-python, by entry-point group and name."""
-    found: dict[tuple[str, str], str] = {}
-    for point in entry_points("zarr."):
-        group, name = point.group, point.name
-        if group.startswith("zarr.codecs."):  # the name of the codec is a part of the group
-            group, name = "zarr.codecs", group.removeprefix("zarr.codecs.")
-        found.setdefault((group, name), f"{point.distribution} {point.version}")
-    return found
-
-
-def _for_other_library(extension_point: str, name: str) -> str:
-    """How to use an installed or published extension for zarr-python or numcodecs; else empty."""
+    # zarr-python also reads groups with the name of the codec, such as "zarr.codecs.gzip".
     group = f"zarr.{extension_point.replace('codec', 'codecs')}"
-    if provider := _for_zarr_python(discovery.generation).get((group, name)):
-        return f"{provider} provides it for zarr-python; to use it: pip install zarr-bridge"
+    for point in entry_points("zarr."):
+        if (point.group, point.name) == (group, name) or point.group == f"{group}.{name}":
+            provider = f"{point.distribution} {point.version}"
+            return f"{provider} provides it for zarr-python; to use it: pip install zarr-bridge"
     plain = name.removeprefix("numcodecs.")
     library, needed = ("zarr", " zarr-bridge") if plain == name else ("numcodecs", "")
-    for distribution, kinds in _published().items():
+    published = tomllib.loads(files(__package__).joinpath("published_extensions.toml").read_text())
+    for distribution, kinds in published.items():
         if plain in kinds.get(f"{library}.{extension_point}", "").split():
             return f"A package with it has been published: pip install {distribution}{needed}"
     return ""

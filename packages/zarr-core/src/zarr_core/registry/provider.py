@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache, reduce
+from functools import reduce
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from zarr_core.cache import Cache
 from zarr_core.errors import ExtensionLoadError
 from zarr_core.registry.extension_points import EXTENSION_POINTS, version_problem
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +89,32 @@ class Provider:
         """
         return load(self)
 
-    def failure(self, reason: str) -> ExtensionLoadError:
-        """The error for an extension that cannot be used."""
-        return ExtensionLoadError(self.extension_point, self.name, self.target, self.origin, reason)
+    def failure(
+        self, reason: str, event: str = "failed when it was called", remedy: str = ""
+    ) -> ExtensionLoadError:
+        """The error for an extension that cannot be used, with how to go on without it."""
+        if not remedy and self.extension_point == "hooks":
+            disable = f"zarr_core.config.set(disabled_plugins={{{self.distribution!r}}})"
+            if self.distribution == "this process":
+                disable = "zarr_core.unregister_hooks"
+            remedy = f"Repair it, or disable it: {disable}"
+        remedy = remedy or "Repair, upgrade or remove that distribution"
+        point, name, target = self.extension_point, self.name, self.target
+        return ExtensionLoadError(point, name, target, self.origin, reason, remedy, event)
 
 
 # Cleared when distributions are installed at run time; errors are not cached.
-@lru_cache(maxsize=1024)
+known: Cache[Hashable, Any] = Cache(4096)
+"""What is known of extensions: entry points, classes, schemas.  Discarded by ``refresh``."""
+
+
 def load(provider: Provider) -> Any:
     """As :meth:`Provider.load`."""
+    extension = known.get(provider)
+    return known.keep(provider, _load(provider)) if extension is None else extension
+
+
+def _load(provider: Provider) -> Any:
     _check_version(provider, provider.interface_version)
     point = EXTENSION_POINTS[provider.extension_point]
     try:
@@ -112,17 +133,17 @@ def load(provider: Provider) -> Any:
     # Not only Exception: sys.exit() in a plugin must not end the program, and
     # a panic in a module written in Rust derives from BaseException.
     except BaseException as error:
-        raise provider.failure(_reason(provider, error)) from error
+        raise provider.failure(_reason(provider, error), "failed to load") from error
     _check_version(provider, version)
     if problem:
-        raise provider.failure(problem)
+        raise provider.failure(problem, "failed to load")
     return extension
 
 
 def _check_version(provider: Provider, version: object) -> None:
     if problem := version_problem(version, provider.distribution):
-        point, name, target = provider.extension_point, provider.name, provider.target
-        raise ExtensionLoadError(point, name, target, provider.origin, *problem)
+        reason, remedy = problem
+        raise provider.failure(reason, "failed to load", remedy)
 
 
 def _import(module: str, attributes: Any) -> Any:

@@ -21,9 +21,9 @@ from zarr_core.location import NO_LOCATION, Location
 from zarr_core.metadata.validation_problem import ValidationProblem
 from zarr_core.printable import quoted
 from zarr_core.registry import discovery, hints, hooks, schemas, scope
+from zarr_core.registry.discovery import is_disabled, providers
 from zarr_core.registry.extension_points import get_extension_point
-from zarr_core.registry.provider import canonical, is_fault, load
-from zarr_core.registry.registry import is_disabled, providers
+from zarr_core.registry.provider import canonical, is_fault, known, load
 from zarr_core.user_warning import warn_once
 
 if TYPE_CHECKING:
@@ -61,17 +61,12 @@ def lookup(
     extension_point: str, definition: ExtensionDefinition, location: Location = NO_LOCATION
 ) -> Provider | None:
     """The provider for a definition, or None if it is unknown; steps 1 to 5."""
-    global _known
     name = definition.name
-    key = extension_point, name
-    if provider := scope.current_overrides.get()[0].get(key):  # 1. overrides
+    if provider := scope.current_overrides.get()[0].get((extension_point, name)):  # 1. overrides
         return provider
-    version, known = _known
-    if version != config.version:
-        known = {}
-        _known = (config.version, known)
-    if provider := known.get(key):
-        return provider
+    kept: Provider | None = known.get(key := (extension_point, name, config.version))
+    if kept:
+        return kept
     if choice := config.settings.providers.get(f"{extension_point}.{name}"):  # 2. the settings
         usable = _selected(extension_point, definition, choice, location)
     elif core := discovery.core_provider(extension_point, name):  # 3. the core
@@ -85,11 +80,9 @@ def lookup(
             usable = [one] if one else usable
     if len(usable) > 1:
         raise ExtensionConflictError(extension_point, name, map(str, usable))
-    if not usable:
-        return None
-    if usable[0].extension is None:  # a hook can supply another class for another configuration
-        known[key] = usable[0]
-    return usable[0]
+    if usable and usable[0].extension is None:  # hooks supply classes for one configuration
+        known.keep(key, usable[0])
+    return usable[0] if usable else None
 
 
 def _supplied(extension_point: str, definition: ExtensionDefinition) -> list[Provider]:
@@ -102,11 +95,14 @@ def _selected(
 ) -> list[Provider]:
     """The providers that the settings select; UnknownExtensionError if there are none."""
     name = definition.name
-    usable = [*providers(extension_point, name)]
-    if not any(canonical(item.choice) == canonical(choice) for item in usable):
-        usable += _supplied(extension_point, definition)
-    if selected := [item for item in usable if canonical(item.choice) == canonical(choice)]:
-        return selected
+    usable: list[Provider] = []
+    for find in (
+        lambda: providers(extension_point, name),
+        lambda: _supplied(extension_point, definition),
+    ):
+        usable += find()
+        if selected := [item for item in usable if canonical(item.choice) == canonical(choice)]:
+            return selected
     choices = ", ".join(dict.fromkeys(item.choice for item in usable))
     raise UnknownExtensionError(
         extension_point,
@@ -178,21 +174,16 @@ def create_extension(
     token = _enclosing.set((location, complete))
     try:
         made = extension.from_definition(definition)
-    except ExtensionConfigurationError as error:
+    except (ExtensionConfigurationError, UnknownExtensionError) as error:
         if error.location:  # from an inner extension
             raise
+        inner = (error.extension_point, error.extension_name)
+        if isinstance(error, UnknownExtensionError):
+            raise UnknownExtensionError(*inner, location, error.known, error.hint) from error
         problems = [problem.below(pointer) for problem in error.problems]
-        if (error.extension_point, error.extension_name) == (extension_point, definition.name):
+        if inner == (extension_point, definition.name):
             raise _invalid(provider, location, problems) from error
-        raise ExtensionConfigurationError(
-            error.extension_point, error.extension_name, location, problems
-        ) from error
-    except UnknownExtensionError as error:
-        if error.location:  # from an inner extension
-            raise
-        raise UnknownExtensionError(
-            error.extension_point, error.extension_name, location, error.known, error.hint
-        ) from error
+        raise ExtensionConfigurationError(*inner, location, problems) from error
     except ExtensionError:
         raise
     except BaseException as error:
@@ -210,7 +201,8 @@ def create_extension(
         raise provider.failure(
             f"from_definition returned {made!r}, which is not a {extension_point}"
         )
-    hooks.extension_used(location, extension_point, definition.name, provider)
+    if hooks.active():
+        hooks.extension_used(location, extension_point, definition.name, provider)
     return made
 
 
@@ -286,9 +278,6 @@ def create_data_type(
 _enclosing: ContextVar[tuple[Location, bool]] = ContextVar(
     "zarr_core_definition", default=(NO_LOCATION, True)
 )
-
-# The providers of names that need no hook, for one version of the settings.
-_known: tuple[int, dict[tuple[str, str], Provider]] = (-1, {})
 
 
 def reason(error: BaseException) -> str:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import dataclasses
 import os.path  # not pathlib, which takes milliseconds to import
 from contextlib import suppress
-from functools import lru_cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 from zipimport import zipimporter
@@ -20,6 +19,7 @@ from zarr_core import strictjson
 from zarr_core.errors import ZarrError
 from zarr_core.metadata.schema import InvalidSchemaError, Schema
 from zarr_core.registry import discovery
+from zarr_core.registry.provider import known
 from zarr_core.user_warning import warn
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def problems(
     ``pointer`` is the JSON pointer of the definition in its metadata document.  With ``complete``
     False, required members can be missing.  Raises ExtensionLoadError if the schema is invalid.
     """
-    schema = _schema(provider, complete, discovery.generation)
+    schema = schema_of(provider, complete)
     if schema is None:
         return []
     try:
@@ -74,11 +74,12 @@ def schema_of(provider: Provider, complete: bool = True) -> Schema | None:
 
     With ``complete`` False, no member is required.  Raises ExtensionLoadError if it is invalid.
     """
-    return _schema(provider, complete, discovery.generation)
+    if (schema := known.get(key := ("schema", provider, complete))) is None:
+        schema = known.keep(key, _read(provider, complete) or False)
+    return schema or None
 
 
-@lru_cache(maxsize=1024)
-def _schema(provider: Provider, complete: bool, _generation: int) -> Schema | None:
+def _read(provider: Provider, complete: bool) -> Schema | None:
     try:
         if (found := _content(provider)) is None:
             return None
@@ -184,4 +185,5 @@ def _references(schema: JSON) -> Iterator[str]:
 
 
 def _broken(provider: Provider, reason: str) -> ZarrError:
-    return provider.failure(f"its schema {schema_file(provider)} cannot be used: {reason}")
+    file = schema_file(provider)
+    return provider.failure(f"its schema {file} cannot be used: {reason}", "failed to load")

@@ -12,6 +12,7 @@ import re
 import stat
 import time
 from contextlib import nullcontext, suppress
+from functools import cached_property
 from math import inf
 from pathlib import PurePath
 from time import monotonic
@@ -101,15 +102,11 @@ class LocalStore(Store):
         self.read_only = read_only
         self._fsync = fsync
         self._follow_links = follow_links
-        if type(self) is LocalStore:  # a subclass may do more with files
-            # Compiled code does not synchronize files with the disk.
-            layout = FileLayout(self.path, follow_links, not (read_only or fsync))
-            self.traits = StoreTraits(files=layout)
         self._root = f"{self.path.replace(os.sep, '/').rstrip('/')}/"
         # Prefixes that were inside -> until when (time.monotonic) many small chunks rely on it.
         self._inside_until: dict[str, float] = {} if system_calls.IS_WINDOWS else {"": inf}
         self._folds_case: bool | None = None
-        self._hidden: set[str] = set()  # links that a warning has named
+        self._warns_of_links = True
         # For speed: access() with the final separator is True for directories only.
         if not os.access(self._root, os.F_OK) and os.path.lexists(self.path):
             with suppress(OSError):  # reported by the first operation
@@ -141,6 +138,14 @@ class LocalStore(Store):
     @property
     def url(self) -> str:
         return url_from_path(self.path)
+
+    @cached_property
+    def traits(self) -> StoreTraits:  # type: ignore[override]  # can be set
+        if type(self) is not LocalStore:  # a subclass may do more with files
+            return StoreTraits()
+        # Compiled code does not synchronize files with the disk.
+        layout = FileLayout(self.path, self._follow_links, not (self.read_only or self._fsync))
+        return StoreTraits(files=layout)
 
     # --- readable ---
 
@@ -309,6 +314,10 @@ class LocalStore(Store):
             local_files.remove_empty_directories(os.path.dirname(path), self._root)
 
     def move_prefix(self, prefix: str, target: str) -> bool:
+        """Rename the directory of all keys below a prefix; return whether it was possible.
+
+        Neither prefix is empty or below the other; no key is below ``target``.
+        """
         old, new = (self._path_to_change(check_prefix(name)[:-1]) for name in (prefix, target))
         try:
             moved = local_files.move_tree(old, new)
@@ -339,23 +348,19 @@ class LocalStore(Store):
         return self._walk(prefix)
 
     def _walk(self, prefix: str) -> Iterator[str]:
-        hidden: list[str] = []
         stack = [prefix]
         while stack:
-            keys, prefixes = self._scan(stack.pop(), hidden)
+            keys, prefixes = self._scan(stack.pop())
             yield from keys
             stack += prefixes
-        self._warn_of_hidden(hidden)
 
     def list_dir(self, prefix: str) -> Listing:
         self._check_inside(check_prefix(prefix))
-        hidden: list[str] = []
-        listing = self._scan(prefix, hidden)
-        self._warn_of_hidden(hidden)
-        return listing
+        return self._scan(prefix)
 
-    def _scan(self, prefix: str, hidden: list[str]) -> Listing:
-        """The keys and prefixes directly below a prefix; adds links to other directories."""
+    def _scan(self, prefix: str) -> Listing:
+        """The keys and prefixes directly below a prefix; warns once of links to other directories."""
+        hidden: list[str] = []
         keys: list[str] = []
         prefixes: list[str] = []
         try:
@@ -380,19 +385,14 @@ class LocalStore(Store):
             pass  # missing, or removed meanwhile
         except OSError as error:
             raise self._list_error(prefix, error) from error
+        if hidden and self._warns_of_links:
+            self._warns_of_links = False
+            more = f" and {len(hidden) - _SHOWN} more" if len(hidden) > _SHOWN else ""
+            warn(
+                f"{self}: the contents of symbolic links to directories outside of the store are "
+                f"hidden: {', '.join(map(quoted, hidden[:_SHOWN]))}{more}. {_FOLLOW}"
+            )
         return keys, prefixes
-
-    def _warn_of_hidden(self, links: list[str]) -> None:
-        """Warn once of links to directories, whose contents a listing does not have."""
-        new = [link for link in links if link not in self._hidden]
-        if not new:
-            return
-        self._hidden.update(new)
-        more = f" and {len(new) - _SHOWN} more" if len(new) > _SHOWN else ""
-        warn(
-            f"{self}: the contents of symbolic links to directories outside of the store are "
-            f"hidden: {', '.join(map(quoted, new[:_SHOWN]))}{more}. {_FOLLOW}"
-        )
 
     # --- the object ---
 

@@ -575,5 +575,4 @@ def _after_fork() -> None:
     _process = os.getpid()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+system_calls.call_after_fork(_after_fork)

@@ -14,11 +14,10 @@ from zarr_core.interfaces.keys import check_key, check_prefix, only_keys
 from zarr_core.interfaces.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from typing import Self
 
-    from zarr_core.interfaces.byte_reader import ByteRange
-    from zarr_core.interfaces.store import Buffers, Values
+    from zarr_core.interfaces.store import Buffers
 
 __all__ = ["MappingStore"]
 
@@ -82,20 +81,6 @@ class MappingStore(Store):
             return value
         return self._as_bytes(key, value)
 
-    def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
-        if self.max_concurrency is not None:
-            return super().get_partial_values(key_ranges)
-        values: Values = []
-        for key, (start, length) in key_ranges:
-            value = self.get(key)
-            if value is None:
-                values.append(None)
-                continue
-            if start < 0:
-                start = max(0, len(value) + start)
-            values.append(memoryview(value)[start : None if length is None else start + length])
-        return values
-
     def exists(self, key: str) -> bool:
         check_key(key)
         try:
@@ -129,11 +114,6 @@ class MappingStore(Store):
             raise StoreError(
                 f"the mapping did not remove the key: {_describe(error)}", store=self, key=key
             ) from error
-
-    def erase_prefix(self, prefix: str) -> None:
-        check_prefix(prefix)
-        self._require_writable(prefix)
-        super().erase_prefix(prefix)
 
     # --- listable ---
 

@@ -78,9 +78,9 @@ def read_array(document: JSON, location: Location, scalar: str = SCALAR) -> Arra
     MetadataError
         If it is invalid.
     """
-    found = validate_document(document, "draft-2021.array", location, ignore_unknown=True)
+    checked = validate_document(document, "draft-2021.array", location, ignore_unknown=True)
     try:
-        return _read(found, scalar)
+        return _read(checked, scalar)
     except MetadataValidationError as error:
         raise add_location(error, location, _place) from error
 
@@ -91,7 +91,7 @@ def _read(document: dict[str, Any], scalar: str) -> ArrayMetadata:
     filters = _filters(attributes)
     compressor, unknown = _read_compressor(document.get("compressor"))
     dtype = _read_data_type(document["data_type"], object_codec(filters, compressor))
-    found = read_chain(dtype, document["chunk_memory_layout"], len(shape), filters, compressor)
+    chain = read_chain(dtype, document["chunk_memory_layout"], len(shape), filters, compressor)
     stored = chunks.read_chunks(document, scalar, pad=True)
     fill_value, undefined = fill_from_v2(document["fill_value"], dtype)
     if filters is not None:
@@ -101,7 +101,7 @@ def _read(document: dict[str, Any], scalar: str) -> ArrayMetadata:
         data_type=dtype.data_type,
         chunk_grid=stored.grid,
         chunk_key_encoding=stored.key_encoding,
-        codecs=stored.shard([*found, *unknown]),
+        codecs=stored.shard([*chain, *unknown]),
         fill_value=fill_value,
         storage_transformers=stored.transformers,
         attributes=attributes,
@@ -150,13 +150,13 @@ def _read_data_type(value: Any, codec: str | None) -> Dtype:
     """Read a data type; the URI of an extension is ignored, as in those libraries."""
     if not isinstance(value, dict):
         return read_dtype(_SHORT.get(value, value), "/data_type")
-    found = value["type"]
+    typestr = value["type"]
     # NumPy's fields for raw bytes.
-    if isinstance(found, list) and len(found) == 1 and isinstance(found[0], list):
-        name, *inner = found[0]
+    if isinstance(typestr, list) and len(typestr) == 1 and isinstance(typestr[0], list):
+        name, *inner = typestr[0]
         if name == "" and len(inner) == 1 and str(inner[0]).startswith("|V"):
-            found = inner[0]
-    return read_dtype(found, "/data_type/type", codec)
+            typestr = inner[0]
+    return read_dtype(typestr, "/data_type/type", codec)
 
 
 def _place(pointer: str) -> str:
@@ -248,8 +248,8 @@ def _chain(metadata: ArrayMetadata) -> tuple[str, list[JSON], JSON]:
         last = inner.codecs[-1]
         own = {"codec": last.name, "configuration": dict(last.configuration)}
         inner = inner.replace(codecs=inner.codecs[:-1])
-    order, found, compressor = write_chain(inner)
-    filters = found or []
+    order, written, compressor = write_chain(inner)
+    filters = written or []
     if compressor is not None:
         name = str(compressor["id"])
         if own is not None or name not in codecs.IN_DIALECT:

@@ -63,9 +63,9 @@ def read_array(
     MetadataError
         If it is invalid, or has unknown members.
     """
-    found = validate_document(document, "draft.array", location, ignore_unknown=ignore_unknown)
+    checked = validate_document(document, "draft.array", location, ignore_unknown=ignore_unknown)
     try:
-        return _read(found)
+        return _read(checked)
     except MetadataValidationError as error:
         raise add_location(error, location) from error
 
@@ -168,12 +168,12 @@ def _write_elements(metadata: ArrayMetadata) -> Mapping[str, JSON]:
         if not (in_type and codec.name == V2_FILTERS and not codec.configuration.get("codecs"))
     ]
     try:
-        found = codecs.write_codecs(rest, endian=not in_type)
+        definitions = codecs.write_codecs(rest, endian=not in_type)
     except MetadataValidationError as error:
         problems += error.problems
     else:
-        if found:
-            written["codecs"] = found
+        if definitions:
+            written["codecs"] = definitions
     if problems:
         raise MetadataValidationError("", problems)
     return written

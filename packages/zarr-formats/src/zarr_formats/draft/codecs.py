@@ -81,12 +81,12 @@ def read_codecs(
     In the text, a codec for bytes can follow a codec for arrays: elements become bytes in
     C order.  Version 3 requires the codec ``bytes``, which is inserted there.
     """
-    found: list[ExtensionDefinition] = []
+    definitions: list[ExtensionDefinition] = []
     for number, item in enumerate(codecs):
         configuration = item.get("configuration", {})
         name = known(item["type"], IN_TEXT)
         if name == "endian":
-            found.append(ExtensionDefinition(_BYTES, configuration))
+            definitions.append(ExtensionDefinition(_BYTES, configuration))
             serialised = True
             continue
         definition = ExtensionDefinition(name or item["type"], configuration)
@@ -98,10 +98,10 @@ def read_codecs(
         if kind is ArrayToBytesCodec:
             serialised = True
         elif kind is None and not serialised:
-            found.append(_bytes(byte_order))
+            definitions.append(_bytes(byte_order))
             serialised = True
-        found.append(definition)
-    return found if serialised else [*found, _bytes(byte_order)]
+        definitions.append(definition)
+    return definitions if serialised else [*definitions, _bytes(byte_order)]
 
 
 def write_codecs(codecs: Iterable[tuple[int, ExtensionDefinition]], *, endian: bool) -> list[JSON]:

@@ -71,7 +71,7 @@ class DraftType:
     @property
     def nearest(self) -> Dtype | None:
         """The first known data type of this one and its fallbacks."""
-        known = (found.dtype for found in (self, *self.fallbacks))
+        known = (candidate.dtype for candidate in (self, *self.fallbacks))
         return next((dtype for dtype in known if dtype is not None), None)
 
 
@@ -84,15 +84,15 @@ def read_data_type(value: Any, pointer: str = "/data_type") -> DraftType:
         If a known extension does not define the type; ``location`` is empty.
     """
     if isinstance(value, str):
-        found = _read_name(value, pointer)
+        named = _read_name(value, pointer)
         # Data types of extensions are objects; only as a fallback an unknown name is ignored.
-        if pointer == "/data_type" and found.dtype is None and core_name(found.data_type) is None:
+        if pointer == "/data_type" and named.dtype is None and core_name(named.data_type) is None:
             raise metadata_error(
                 pointer,
                 f"{value!r} is not a data type of the draft; that of an extension is an object "
                 'with "extension" and "type"',
             )
-        return found
+        return named
     given = value.get("fallback", [])
     fallbacks = tuple(
         read_data_type(item, f"{pointer}/fallback/{number}")
@@ -244,11 +244,11 @@ def _as_type(dtype: JSON) -> JSON:
 
 def _fallbacks(dtype: JSON) -> tuple[ExtensionDefinition, ...]:
     """Text: "if there is no more specific fallback available, a raw number of bytes"."""
-    found = read_dtype(dtype)
-    if found.kind in "mM" and found.byte_order == "little":
+    converted = read_dtype(dtype)
+    if converted.kind in "mM" and converted.byte_order == "little":
         return (ExtensionDefinition("int64"),)
-    assert found.item_size is not None, "only types of fixed size are written"
-    return (ExtensionDefinition(f"r{8 * found.item_size}"),)
+    assert converted.item_size is not None, "only types of fixed size are written"
+    return (ExtensionDefinition(f"r{8 * converted.item_size}"),)
 
 
 def _little(data_type: ExtensionDefinition) -> JSON:

@@ -93,14 +93,14 @@ def read_entry_point(store: Store) -> EntryPoint | None:
         return None
     location = Location(store, key=KEY)
     try:
-        found = _parse(data)
+        entry = _parse(data)
     except MetadataError as error:
         raise type(error)(location, error.problems) from None
-    if found is not None:
-        found = _with_encoding(found, location)
-        if found.extensions:
-            _understand(found, location)
-    return found
+    if entry is not None:
+        entry = _with_encoding(entry, location)
+        if entry.extensions:
+            _understand(entry, location)
+    return entry
 
 
 def _understand(entry: EntryPoint, location: Location) -> None:
@@ -138,10 +138,10 @@ def _parse(data: bytes) -> EntryPoint | None:
     minor = int(match[3])
     # "new features added to the specification can be safely ignored": not in 3.0.
     schema = f"{revision}.entry_point"
-    found = validate_document(document, schema, Location(), ignore_unknown=minor > 0)
-    place = found if revision == "draft-2021" else found["metadata_encoding"]
-    extensions = read_extensions(found["extensions"])
-    return EntryPoint(revision, minor, place["metadata_key_suffix"], extensions, document)
+    checked = validate_document(document, schema, Location(), ignore_unknown=minor > 0)
+    members = checked if revision == "draft-2021" else checked["metadata_encoding"]
+    extensions = read_extensions(checked["extensions"])
+    return EntryPoint(revision, minor, members["metadata_key_suffix"], extensions, document)
 
 
 def _with_encoding(entry: EntryPoint, location: Location) -> EntryPoint:

@@ -46,8 +46,8 @@ def read_group(
         If it is invalid, or has unknown members.
     """
     ignore_unknown = ignore_unknown or schema.startswith("draft-2021")
-    found = validate_document(document["group"], schema, location, ignore_unknown=ignore_unknown)
-    return GroupMetadata(attributes=found["attributes"] or {}, document=document)
+    checked = validate_document(document["group"], schema, location, ignore_unknown=ignore_unknown)
+    return GroupMetadata(attributes=checked["attributes"] or {}, document=document)
 
 
 def write_group(metadata: GroupMetadata) -> JSON:

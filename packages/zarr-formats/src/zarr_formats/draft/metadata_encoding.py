@@ -65,13 +65,13 @@ def find_encoding(
     MetadataValidationError
         If the extension is not a metadata encoding, or rejects the entry point.
     """
-    found = create_extension("extension", ExtensionDefinition(uri, configuration), location)
-    if not isinstance(found, MetadataEncoding):
+    encoding = create_extension("extension", ExtensionDefinition(uri, configuration), location)
+    if not isinstance(encoding, MetadataEncoding):
         message = f"the extension {uri} is not a metadata encoding"
         raise MetadataValidationError(location, [ValidationProblem("", message)])
-    if problems := found.check(document):
+    if problems := encoding.check(document):
         raise MetadataValidationError(location, problems)
-    return found
+    return encoding
 
 
 def decode(encoding: MetadataEncoding, data: bytes, location: Location) -> JSON:

@@ -83,19 +83,19 @@ class DraftFormat(Format):
 
     def from_json(self, document: JSON, location: Location) -> NodeMetadata:
         """Read ``{"array": ...}``, ``{"group": ...}``, or ``{}`` for an implicit group."""
-        found: dict[str, Any] = document if isinstance(document, dict) else {"": document}
-        is_node = not found or "array" in found or "group" in found or found.keys() == {MINOR}
-        if not is_node or type(found.get(MINOR, 0)) is not int:
+        parts: dict[str, Any] = document if isinstance(document, dict) else {"": document}
+        is_node = not parts or "array" in parts or "group" in parts or parts.keys() == {MINOR}
+        if not is_node or type(parts.get(MINOR, 0)) is not int:
             message = 'must be an object with "array" or "group", or empty'
             raise MetadataValidationError(location, [ValidationProblem("", message)])
-        if "array" in found:
-            return self._read_array(found, location).replace(document=found)
-        if "group" in found:
-            ignore_unknown = found.get(MINOR, 0) > 0
+        if "array" in parts:
+            return self._read_array(parts, location).replace(document=parts)
+        if "group" in parts:
+            ignore_unknown = parts.get(MINOR, 0) > 0
             return groups.read_group(
-                found, f"{self.name}.group", location, ignore_unknown=ignore_unknown
+                parts, f"{self.name}.group", location, ignore_unknown=ignore_unknown
             )
-        return GroupMetadata(document=found)
+        return GroupMetadata(document=parts)
 
     def to_json(self, metadata: NodeMetadata) -> JSON:
         """Return ``{"array": ...}``, ``{"group": ...}``, or ``{}`` for an implicit group."""
@@ -136,11 +136,11 @@ class DraftFormat(Format):
         MetadataError, UnknownExtensionError
             If the hierarchy is not supported.
         """
-        found = entry_point.read_entry_point(store)
-        if found is None or found.revision != self.name:
+        entry = entry_point.read_entry_point(store)
+        if entry is None or entry.revision != self.name:
             return None
-        self._suffixes[found.suffix] = None
-        return found
+        self._suffixes[entry.suffix] = None
+        return entry
 
     def read(self, store: Store, path: str) -> NodeMetadata | None:
         """Read an array, an explicit group or an implicit group, in this order."""
@@ -164,11 +164,11 @@ class DraftFormat(Format):
             if entry.encoding is None
             else decode(entry.encoding, data, location)
         )
-        found: dict[str, JSON] = {kind: document}
+        documents: dict[str, JSON] = {kind: document}
         if entry.minor:
-            found[MINOR] = entry.minor
+            documents[MINOR] = entry.minor
         return self.from_json(
-            found | self._additional_members(store, path, found.get("array")), location
+            documents | self._additional_members(store, path, documents.get("array")), location
         )
 
     def _additional_members(self, store: Store, path: str, array: JSON) -> dict[str, JSON]:
@@ -267,12 +267,12 @@ class DraftFormat(Format):
             nonlocal changed
             if reader is not None:
                 data = read_metadata_from(reader, location)
-                found = self._parse(store, path, data, kind, entry)
+                metadata = self._parse(store, path, data, kind, entry)
             elif kind == "group" and self._is_implied(store, path):
-                found = GroupMetadata(document={})
+                metadata = GroupMetadata(document={})
             else:
                 raise NodeNotFoundError(location, "the node has been removed")
-            changed = change(found)
+            changed = change(metadata)
             written = self._stored(changed, entry)
             return None if written is None else written[1]
 

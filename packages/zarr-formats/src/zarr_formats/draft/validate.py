@@ -41,16 +41,16 @@ def validate_document(
     MetadataValidationError
         If anything else is invalid; contains all problems.
     """
-    found = package_schema(_PACKAGE, "format", schema)
-    if found.accepts(document):
+    validator = package_schema(_PACKAGE, "format", schema)
+    if validator.accepts(document):
         assert isinstance(document, dict), "these schemas describe objects"
         return document
     if not isinstance(document, dict):
-        raise MetadataValidationError(location, found.problems(document))
-    rules: Any = found.document
+        raise MetadataValidationError(location, validator.problems(document))
+    rules: Any = validator.document
     known = rules["properties"]
     unknown = [name for name in document if name not in known]
-    problems = found.problems({name: document[name] for name in document if name in known})
+    problems = validator.problems({name: document[name] for name in document if name in known})
     if problems:
         raise MetadataValidationError(location, problems)
     if unknown and not ignore_unknown:
@@ -62,7 +62,7 @@ def validate_document(
 
 
 def add_location(
-    error: MetadataValidationError, location: Location, place: Callable[[str], str] = str
+    error: MetadataValidationError, location: Location, move: Callable[[str], str] = str
 ) -> MetadataValidationError:
     """Return an error of a part of a document with the location of the document.
 
@@ -72,10 +72,10 @@ def add_location(
         The error.
     location : Location
         Store and key.
-    place : callable
+    move : callable
         Converts pointers of the part to pointers of the document.
     """
     problems = [
-        ValidationProblem(place(problem.pointer), problem.message) for problem in error.problems
+        ValidationProblem(move(problem.pointer), problem.message) for problem in error.problems
     ]
     return MetadataValidationError(location, problems)

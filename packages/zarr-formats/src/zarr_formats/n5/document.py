@@ -136,7 +136,7 @@ def read_group(document: dict[str, JSON]) -> GroupMetadata:
 
 
 def write_group(metadata: GroupMetadata, location: Location) -> dict[str, JSON] | None:
-    """Return the document of a group; None if it had none and does not need one.
+    """Return the document of a group, or None if none is needed.
 
     Raises
     ------

@@ -126,14 +126,14 @@ class N5(Format):
 
         def change_document(reader: ByteReader | None) -> Buffers | None:
             nonlocal changed
-            found: NodeMetadata | None = None
+            metadata: NodeMetadata | None = None
             if reader is not None:
-                found = _parsed(store, path, read_metadata_from(reader, location))
+                metadata = _parsed(store, path, read_metadata_from(reader, location))
             elif _is_implicit(store, path):
-                found = _IMPLICIT
-            if found is None:
+                metadata = _IMPLICIT
+            if metadata is None:
                 raise NodeNotFoundError(location, "the node has been removed")
-            document = self.to_json(change(found))
+            document = self.to_json(change(metadata))
             changed = self.from_json(document, location)
             content = _content(document)
             return None if content is None else strictjson.encode(content)
@@ -169,8 +169,8 @@ class N5(Format):
                 return _parsed(store, child, data)
             return _IMPLICIT if _holds_nodes(store, child) else None
 
-        found = concurrent_map(self.possible_children(store, path), read, store.max_concurrency)
-        return ((name, metadata) for name, metadata in found if metadata is not None)
+        nodes = concurrent_map(self.possible_children(store, path), read, store.max_concurrency)
+        return ((name, metadata) for name, metadata in nodes if metadata is not None)
 
     def unmanaged_key(self, store: Store, path: str) -> str | None:
         """Return a key that is neither ``attributes.json`` nor a possible block of an array."""

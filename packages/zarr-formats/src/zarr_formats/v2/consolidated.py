@@ -97,18 +97,18 @@ def encode_consolidated(
         What it is, for errors.
     """
     members: Any = document
-    texts = consolidated.texts(_LEVEL)
+    texts = consolidated.encoded_at(_LEVEL)
     new = texts.unknown(members["metadata"])
     # Other writers leave NaN tokens.
     kept = members["metadata"] | {key: keep_nonfinite(value) for key, value in new.items()}
-    plain, encoded = texts.encode_within({**members, "metadata": kept}, "metadata", location)
-    copies: Any = plain["metadata"]
-    entries: dict[str, Any] = dict(consolidated.entries)
-    for key in new:
-        path, _, name = key.rpartition("/")
+    copies, text = texts.encode(kept, location, "/metadata")
+    envelope: Any = strictjson.plain({**members, "metadata": {}}, location)
+    entries: dict[str, Any] = {**consolidated.entries}
+    for path, _, name in (key.rpartition("/") for key in new):
         if path in entries:
-            entries[path] = {**entries[path], name: copies[key]}
-    return encoded, ConsolidatedMetadata(entries, plain, texts)
+            entries[path] = {**entries[path], name: copies[f"{path}/{name}"]}
+    encoded = strictjson.encode({**envelope, "metadata": text})
+    return encoded, ConsolidatedMetadata(entries, {**envelope, "metadata": copies}, texts)
 
 
 def _entries(document: dict[str, JSON]) -> dict[str, JSON]:

@@ -283,7 +283,7 @@ def _write_separator(metadata: ArrayMetadata) -> Mapping[str, JSON]:
     return {"dimension_separator": encoding.configuration.get("separator", ".")}
 
 
-def _refuse_others(metadata: ArrayMetadata) -> Mapping[str, JSON]:
+def _check_others(metadata: ArrayMetadata) -> Mapping[str, JSON]:
     problems = _further_members(metadata)
     without = (
         ("storage_transformers", metadata.storage_transformers),
@@ -328,6 +328,6 @@ _PARTS = (
             "additional_fields",
         ),
         (),
-        _refuse_others,
+        _check_others,
     ),
 )

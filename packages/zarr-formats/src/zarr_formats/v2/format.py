@@ -197,11 +197,11 @@ class V2(Format):
             if reader is None:
                 raise NodeNotFoundError(document, "the node has been removed")
             documents, data = NodeDocuments(store, prefix), read_metadata_from(reader, document)
-            found = (_array if main == ARRAY else _group)(documents, data)
-            new = change(found)
+            metadata = (_array if main == ARRAY else _group)(documents, data)
+            new = change(metadata)
             after = _documents(new, location)
             # The documents of a group are as they were read; it may have many copies.
-            before = _documents(found, location) if main == ARRAY else found.document or {}
+            before = _documents(metadata, location) if main == ARRAY else metadata.document or {}
             texts: dict[str, bytes] = {}
             if not strictjson.identical(before.get(CONSOLIDATED), after.get(CONSOLIDATED)):
                 new = _encode_copies(new, after, location.document(CONSOLIDATED), texts)
@@ -262,8 +262,8 @@ def _group(documents: NodeDocuments, main: bytes) -> NodeMetadata:
         location = Location(store, prefix[:-1])
         document = _loads(main, location.document(GROUP))
         mapping = _mapping(attributes, location.document(ATTRIBUTES))
-        last, place = _last_copies, location.document(CONSOLIDATED)
-        consolidated = last[1] if last and last[0] == copies else _mapping(copies, place)
+        last, origin = _last_copies, location.document(CONSOLIDATED)
+        consolidated = last[1] if last and last[0] == copies else _mapping(copies, origin)
         known = _remember(identity, read_group(document, mapping, consolidated, location))
     return known
 

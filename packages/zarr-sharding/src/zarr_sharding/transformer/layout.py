@@ -57,14 +57,14 @@ class Layout:
 
     def locate(self, key: str) -> ChunkPosition | None:
         """Return the position of a chunk by its key; None for any other key."""
-        found = self.parse_key(key)
-        if found is None:
+        parsed = self.parse_key(key)
+        if parsed is None:
             return None
-        form, numbers = found
+        form, numbers = parsed
         shard = []
         number = 0
-        for place, count in zip(numbers, self.chunks_per_shard, strict=True):
-            whole, part = divmod(place, count)
+        for index, count in zip(numbers, self.chunks_per_shard, strict=True):
+            whole, part = divmod(index, count)
             shard.append(whole)
             number = number * count + part
         return ChunkPosition(self.prefix + form.name(shard), number)
@@ -73,10 +73,10 @@ class Layout:
         """Parse a prefix that ends between coordinates; return None for any other."""
         if not prefix.startswith(self.prefix) or prefix == self.prefix:
             return None
-        found = parse_prefix(prefix[len(self.prefix) :], len(self.chunks_per_shard))
-        if found is None:
+        parsed = parse_prefix(prefix[len(self.prefix) :], len(self.chunks_per_shard))
+        if parsed is None:
             return None
-        form, numbers = found
+        form, numbers = parsed
         # A chunk key has more coordinates than the prefix.
         shard = [at // count for at, count in zip(numbers, self.chunks_per_shard, strict=False)]
         return PartialPrefix(form, numbers, self.prefix + form.prefix(shard))
@@ -86,20 +86,20 @@ class Layout:
 
         Only chunks with the coordinates ``first`` in the first dimensions are returned.
         """
-        found = self.parse_key(shard)
-        assert found is not None, "shard keys have the format of chunk keys"
-        form, place = found
-        if not place:
+        parsed = self.parse_key(shard)
+        assert parsed is not None, "shard keys have the format of chunk keys"
+        form, coords = parsed
+        if not coords:
             return [shard] * len(numbers)
         counts = self.chunks_per_shard
         inner = np.unravel_index(numbers, counts)
         chosen = np.ones(len(numbers), np.bool_)
         for axis, at in enumerate(first):
-            chosen &= inner[axis] == at - place[axis] * counts[axis]
+            chosen &= inner[axis] == at - coords[axis] * counts[axis]
         # Python integers, because coordinates can exceed the range of int64.
         columns = [
             [whole * count + part for part in parts[chosen].tolist()]
-            for whole, count, parts in zip(place, counts, inner, strict=True)
+            for whole, count, parts in zip(coords, counts, inner, strict=True)
         ]
         return [self.prefix + form.name(name) for name in zip(*columns, strict=True)]
 

@@ -83,15 +83,15 @@ def list_dir(store: Store, layout: Layout, prefix: str) -> tuple[list[str], list
     """
     corner = layout.partial_prefix(prefix)
     where, first = (prefix, []) if corner is None else (corner.shards, corner.numbers)
-    found, below = store.list_dir(where)
+    stored, below = store.list_dir(where)
     keys: list[str] = []
     prefixes: list[str] = []
-    others, besides = (found, below) if where == prefix else store.list_dir(prefix)
+    others, besides = (stored, below) if where == prefix else store.list_dir(prefix)
     keys += [key for key in others if layout.parse_key(key) is None]
-    prefixes += [it for it in besides if layout.partial_prefix(it) is None]
-    shards = [key for key in found if layout.parse_key(key) is not None]
+    prefixes += [other for other in besides if layout.partial_prefix(other) is None]
+    shards = [key for key in stored if layout.parse_key(key) is not None]
     for shard, index in read_indices(store, layout, shards):
         keys += layout.keys(shard, index.present(), first)
-    for it in below:
-        prefixes += layout.prefixes(it, first) or ()
+    for name in below:
+        prefixes += layout.prefixes(name, first) or ()
     return keys, prefixes

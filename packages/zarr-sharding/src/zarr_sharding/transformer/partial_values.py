@@ -32,11 +32,11 @@ def get_partial_values(store: Store, layout: Layout, key_ranges: KeyRanges) -> l
     others: list[int] = []
     waiting: dict[str, dict[int, ChunkPosition]] = {}
     for position, (key, _) in enumerate(key_ranges):
-        place = layout.locate(key)
-        if place is None:
+        chunk = layout.locate(key)
+        if chunk is None:
             others.append(position)
         else:
-            waiting.setdefault(place.shard, {})[position] = place
+            waiting.setdefault(chunk.shard, {})[position] = chunk
     tail = ByteRange(-layout.index.size)
     while waiting or others:
         request = [(shard, tail) for shard in waiting] + [
@@ -47,20 +47,20 @@ def get_partial_values(store: Store, layout: Layout, key_ranges: KeyRanges) -> l
         for position, value in zip(others, answer[len(waiting) :], strict=True):
             values[position] = value
         others = []
-        found = [
+        requests = [
             item
             for shard, stored in indices.items()
             if stored is not None
             for item in _parts(store, layout, shard, stored, waiting[shard], key_ranges)
         ]
-        if not found:
+        if not requests:
             break
-        shards = list(dict.fromkeys(shard for _, shard, _ in found))
-        request = [(shard, part) for _, shard, part in found] + [(it, tail) for it in shards]
+        shards = list(dict.fromkeys(shard for _, shard, _ in requests))
+        request = [(shard, part) for _, shard, part in requests] + [(name, tail) for name in shards]
         answer = store.get_partial_values(request)
-        now = dict(zip(shards, answer[len(found) :], strict=True))
+        now = dict(zip(shards, answer[len(requests) :], strict=True))
         changed = {shard for shard in shards if now[shard] != indices[shard]}
-        for (position, shard, part), value in zip(found, answer, strict=False):
+        for (position, shard, part), value in zip(requests, answer, strict=False):
             if shard not in changed:
                 values[position] = _complete(store, shard, part, value)
         waiting = {shard: waiting[shard] for shard in shards if shard in changed}
@@ -72,25 +72,25 @@ def _parts(
     layout: Layout,
     shard: str,
     stored: Buffer,
-    places: dict[int, ChunkPosition],
+    chunks: dict[int, ChunkPosition],
     key_ranges: KeyRanges,
 ) -> list[tuple[int, str, ByteRange]]:
     """Return position in the request, shard and byte range of the chunks in a shard."""
     parts = []
     try:
         index = layout.index.decode(stored)
-        for position, place in places.items():
-            found = index.locate_one(place.number)
-            if found is not None:
-                parts.append((position, shard, _within(found, key_ranges[position][1])))
+        for position, chunk in chunks.items():
+            extent = index.locate_one(chunk.number)
+            if extent is not None:
+                parts.append((position, shard, _within(extent, key_ranges[position][1])))
     except ChunkDecodeError as error:
         raise with_shard(error, store, shard) from error
     return parts
 
 
-def _within(found: tuple[int, int], part: ByteRange) -> ByteRange:
+def _within(extent: tuple[int, int], part: ByteRange) -> ByteRange:
     """Convert a byte range of a chunk to one of its shard, clipped to the chunk."""
-    offset, size = found
+    offset, size = extent
     start, length = part
     first = min(size, max(0, size + start) if start < 0 else start)
     last = size if length is None else min(size, first + length)

@@ -63,10 +63,10 @@ class ShardedStore(WrapperStore):
 
     def get(self, key: str) -> Buffer | None:
         """Return the value of a key; for a chunk, a byte range of its shard."""
-        place = self.layout.locate(key)
-        if place is None:
+        chunk = self.layout.locate(key)
+        if chunk is None:
             return self.inner.get(key)
-        reader = self._open(place)
+        reader = self._open(chunk)
         if reader is None:
             return None
         with reader:
@@ -74,10 +74,10 @@ class ShardedStore(WrapperStore):
 
     def get_limited(self, key: str, limit: int) -> Buffer | int | None:
         """Return a value, or its length if that exceeds ``limit`` bytes."""
-        place = self.layout.locate(key)
-        if place is None:
+        chunk = self.layout.locate(key)
+        if chunk is None:
             return self.inner.get_limited(key, limit)
-        reader = self._open(place)
+        reader = self._open(chunk)
         if reader is None:
             return None
         with reader:
@@ -89,10 +89,10 @@ class ShardedStore(WrapperStore):
 
     def get_into(self, key: str, buffer: memoryview) -> int | None:
         """Read a value into memory of the caller."""
-        place = self.layout.locate(key)
-        if place is None:
+        chunk = self.layout.locate(key)
+        if chunk is None:
             return self.inner.get_into(key, buffer)
-        reader = self._open(place)
+        reader = self._open(chunk)
         if reader is None:
             return None
         with reader:
@@ -106,42 +106,42 @@ class ShardedStore(WrapperStore):
 
         Raises ChunkDecodeError with the key of the shard if its index is damaged.
         """
-        place = self.layout.locate(key)
-        return self.inner.open_value(key, first) if place is None else self._open(place)
+        chunk = self.layout.locate(key)
+        return self.inner.open_value(key, first) if chunk is None else self._open(chunk)
 
-    def _open(self, place: ChunkPosition) -> ByteReader | None:
+    def _open(self, chunk: ChunkPosition) -> ByteReader | None:
         index = self.layout.index
         start = 0 if index.at_start else -index.size
-        shard = self.inner.open_value(place.shard, ByteRange(start, index.size))
+        shard = self.inner.open_value(chunk.shard, ByteRange(start, index.size))
         if shard is None:
             return None
-        found = None
+        extent = None
         try:
-            found = index.read_one(shard, place.number)
+            extent = index.read_one(shard, chunk.number)
         except ChunkDecodeError as error:
-            raise with_shard(error, self.inner, place.shard) from error
+            raise with_shard(error, self.inner, chunk.shard) from error
         finally:
-            if found is None:
+            if extent is None:
                 shard.close()
-        if found is None:
+        if extent is None:
             return None
-        offset, nbytes = found
+        offset, nbytes = extent
         if isinstance(shard, BufferByteReader):
             return BufferByteReader(shard.read(offset, nbytes))
         return SubrangeReader(shard, offset, nbytes)
 
     def exists(self, key: str) -> bool:
         """Return whether a key exists; for a chunk, reads the index of its shard."""
-        place = self.layout.locate(key)
-        return self.inner.exists(key) if place is None else self._size(place) is not None
+        chunk = self.layout.locate(key)
+        return self.inner.exists(key) if chunk is None else self._size(chunk) is not None
 
     def getsize(self, key: str) -> int | None:
         """Return the length of a value in bytes, or None for a missing key."""
-        place = self.layout.locate(key)
-        return self.inner.getsize(key) if place is None else self._size(place)
+        chunk = self.layout.locate(key)
+        return self.inner.getsize(key) if chunk is None else self._size(chunk)
 
-    def _size(self, place: ChunkPosition) -> int | None:
-        reader = self._open(place)
+    def _size(self, chunk: ChunkPosition) -> int | None:
+        reader = self._open(chunk)
         if reader is None:
             return None
         with reader:
@@ -155,35 +155,35 @@ class ShardedStore(WrapperStore):
 
     def discard_cached(self, key: str) -> None:
         """Remove copies of a value from caches; for a chunk, of its shard."""
-        place = self.layout.locate(key)
-        self.inner.discard_cached(key if place is None else place.shard)
+        chunk = self.layout.locate(key)
+        self.inner.discard_cached(key if chunk is None else chunk.shard)
 
     def set(self, key: str, value: Buffers) -> None:
         """Store a value; for a chunk, rewrite its shard."""
-        place = self.layout.locate(key)
-        if place is None:
+        chunk = self.layout.locate(key)
+        if chunk is None:
             self.inner.set(key, value)
             return
         self._require_writable(key)
         if self.layout.index.count > 1:
-            change_chunks(self.inner, self.layout, place.shard, {place.number: value}, {})
+            change_chunks(self.inner, self.layout, chunk.shard, {chunk.number: value}, {})
             return
         # The chunk is the whole shard, so the old shard is not read.
-        shard = assemble(self.layout.index, [EncodedChunks.of([place.number], [value])])
+        shard = assemble(self.layout.index, [EncodedChunks.of([chunk.number], [value])])
         assert shard is not None, "the shard contains a chunk"
-        self.inner.set(place.shard, shard)
+        self.inner.set(chunk.shard, shard)
 
     def set_partial_values(self, key_start_values: Iterable[tuple[str, int, Buffer]]) -> None:
         """Store byte ranges of values; each shard is rewritten once."""
         others = []
         shards: dict[str, dict[int, list[tuple[int, Buffer]]]] = {}
         for key, start, value in key_start_values:
-            place = self.layout.locate(key)
-            if place is None:
+            chunk = self.layout.locate(key)
+            if chunk is None:
                 others.append((key, start, value))
             else:
-                chunks = shards.setdefault(place.shard, {})
-                chunks.setdefault(place.number, []).append((start, value))
+                chunks = shards.setdefault(chunk.shard, {})
+                chunks.setdefault(chunk.number, []).append((start, value))
         if others:
             self.inner.set_partial_values(others)
         for shard, parts in shards.items():
@@ -198,12 +198,12 @@ class ShardedStore(WrapperStore):
 
     def update(self, key: str, change: Change) -> None:
         """Read, change and write a value, excluding every other change of its shard."""
-        place = self.layout.locate(key)
-        if place is None:
+        chunk = self.layout.locate(key)
+        if chunk is None:
             self.inner.update(key, change)
             return
         self._require_writable(key)
-        change_chunks(self.inner, self.layout, place.shard, {}, {place.number: change})
+        change_chunks(self.inner, self.layout, chunk.shard, {}, {chunk.number: change})
 
     def erase(self, key: str) -> None:
         """Remove a key; a shard is removed with its last chunk."""
@@ -214,11 +214,11 @@ class ShardedStore(WrapperStore):
         others = []
         shards: dict[str, dict[int, None]] = {}
         for key in keys:
-            place = self.layout.locate(key)
-            if place is None:
+            chunk = self.layout.locate(key)
+            if chunk is None:
                 others.append(key)
             else:
-                shards.setdefault(place.shard, {})[place.number] = None
+                shards.setdefault(chunk.shard, {})[chunk.number] = None
         if others:
             self.inner.erase_values(others)
         if not shards:

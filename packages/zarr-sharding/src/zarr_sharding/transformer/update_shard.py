@@ -49,12 +49,12 @@ def change_chunks(
         new = dict(replaced)
         try:
             index = None if reader is None else layout.index.read(reader)
-            found = {it: None if index is None else index.locate_one(it) for it in changed}
+            extents = {n: None if index is None else index.locate_one(n) for n in changed}
         except ChunkDecodeError as error:
             raise with_shard(error, store, shard) from error
         for number, function in changed.items():
-            place = found[number]
-            old = None if reader is None or place is None else subrange(reader, *place)
+            extent = extents[number]
+            old = None if reader is None or extent is None else subrange(reader, *extent)
             value = function(old)
             if not isinstance(value, ByteReader):  # a reader means no change
                 new[number] = value

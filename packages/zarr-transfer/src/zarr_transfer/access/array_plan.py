@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from zarr_core.extension import BasicIndexer, CoordinateIndexer, OrthogonalIndexer
 from zarr_core.tools import (
@@ -17,7 +17,7 @@ from zarr_core.tools import (
     thread_count,
 )
 
-from zarr_transfer.access.dry_run import DiscardingArray, DryArray, Requests
+from zarr_transfer.access.dry_run import DryArray, NullArray, Requests
 from zarr_transfer.access.plan import Plan
 from zarr_transfer.access.similar_chunks import similar_parts
 from zarr_transfer.access.task_memory import read_memory, write_memory
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
     from zarr_transfer.access.similar_chunks import ChunkPart
 
+Indexing: TypeAlias = Literal["fancy", "basic", "orthogonal", "coordinate", "mask", "block"]
+
 _FEW = 100  # number of sizes that are requested one by one
 _PER_POINT = 32  # bytes for sorting the coordinates of a point
 
@@ -40,7 +42,7 @@ def plan_selection(
     selection: Any = ...,
     access: Literal["read", "write"] = "read",
     *,
-    indexing: Literal["fancy", "basic", "orthogonal", "coordinate", "mask", "block"] = "fancy",
+    indexing: Indexing = "fancy",
     exact: bool = False,
 ) -> Plan:
     """Return the requests, bytes and memory of reading or writing a selection.
@@ -104,9 +106,9 @@ def plan_selection(
         read_nbytes=fetched.nbytes,
         write_nbytes=0
         if is_read
-        else sum(it.chunks * dry.dry(_codecs(stored, it)).assumed_size for it in parts),
+        else sum(group.chunks * dry.dry(_codecs(stored, group)).assumed_size for group in parts),
         decoded_nbytes=sum(
-            it.chunks * _decoded_nbytes(_codecs(stored, it), it.inside, not is_read) for it in read
+            g.chunks * _decoded_nbytes(_codecs(stored, g), g.inside, not is_read) for g in read
         ),
         nbytes=nbytes,
         peak_nbytes=peak + (nbytes if is_read else 0),
@@ -129,7 +131,7 @@ def _read_requests(
 ) -> Requests:
     order = stored.result_order or stored.resolved.order
     order = order if parsed.takes_any_order else "C"
-    out = parsed.view(DiscardingArray.of(parsed.shape, stored.resolved.dtype, order))
+    out = parsed.view(NullArray.of(parsed.shape, stored.resolved.dtype, order))
     selection = parsed.selection
     with in_one_thread(also_requests=True):
         if not dry.is_assumed or isinstance(selection, CoordinateIndexer | MaskIndexer):
@@ -138,8 +140,8 @@ def _read_requests(
         total = Requests()
         for part in parts:
             dry.read(part.selection(stored.axes), out[part.out_selection])
-            found = dry.log.take()
-            total = Requests(*(a + part.chunks * b for a, b in zip(total, found, strict=True)))
+            requests = dry.log.take()
+            total = Requests(*(a + part.chunks * b for a, b in zip(total, requests, strict=True)))
     return total
 
 
@@ -149,9 +151,9 @@ def _update_requests(
     """Return one request for each chunk that is read as a whole before it is changed."""
     if dry.is_assumed:
         changed = [part for part in parts if not part.is_complete]
-        nbytes = sum(it.chunks * dry.dry(_codecs(stored, it)).assumed_size for it in changed)
+        nbytes = sum(one.chunks * dry.dry(_codecs(stored, one)).assumed_size for one in changed)
         return Requests(sum(part.chunks for part in changed), nbytes)
-    keys = [stored.chunk_key(it[0]) for it in project(selection, stored.axes) if not it[3]]
+    keys = [stored.chunk_key(part[0]) for part in project(selection, stored.axes) if not part[3]]
     return Requests(len(keys), sum(dry.sizes.get(key, 0) for key in keys))
 
 
@@ -160,14 +162,12 @@ def _sizes(stored: StoredArray, selection: Any, is_read: bool) -> dict[str, int]
     if is_read and stored.is_sharded and stored.codecs.prefers_partial_decode:
         return {}  # shards are opened
     store = stored.chunk_store
-    keys = {
-        stored.chunk_key(it[0]) for it in project(selection, stored.axes) if is_read or not it[3]
-    }
+    keys = {stored.chunk_key(p[0]) for p in project(selection, stored.axes) if is_read or not p[3]}
     total = prod(axis.count for axis in stored.axes)
     if store.supports_listing and len(keys) > _FEW and 10 * len(keys) > total:
         return {key: size for key, size in store.list_sizes(stored.prefix) if key in keys}
-    found = concurrent_map(keys, store.getsize, store.max_concurrency)
-    return {key: size for key, size in found if size is not None}
+    sizes = concurrent_map(keys, store.getsize, store.max_concurrency)
+    return {key: size for key, size in sizes if size is not None}
 
 
 # --- decoding ---
@@ -244,5 +244,5 @@ def _for_points(selection: Any) -> int:
     if isinstance(selection, CoordinateIndexer):
         return _PER_POINT * len(selection.index[0]) if selection.index else 0
     if isinstance(selection, OrthogonalIndexer):
-        return _PER_POINT * sum(len(it) for it in selection.index if not isinstance(it, slice))
+        return _PER_POINT * sum(len(i) for i in selection.index if not isinstance(i, slice))
     return 0

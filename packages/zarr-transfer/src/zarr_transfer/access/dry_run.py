@@ -5,7 +5,7 @@ the same code.  Three things are replaced:
 
 - the store: it records requests, and reads nothing but indexes of shards (:class:`DryStore`);
 - the codecs: they decode nothing (:class:`DryChain`);
-- the result: it has a shape and strides, but no memory (:class:`DiscardingArray`).
+- the result: it has a shape and strides, but no memory (:class:`NullArray`).
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from zarr_core.extension import (
     ByteRange,
     ByteReader,
     ChunkDecodeError,
-    Store,
     SubchunkCodec,
+    WrapperStore,
     ZarrError,
 )
 from zarr_core.tools import PreparedCodecChain, StoredArray
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Self
 
-    from zarr_core.extension import Buffer, Buffers
+    from zarr_core.extension import Buffer, Buffers, Store
 
     Array = np.ndarray[Any, Any]
 
@@ -85,7 +85,7 @@ class Log:
 # --- the result ---
 
 
-class DiscardingArray(np.ndarray[Any, Any]):
+class NullArray(np.ndarray[Any, Any]):
     """An array that ignores assignments, so that it takes no memory however large it is."""
 
     @classmethod
@@ -136,11 +136,11 @@ class DryChain(PreparedCodecChain):
         chain = codec.inner_codecs(decoded)
         assert isinstance(chain, PreparedCodecChain)  # as for every use of the codec
         inner = DryChain(chain, is_assumed)
-        found = codec.for_plan(decoded, inner, inner.assumed_size if is_assumed else None)
-        if found is None:
+        planned = codec.for_plan(decoded, inner, inner.assumed_size if is_assumed else None)
+        if planned is None:
             self.prefers_partial_decode = False  # assume that whole values are read
             return
-        self._partial, size = found
+        self._partial, size = planned
         self.is_indexed = True
         if real.encoded_size is None and size is not None:
             self.assumed_size = size
@@ -192,7 +192,7 @@ class _WholeReader(ByteReader):
 # --- the store ---
 
 
-class DryStore(Store):
+class DryStore(WrapperStore):
     """Records the requests of reading; sizes are assumed, or those of stored values.
 
     Parameters
@@ -214,18 +214,11 @@ class DryStore(Store):
         codecs: DryChain,
         sizes: Mapping[str, int] | None,
     ) -> None:
-        self._real = real
+        super().__init__(real)
+        self.in_memory = False
         self._log = log
         self._codecs = codecs
         self._sizes = sizes
-        self.max_concurrency = real.max_concurrency
-
-    @property
-    def url(self) -> str:
-        return self._real.url
-
-    def __str__(self) -> str:
-        return str(self._real)
 
     def _size(self, key: str) -> int | None:
         if self._sizes is None:
@@ -247,15 +240,15 @@ class DryStore(Store):
         if self._sizes is None or not self._codecs.is_indexed:
             size = self._size(key)
         else:
-            source = self._real.open_value(key, first)
+            source = self.inner.open_value(key, first)
             size = None if source is None else source.size
         if size is None:
             self._log.add(1, 0)
             return None
         if first is None:
-            first = ByteRange(0, self._real.traits.opening_nbytes)
+            first = ByteRange(0, self.traits.opening_nbytes)
         gaps_may_shrink = self._sizes is None and self._codecs.is_indexed
-        return DryReader(self._log, self._real, size, first, source, gaps_may_shrink)
+        return DryReader(self._log, self.inner, size, first, source, gaps_may_shrink)
 
     def set(self, key: str, value: Buffers) -> None:
         raise AssertionError("a plan writes nothing")
@@ -319,7 +312,7 @@ class DryReader(ByteReader):
             if first >= last or before == stop or after == start:
                 left.append((start, stop))
             else:
-                left += [it for it in ((start, before), (after, stop)) if it[0] < it[1]]
+                left += [part for part in ((start, before), (after, stop)) if part[0] < part[1]]
         end = None
         count = nbytes = 0
         for start, stop in sorted(left):

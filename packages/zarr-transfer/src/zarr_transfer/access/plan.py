@@ -96,7 +96,7 @@ class Plan:
 
     def chunk_coords(self) -> list[tuple[int, ...]]:
         """Return the grid coordinates of the stored objects with selected elements."""
-        return [it.chunk_coords for it in project(self._parsed.selection, self._stored.axes)]
+        return [part.chunk_coords for part in project(self._parsed.selection, self._stored.axes)]
 
     def picture(self) -> str:
         """Draw the chunks, or shards, with selected elements; empty if there are too many.

@@ -83,7 +83,7 @@ def similar_parts(selection: Any, axes: Sequence[ChunkAxis]) -> Iterator[ChunkPa
 
 
 def _groups(item: Index, axis: ChunkAxis) -> dict[Any, _Group]:
-    found: dict[Any, _Group] = {}
+    groups: dict[Any, _Group] = {}
     start = 0
     for at, inside, out, complete, _ in project_dimension(item, axis):
         if isinstance(inside, slice):
@@ -92,11 +92,11 @@ def _groups(item: Index, axis: ChunkAxis) -> dict[Any, _Group]:
         else:
             key = (axis.length(at), inside.tobytes(), complete)
             count = len(inside)
-        group = found.get(key)
+        group = groups.get(key)
         if group is None:
-            place = out if isinstance(out, slice) else slice(start, start + count)
-            found[key] = (1, at, inside, place, complete)
+            out_index = out if isinstance(out, slice) else slice(start, start + count)
+            groups[key] = (1, at, inside, out_index, complete)
         else:
-            found[key] = (group[0] + 1, *group[1:])
+            groups[key] = (group[0] + 1, *group[1:])
         start += count
-    return found
+    return groups

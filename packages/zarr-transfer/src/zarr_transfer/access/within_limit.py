@@ -8,9 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from zarr_core.tools import (
     StoredArray,
+    assigned_values,
     available_threads,
+    check_out,
+    field_index,
     in_one_thread,
+    is_chunked,
     parallel_for,
+    parse_selection,
 )
 
 from zarr_transfer.access.array_plan import peak_memory, smallest_memory
@@ -24,6 +29,7 @@ if TYPE_CHECKING:
     from zarr_core import Array
     from zarr_core.tools import ParsedSelection
 
+    from zarr_transfer.access.array_plan import Indexing
     from zarr_transfer.access.similar_chunks import ChunkPart
 
     NDArray = np.ndarray[Any, Any]
@@ -31,36 +37,52 @@ if TYPE_CHECKING:
 
 def read_within(
     array: Array,
-    parsed: ParsedSelection,
-    fields: str | list[str] | None,
-    out: NDArray | None,
+    selection: Any = ...,
+    *,
     max_memory: int,
+    indexing: Indexing = "fancy",
+    fields: str | list[str] | None = None,
+    out: NDArray | None = None,
 ) -> Any:
-    """Read a selection; see :meth:`zarr_core.Array.get_basic_selection`.
+    """Read a selection within a memory limit: fewer chunks at the same time.
 
     Parameters
     ----------
     array : Array
         The array.
-    parsed : ParsedSelection
-        The selection.
+    selection : index
+        As in ``array[selection]``; all elements by default.
+    max_memory : int
+        Maximum memory of the call in bytes, without ``out``.
+    indexing : {"fancy", "basic", "orthogonal", "coordinate", "mask", "block"}
+        The meaning of the selection, as for :func:`plan_selection`.
     fields : str or list of str, optional
         The fields to read; all by default.
     out : ndarray, optional
-        Receives the result.
-    max_memory : int
-        Maximum memory of the call in bytes, without ``out``.
+        Receives the result, as for :meth:`zarr_core.Array.get_basic_selection`.
+
+    Returns
+    -------
+    ndarray or scalar
+        ``out`` if passed; a scalar if every dimension has an integer.
 
     Raises
     ------
     MemoryLimitError
-        If the limit is too small for one chunk, and for the result if ``out`` is None.
-    TypeError
-        If the limit is not an integer.
+        If the limit is too small for one chunk, and for the result if ``out`` is None; nothing is
+        read, and the message has the smallest limit.
+    SelectionError, TypeError
+        If the selection, ``out`` or the limit is not valid.
     """
     check_max_memory(max_memory)
     stored = array.stored
-    dtype = stored.resolved.dtype if fields is None else stored.resolved.dtype[fields]
+    parsed = parse_selection(array, selection, indexing)
+    dtype = stored.resolved.dtype
+    if fields is not None:
+        fields = field_index(dtype, fields)
+        dtype = dtype[fields]
+    if out is not None:
+        check_out(stored, out, parsed.shape, dtype)
     order = stored.result_order or stored.resolved.order
     order = order if order == "F" and parsed.takes_any_order else "C"
     own = 0
@@ -102,36 +124,51 @@ def read_within(
 
 
 def write_within(
-    stored: StoredArray,
-    parsed: ParsedSelection,
-    values: Any,
-    fields: str | list[str] | None,
+    array: Array,
+    selection: Any,
+    value: Any,
+    *,
     max_memory: int,
+    indexing: Indexing = "fancy",
+    fields: str | list[str] | None = None,
 ) -> None:
-    """Write a selection; see :meth:`zarr_core.Array.set_basic_selection`.
+    """Write a selection within a memory limit: fewer chunks at the same time.
 
     Parameters
     ----------
-    stored : StoredArray
+    array : Array
         The array.
-    parsed : ParsedSelection
-        The selection.
-    values : array-like
-        An array that was broadcast to the selection, or an array of another library with the shape
-        of the selection.
+    selection : index
+        As in ``array[selection] = value``.
+    value : array-like
+        Broadcasts to the shape of the selection.  An array of another library with that shape, such
+        as an HDF5 dataset, is read in parts.
+    max_memory : int
+        Maximum memory of the call in bytes, without ``value``.
+    indexing : {"fancy", "basic", "orthogonal", "coordinate", "mask", "block"}
+        The meaning of the selection, as for :func:`plan_selection`.
     fields : str or list of str, optional
         The field to write; all by default.
-    max_memory : int
-        Maximum memory of the call in bytes, without ``values``.
 
     Raises
     ------
     MemoryLimitError
-        If the limit is too small for one chunk.
-    TypeError
-        If the limit is not an integer.
+        If the limit is too small for one chunk; nothing is written, and the message has the
+        smallest limit.
+    SelectionError, TypeError, ValueError
+        If the selection, the value or the limit is not valid.
+    StoreReadOnlyError
+        If the array was opened for reading.
     """
     check_max_memory(max_memory)
+    stored = array.stored
+    stored.check_writable()
+    parsed = parse_selection(array, selection, indexing)
+    if fields is not None:
+        fields = field_index(stored.resolved.dtype, fields)
+    values = value
+    if fields is not None or not is_chunked(value) or value.shape != parsed.shape:
+        values = assigned_values(stored, parsed, value, fields)
     if not prod(parsed.shape):
         return
     parts = [*similar_parts(parsed.selection, stored.axes)]
@@ -147,8 +184,8 @@ def write_within(
         needed += 2 * max(_nbytes(stored, part) for part in parts)
         needed += _chunk_nbytes(values)
 
-        def take(place: tuple[Any, ...]) -> NDArray:
-            return np.asarray(values[place])
+        def take(index: tuple[Any, ...]) -> NDArray:
+            return np.asarray(values[index])
     else:
         own = prod(values.shape) * values.dtype.itemsize
     if own + needed > max_memory:

@@ -189,8 +189,8 @@ def convert(
                 line(f"{'dry run' if dry_run else 'all done'}: {counts}")
         finally:
             # Close stores that were opened for this call; this completes an archive.
-            for place, side in ((dest, spec.dest), (source, spec.source)):
-                if isinstance(place, str | PathLike):
+            for location, side in ((dest, spec.dest), (source, spec.source)):
+                if isinstance(location, str | PathLike):
                     side.store.close()
     return plan
 

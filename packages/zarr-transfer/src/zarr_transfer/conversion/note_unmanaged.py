@@ -46,11 +46,11 @@ def note_unmanaged(spec: CopySpec, steps: Sequence[CopyStep]) -> Iterator[CopySt
         keys, members = _unmanaged(source, step.path, children.get(step.path, set()), others)
         foreign: list[CopyStep] = []
         for path, key in members.items():
-            found = next((it for it in others if source.has(it, path)), None)
-            if found is None:
+            owner = next((other for other in others if source.has(other, path)), None)
+            if owner is None:
                 keys.append(key)
             elif not (in_place and dest.has(dest.format_, path)):
-                foreign.append(_foreign(source, found, path))
+                foreign.append(_foreign(source, owner, path))
         yield _noted(step, [] if in_place else keys)
         yield from foreign
 
@@ -64,19 +64,19 @@ def _unmanaged(
 
     def without_documents(some: Sequence[str], paths: set[str]) -> list[str]:
         documents = {
-            key for path in paths for it in (side.format_, *others) for key in it.documents(path)
+            key for path in paths for fmt in (side.format_, *others) for key in fmt.documents(path)
         }
         return [key for key in some if key not in documents]
 
     for prefix in side.format_.prefixes(side.at(group)):
-        found, prefixes = side.store.list_dir(prefix)
+        names, prefixes = side.store.list_dir(prefix)
         for below in prefixes:
             name = below[len(prefix) : -1]
             path = f"{group}/{name}" if group else name
             if path not in children:
                 members[path] = below
         # Some formats store the metadata of members next to that of the group.
-        if rest := without_documents(sorted(found), {side.at(group)}):
+        if rest := without_documents(sorted(names), {side.at(group)}):
             keys += without_documents(rest, set(map(side.at, children)))
     return keys, members
 
@@ -84,17 +84,17 @@ def _unmanaged(
 def _foreign(source: NodeLocation, format_: Format, path: str) -> CopyStep:
     """Return a step with a problem for a node of another format."""
     try:
-        found = format_.read(source.store, source.at(path))
+        node = format_.read(source.store, source.at(path))
     except (MetadataError, ExtensionError):
-        found = None
+        node = None
     message = (
         f"has the format {format_.name}, so it is not a member of a group of {source.format_.name}; "
         f"convert it first, separately: path={source.at(path)!r}, "
         f"source_format={format_.name!r}, zarr_format={source.format_.name!r}"
     )
     return CopyStep(
-        path, "array" if isinstance(found, ArrayMetadata) else "group", "nothing",
-        problems=(ValidationProblem("", message),), source_metadata=found,
+        path, "array" if isinstance(node, ArrayMetadata) else "group", "nothing",
+        problems=(ValidationProblem("", message),), source_metadata=node,
     )  # fmt: skip
 
 
@@ -108,12 +108,12 @@ def _keys_beside_chunks(side: NodeLocation, step: CopyStep) -> list[str]:
     except (ExtensionError, ValueError):  # reported as a problem
         return []
     at = side.at(step.path)
-    documents = {key for it in formats_without("") for key in it.documents(at)}
+    documents = {key for fmt in formats_without("") for key in fmt.documents(at)}
     first = chunks.key((0,) * metadata.ndim)[len(chunks.prefix) :].partition("/")[0]
-    found, prefixes = side.store.list_dir(chunks.prefix)
-    keys = [key for key in found if key not in documents and chunks.chunk_of(key) is None]
+    names, prefixes = side.store.list_dir(chunks.prefix)
+    keys = [key for key in names if key not in documents and chunks.chunk_of(key) is None]
     folder = _NUMBER.sub("", first)  # of chunks, without coordinates
-    return keys + [it for it in prefixes if _NUMBER.sub("", it[len(chunks.prefix) : -1]) != folder]
+    return keys + [p for p in prefixes if _NUMBER.sub("", p[len(chunks.prefix) : -1]) != folder]
 
 
 def _noted(step: CopyStep, keys: Sequence[str]) -> CopyStep:

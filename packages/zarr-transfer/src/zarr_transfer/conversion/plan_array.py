@@ -82,16 +82,16 @@ def plan_array(
         for model, candidate in _unchanged(base, dest, requested):
             candidate, note = by_convention(candidate, metadata, source.format_, dest.format_)
             try:
-                found, more = array_to_format(dest, path, candidate, rename=not alike)
+                converted, more = array_to_format(dest, path, candidate, rename=not alike)
             except MetadataValidationError as error:
                 failure = failure or error
                 continue
-            if not same_bytes(model, found) and not decodes(model, found):
+            if not same_bytes(model, converted) and not decodes(model, converted):
                 # The chunks must change: choose a layout that suits the format.
                 break
             fills = fill_value_changes(model, candidate)
             notes += [note] * bool(note)
-            choice = Choice(model, found, False, (), (*notes, *more), fills=fills)
+            choice = Choice(model, converted, False, (), (*notes, *more), fills=fills)
             return _checked(spec, path, choice)
     refused = [] if failure is None else [p for p in failure.problems if not _is_solvable(p)]
     if refused:

@@ -25,7 +25,7 @@ from zarr_transfer.conversion.note_unmanaged import note_unmanaged
 from zarr_transfer.conversion.plan_array import plan_array
 from zarr_transfer.conversion.portable import portable_step, requirement
 from zarr_transfer.conversion.requested_layout import RequestedLayout, is_by_name
-from zarr_transfer.conversion.substitutions import plain_floats, storable
+from zarr_transfer.conversion.substitutions import storable, with_json_floats
 from zarr_transfer.conversion.to_format import group_to_format, problems_of
 from zarr_transfer.errors import ConversionError
 from zarr_transfer.execute import is_bare
@@ -129,16 +129,16 @@ def plan_nodes(spec: CopySpec, root: NodeMetadata, options: CopyOptions) -> Copy
     required = requirement(options.portable)
     steps = []
     everything = [*nodes(spec.source, root)]
-    named = {_parent(below) for below, found in everything if _follows_convention(found)}
-    for below, found in everything:
+    named = {_parent(below) for below, node in everything if _follows_convention(node)}
+    for below, node in everything:
         if not spec.same_format and _parent(below) in named:
-            found = _scalar_by_convention(found)
+            node = _scalar_by_convention(node)
         chosen = options.only is None or options.only(below)
         wanted = requested if chosen else kept
         if required is None:
-            step = _step(spec, below, found, wanted)
+            step = _step(spec, below, node, wanted)
         else:
-            step = portable_step(spec.dest, required, wanted, partial(_step, spec, below, found))
+            step = portable_step(spec.dest, required, wanted, partial(_step, spec, below, node))
         if not step.problems:
             step = _compare_with_destination(spec, step, options.overwrite, roots)
         if step.cost == "recode" and not step.problems:
@@ -163,15 +163,15 @@ def _parent(path: str) -> str:
     return path.rpartition("/")[0]
 
 
-def _follows_convention(found: NodeMetadata | ZarrError) -> bool:
-    return isinstance(found, ArrayMetadata) and follows_convention(found)
+def _follows_convention(node: NodeMetadata | ZarrError) -> bool:
+    return isinstance(node, ArrayMetadata) and follows_convention(node)
 
 
-def _scalar_by_convention(found: NodeMetadata | ZarrError) -> NodeMetadata | ZarrError:
+def _scalar_by_convention(node: NodeMetadata | ZarrError) -> NodeMetadata | ZarrError:
     """Return the metadata of a scalar beside arrays with dimension names, of which it has none."""
-    if isinstance(found, ArrayMetadata) and not found.ndim and found.dimension_names is None:
-        return found.replace(dimension_names=())
-    return found
+    if isinstance(node, ArrayMetadata) and not node.ndim and node.dimension_names is None:
+        return node.replace(dimension_names=())
+    return node
 
 
 def _source(
@@ -180,8 +180,8 @@ def _source(
     """Return format and metadata of the source; in place, in the old format."""
     if name is not None or avoid is None:
         return read_node(store, path, name)
-    found = [(other, other.read(store, path)) for other in formats_without(avoid)]
-    others = [(other, metadata) for other, metadata in found if metadata is not None]
+    candidates = [(other, other.read(store, path)) for other in formats_without(avoid)]
+    others = [(other, metadata) for other, metadata in candidates if metadata is not None]
     if len(others) > 1:
         names = ", ".join(other.name for other, _ in others)
         problem = ValidationProblem(
@@ -198,7 +198,7 @@ def nodes(
 
     If the store cannot list its keys, consolidated metadata is used.
     """
-    first = _read(side, "") if root is None else plain_floats(root)
+    first = _read(side, "") if root is None else with_json_floats(root)
     copies = first.consolidated if isinstance(first, GroupMetadata) else None
     if copies is not None and not side.store.supports_listing:
         assert first is not None
@@ -213,9 +213,9 @@ def nodes(
             names = list(side.format_.child_names(side.store, side.at(path)))
             for name in reversed(names):
                 child = f"{path}/{name}" if path else name
-                found = _read(side, child)
-                if found is not None:
-                    waiting.append((child, found))
+                node = _read(side, child)
+                if node is not None:
+                    waiting.append((child, node))
 
 
 def _copied(
@@ -227,43 +227,41 @@ def _copied(
             continue  # not a valid path
         location = Location(f"{side.location()} consolidated metadata of {path!r}")
         try:
-            yield path, plain_floats(side.format_.from_json(copies.entries[path], location))
+            yield path, with_json_floats(side.format_.from_json(copies.entries[path], location))
         except (MetadataError, ExtensionError) as error:
             yield path, error
 
 
 def _read(side: NodeLocation, path: str) -> NodeMetadata | ZarrError | None:
     try:
-        found = side.format_.read(side.store, side.at(path))
-        return None if found is None else plain_floats(found)
+        metadata = side.format_.read(side.store, side.at(path))
+        return None if metadata is None else with_json_floats(metadata)
     except (MetadataError, ExtensionError) as error:
         return error
 
 
 def _step(
-    spec: CopySpec, path: str, found: NodeMetadata | ZarrError, requested: RequestedLayout
+    spec: CopySpec, path: str, node: NodeMetadata | ZarrError, requested: RequestedLayout
 ) -> CopyStep:
     """Return the step for a node, without regard to the destination."""
-    if isinstance(found, ArrayMetadata):
-        return estimate(spec, path, found, plan_array(spec, path, found, requested))
-    if not isinstance(found, GroupMetadata):
-        problem = ValidationProblem("", f"cannot be read: {found}")
+    if isinstance(node, ArrayMetadata):
+        return estimate(spec, path, node, plan_array(spec, path, node, requested))
+    if not isinstance(node, GroupMetadata):
+        problem = ValidationProblem("", f"cannot be read: {node}")
         return CopyStep(path, "array", "nothing", problems=(problem,))
     if spec.same_format:
-        kept, notes = storable(spec.dest.format_, found.replace(consolidated=None))
-        if found.consolidated is not None:
+        kept, notes = storable(spec.dest.format_, node.replace(consolidated=None))
+        if node.consolidated is not None:
             notes.append("consolidated metadata is not copied; consolidate again")
         return CopyStep(
-            path, "group", "document", notes=tuple(notes), source_metadata=found, metadata=kept
+            path, "group", "document", notes=tuple(notes), source_metadata=node, metadata=kept
         )
     try:
-        metadata, notes = group_to_format(spec, path, found)
+        metadata, notes = group_to_format(spec, path, node)
     except MetadataError as error:
-        return CopyStep(
-            path, "group", "nothing", problems=problems_of(error), source_metadata=found
-        )
+        return CopyStep(path, "group", "nothing", problems=problems_of(error), source_metadata=node)
     return CopyStep(
-        path, "group", "document", notes=tuple(notes), source_metadata=found, metadata=metadata
+        path, "group", "document", notes=tuple(notes), source_metadata=node, metadata=metadata
     )
 
 
@@ -272,8 +270,8 @@ def _other_roots(dest: NodeLocation) -> dict[str, bytes]:
     if not dest.format_.implicit_groups:
         return {}
     keys = {key for other in formats_without(dest.format_.name) for key in other.documents("")}
-    found = ((key, dest.store.get(key)) for key in sorted(keys))
-    return {key: bytes(value) for key, value in found if value is not None}
+    values = ((key, dest.store.get(key)) for key in sorted(keys))
+    return {key: bytes(value) for key, value in values if value is not None}
 
 
 def _compare_with_destination(
@@ -405,7 +403,8 @@ def _unknown_names(
     requested: RequestedLayout, steps: list[CopyStep]
 ) -> Iterator[ValidationProblem]:
     """Iterate over problems for dimension names that no array has."""
-    arrays = [it.source_metadata for it in steps if isinstance(it.source_metadata, ArrayMetadata)]
+    metadata = (step.source_metadata for step in steps)
+    arrays = (node for node in metadata if isinstance(node, ArrayMetadata))
     known = {name for array in arrays for name in dimension_names(array)}
     for what, given in (("chunks", requested.chunks), ("shards", requested.shards)):
         for name in given if is_by_name(given) else ():

@@ -68,8 +68,8 @@ def requirement(libraries: str | Iterable[str] | None) -> Requirement | None:
     """
     if libraries is None:
         return None
-    found: Requirement = optional_function("convert(portable=...)")(libraries)
-    return found
+    portable: Requirement = optional_function("convert(portable=...)")(libraries)
+    return portable
 
 
 def portable_step(
@@ -118,7 +118,7 @@ def _problems(
         content = store.get(key)
         if content is not None:
             documents[key.rpartition("/")[2]] = json.loads(bytes(content))
-    return [ValidationProblem(*it) for it in required.problems(at, documents)]
+    return [ValidationProblem(*problem) for problem in required.problems(at, documents)]
 
 
 def _changes(

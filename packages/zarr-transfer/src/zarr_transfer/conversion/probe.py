@@ -34,10 +34,10 @@ def decodes(old: ArrayMetadata, new: ArrayMetadata) -> bool:
         if buffers is None:
             return False
         data = buffers if isinstance(buffers, bytes | memoryview) else b"".join(_as_list(buffers))
-        found = np.ascontiguousarray(other.decode(bytes(data)), elements.dtype)
+        result = np.ascontiguousarray(other.decode(bytes(data)), elements.dtype)
     except ZarrError:
         return False
-    return found.tobytes() == elements.tobytes()
+    return result.tobytes() == elements.tobytes()
 
 
 def _as_list(buffers: Any) -> Any:

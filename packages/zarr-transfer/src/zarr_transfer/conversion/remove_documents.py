@@ -69,13 +69,13 @@ def remove_documents(
     store, at = resolve_store_path(source, path, storage_options=storage_options)
     format_, root = read_node(store, at, zarr_format)
     side = NodeLocation(store, at, format_)
-    found = [below for below, _ in nodes(side, root)]
-    shared = _documents_of_others(side, found)
+    paths = [below for below, _ in nodes(side, root)]
+    shared = _documents_of_others(side, paths)
     problems = [
         ValidationProblem(
             f"/{below}", f"has only metadata of {format_.name}; its chunks would be lost"
         )
-        for below in found
+        for below in paths
         if not shared[below]
     ]
     if problems and not force:
@@ -83,7 +83,7 @@ def remove_documents(
     kept = {key for keys in shared.values() for key in keys}
     gone = [
         key
-        for below in reversed(found)
+        for below in reversed(paths)
         for key in format_.documents(side.at(below))
         if key not in kept and store.exists(key)
     ]

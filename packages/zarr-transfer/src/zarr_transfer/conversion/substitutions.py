@@ -64,7 +64,7 @@ def finite(attributes: dict[str, JSON]) -> tuple[dict[str, JSON], list[str]]:
     return {name: visit(value, json_pointer(name)) for name, value in attributes.items()}, changed
 
 
-def plain_floats(metadata: NodeMetadata) -> NodeMetadata:
+def with_json_floats(metadata: NodeMetadata) -> NodeMetadata:
     """Return metadata with plain floats for NaN and infinities in attributes.
 
     Version 3 keeps such values of other writers.  A conversion does not: version 3 rejects plain
@@ -86,5 +86,5 @@ def storable(format_: Format, metadata: M) -> tuple[M, list[str]]:
 
 def infinities(changed: list[str]) -> str:
     """Return the note on numbers in attributes that become strings."""
-    places = ", ".join(changed)
-    return f"numbers in attributes that JSON does not have become strings: {places}"
+    names = ", ".join(changed)
+    return f"numbers in attributes that JSON does not have become strings: {names}"

@@ -39,13 +39,13 @@ def array_to_format(
     failure: ZarrError | None = None
     for named, note in name_candidates(metadata) if rename else [(metadata, "")]:
         notes = [note] * bool(note)
-        said: ArrayMetadata | None = named
-        while said is not None:
+        candidate: ArrayMetadata | None = named
+        while candidate is not None:
             try:
-                return _array(side, path, said), notes
+                return _array(side, path, candidate), notes
             except ZarrError as error:
                 failure = error
-            said, note = substitute(said, problems_of(failure))
+            candidate, note = substitute(candidate, problems_of(failure))
             notes.append(note)
         assert failure is not None, "the loop ends after a failure"
         if not any(problem.pointer.startswith(_NAMES) for problem in problems_of(failure)):
@@ -64,15 +64,15 @@ def group_to_format(
     dest, notes = spec.dest, ignored_fields(spec.source.format_, metadata)
     if metadata.consolidated is not None:
         notes.append("consolidated metadata is not copied; consolidate again")
-    said = GroupMetadata(attributes=metadata.attributes)
+    candidate = GroupMetadata(attributes=metadata.attributes)
     try:
-        return _group(dest, path, said), notes
+        return _group(dest, path, candidate), notes
     except ZarrError as error:
         attributes, changed = finite(metadata.attributes)
         if not changed:
             raise MetadataValidationError(dest.location(path), problems_of(error)) from error
     notes.append(infinities(changed))
-    return _group(dest, path, said.replace(attributes=attributes)), notes
+    return _group(dest, path, candidate.replace(attributes=attributes)), notes
 
 
 def problems_of(error: Exception) -> tuple[ValidationProblem, ...]:
@@ -84,26 +84,26 @@ def problems_of(error: Exception) -> tuple[ValidationProblem, ...]:
 
 def _array(side: NodeLocation, path: str, metadata: ArrayMetadata) -> ArrayMetadata:
     location = side.location(path)
-    found = _round_trip(
+    converted = _round_trip(
         side, path, side.format_.to_format(metadata.replace(document=None), location)
     )
-    if not isinstance(found, ArrayMetadata):
+    if not isinstance(converted, ArrayMetadata):
         raise MetadataValidationError(location, [ValidationProblem("", "would be read as a group")])
-    if lost := list(_lost(side.format_, metadata, found)):
+    if lost := list(_lost(side.format_, metadata, converted)):
         raise MetadataValidationError(location, lost)
-    return found
+    return converted
 
 
 def _group(side: NodeLocation, path: str, metadata: GroupMetadata) -> GroupMetadata:
     location = side.location(path)
-    found = _round_trip(side, path, side.format_.to_format(metadata, location))
-    assert isinstance(found, GroupMetadata), "a group is read as a group"
-    if not strictjson.identical(found.attributes, metadata.attributes):
+    converted = _round_trip(side, path, side.format_.to_format(metadata, location))
+    assert isinstance(converted, GroupMetadata), "a group is read as a group"
+    if not strictjson.identical(converted.attributes, metadata.attributes):
         problem = ValidationProblem(
             "/attributes", f"are not supported in a group of format {side.format_.name}"
         )
         raise MetadataValidationError(location, [problem])
-    return found
+    return converted
 
 
 def _round_trip(
@@ -113,9 +113,9 @@ def _round_trip(
     store = MemoryStore()
     at = side.at(path)
     side.format_.create(store, at, metadata)
-    found = side.format_.read(store, at)
-    assert found is not None, "it has just been stored"
-    return found
+    stored = side.format_.read(store, at)
+    assert stored is not None, "it has just been stored"
+    return stored
 
 
 def _lost(format_: Format, old: ArrayMetadata, new: ArrayMetadata) -> Iterator[ValidationProblem]:

@@ -23,14 +23,14 @@ def with_codecs(metadata: ArrayMetadata) -> ArrayMetadata | None:
 
     None if there are none, or one has no equivalent codec.
     """
-    found: ArrayMetadata | None = metadata if metadata.storage_transformers else None
-    while found is not None and found.storage_transformers:
+    converted: ArrayMetadata | None = metadata if metadata.storage_transformers else None
+    while converted is not None and converted.storage_transformers:
         try:
-            first = create_extension("storage_transformer", found.storage_transformers[0])
+            first = create_extension("storage_transformer", converted.storage_transformers[0])
         except ZarrError:
             return None
-        found = None if first is None else first.as_codecs(found)
-    return None if found is None else found.replace(document=None)
+        converted = None if first is None else first.as_codecs(converted)
+    return None if converted is None else converted.replace(document=None)
 
 
 def with_sharding_transformer(metadata: ArrayMetadata) -> ArrayMetadata | None:

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from zarr_core.optional import optional_function
 from zarr_core.printable import escape_controls
-from zarr_core.threads import longest_wait
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Self
 
 _EVERY = 0.1  # seconds
-_LOOK_SECONDS = 0.5  # between two looks at what is waited for
-_LONG_SECONDS = 3.0  # of a wait that is named
 _WIDTH = 24  # characters of the bar
 
 
@@ -64,14 +61,13 @@ class Progress:
 class Reporter:
     """Calls a function a few times per second, in the thread that created the reporter.
 
-    ``callback`` True draws a progress bar on standard error; ``nodes`` is the number of parts.
+    ``callback`` True draws a progress bar with zarr-transfer; ``nodes`` is the number of parts.
     """
 
     def __init__(self, callback: Callable[[Progress], object] | bool | None, nodes: int) -> None:
-        self._line: _Line | None = None
-        if callback is True:
-            self._line = callback = _Line()
-        self._callback = callback or None
+        self._bar: Any = optional_function("progress=True")() if callback is True else None
+        self._callback = None if isinstance(callback, bool) else callback
+        self._callback = self._bar or self._callback
         self._now = Progress("", 0, None, "chunks", 0, nodes)
         self._last = -_EVERY
         self._guard = threading.Lock()
@@ -102,8 +98,8 @@ class Reporter:
 
     def close(self) -> None:
         """Complete the operation, also after an error."""
-        if self._line is not None:
-            self._line.close()
+        if self._bar is not None:
+            self._bar.close()
 
     def __enter__(self) -> Self:
         return self
@@ -133,56 +129,3 @@ def reporting(
         reporter.begin(path, total, unit)
         yield reporter
         reporter.end()
-
-
-class WaitNotices:
-    """Writes for which server a call waits, once for each, after some seconds.
-
-    Parameters
-    ----------
-    write : callable
-        Writes a line; called in another thread.
-    """
-
-    def __init__(self, write: Callable[[str], object]) -> None:
-        self._write = write
-        self._closed = threading.Event()
-        threading.Thread(target=self._watch, name="zarr-waits", daemon=True).start()
-
-    def _watch(self) -> None:
-        written: set[str] = set()
-        while not self._closed.wait(_LOOK_SECONDS):
-            seconds, what = longest_wait() or (0.0, "")
-            if seconds >= _LONG_SECONDS and what not in written:
-                written.add(what)
-                self._write(f"waiting for {escape_controls(what)} ...\n")
-
-    def close(self) -> None:
-        """Write no further lines."""
-        self._closed.set()
-
-
-class _Line:
-    """A progress bar on standard error."""
-
-    def __init__(self) -> None:
-        self._length = 0
-        self._notices = WaitNotices(self._note) if sys.stderr.isatty() else None
-
-    def _note(self, line: str) -> None:
-        sys.stderr.write(f"\r{line.rstrip().ljust(self._length)}\n")
-        sys.stderr.flush()
-
-    def __call__(self, progress: Progress) -> None:
-        text = str(progress)
-        sys.stderr.write("\r" + text.ljust(self._length))
-        sys.stderr.flush()
-        self._length = len(text)
-
-    def close(self) -> None:
-        """End the line."""
-        if self._notices is not None:
-            self._notices.close()
-        if self._length:
-            sys.stderr.write("\n")
-            sys.stderr.flush()
