@@ -1,7 +1,7 @@
 """What errors say about names of zarr-python, h5py, xarray and NumPy."""
 
 import json
-import pickle
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -27,8 +27,8 @@ def test_wrong_names_say_what_to_use(mistake, said):
 def test_names_of_the_table_are_not_ours_and_have_advice(owner):
     for advice, names in TABLES[owner].items():
         for name in names.split():
-            if isinstance(vars(zarr).get(name), ModuleType):
-                continue  # a module of the core that was imported
+            if isinstance(vars(zarr).get(name), ModuleType):  # of the core, imported before
+                continue
             with pytest.raises(AttributeError) as caught:
                 getattr(OWNERS[owner], name)
             assert str(caught.value).endswith(advice.format(name=name))
@@ -38,4 +38,9 @@ def test_nothing_is_looked_up_before_it_is_shown(monkeypatch):
     monkeypatch.setattr("zarr_compat.foreign_names._tables", None)
     assert not hasattr(zarr, "ZipStore")
     assert getattr(zarr.create_group(), "visititems", 1) == 1
-    assert pickle.loads(pickle.dumps(zarr.zeros)) is zarr.zeros
+
+
+def test_similar_arguments_are_named_without_zarr_compat(monkeypatch):
+    monkeypatch.setitem(sys.modules, "zarr_compat", None)
+    with pytest.raises(TypeError, match="^unexpected keyword argument: shap; did you mean shape"):
+        zarr.create_array(shap=3)

@@ -99,11 +99,6 @@ def test_values_that_mean_nothing_are_rejected_and_change_nothing(config, change
     assert config.settings == Settings()
 
 
-def test_unknown_settings_are_rejected_with_the_known_ones(config):
-    with pytest.raises(TypeError, match="thread; must be one of .*threads"):
-        config.set({"thread": 2}, threads=1)
-
-
 def test_the_environment_is_read_at_first_use(config, monkeypatch):
     monkeypatch.setenv("ZARR_CORE_THREADS", "5")
     monkeypatch.setenv("ZARR_CORE_PROVIDERS", "codec.gzip = a, store.s3=b")

@@ -31,9 +31,13 @@ def check_names(arguments: Collection[str], known: Collection[str]) -> None:
     """Raise a TypeError if an argument is unknown; it names what was meant, or what to use instead."""
     unknown = sorted(name for name in arguments if name not in known)
     if unknown:
-        advice = ""
-        with suppress(ModuleNotFoundError):
+        try:
             advice = optional_function("advice_on_arguments")(unknown, known)
+        except ModuleNotFoundError:
+            from difflib import get_close_matches
+
+            meant = [other for name in unknown for other in get_close_matches(name, known, n=1)]
+            advice = f"; did you mean {', '.join(meant)}?" if meant else ""
         raise TypeError(f"unexpected keyword argument: {', '.join(unknown)}{advice}")
 
 
