@@ -140,13 +140,6 @@ def type_errors(tmp_path_factory):
     return told
 
 
-def test_unknown_names_are_rejected():
-    import zarr_core
-
-    with pytest.raises(AttributeError, match="no attribute 'opne'"):
-        zarr_core.opne  # noqa: B018 - the access is the test
-
-
 @pytest.mark.parametrize("name", NAMES["zarr_core"].split())
 def test_no_import_changes_what_a_name_means(name):
     # A submodule of the same name would replace it in the package.

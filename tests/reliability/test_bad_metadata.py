@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import pickle
 
@@ -122,6 +123,12 @@ REFUSED = {
         "/shape: has 100 dimensions",
     ),
     "UTF-16": (TEXT.encode("utf-16"), MetadataDecodeError, "UTF-16"),
+    "a page": (b"\n <!DOCTYPE html>\n<body>", MetadataDecodeError, "looks like a page of HTML"),
+    "Git LFS": (b"version https://git-lfs.github.com/spec/v1", MetadataDecodeError, "git lfs pull"),
+    "git-annex": (b"/annex/objects/MD5-s9--a", MetadataDecodeError, "git annex get"),
+    "conflict": (b'{"a": 1,\n<<<<<<< HEAD\n}', MetadataDecodeError, "a merge conflict"),
+    "gzip": (gzip.compress(TEXT.encode()), MetadataDecodeError, "looks like gzip"),
+    "zeros": (bytes(len(TEXT)), MetadataDecodeError, "zeros, as after a crash"),
     "format 4": (document(zarr_format=4), MetadataValidationError, "/zarr_format"),
     "node type banana": (document(node_type="banana"), MetadataValidationError, "/node_type"),
     "length of 5000 digits": (

@@ -165,6 +165,7 @@ REFUSED = {
         "deep",
     ),
     "UTF-16": (TEXT.encode("utf-16"), MetadataDecodeError, "UTF-16"),
+    "bzip2": (b"BZh91AY&SY", MetadataDecodeError, "compressed data: decompress it"),
     "a fill value out of range": (document(fill_value=300), INVALID, "/fill_value"),
     "a length beyond 64 bits": (document(shape=[2**100, 4]), INVALID, "/shape/0"),
     "100 dimensions": (document(shape=[1] * 100, chunks=[1] * 100), INVALID, "/shape"),

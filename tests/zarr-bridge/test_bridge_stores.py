@@ -227,6 +227,18 @@ def test_large_values_are_read_in_parts_of_one_version(tmp_path):
         assert bytes(reader.read(5, 5)) == b"\1" * 5
 
 
+def test_the_start_of_a_value_shows_that_it_is_too_long():
+    class Recording(WrapperStore):
+        async def get(self, key, prototype, byte_range=None):
+            parts.append(byte_range)
+            return await super().get(key, prototype, byte_range)
+
+    parts, store = [], ZarrPythonStore(Recording(MemoryStore()))
+    store.set("zarr.json", bytes(1000))
+    assert store.get_limited("zarr.json", 9) == 10
+    assert [part.end for part in parts] == [10]
+
+
 def test_errors_contain_store_and_key():
     class Broken(MemoryStore):
         async def get(self, *args, **options):

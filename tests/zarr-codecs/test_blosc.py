@@ -217,9 +217,6 @@ def test_metadata_requires_typesize(shuffle):
     with pytest.raises(ExtensionConfigurationError, match="typesize"):
         create_extension("codec", definition(shuffle=shuffle))
     assert BloscCodec.from_definition(definition(shuffle=shuffle, typesize=4)).typesize == 4
-
-
-def test_typesize_is_not_needed_without_shuffling():
     assert BloscCodec.from_definition(definition(shuffle="noshuffle")).typesize is None
 
 

@@ -20,20 +20,17 @@ def config(monkeypatch):
 
 def test_defaults_need_no_thought(config):
     assert config.settings == Settings()
+    assert "threads=None" in repr(config)
 
 
 def test_a_change_lasts_until_the_end_of_its_block(config):
-    with config.set(threads=3, write_empty_chunks=True):
+    with config.set({"threads": 3}, write_empty_chunks=True):
         assert config.settings.threads == 3
         with config.set(threads=0):
             assert config.settings.threads == 0
             assert config.settings.write_empty_chunks
         assert config.settings.threads == 3
     assert config.settings == Settings()
-
-
-def test_settings_are_shown(config):
-    assert "threads=None" in repr(config)
 
 
 def test_a_change_without_a_block_stays(config):
@@ -85,6 +82,7 @@ def test_other_changes_keep_what_is_cached(config, changes):
         {"threads": 2.0},
         {"fallback": "perhaps"},
         {"missing_chunks": "ignore"},
+        {"disabled_plugins": "zarr-codecs"},
         {"providers": {"gzip": "zarr-codecs"}},
         {"providers": {"codecs.gzip": "zarr-codecs"}},
         {"providers": {"codec.": "zarr-codecs"}},
@@ -99,11 +97,6 @@ def test_values_that_mean_nothing_are_rejected_and_change_nothing(config, change
     with pytest.raises(ValueError, match=next(iter(changes))):
         config.set(**changes)
     assert config.settings == Settings()
-
-
-def test_unknown_settings_are_rejected_with_the_known_ones(config):
-    with pytest.raises(TypeError, match="thread; must be one of .*threads"):
-        config.set(thread=2)
 
 
 def test_the_environment_is_read_at_first_use(config, monkeypatch):
@@ -131,6 +124,7 @@ def test_empty_setting_in_the_environment_is_rejected(config, monkeypatch):
     [
         ("THREADS", "many"),
         ("NATIVE", "0"),
+        ("PROVIDERS", "codec.gzip"),
         ("RESERVED_NAMES", "ignore"),
         ("MAX_METADATA_NBYTES", "1 GiB"),
         ("REMOTE_MEMORY_NBYTES", "-1"),
@@ -139,7 +133,7 @@ def test_empty_setting_in_the_environment_is_rejected(config, monkeypatch):
 )
 def test_invalid_value_in_the_environment_names_its_variable(config, monkeypatch, variable, value):
     monkeypatch.setenv(f"ZARR_CORE_{variable}", value)
-    expected = f"environment variable ZARR_CORE_{variable}: {variable.lower()} must be .*{value!r}"
+    expected = f"environment variable ZARR_CORE_{variable}: {variable.lower()} must .*{value!r}"
     with pytest.raises(ValueError, match=expected):
         config.settings  # noqa: B018 - a property that reads the environment
 

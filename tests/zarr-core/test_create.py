@@ -285,31 +285,6 @@ def test_data_without_an_order_or_a_length_is_an_error(data):
         zarr.create_array(data=data)
 
 
-@pytest.mark.parametrize(
-    ("argument", "meant"),
-    [
-        ("chunk", "chunks"),
-        ("fillvalue", "fill_value"),
-        ("compressor", "compressors"),  # of zarr-python 2
-        ("compression", "compressors"),  # of h5py
-        ("object_codec", "filters"),
-        ("dimension_separator", "chunk_key_encoding"),
-        ("write_empty_chunks", "config"),
-    ],
-)
-def test_unknown_arguments_name_the_one_that_was_meant(argument, meant):
-    for create in (
-        lambda: zarr.create_array(shape=3, **{argument: 1}),
-        lambda: zarr.open(zarr.MemoryStore(), "w", shape=3, **{argument: 1}),
-        lambda: zarr.create_group().create_array("x", shape=3, **{argument: 1}),
-    ):
-        said = f"^unexpected keyword argument: {argument}; did you mean {meant}\\?$"
-        with pytest.raises(TypeError, match=said):
-            create()
-    with pytest.raises(TypeError, match="^unexpected keyword argument: q$"):
-        zarr.zeros(3, q=1)
-
-
 def test_overwriting_keeps_keys_that_are_not_chunks():
     like = {"name": "a", "shape": (4, 4), "chunks": 2, "chunk_key_encoding": "v2"}
     group = zarr.create_group()

@@ -147,14 +147,20 @@ def test_an_interrupt_is_not_a_failure_of_the_display(root):
         root._repr_html_()
 
 
-def installed(monkeypatch, *providers):
-    found = discovery.scan()
-    known = {**found.providers, "display": {"default": providers}}
-    monkeypatch.setattr(discovery, "scan", lambda: replace(found, providers=known))
+@pytest.fixture
+def installed(monkeypatch):
+    def install(*providers):
+        scanned = discovery.scan()
+        known = {**scanned.providers, "display": {"default": providers}}
+        monkeypatch.setattr(discovery, "scan", lambda: replace(scanned, providers=known))
+        zarr.config.invalidate_caches()
+
+    yield install
+    zarr.config.invalidate_caches()
 
 
-def test_a_display_that_cannot_be_imported_is_reported_once(root, monkeypatch):
-    installed(monkeypatch, Provider("display", "default", "acme_missing:Show", "acme-display", "1"))
+def test_a_display_that_cannot_be_imported_is_reported_once(root, installed):
+    installed(Provider("display", "default", "acme_missing:Show", "acme-display", "1"))
     with zarr.config.set(disabled_plugins=frozenset()):
         with pytest.warns(UserWarning, match=r"acme-display.*acme_missing.*text is shown instead"):
             assert root._repr_html_() is None
@@ -162,12 +168,11 @@ def test_a_display_that_cannot_be_imported_is_reported_once(root, monkeypatch):
         assert repr(root["x"]).startswith("<Array")
 
 
-def test_two_displays_are_a_conflict_until_one_is_chosen(root, monkeypatch):
+def test_two_displays_are_a_conflict_until_one_is_chosen(root, installed, monkeypatch):
     target = f"{__name__}:Short"
     monkeypatch.setitem(__import__("sys").modules, __name__, __import__("types").ModuleType("m"))
     __import__("sys").modules[__name__].Short = Short
     installed(
-        monkeypatch,
         Provider("display", "default", target, "acme-display", "1"),
         Provider("display", "default", target, "other-display", "2"),
     )

@@ -4,22 +4,6 @@ import pytest
 import zarr_core as zarr
 
 
-@pytest.mark.parametrize(
-    ("name", "instead"),
-    [
-        ("astype", r"use array\[\.\.\.\]\.astype"),
-        ("compressor", "use array.compressors"),
-        ("x", "'x'$"),
-    ],
-)
-def test_the_error_says_what_to_use(name, instead):
-    array = zarr.create_array(shape=(2, 3), dtype="complex64", zarr_format=2)
-    with pytest.raises(AttributeError, match=instead):
-        getattr(array, name)
-    with pytest.raises(AttributeError, match="use group.members"):
-        _ = zarr.create_group().visititems
-
-
 @pytest.mark.parametrize("kind", [zarr.Array, zarr.Group])
 def test_the_error_of_a_property_is_not_hidden(kind):
     class Derived(kind):

@@ -24,6 +24,7 @@ def stored(changes, **options):
 
 
 GZIP = {"name": "gzip", "configuration": {"level": 5.0}}
+GRID = {"name": "regular", "configuration": {"chunk_shape": [2]}}
 BYTES = {"name": "bytes", "configuration": {"endian": "little"}}
 FORMS = [
     ({"dimension_names": None}, {}, "dimension_names", ...),
@@ -36,12 +37,7 @@ FORMS = [
     ({"fill_value": "0.5"}, {"dtype": "float32"}, "fill_value", 0.5),
     ({"fill_value": "inf"}, {"dtype": "float16"}, "fill_value", "Infinity"),
     ({"shape": [4.0]}, {}, "shape", [4]),
-    (
-        {"chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2e0]}, "id": 1}},
-        {},
-        "chunk_grid",
-        {"name": "regular", "configuration": {"chunk_shape": [2]}},
-    ),
+    ({"chunk_grid": {**GRID, "configuration": {"chunk_shape": [2.0]}}}, {}, "chunk_grid", GRID),
     ({"codecs": [{**BYTES, "id": "bytes", "config": {}}]}, {}, "codecs", [BYTES]),
 ]
 
@@ -68,7 +64,8 @@ def test_integers_and_members_within_codecs():
         "name": "sharding_indexed",
         "configuration": {"chunk_shape": [1.0], "codecs": inner, "index_codecs": [BYTES]},
     }
-    for codecs in ([BYTES, GZIP], [shards]):
+    blosc = {"cname": "lz4", "clevel": 1, "shuffle": "shuffle", "blocksize": 0}  # no typesize
+    for codecs in ([BYTES, GZIP], [shards], [BYTES, {"name": "blosc", "configuration": blosc}]):
         store = stored({"codecs": codecs})
         with pytest.warns(UserWarning, match="nonstandard metadata: "):
             array = zarr.open_array(store, mode="r+")

@@ -86,22 +86,12 @@ def test_the_wheels_carry_the_schema(site):
 
 def test_their_own_tests_pass(site):
     tests = [str(EXAMPLES / name / "tests") for name in NAMES]
-    subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            "--import-mode=importlib",
-            *tests,
-        ],
-        check=True,
-        env={"PYTHONPATH": str(site)},
-        cwd=site,
-        stdout=subprocess.DEVNULL,
-    )
+    options = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "--import-mode=importlib"]
+    result = subprocess.run(
+        [sys.executable, *options, *tests],
+        env={"PYTHONPATH": str(site)}, cwd=site, capture_output=True, text=True,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stdout
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if COMMANDS[name]])

@@ -11,4 +11,4 @@ class TestBrief(DisplayTests):
 def test_the_settings_choose_the_display():
     array = zarr.create_array(shape=8, chunks=2)
     with zarr.config.set(providers={"display.default": "acme-brief"}):
-        assert array._repr_html_().startswith("<code>StoredArray(")
+        assert array._repr_html_().startswith("<code>&lt;StoredArray ")

@@ -96,8 +96,8 @@ class IcechunkStore(ZarrPythonStore):
     def url(self) -> str:
         return self._url or super().url
 
-    def get(self, key: str) -> Buffer | None:
-        value = super().get(key)
+    def get(self, key: str, part: Any = None) -> Buffer | None:
+        value = super().get(key, part)
         return self._pending.get(key) if value is None else value
 
     def getsize(self, key: str) -> int | None:

@@ -14,7 +14,6 @@ from zarr.abc.store import RangeByteRequest
 from zarr.abc.store import Store as TheirStore
 from zarr.core.common import concurrent_map
 from zarr.core.sync import sync
-from zarr.storage import FsspecStore as TheirFsspecStore
 from zarr.storage import LocalStore as TheirLocalStore
 from zarr.storage import MemoryStore as TheirMemoryStore
 from zarr_core.extension import (
@@ -49,8 +48,6 @@ if TYPE_CHECKING:
 __all__ = ["ZarrPythonStore"]
 
 REQUESTS = 32
-# Their ranges can extend beyond the end of a value.
-_WITH_RANGES = (TheirFsspecStore, TheirLocalStore)
 _SMALL_VALUE = 1 << 18  # bytes; smaller values are read as a whole
 
 
@@ -123,19 +120,22 @@ class ZarrPythonStore(Store):
 
     # --- readable ---
 
-    def get(self, key: str) -> Buffer | None:
+    def get(self, key: str, part: RangeByteRequest | None = None) -> Buffer | None:
         name = self._name(key)
-        buffer = self._call(key, lambda: self.store.get(name, PROTOTYPE))
+        buffer = self._call(key, lambda: self.store.get(name, PROTOTYPE, part))
         return None if buffer is None else bytes_of(buffer).toreadonly()
 
     def get_limited(self, key: str, limit: int) -> Buffer | int | None:
-        if type(self.store) not in _WITH_RANGES:
+        try:
+            value = self.get(key, RangeByteRequest(0, limit + 1))
+        except StoreError as error:  # not every store has ranges beyond the end of a value
+            if isinstance(error.__cause__, OSError):
+                raise
             return super().get_limited(key, limit)
-        name, part = self._name(key), RangeByteRequest(0, limit + 1)
-        buffer = self._call(key, lambda: self.store.get(name, PROTOTYPE, part))
-        if buffer is None or len(buffer) <= limit:
-            return None if buffer is None else bytes_of(buffer).toreadonly()
-        return max(limit + 1, self.getsize(key) or 0)
+        if value is None or len(value) <= limit:
+            return value
+        reads = self.max_concurrency and type(self.store).getsize is TheirStore.getsize
+        return max(len(value), 0 if reads else self.getsize(key) or 0)
 
     def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
         asked = list(key_ranges)

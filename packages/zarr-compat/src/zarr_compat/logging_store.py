@@ -9,12 +9,23 @@ from zarr_compat.storage import WrapperStore
 
 if TYPE_CHECKING:
     import logging
-    from collections.abc import AsyncIterator, Iterable
     from typing import Self
 
-    from zarr_compat.store import ByteRequest, Store
+    from zarr_compat.store import Store
 
 __all__ = ["LoggingStore"]
+
+
+def _logged(name: str) -> Any:
+    """Return a method that logs the call, with the key or prefix, and calls the wrapped store."""
+
+    def call(self: LoggingStore, *arguments: Any, **options: Any) -> Any:
+        given = [item for item in (*arguments, *options.values()) if isinstance(item, str)]
+        self.log(name, *given[:1])
+        return getattr(self._store, name)(*arguments, **options)
+
+    call.__name__ = name
+    return call
 
 
 class LoggingStore(WrapperStore):
@@ -58,44 +69,14 @@ class LoggingStore(WrapperStore):
         hint = f"({hint})" if hint else ""
         self.logger.info(" Calling %s.%s%s", type(self._store).__name__, method, hint)
 
-    async def get(
-        self, key: str, prototype: Any = None, byte_range: ByteRequest | None = None
-    ) -> Any:
-        self.log("get", key)
-        return await super().get(key, prototype, byte_range)
-
-    async def get_partial_values(
-        self, prototype: Any, key_ranges: Iterable[tuple[str, ByteRequest | None]]
-    ) -> list[Any]:
-        self.log("get_partial_values")
-        return await self._store.get_partial_values(prototype, key_ranges)
-
-    async def exists(self, key: str) -> bool:
-        self.log("exists", key)
-        return await super().exists(key)
-
-    async def set(self, key: str, value: Any) -> None:
-        self.log("set", key)
-        await super().set(key, value)
-
-    async def delete(self, key: str) -> None:
-        self.log("delete", key)
-        await super().delete(key)
-
-    async def list(self) -> AsyncIterator[str]:
-        self.log("list")
-        async for key in super().list():
-            yield key
-
-    async def list_prefix(self, prefix: str) -> AsyncIterator[str]:
-        self.log("list_prefix", prefix)
-        async for key in super().list_prefix(prefix):
-            yield key
-
-    async def list_dir(self, prefix: str) -> AsyncIterator[str]:
-        self.log("list_dir", prefix)
-        async for name in super().list_dir(prefix):
-            yield name
+    get = _logged("get")
+    get_partial_values = _logged("get_partial_values")
+    exists = _logged("exists")
+    set = _logged("set")
+    delete = _logged("delete")
+    list = _logged("list")
+    list_prefix = _logged("list_prefix")
+    list_dir = _logged("list_dir")
 
     def _with_store(self, store: Store) -> Self:
         return type(self)(store, self.log_level, self.log_handler)

@@ -23,7 +23,7 @@ from zarr_compat.sync import in_thread
 from zarr_compat.zarr_python import interface_module
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Mapping, MutableMapping
+    from collections.abc import Mapping, MutableMapping
     from typing import Literal, Self
 
     from zarr_compat.store import ByteRequest
@@ -310,6 +310,16 @@ class ObjectStore(CoreStore):
         )
 
 
+def _forwarded(name: str) -> Any:
+    """Return a method that calls that of the wrapped store."""
+
+    def call(self: WrapperStore, *arguments: Any, **options: Any) -> Any:
+        return getattr(self._store, name)(*arguments, **options)
+
+    call.__name__ = name
+    return call
+
+
 class WrapperStore(Store):
     """A store that wraps another; programs derive their own stores from it.
 
@@ -367,37 +377,23 @@ class WrapperStore(Store):
     def supports_listing(self) -> bool:  # type: ignore[override]  # as in zarr-python
         return self._store.supports_listing
 
-    async def get_partial_values(
-        self, prototype: Any, key_ranges: Iterable[tuple[str, ByteRequest | None]]
-    ) -> list[Any]:
-        return await self._store.get_partial_values(prototype, key_ranges)
+    get = _forwarded("get")
+    get_partial_values = _forwarded("get_partial_values")
+    exists = _forwarded("exists")
+    getsize = _forwarded("getsize")
+    is_empty = _forwarded("is_empty")
+    list = _forwarded("list")
+    list_prefix = _forwarded("list_prefix")
+    list_dir = _forwarded("list_dir")
+    set = _forwarded("set")
+    set_if_not_exists = _forwarded("set_if_not_exists")
+    delete = _forwarded("delete")
+    delete_dir = _forwarded("delete_dir")
+    clear = _forwarded("clear")
+    close = _forwarded("close")
 
-    async def set_if_not_exists(self, key: str, value: Any) -> None:
-        await self._store.set_if_not_exists(key, value)
-
-    async def is_empty(self, prefix: str) -> bool:
-        return await self._store.is_empty(prefix)
-
-    async def delete_dir(self, prefix: str) -> None:
-        await self._store.delete_dir(prefix)
-
-    async def clear(self) -> None:
-        await self._store.clear()
-
-    async def getsize(self, key: str) -> int:
-        return await self._store.getsize(key)
-
-    async def get(
-        self, key: str, prototype: Any = None, byte_range: ByteRequest | None = None
-    ) -> Any:
-        return await self._store.get(key, prototype, byte_range)
-
-    def get_sync(
-        self, key: str, *, prototype: Any = None, byte_range: ByteRequest | None = None
-    ) -> Any:
-        return _synchronous(self._store, "get_sync")(
-            key, prototype=prototype, byte_range=byte_range
-        )
+    def get_sync(self, key: str, **options: Any) -> Any:
+        return _synchronous(self._store, "get_sync")(key, **options)
 
     def set_sync(self, key: str, value: Any) -> None:
         _synchronous(self._store, "set_sync")(key, value)
@@ -408,30 +404,6 @@ class WrapperStore(Store):
     @property
     def _supports_sync_io(self) -> bool:
         return hasattr(self._store, "get_sync") and getattr(self._store, "_supports_sync_io", True)
-
-    async def exists(self, key: str) -> bool:
-        return await self._store.exists(key)
-
-    async def set(self, key: str, value: Any) -> None:
-        await self._store.set(key, value)
-
-    async def delete(self, key: str) -> None:
-        await self._store.delete(key)
-
-    async def list(self) -> AsyncIterator[str]:
-        async for key in self._store.list():
-            yield key
-
-    async def list_prefix(self, prefix: str) -> AsyncIterator[str]:
-        async for key in self._store.list_prefix(prefix):
-            yield key
-
-    async def list_dir(self, prefix: str) -> AsyncIterator[str]:
-        async for name in self._store.list_dir(prefix):
-            yield name
-
-    def close(self) -> None:
-        self._store.close()
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and self._store == other._store

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zarr_compat.foreign_names import advice_on
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -34,8 +36,8 @@ def accept_v2_arguments(options: dict[str, Any]) -> dict[str, Any]:
     for name in sorted(options.keys() & V2_ARGUMENTS):
         value = options[name]
         if name in _WITHOUT_EFFECT:
-            accepted, instead = _WITHOUT_EFFECT[name]
-            if value is not None and value not in accepted:
+            if value is not None and value not in _WITHOUT_EFFECT[name]:
+                instead = advice_on("arguments", name)
                 raise TypeError(f"{name}={value!r} is not supported: {instead}")
             continue
         for new, said in _TRANSLATED[name](value, present):
@@ -112,20 +114,17 @@ _TRANSLATED: dict[str, Translation] = {
 
 _RAGGED = "array:"
 
-# Arguments with the values that change nothing, and what to do for any other value.
-_WITHOUT_EFFECT: dict[str, tuple[tuple[Any, ...], str]] = {
-    "chunk_store": (
-        (),
-        "metadata and chunks are in one store; pass a zarr_core.Store that separates them by key",
-    ),
-    "compression": ((), 'pass compressors="gzip", a definition or a codec of numcodecs'),
-    "compression_opts": ((), 'pass compressors={"name": "gzip", "configuration": {"level": 5}}'),
-    "expand": ((True, False), ""),
-    "meta_array": ((), "results are NumPy arrays; copy them to another device afterwards"),
-    "partial_decompress": ((True, False), ""),
-    "read_only": ((False,), "open the array with mode='r' after it is created"),
-    "storage_transformers": (((), []), "pass them as a member of metadata"),
-    "synchronizer": ((), "open zarr_stores.synchronized_store.SynchronizedStore"),
+# Arguments with the values that change nothing.
+_WITHOUT_EFFECT: dict[str, tuple[Any, ...]] = {
+    "chunk_store": (),
+    "compression": (),
+    "compression_opts": (),
+    "expand": (True, False),
+    "meta_array": (),
+    "partial_decompress": (True, False),
+    "read_only": (False,),
+    "storage_transformers": ((), []),
+    "synchronizer": (),
 }
 
 V2_ARGUMENTS = frozenset(_TRANSLATED) | frozenset(_WITHOUT_EFFECT)

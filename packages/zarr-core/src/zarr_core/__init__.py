@@ -32,6 +32,7 @@ _NAMES = {
     "zarr_core.interfaces.store": "Store",
     "zarr_core.normalize.codecs": "codec",
     "zarr_core.normalize.partial_metadata": "PartialArrayMetadata",
+    "zarr_core.optional": "ChunkLayout convert copy copy_all copy_store move rename",
     "zarr_core.registry.extension_list": "installed_extensions",
     "zarr_core.registry.hooks": "register_hooks unregister_hooks",
     "zarr_core.registry.scope": "override_extensions",
@@ -39,20 +40,8 @@ _NAMES = {
     "zarr_core.stores.memory": "MemoryStore",
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}
-_OF_OTHER_DISTRIBUTIONS = [
-    "ChunkLayout",
-    "convert",
-    "copy",
-    "copy_all",
-    "copy_store",
-    "move",
-    "rename",
-]
 
-__all__ = sorted(
-    ["config", "errors", *_MODULE_OF, *_OF_OTHER_DISTRIBUTIONS],
-    key=lambda name: (not name[0].isupper(), name),
-)
+__all__ = sorted(["config", "errors", *_MODULE_OF], key=lambda name: (not name[0].isupper(), name))
 
 
 def __getattr__(name: str) -> Any:
@@ -60,15 +49,14 @@ def __getattr__(name: str) -> Any:
 
     if name == "errors":
         return import_module("zarr_core.errors")
-    if name in _OF_OTHER_DISTRIBUTIONS:
-        return import_module("zarr_core.optional").optional_function(name)
     if name not in _MODULE_OF:
-        raise AttributeError(
-            f"module {__name__!r} has no attribute {name!r}",
-            name=name,
-            obj=sys.modules[__name__],
+        raise import_module("zarr_core.optional").MissingAttributeError(
+            f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__]
         )
-    value = globals()[name] = getattr(import_module(_MODULE_OF[name]), name)
+    module = import_module(_MODULE_OF[name])
+    if module.__name__ == "zarr_core.optional":  # of another distribution
+        return module.optional_function(name)
+    value = globals()[name] = getattr(module, name)
     return value
 
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from itertools import count
 from threading import RLock, get_ident
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -134,13 +134,17 @@ class Config:
 
     def __getattr__(self, name: str) -> Any:
         if name not in ("settings", "version"):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            message = "use config.settings, such as config.settings.threads, or config.set"
+            raise AttributeError(f"config has no attribute {name!r}; {message}", name=name)
         with _guard:  # another thread may have read the environment, and changed a setting
             if name not in vars(self):
                 self._apply(_from_environment())
         return vars(self)[name]
 
-    def set(self, **changes: Any) -> _Change:
+    def __getitem__(self, name: str) -> NoReturn:
+        raise TypeError("use config.settings, such as config.settings.threads")
+
+    def set(self, settings: Mapping[str, Any] | None = None, /, **changes: Any) -> _Change:
         """Change settings immediately; as a context manager, until the end of the block.
 
         All threads of the process have the same settings.  The end of a block restores the settings
@@ -148,8 +152,8 @@ class Config:
 
         Parameters
         ----------
-        **changes
-            Fields of :class:`Settings`.
+        settings, **changes
+            Fields of :class:`Settings`, as a mapping or as keyword arguments.
 
         Raises
         ------
@@ -158,6 +162,7 @@ class Config:
         ValueError
             If a value is invalid.
         """
+        changes = {**(settings or {}), **changes}
         known = {item.name for item in fields(Settings)}
         if unknown := sorted(changes.keys() - known):
             raise TypeError(

@@ -1,7 +1,8 @@
-"""Functions of optional distributions, and arguments that are elsewhere."""
+"""Functions of optional distributions, and the advice of errors about names."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import wraps
 from importlib import import_module
 from inspect import signature
@@ -14,46 +15,30 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
-_INSTEAD = {
-    "cache": "zarr_stores.chunk_cache.ChunkCacheStore(store, cache) as the store",
-    "cache_attrs": "zarr_stores.recheck.recheck(array)",
-    "cache_metadata": "zarr_stores.recheck.recheck(array)",
-    "chunk_shape": "chunks",
-    "chunk_store": "a zarr_core.Store that separates metadata and chunks by key",
-    "codecs": "filters, serializer and compressors",
-    "compressor": "compressors",
-    "dimension_separator": "chunk_key_encoding",
-    "dimension_units": 'attributes={"dimension_units": ["2 nm", ...]}',
-    "extensions": "zarr_core.override_extensions(extensions) around the call",
-    "name": "path",
-    "object_codec": "filters",
-    "portable": "zarr_conformance.portability.create_portable_array",
-    "read_only": 'mode="r" of open',
-    "recheck": "zarr_stores.recheck.recheck(node, recheck)",
-    "storage_transformers": 'metadata={"storage_transformers": [...]}',
-    "synchronizer": "zarr_stores.synchronized_store.SynchronizedStore(store, synchronizer) as the store",
-    "verify": "zarr_stores.verified_store.VerifiedStore(store) as the store",
-    "write_data": "zarr_core.empty_like(data), which stores no elements",
-    "write_empty_chunks": "config",
-    "zarr_version": "zarr_format",
-}
-"""For arguments of zarr-python, and of other functions, what to use instead."""
+
+class MissingAttributeError(AttributeError):
+    """A module or object has no such attribute; the message, when it is shown, says what to use."""
+
+    def __str__(self) -> str:
+        message, *otherwise = map(str, self.args)
+        advice = ""
+        with suppress(ModuleNotFoundError):
+            advice = optional_function("advice_on_attribute")(self.obj, self.name)
+        return message + (advice or "".join(otherwise))
 
 
 def check_names(arguments: Collection[str], known: Collection[str]) -> None:
     """Raise a TypeError if an argument is unknown; it names what was meant, or what to use instead."""
     unknown = sorted(name for name in arguments if name not in known)
-    if not unknown:
-        return
-    from difflib import get_close_matches
+    if unknown:
+        try:
+            advice = optional_function("advice_on_arguments")(unknown, known)
+        except ModuleNotFoundError:
+            from difflib import get_close_matches
 
-    meant = {
-        other
-        for name in unknown
-        for other in ([_INSTEAD[name]] if name in _INSTEAD else get_close_matches(name, known, n=1))
-    }
-    hint = f"; did you mean {', '.join(sorted(meant))}?" if meant else ""
-    raise TypeError(f"unexpected keyword argument: {', '.join(unknown)}{hint}")
+            meant = [other for name in unknown for other in get_close_matches(name, known, n=1)]
+            advice = f"; did you mean {', '.join(meant)}?" if meant else ""
+        raise TypeError(f"unexpected keyword argument: {', '.join(unknown)}{advice}")
 
 
 def with_advice(function: F) -> F:

@@ -52,6 +52,15 @@ MAX_DEPTH = 256
 # A string without an end extends to the end of the text; possessive, for linear time.
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 _NOT_BRACKET = re.compile(r"[^\[\]{}]+")
+_OTHER_CONTENTS = {
+    "UTF-16": r"\xff\xfe|\xfe\xff",
+    "a page of HTML or XML: check the address, or log in": r"\s*<[!?A-Za-z]",
+    "a pointer of Git LFS: git lfs pull gets the document": r"version https://git-lfs",
+    "a link of git-annex: git annex get gets the document": r"[^\n]{0,500}annex/objects/",
+    "a file with a merge conflict: resolve it": r"(?:(?s:.*)\n)?<{7} ",
+    "gzip or other compressed data: decompress it": r"\x1f\x8b|\x28\xb5\x2f\xfd|BZh|\xfd7zXZ|PK\x03",
+    "zeros, as after a crash: restore the document": r"\0+\Z",
+}
 _STEP = {"[": 1, "{": 1, "]": -1, "}": -1}
 _BLOCK = 1 << 12  # brackets that are counted before the depth is compared
 _SHORT = 16  # length of a list up to which encoding single items is faster
@@ -132,8 +141,7 @@ def loads(
         try:
             text = str(data, "utf-8")
         except UnicodeDecodeError as error:
-            hint = "; it looks like UTF-16" if bytes(data[:2]) in (b"\xff\xfe", b"\xfe\xff") else ""
-            _fail(location, f"not UTF-8 at byte {error.start}{hint}", error)
+            _fail(location, f"not UTF-8 at byte {error.start}{_other_contents(data)}", error)
     else:
         text = data
     if text.startswith("\ufeff"):
@@ -143,7 +151,7 @@ def loads(
         if _count_keys(value, 0) != _most_keys(text):  # rare: a key may be repeated
             value = _CHECKING_DECODERS[constants].decode(text)
     except json.JSONDecodeError as error:
-        _fail(location, _syntax(error), error)
+        _fail(location, _syntax(error) + _other_contents(data), error)
     except RecursionError as error:
         if _depth(text) > MAX_DEPTH:
             _fail(location, f"arrays and objects are nested more than {MAX_DEPTH} deep")
@@ -357,6 +365,19 @@ def _count_keys(value: Any, depth: int) -> int:
 
 def _fail(location: Location | str, message: str, cause: Exception | None = None) -> NoReturn:
     raise MetadataDecodeError(location, [ValidationProblem("", message)]) from cause
+
+
+def _other_contents(data: bytes | bytearray | memoryview | str) -> str:
+    """Say what was stored instead of a document; empty if that is unknown."""
+    text = data[:_BLOCK] if isinstance(data, str) else str(data[:_BLOCK], "latin-1")
+    return next(
+        (
+            f"; it looks like {name}"
+            for name, pattern in _OTHER_CONTENTS.items()
+            if re.match(pattern, text)
+        ),
+        "",
+    )
 
 
 def _syntax(error: json.JSONDecodeError) -> str:

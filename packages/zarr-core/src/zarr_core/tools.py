@@ -98,11 +98,8 @@ __all__ = sorted(
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
-        raise AttributeError(
-            f"module {__name__!r} has no attribute {name!r}",
-            name=name,
-            obj=sys.modules[__name__],
-        )
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message, name=name, obj=sys.modules[__name__])
     module, attribute = _HOMES[name]
     value = globals()[name] = getattr(import_module(module), attribute)
     return value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import prod
 from operator import index as as_integer
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import numpy as np
 
@@ -51,22 +51,6 @@ class Array(Node[ArrayMetadata]):
 
     stored: StoredArray
     """The stored array: its chunks, codecs and format."""
-
-    _instead: ClassVar = {
-        "astype": "array[...].astype(dtype)",
-        "chunk_map": "zarr_display.chunk_map.chunk_map(array)",
-        "chunk_store": "array.stored.chunk_store",
-        "compressor": "array.compressors",
-        "dimension_units": 'array.attrs["dimension_units"]',
-        "inner_order": "zarr_core.tools.inner_order(array.stored.codecs)",
-        "islice": "array[start:end]",
-        "item": "array[...].item()",
-        "itemsize": "array.dtype.itemsize",
-        "nshards": "array.cdata_shape",
-        "plan": "zarr_transfer.plan_selection(array, selection)",
-        "stored_chunks": "array.stored.stored_chunks()",
-        "view": "array[...].view(dtype)",
-    }
 
     # --- properties ---
 

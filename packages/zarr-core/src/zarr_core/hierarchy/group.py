@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import MutableMapping
 from contextlib import contextmanager, nullcontext, suppress
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from zarr_core import names
 from zarr_core.engine.stored_array import StoredArray
@@ -25,7 +25,7 @@ from zarr_core.hierarchy.node import Node
 from zarr_core.location import Location
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
-from zarr_core.optional import optional_function
+from zarr_core.optional import optional_function, with_advice
 from zarr_core.printable import escape_controls, shorten
 from zarr_core.registry.scope import override_extensions
 
@@ -58,18 +58,6 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
 
     stored: StoredGroup
     """The stored group: its format and members."""
-
-    _instead: ClassVar = {
-        **dict.fromkeys(("create", "create_dataset"), "group.create_array(name, ...)"),
-        **{
-            f"{kind}_like": f"zarr_core.{kind}_like(array, store=group, path=name)"
-            for kind in ("empty", "full", "ones", "zeros")
-        },
-        "require_dataset": "group.require_array(name, ...)",
-        **dict.fromkeys(
-            ("visit", "visititems", "visitkeys", "visitvalues"), "group.members(max_depth=None)"
-        ),
-    }
 
     # --- the mapping ---
 
@@ -210,6 +198,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
 
     # --- creating members ---
 
+    @with_advice
     def create_group(
         self, name: str, *, overwrite: bool = False, attributes: Mapping[str, Any] | None = None
     ) -> Group:
@@ -446,9 +435,6 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         return escape_controls(f"<Group {self.store}{path}>")
 
     # --- internal ---
-
-    def _advice(self, name: str) -> str:
-        return super()._advice(name) or f"; for a member use group[{name!r}]"
 
     def _child(self, name: str) -> str:
         if not names.normalise_path(name):

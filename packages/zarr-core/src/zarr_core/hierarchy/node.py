@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from zarr_core.engine.stored_node import StoredNode
 from zarr_core.hierarchy.attributes import Attributes
 from zarr_core.hierarchy.from_metadata import pickled_state, reopen, validate_node
 from zarr_core.interfaces.keylock import key_lock
 from zarr_core.metadata.validation import ARRAY_MEMBERS, GROUP_MEMBERS
+from zarr_core.optional import MissingAttributeError
 from zarr_core.strictjson import plain
 
 if TYPE_CHECKING:
@@ -34,8 +35,6 @@ class Node(Generic[M]):
     """
 
     stored: StoredNode[M]
-    _instead: ClassVar[Mapping[str, str]] = {}
-    """For members of zarr-python, what to use instead."""
 
     def __init__(self, stored: StoredNode[M]) -> None:
         given: object = stored
@@ -117,11 +116,9 @@ class Node(Generic[M]):
             # Called for an unknown attribute, and after a property raised an AttributeError.
             if hasattr(type(self), name):
                 return object.__getattribute__(self, name)  # raises the error of the property
-            message = f"{type(self).__name__} has no attribute {name!r}{self._advice(name)}"
-            raise AttributeError(message, name=name, obj=self)
-
-    def _advice(self, name: str) -> str:
-        return f"; use {self._instead[name]}" if name in self._instead else ""
+            message = f"{type(self).__name__} has no attribute {name!r}"
+            member = f"; for a member use group[{name!r}]" if hasattr(type(self), "keys") else ""
+            raise MissingAttributeError(message, member, name=name, obj=self)
 
     def __eq__(self, other: object) -> bool:
         """Whether both have the same location; contents are not compared."""

@@ -63,8 +63,9 @@ class Schema:
         """Return a value with integers instead of ``5.0``, and without nulls and unknown members.
 
         In JSON Schema, any number with a fraction of zero is an integer.  Members that extension
-        definitions do not have are removed, and members that are null and must not be.  The second
-        result says what was changed; ``pointer`` is put before every JSON pointer.
+        definitions do not have are removed, and members that are null and must not be; missing ones
+        get their default.  The second result says what was changed; ``pointer`` is put before
+        every JSON pointer.
         """
         if self.accepts(value):
             return value, []
@@ -72,6 +73,12 @@ class Schema:
         notes: dict[str, None] = {}
         for error in _leaves(self._errors(value)):
             if not error.absolute_path:  # the value itself
+                schema: Any = self.document
+                for name in error.validator_value if error.validator == "required" else ():
+                    member = schema.get("properties", {}).get(name, {})
+                    if name not in standard and "default" in member:
+                        standard[name] = member["default"]
+                        notes[f"{pointer}/{name} is missing and read as {standard[name]}"] = None
                 continue
             *parents, last = error.absolute_path
             parent = standard
