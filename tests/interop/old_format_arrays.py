@@ -175,7 +175,7 @@ def draft_2021() -> Cases:
     for in_shard in ((2, 2), (1, 3), (5, 5)):
         transformer = named("sharding", type="indexed", chunks_per_shard=list(in_shard))
         name = "shards_" + "_".join(map(str, in_shard))
-        cases[name] = ramp("<i4", (9, 7)), {"storage_transformers": [transformer]}
+        cases[name] = ramp("<i4", (9, 7)), {"metadata": {"storage_transformers": [transformer]}}
     return cases
 
 

@@ -67,13 +67,13 @@ def test_the_fill_value_of_an_unknown_type_is_that_of_the_fallback():
             assert open_a(store)[0, 0] == expected
 
 
-def test_the_warning_comes_once():
-    store = unknown("int32")
-    with pytest.warns(UserWarning, match="read as 'int32'") as said:
-        open_a(store)
-    assert len(said) == 1
-    with warnings.catch_warnings(action="error"):
-        open_a(store)
+def test_the_warning_comes_once_for_each_array():
+    for store in (unknown("int32"), unknown("int32")):
+        with pytest.warns(UserWarning, match="read as 'int32'") as said:
+            open_a(store)
+        assert len(said) == 1
+        with warnings.catch_warnings(action="error"):
+            open_a(store)
 
 
 def test_the_policy_error_rejects():

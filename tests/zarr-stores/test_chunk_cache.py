@@ -315,7 +315,7 @@ def test_the_setting_applies_to_all_arrays():
         assert store.reads == 0
         assert array.store.inner is store
     assert zarr.open(store).store is store
-    with pytest.raises(ValueError, match=r"CachePool\(100\)"):
+    with pytest.raises(ValueError, match=r"such as CachePool\(2\*\*30\), not 100"):
         zarr.config.set(chunk_cache=100)
 
 

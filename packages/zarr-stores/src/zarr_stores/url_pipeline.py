@@ -17,6 +17,7 @@ from zarr_core.extension import (
     ByteRange,
     ExtensionDefinition,
     Location,
+    StoreCapabilityError,
     StoreError,
     StoreReadError,
 )
@@ -186,11 +187,8 @@ class _State:
             value = self._value()
             self.store = kind.from_object(value, read_only=True)
             if self.store is None:
-                raise StoreError(
-                    f"a {kind.__name__} cannot be opened within another store; copy the file to a "
-                    "directory",
-                    *value,
-                )
+                problem = "cannot be opened within another store; copy the file to a directory"
+                raise StoreCapabilityError(f"a {kind.__name__} {problem}", *value)
         self.path = ""
 
     def container(self) -> str | None:

@@ -176,14 +176,16 @@ def resolve_cached(
     if resolved is None:
         location, problems = Location(store, path), list[ValidationProblem]()
         used = extensions
-        # Hooks observe the extensions of each array, and the warning about a fallback names the
-        # array: both are repeated for arrays that are equal except for the shape.
+        # Hooks observe the extensions of arrays, also of those that are equal except for the shape.
         if used is None or metadata.data_type_fallbacks or hooks.active():
             used = _find_extensions(metadata, location, problems)
         resolved = _resolve(used, metadata, location, write_empty_chunks, problems)
         if extensions is None:
             extensions = _extensions.keep(key, used, _SIZE + len(content))
         extensions.resolved.keep(setting, resolved)
+    elif metadata.data_type_fallbacks:  # the warning about a fallback names each array
+        location = Location(store, path).at("/data_type")
+        create_data_type(metadata.data_type, metadata.data_type_fallbacks, location)
     return resolved
 
 

@@ -151,9 +151,7 @@ def _warn_of_wrong_values(
         return
     _warned.keep(location, resolved)
     # A fallback of the data type has another warning.
-    ignored = [
-        definition for definition in resolved.ignored if definition is not metadata.data_type
-    ]
+    ignored = [definition for definition in resolved.ignored if definition != metadata.data_type]
     if ignored:
         names_ = listed([definition.name for definition in ignored])
         warn(
