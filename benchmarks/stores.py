@@ -149,7 +149,7 @@ def operations(store: Store, it: Bare, size: int) -> Iterator[Operation]:
     first, second = buffer[:length], memoryview(bytearray(length))
     if it.set is not None:
         calls: list[Callable[[str, bytes], object]] = [store.set, it.set]
-        if not store.supports_erasing:
+        if not store.traits.supports_erasing:
             calls = [numbered(call) for call in calls]
         yield Operation("set", calls[0], calls[1], [(key, value) for key in keys])
     yield Operation("get", store.get, it.get, [(key,) for key in keys])
