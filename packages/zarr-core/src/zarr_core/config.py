@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from itertools import count
 from threading import RLock, get_ident
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -140,9 +140,6 @@ class Config:
             if name not in vars(self):
                 self._apply(_from_environment())
         return vars(self)[name]
-
-    def __getitem__(self, name: str) -> NoReturn:
-        raise TypeError("use config.settings, such as config.settings.threads")
 
     def set(self, settings: Mapping[str, Any] | None = None, /, **changes: Any) -> _Change:
         """Change settings immediately; as a context manager, until the end of the block.

@@ -11,8 +11,8 @@ from zarr_core.registry import discovery, hooks
 from zarr_core.registry.discovery import is_disabled, providers
 from zarr_core.registry.entry_points import entry_points
 from zarr_core.registry.extension_names import names
-from zarr_core.registry.extension_points import get_extension_point
 from zarr_core.registry.known_extensions import EXTENSIONS, EXTRAS
+from zarr_core.registry.provider import known
 
 if TYPE_CHECKING:
     from zarr_core.location import Location
@@ -24,7 +24,6 @@ _NOT_REGISTERED = {
     "from zarr_codecs.pickle import PickleCodec; "
     "zarr_core.override_extensions({'codec': {'numcodecs.pickle': PickleCodec}}).",
 }
-
 
 _OTHERS = (
     "; or install the distribution that provides it to numcodecs (entry-point group "
@@ -53,8 +52,8 @@ def _known_names(extension_point: str) -> set[str]:
 
 def _full_names(extension_point: str, name: str) -> list[str]:
     """The installed names that are ``name`` behind a prefix: ``numcodecs.lz4`` for ``lz4``."""
-    known = _known_names(extension_point)
-    return sorted(other for other in known if other.rpartition(".")[2] == name != other)
+    names_ = _known_names(extension_point)
+    return sorted(other for other in names_ if other.rpartition(".")[2] == name != other)
 
 
 def install_hint(extension_point: str, name: str) -> str:
@@ -88,12 +87,11 @@ def install_hint(extension_point: str, name: str) -> str:
         )
     if other := _for_other_library(extension_point, name):
         return other
-    point = get_extension_point(extension_point)
     if extension_point == "format":
         # The user passes 3 for "v3".
         choices = [
-            known[1:] if known[0] == "v" and known[1:].isdecimal() else repr(known)
-            for known in names(extension_point)
+            other[1:] if other[0] == "v" and other[1:].isdecimal() else repr(other)
+            for other in names(extension_point)
         ]
         return f"zarr_format must be one of {', '.join(choices)}."
     fsspec = f"If fsspec supports it, use fsspec+{name}://. " if extension_point == "store" else ""
@@ -101,16 +99,21 @@ def install_hint(extension_point: str, name: str) -> str:
     off = "The setting disabled_plugins disables all plugins; change it first. " if all_off else ""
     return (
         f"{off}{fsspec}"
-        f"Install the distribution that provides it (entry-point group {point.group}), or pass "
+        f"Install the distribution that provides it (entry-point group zarr_core.{extension_point}), or pass "
         f"its class: zarr_core.override_extensions({{'{extension_point}': {{'{name}': ...}}}})."
     )
 
 
-def _for_other_library(extension_point: str, name: str) -> str:
-    """How to use an installed or published extension for zarr-python or numcodecs; else empty."""
+def _published() -> dict[str, dict[str, str]]:
+    """For distributions of others, the names of their extensions for zarr-python and numcodecs."""
     import tomllib  # seldom needed
     from importlib.resources import files
 
+    return tomllib.loads(files(__package__).joinpath("published_extensions.toml").read_text())
+
+
+def _for_other_library(extension_point: str, name: str) -> str:
+    """How to use an installed or published extension for zarr-python or numcodecs; else empty."""
     # zarr-python also reads groups with the name of the codec, such as "zarr.codecs.gzip".
     group = f"zarr.{extension_point.replace('codec', 'codecs')}"
     for point in entry_points("zarr."):
@@ -119,7 +122,7 @@ def _for_other_library(extension_point: str, name: str) -> str:
             return f"{provider} provides it for zarr-python; to use it: pip install zarr-bridge"
     plain = name.removeprefix("numcodecs.")
     library, needed = ("zarr", " zarr-bridge") if plain == name else ("numcodecs", "")
-    published = tomllib.loads(files(__package__).joinpath("published_extensions.toml").read_text())
+    published = known.get("published") or known.keep("published", _published())
     for distribution, kinds in published.items():
         if plain in kinds.get(f"{library}.{extension_point}", "").split():
             return f"A package with it has been published: pip install {distribution}{needed}"
