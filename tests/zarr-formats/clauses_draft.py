@@ -179,7 +179,7 @@ CLAUSES = [
     _row("may", "fallback-overridden", ARRAY, "A user may give other fallbacks.",
          f"{_FALL}documents_keep_type_and_fallbacks"),
     _row("should", "fallback-said", ARRAY, "Using a fallback is approved of, or warned of.",
-         f"{_FALL}one_fallback", f"{_FALL}the_warning_comes_once",
+         f"{_FALL}one_fallback", f"{_FALL}the_warning_comes_once_for_each_array",
          f"{_FALL}the_policy_error_rejects", f"{_FALL}the_policy_use_is_silent"),
     _row("must", "grid-object", ARRAY, "A regular grid has type, chunk_shape, separator.", CHECKED),
     _row("must", "grid-type", ARRAY, "The type of a regular grid is regular.", CHECKED),
