@@ -131,8 +131,8 @@ def create_array(
         ``write_empty_chunks="never"`` leaves them out.
     metadata : mapping, ArrayMetadata or PartialArrayMetadata, optional
         A part of a ``zarr.json``, in the terms of version 3 for every format, as
-        :class:`zarr_core.PartialArrayMetadata` has it.  Other arguments add to it.  It also has
-        what is no argument, such as ``{"storage_transformers": [...]}``.
+        :class:`zarr_core.PartialArrayMetadata` has it.  Other arguments add to it.  Members
+        without an argument are given here, such as ``{"storage_transformers": [...]}``.
 
     Raises
     ------

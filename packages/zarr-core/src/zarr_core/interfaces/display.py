@@ -23,7 +23,7 @@ class Rows(dict[str, str]):
 
 
 class Display:
-    """Shows nodes; this class does so as text, and is used if there is no extension.
+    """Shows arrays and groups.  This class shows text; it is used if no extension is installed.
 
     The entry point ``default`` of group ``zarr_core.display`` provides another class, derived from
     this one.  An instance is created for every use, without arguments.  Nodes are passed as a
