@@ -7,11 +7,10 @@ repository, or lines of it, word for word.
 
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from example_distributions import install_examples
 from markdown_pages import BLOCK, DOCUMENTS, ROOT, SHOWN, has_snippets, run_snippets
 from waits import no_garbage_collection
 from zarr_core.registry import discovery
@@ -26,15 +25,8 @@ def each_document(files):
 
 @pytest.fixture(scope="module")
 def installed_examples(tmp_path_factory):
-    target = tmp_path_factory.mktemp("examples")
-    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "install"]
-    options = ["--no-deps", "--no-index", "--no-build-isolation", "--target", str(target)]
-    shown = [
-        str(ROOT / "examples" / name)
-        for name in ("acme-delta2", "acme-invert", "acme-rotate", "acme-xor")
-    ]
-    subprocess.run([*pip, *options, *shown], check=True)
-    return target
+    shown = ("acme-delta2", "acme-invert", "acme-rotate", "acme-xor")
+    return install_examples(tmp_path_factory.mktemp("examples"), *shown)
 
 
 @pytest.fixture

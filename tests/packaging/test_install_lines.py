@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, packages_distributions, req
 
 import pytest
 from empty_environment import OUTSIDE, make_environment
+from example_distributions import copied_example
 from markdown_pages import DOCUMENTS, ROOT, has_snippets, install_lines, requirements, snippets
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -256,7 +257,7 @@ def test_install_lines_lead_to_how_to_install_from_a_checkout(page):
 
 def run_page(page, environment, tmp_path):
     wanted = [
-        str(ROOT / "examples" / as_requirement(word)) if "/" in word else word
+        str(copied_example(as_requirement(word), tmp_path)) if "/" in word else word
         for word in requirements(page.read_text())
     ]
     done = subprocess.run(

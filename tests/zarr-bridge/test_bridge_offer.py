@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import zarr as zarr_python
 import zarr_core as zarr
+from example_distributions import install_examples
 from zarr_bridge.offer import register
 from zarr_core.errors import ExtensionLoadError
 from zarr_core.registry import discovery
@@ -22,11 +23,7 @@ VALUES = np.arange(-300, 300, dtype="int32").reshape(20, 30) * 70_001
 @pytest.fixture(scope="module")
 def acme(tmp_path_factory):
     """The example of a codec, installed as a stranger would."""
-    target = tmp_path_factory.mktemp("acme")
-    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "install"]
-    options = ["--no-deps", "--no-index", "--no-build-isolation", "--target", str(target)]
-    subprocess.run([*pip, *options, str(ROOT / "examples" / "acme-xor")], check=True)
-    return target
+    return install_examples(tmp_path_factory.mktemp("acme"), "acme-xor")
 
 
 @pytest.fixture

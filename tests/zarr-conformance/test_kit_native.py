@@ -2,10 +2,10 @@
 
 import shutil
 import subprocess
-import sys
 
 import planted_mistakes
 import pytest
+from example_distributions import PIP
 from zarr_conformance.template import new_distribution
 from zarr_core.registry import discovery
 
@@ -45,13 +45,7 @@ def test_mistakes_in_c_are_found(pytester, number):
     text = source.read_text()
     assert old in text
     source.write_text(text.replace(old, new))
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
-    pip += [
-        "--disable-pip-version-check",
-        "--no-build-isolation",
-        "--target",
-        str(pytester.path / "t"),
-    ]
+    pip = [*PIP, str(pytester.path / "t")]
     subprocess.run([*pip, str(folder)], check=True, capture_output=True)
     pytester.syspathinsert(pytester.path / "t")
     discovery.refresh()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import zarr_core.registry.extension_points
+from example_distributions import PIP
 from zarr_conformance.__main__ import main
 from zarr_conformance.template import EXTENSION_POINTS, new_distribution
 
@@ -31,14 +32,12 @@ def distributions(tmp_path_factory):
 
 @pytest.mark.slow
 def test_tests_of_every_template_pass(distributions, tmp_path):
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
-    pip += ["--disable-pip-version-check", "--no-build-isolation"]
     # An executor is used for all arrays, so it is tested apart from the others.
     executors = [folder for folder in distributions if folder.name == "tmpl-native"]
     others = [folder for folder in distributions if folder not in executors]
     for folders, site in ((executors, tmp_path / "executor"), (others, tmp_path)):
         editable = [word for folder in folders for word in ("--editable", str(folder))]
-        subprocess.run([*pip, "--target", str(site), *editable], check=True)
+        subprocess.run([*PIP, str(site), *editable], check=True)
         run = subprocess.run(
             [sys.executable, "-c", RUN, str(site), "-q", "-p", "no:cacheprovider", "-Werror"]
             + ["--import-mode=importlib", "--rootdir", str(folders[0].parent)]

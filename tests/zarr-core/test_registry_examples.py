@@ -8,9 +8,9 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from example_distributions import EXAMPLES, install_examples
 from zarr_core.registry.extension_points import EXTENSION_POINTS
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = sorted(path.parent.name for path in EXAMPLES.glob("*/pyproject.toml"))
 POINTS = [
     (group, name)
@@ -58,14 +58,7 @@ print(sys.modules["acme_hooks"].Hooks)
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    target = tmp_path_factory.mktemp("examples")
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
-    subprocess.run(
-        [*pip, "--disable-pip-version-check", "--no-build-isolation", "--target", str(target)]
-        + [str(EXAMPLES / name) for name in NAMES],
-        check=True,
-    )
-    return target
+    return install_examples(tmp_path_factory.mktemp("examples"), *NAMES)
 
 
 def test_third_party_can_use_the_examples(site):
