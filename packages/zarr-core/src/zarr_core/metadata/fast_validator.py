@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from zarr_core.decimal_number import DecimalNumber
+from zarr_core.strictjson import DecimalNumber
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zarr_core.decimal_number import is_whole
 from zarr_core.errors import MetadataValidationError, UnsupportedFieldError
 from zarr_core.metadata.schema import core_schema
 from zarr_core.metadata.validation_problem import ValidationProblem, first_token, json_pointer
 from zarr_core.printable import quoted
+from zarr_core.strictjson import is_whole
 
 if TYPE_CHECKING:
     from collections.abc import Collection
