@@ -189,7 +189,7 @@ def test_latin_1_is_rejected_with_its_byte():
 @pytest.mark.parametrize("opening", ["[", '{"a":', '[{"a":'])
 def test_deep_nesting_is_rejected(opening):
     [(_, message)] = problems_of(opening * 100_000)
-    assert message == "arrays and objects are nested more than 256 deep"
+    assert message.startswith("arrays and objects are nested more than 256 deep")
 
 
 def test_nesting_up_to_the_limit_is_read():
@@ -334,7 +334,7 @@ def test_the_order_of_members_does_not_matter():
 
 
 @pytest.mark.parametrize("text", ["[" * 1_000_000, '{"a":' * 300_000, "[" * 5000 + "]" * 5000])
-def test_deep_nesting_is_rejected(text):
+def test_much_deeper_nesting_is_rejected(text):
     with pytest.raises(MetadataDecodeError, match="nested more than 256 deep"):
         strictjson.loads(text)
 
@@ -351,10 +351,8 @@ def test_depth_of_many_branches(depths, value, in_objects):
         return f"[{value}, " * depth + value + "]" * depth
 
     text = "[" + ", ".join(map(branch, depths)) + "]"
-    try:
+    if max(depths) < strictjson.MAX_DEPTH:
         strictjson.loads(text)
-    except MetadataDecodeError as error:
-        assert "nested more than 256 deep" in str(error)
-        assert max(depths) >= strictjson.MAX_DEPTH
     else:
-        assert max(depths) < strictjson.MAX_DEPTH
+        with pytest.raises(MetadataDecodeError, match="nested more than 256 deep"):
+            strictjson.loads(text)

@@ -248,9 +248,7 @@ def decimal_of(number: float) -> Decimal:
     """Return the exact decimal number of a number from JSON."""
     from decimal import Decimal
 
-    if isinstance(number, float):
-        return Decimal(number.text if isinstance(number, DecimalNumber) else float.__repr__(number))
-    return Decimal(number)
+    return Decimal(number.text if isinstance(number, DecimalNumber) else str(+number))
 
 
 def is_whole(number: float) -> bool:

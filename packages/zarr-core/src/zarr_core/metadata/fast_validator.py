@@ -30,7 +30,22 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "null": (type(None),),
 }
 _ANNOTATIONS = frozenset(
-    ["$schema", "$id", "$comment", "$defs", "title", "description", "examples", "default", "deprecated", "readOnly", "writeOnly", "format", "contentEncoding", "contentMediaType"]
+    [
+        "$schema",
+        "$id",
+        "$comment",
+        "$defs",
+        "title",
+        "description",
+        "examples",
+        "default",
+        "deprecated",
+        "readOnly",
+        "writeOnly",
+        "format",
+        "contentEncoding",
+        "contentMediaType",
+    ]
 )
 # Keywords that compare a value of some types with the value of the keyword.
 _COMPARISONS: dict[str, tuple[tuple[type, ...], Callable[[Any, Any], Any]]] = {
