@@ -16,7 +16,7 @@ from zarr_core.strictjson import DecimalNumber
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    Predicate: TypeAlias = Callable[[Any], Any]
+    Predicate: TypeAlias = Callable[[Any], bool]
     Compile: TypeAlias = Callable[[Any], Predicate]
 
 _NUMBERS = (int, float, DecimalNumber)
@@ -47,21 +47,23 @@ _ANNOTATIONS = frozenset(
         "contentMediaType",
     ]
 )
-# Keywords that compare a value of some types with the value of the keyword.
-_COMPARISONS: dict[str, tuple[tuple[type, ...], Callable[[Any, Any], Any]]] = {
+# Keywords that compare a value of some types, or its length, with the value of the keyword.
+_COMPARISONS: dict[str, tuple[tuple[type, ...], Callable[[Any, Any], bool]]] = {
     "minimum": (_NUMBERS, operator.ge),
     "maximum": (_NUMBERS, operator.le),
     "exclusiveMinimum": (_NUMBERS, operator.gt),
     "exclusiveMaximum": (_NUMBERS, operator.lt),
     "multipleOf": (_NUMBERS, lambda value, factor: not value % factor),
-    "minLength": ((str,), lambda text, length: len(text) >= length),
-    "maxLength": ((str,), lambda text, length: len(text) <= length),
     "pattern": ((str,), lambda text, pattern: re.search(pattern, text) is not None),
-    "minItems": ((list,), lambda items, count: len(items) >= count),
-    "maxItems": ((list,), lambda items, count: len(items) <= count),
     "uniqueItems": ((list,), lambda items, wanted: not wanted or _all_different(items)),
-    "minProperties": ((dict,), lambda members, count: len(members) >= count),
-    "maxProperties": ((dict,), lambda members, count: len(members) <= count),
+}
+_LENGTHS: dict[str, tuple[Any, Callable[[int, Any], bool]]] = {
+    "minLength": (str, operator.ge),
+    "maxLength": (str, operator.le),
+    "minItems": (list, operator.ge),
+    "maxItems": (list, operator.le),
+    "minProperties": (dict, operator.ge),
+    "maxProperties": (dict, operator.le),
 }
 
 
@@ -85,7 +87,7 @@ def compile_schema(schema: Mapping[str, Any] | bool) -> Predicate | None:
         if "$ref" in left:
             checks.append(refer(left.pop("$ref")))
         checks += [_check(keyword, wanted, compile_part) for keyword, wanted in left.items()]
-        return checks[0] if len(checks) == 1 else _all(checks)
+        return checks[0] if len(checks) == 1 else _search(checks, False)
 
     def refer(reference: str) -> Predicate:
         if (known := references.get(reference)) is None:
@@ -101,7 +103,7 @@ def compile_schema(schema: Mapping[str, Any] | bool) -> Predicate | None:
 
     def accept(value: Any) -> bool:
         try:
-            return bool(check(value))
+            return check(value)
         except RecursionError:
             return False  # jsonschema decides
 
@@ -190,6 +192,10 @@ def _check(keyword: str, wanted: Any, compile_part: Compile) -> Predicate:
         types, compare = _COMPARISONS[keyword]
         compare(types[0](), wanted)  # an error if the keyword has a wrong type
         return lambda value: type(value) not in types or compare(value, wanted)
+    if keyword in _LENGTHS:
+        kind, compare = _LENGTHS[keyword]
+        compare(0, wanted)
+        return lambda value: type(value) is not kind or compare(len(value), wanted)
     match keyword:
         case "const" | "enum":
             # True == 1 in Python, but not in JSON.
@@ -204,19 +210,29 @@ def _check(keyword: str, wanted: Any, compile_part: Compile) -> Predicate:
     checks = [compile_part(item) for item in wanted]
     match keyword:
         case "allOf":
-            return _all(checks)
+            return _search(checks, False)
         case "anyOf":
-            return lambda value: any(check(value) for check in checks)
+            return _search(checks, True)
         case "oneOf":
-            return lambda value: sum(bool(check(value)) for check in checks) == 1
+            return lambda value: sum(check(value) for check in checks) == 1
     raise NotImplementedError(keyword)
 
 
-def _all(checks: list[Predicate]) -> Predicate:
-    if len(checks) == 2:
+def _search(checks: list[Predicate], result: bool) -> Predicate:
+    """Return a check with this result if one of several has it: as any() or, if False, as all()."""
+    if len(checks) == 2:  # the usual case
         first, second = checks
+        if result:
+            return lambda value: first(value) or second(value)
         return lambda value: first(value) and second(value)
-    return lambda value: all(check(value) for check in checks)
+
+    def check(value: Any) -> bool:  # faster than a generator
+        for each in checks:
+            if each(value) is result:
+                return result
+        return not result
+
+    return check
 
 
 def _all_different(values: list[Any]) -> bool:

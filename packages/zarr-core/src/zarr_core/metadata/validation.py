@@ -60,7 +60,8 @@ def check_document(document: JSON, location: Location | str, kind: str) -> dict[
     defined = document
     if not document.keys() <= set(members):
         defined = {name: value for name, value in document.items() if name in members}
-    problems = core_schema(kind).problems(defined)
+    schema = core_schema(kind)
+    problems = [] if schema.accepts(defined) else schema.problems(defined)
     if kind == "array":
         problems += array_problems(document)
     if problems:
