@@ -158,7 +158,7 @@ def test_no_new_one_is_stored(written, new):
         zarr.create_group({}, attributes={"a": new})
     metadata = zarr.open_array(path, path="x").metadata.replace(attributes={"a": math.nan})
     with pytest.raises(MetadataValidationError, match="/attributes/a"):
-        metadata.to_bytes()
+        metadata.to_stored()
 
 
 @pytest.mark.usefixtures("silent")

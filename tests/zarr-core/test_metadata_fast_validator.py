@@ -10,7 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from zarr_core.metadata.fast_validator import compile_schema, local_reference
-from zarr_core.metadata.schema import core_schema, explain
+from zarr_core.metadata.schema import Schema, core_schema
+
+
+def is_valid(value, schema):
+    """The answer of jsonschema."""
+    return not Schema(schema)._errors(value)
+
 
 EXAMPLES = Path(__file__).parents[2] / "schemas" / "examples"
 SCHEMAS = sorted(Path(__file__).parents[2].glob("schemas/*/*.json"))
@@ -88,14 +94,14 @@ def test_every_published_schema_compiles(file):
 def test_both_agree_on_the_examples(name):
     schema = core_schema(name)
     for document in DOCUMENTS:
-        assert schema.accepts(document) == (not explain(document, schema.document))
+        assert schema.accepts(document) == is_valid(document, schema.document)
 
 
 @settings(max_examples=100, deadline=None)
 @given(changed_documents(), st.sampled_from(["array", "group"]))
 def test_both_agree_on_changed_examples(document, name):
     schema = core_schema(name)
-    assert schema.accepts(document) == (not schema._explain(document))
+    assert schema.accepts(document) == (not schema._errors(document))
 
 
 # Each schema with values at its limits.
@@ -111,6 +117,7 @@ CASES = [
     ({"minimum": 1, "maximum": 3}, [0, 1, 3, 4, 2.5, "x", True, False]),
     ({"exclusiveMinimum": 1, "exclusiveMaximum": 3}, [1, 1.5, 2, 3, None]),
     ({"multipleOf": 8}, [0, 8, 12, "x"]),
+    ({"multipleOf": 0.5}, [1.5, 1.25, 1]),
     ({"minLength": 1, "maxLength": 2}, ["", "a", "abc", 3]),
     ({"pattern": "^a+$"}, ["a", "ab", "aaa", 1]),
     ({"pattern": "b"}, ["abc", "ac"]),
@@ -157,7 +164,7 @@ CASES = [
 def test_both_agree_on_each_keyword(schema, values):
     accept = compile_schema(schema)
     for value in values:
-        assert accept(value) == (not explain(value, schema)), value
+        assert accept(value) == is_valid(value, schema), value
 
 
 @pytest.mark.parametrize(
@@ -176,9 +183,9 @@ def test_unknown_keywords_are_left_to_the_library(schema):
 
 
 def test_undecidable_values_are_left_to_the_library():
-    for schema, value in (({"uniqueItems": True}, [[1], [2]]), ({"multipleOf": 0.5}, 1.5)):
-        assert not compile_schema(schema)(value)
-        assert explain(value, schema) == []
+    schema = {"uniqueItems": True}
+    assert not compile_schema(schema)([[1], [2]])
+    assert Schema(schema).problems([[1], [2]]) == []
 
 
 def test_references_stay_within_the_schema():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 
 import pytest
-from zarr_core.metadata.schema import InvalidSchemaError, Schema, core_schema, explain
+from zarr_core.metadata.schema import InvalidSchemaError, Schema, core_schema
 from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer
 
 
@@ -52,7 +52,7 @@ from zarr_core.metadata.validation_problem import ValidationProblem, json_pointe
     ],
 )
 def test_sentences(schema, value, expected):
-    [problem] = explain(value, schema)
+    [problem] = Schema(schema).problems(value)
     assert problem.pointer == ""
     assert problem.message.startswith(expected)
 
@@ -70,9 +70,9 @@ def test_forms_are_listed_by_their_titles():
 
 
 def test_constant_repr():
-    [problem] = explain("3", {"type": "integer", "const": 3})
+    [problem] = Schema({"type": "integer", "const": 3}).problems("3")
     assert problem.message == 'must be 3, not "3"'
-    [problem] = explain(3.0, {"type": "integer", "const": 3})
+    [problem] = Schema({"type": "integer", "const": 3}).problems(3.0)
     assert "must be an integer" in problem.message
 
 
@@ -81,13 +81,13 @@ def test_titles_are_found_behind_references():
         "anyOf": [{"$ref": "#/$defs/a"}, {"type": "integer"}],
         "$defs": {"a": {"title": "a colour", "type": "string"}},
     }
-    [problem] = explain(None, schema)
+    [problem] = Schema(schema).problems(None)
     assert "a colour, an integer" in problem.message
 
 
 def test_members_are_named():
     schema = {"properties": {}, "additionalProperties": False, "required": ["a", "b/c"]}
-    assert explain({"x": 1}, schema) == [
+    assert Schema(schema).problems({"x": 1}) == [
         ValidationProblem("/x", "is not a member here; none is known"),
         ValidationProblem("/a", "is missing"),
         ValidationProblem("/b~1c", "is missing"),

@@ -66,11 +66,22 @@ def text_of(tree, space, escaped):
 
 @settings(max_examples=300)
 @given(TREES, st.sampled_from(["", " ", "\n\t"]), st.booleans(), st.booleans())
-def test_fast_and_checking_parser_agree(tree, space, escaped, constants):
+def test_the_parser_agrees_with_the_standard_library(tree, space, escaped, constants):
     text = text_of(tree, space, escaped)
-    try:
-        expected = strictjson._CHECKING_DECODERS[constants].decode(text)
-    except strictjson._RejectedError:
+    repeated = False
+
+    def members(pairs):
+        nonlocal repeated
+        repeated |= len(dict(pairs)) != len(pairs)
+        return dict(pairs)
+
+    tokens = []
+    expected = json.loads(
+        text,
+        object_pairs_hook=members,
+        parse_constant=lambda token: tokens.append(token) or float(token),
+    )
+    if repeated or (tokens and not constants):
         with pytest.raises(MetadataDecodeError):
             strictjson.loads(text, constants=constants)
     else:
@@ -140,8 +151,8 @@ def test_damaged_text_is_rejected_with_its_position(data):
 
 def test_repeated_keys_are_named_with_their_place():
     assert problems_of(b'{"a": [{"b": 1, "c": 2, "b": 3}], "a~": 1, "a~": 1}') == [
-        ("/a~0", "the key 'a~' is repeated"),
         ("/a/0/b", "the key 'b' is repeated"),
+        ("/a~0", "the key 'a~' is repeated"),
     ]
 
 
@@ -163,6 +174,7 @@ def test_errors_after_a_rejected_token_are_reported():
     [(pointer, message)] = problems_of('{"fill_value": NaN, "codecs": [}')
     assert pointer == ""
     assert message == "expecting value (line 1, column 32, character 31)"
+    assert strictjson.loads("1") == 1
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-8-sig"])
@@ -177,7 +189,7 @@ def test_latin_1_is_rejected_with_its_byte():
 @pytest.mark.parametrize("opening", ["[", '{"a":', '[{"a":'])
 def test_deep_nesting_is_rejected(opening):
     [(_, message)] = problems_of(opening * 100_000)
-    assert message == "arrays and objects are nested more than 256 deep"
+    assert message.startswith("arrays and objects are nested more than 256 deep")
 
 
 def test_nesting_up_to_the_limit_is_read():
@@ -322,28 +334,25 @@ def test_the_order_of_members_does_not_matter():
 
 
 @pytest.mark.parametrize("text", ["[" * 1_000_000, '{"a":' * 300_000, "[" * 5000 + "]" * 5000])
-def test_deep_nesting_is_noticed_at_its_beginning(text, monkeypatch):
-    looked_up = []
-
-    class Counting(dict):
-        def __getitem__(self, bracket):
-            looked_up.append(bracket)
-            return super().__getitem__(bracket)
-
-    monkeypatch.setattr(strictjson, "_STEP", Counting(strictjson._STEP))
+def test_much_deeper_nesting_is_rejected(text):
     with pytest.raises(MetadataDecodeError, match="nested more than 256 deep"):
         strictjson.loads(text)
-    assert len(looked_up) < 5000
 
 
-@given(st.lists(st.integers(1, 400), min_size=1, max_size=40), st.integers(1, 60))
-def test_depth_over_many_blocks(depths, block):
-    text = "[" + ",".join("[" * depth + "]" * depth for depth in depths) + "]"
-    before = strictjson._BLOCK
-    strictjson._BLOCK = block
-    try:
-        found = strictjson._depth(text)
-    finally:
-        strictjson._BLOCK = before
-    deepest = 1 + max(depths)
-    assert found == deepest if deepest <= strictjson.MAX_DEPTH else found > strictjson.MAX_DEPTH
+@given(
+    st.lists(st.integers(1, 300), min_size=1, max_size=40),
+    st.sampled_from(['"[{"', r'"\"]"', r'"\\"', r'"a\\\"[["', '""', '"é]"', "1"]),
+    st.booleans(),
+)
+def test_depth_of_many_branches(depths, value, in_objects):
+    def branch(depth):
+        if in_objects:
+            return f'{{"[": {value}, "a": ' * depth + value + "}" * depth
+        return f"[{value}, " * depth + value + "]" * depth
+
+    text = "[" + ", ".join(map(branch, depths)) + "]"
+    if max(depths) < strictjson.MAX_DEPTH:
+        strictjson.loads(text)
+    else:
+        with pytest.raises(MetadataDecodeError, match="nested more than 256 deep"):
+            strictjson.loads(text)

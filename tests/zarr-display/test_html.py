@@ -83,7 +83,7 @@ def test_ignored_extensions_are_shown_first():
     array = zarr.create_array(store, shape=4, compressors=None)
     stranger = ExtensionDefinition("acme.<unknown>", {}, must_understand=False)
     metadata = array.metadata.replace(codecs=(*array.codecs, stranger))
-    store.set("zarr.json", metadata.to_bytes())
+    store.set("zarr.json", metadata.to_stored()[0])
     with pytest.warns(UserWarning, match=r"acme\.<unknown>"):
         array = zarr.open_array(store)
     html = array._repr_html_()

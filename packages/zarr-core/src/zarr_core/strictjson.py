@@ -9,25 +9,19 @@ from __future__ import annotations
 import json
 import math
 import re
+import threading
 from collections import Counter
 from collections.abc import Mapping
-from itertools import accumulate
 from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from zarr_core.decimal_number import (
-    SPLITTER,
-    SURELY_EXACT,
-    DecimalNumber,
-    decimal_of,
-    round_to_odd,
-)
 from zarr_core.errors import MetadataDecodeError, MetadataValidationError
 from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer, pointer_below
 from zarr_core.printable import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Iterator
+    from decimal import Decimal
 
     from zarr_core.definition import JSON
     from zarr_core.location import Location
@@ -39,6 +33,7 @@ __all__ = [
     "dumps",
     "encode",
     "identical",
+    "is_whole",
     "keep_nonfinite",
     "loads",
     "plain",
@@ -49,9 +44,8 @@ __all__ = [
 MAX_DEPTH = 256
 """Maximum nesting of arrays and objects."""
 
-# A string without an end extends to the end of the text; possessive, for linear time.
-_STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
-_NOT_BRACKET = re.compile(r"[^\[\]{}]+")
+_ESCAPED = re.compile(r"\\.", re.DOTALL)
+_TO_SQUARE, _NO_BRACKET = bytes.maketrans(b"{}", b"[]"), bytes({*range(256)} - {*b'[]{}"'})
 _OTHER_CONTENTS = {
     "UTF-16": r"\xff\xfe|\xfe\xff",
     "a page of HTML or XML: check the address, or log in": r"\s*<[!?A-Za-z]",
@@ -61,10 +55,34 @@ _OTHER_CONTENTS = {
     "gzip or other compressed data: decompress it": r"\x1f\x8b|\x28\xb5\x2f\xfd|BZh|\xfd7zXZ|PK\x03",
     "zeros, as after a crash: restore the document": r"\0+\Z",
 }
-_STEP = {"[": 1, "{": 1, "]": -1, "}": -1}
-_BLOCK = 1 << 12  # brackets that are counted before the depth is compared
+_TOO_DEEP = f"arrays and objects are nested more than {MAX_DEPTH} deep"
+_EXACT = 16  # characters of a number with at most 15 digits, which float64 keeps
+_SPLITTER = 2.0**28 + 1
 _SHORT = 16  # length of a list up to which encoding single items is faster
 _LITERALS = {None: "null", True: "true", False: "false"}
+
+
+class DecimalNumber(float):
+    """A number with its decimal text, which :func:`encode` writes.
+
+    :func:`loads` returns it for a longer text with a value of at most 25 bits: only such a value
+    can lie halfway between two values of a type narrower than float64 (see :func:`round_to_odd`).
+    It compares and computes as its float64 value.
+    """
+
+    __slots__ = ("text",)
+
+    text: str
+
+    def __new__(cls, text: str) -> DecimalNumber:
+        """Create a number from its text."""
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
+
+    def __reduce__(self) -> tuple[type[DecimalNumber], tuple[str]]:
+        """Pickle with the text."""
+        return DecimalNumber, (self.text,)
 
 
 class NonFinite(float):
@@ -87,23 +105,6 @@ class EncodedText(str):
 _KEPT = frozenset([str, int, bool, type(None), DecimalNumber, NonFinite])
 _KEPT_OR_FLOAT = _KEPT | {float}
 _SCALARS = frozenset([str, int, bool, type(None), float, NonFinite])
-
-
-class _RejectedError(Exception):
-    """The text is rejected; :func:`_explain` returns the problems."""
-
-
-class _Bad:
-    """Placeholder for a rejected token in a parsed document."""
-
-    def __init__(self, message: str) -> None:
-        self.message = message
-
-
-class _Object(dict[str, Any]):
-    """An object with its repeated keys."""
-
-    repeated: tuple[str, ...] = ()
 
 
 def loads(
@@ -137,31 +138,25 @@ def loads(
         or ``Infinity``, nests deeper than :data:`MAX_DEPTH`, or has an integer of thousands of
         digits or a number beyond the range of float64.
     """
-    if not isinstance(data, str):
-        try:
-            text = str(data, "utf-8")
-        except UnicodeDecodeError as error:
-            _fail(location, f"not UTF-8 at byte {error.start}{_other_contents(data)}", error)
-    else:
-        text = data
+    try:
+        text = data if isinstance(data, str) else str(data, "utf-8")
+    except UnicodeDecodeError as error:
+        _fail(location, f"not UTF-8 at byte {error.start}{_other_contents(data)}", error)
     if text.startswith("\ufeff"):
         _fail(location, "begins with a byte order mark, which JSON does not allow")
+    _parser.rejects = False
     try:
         value: JSON = _DECODERS[constants].decode(text)
-        if _count_keys(value, 0) != _most_keys(text):  # rare: a key may be repeated
-            value = _CHECKING_DECODERS[constants].decode(text)
     except json.JSONDecodeError as error:
         _fail(location, _syntax(error) + _other_contents(data), error)
+    except ValueError:  # an integer of thousands of digits
+        value = _decoder(constants, parse_int=_integer).decode(text)
     except RecursionError as error:
-        if _depth(text) > MAX_DEPTH:
-            _fail(location, f"arrays and objects are nested more than {MAX_DEPTH} deep")
-        # The stack of the caller is nearly full.
-        _fail(location, "arrays and objects are nested too deep for the remaining stack", error)
-    except (_RejectedError, ValueError) as error:
-        problems = _explain(text)
-        raise MetadataDecodeError(
-            location, problems or [ValidationProblem("", str(error))]
-        ) from None
+        _fail(location, f"{_TOO_DEEP}, or too deep for the remaining stack", error)
+    if _is_too_deep(text):
+        _fail(location, _TOO_DEEP)
+    if _parser.rejects:
+        raise MetadataDecodeError(location, _rejected(value, ""))
     return value
 
 
@@ -249,6 +244,32 @@ def identical(one: JSON, other: JSON) -> bool:
     return same and math.copysign(1, one) == math.copysign(1, other)
 
 
+def decimal_of(number: float) -> Decimal:
+    """Return the exact decimal number of a number from JSON."""
+    from decimal import Decimal
+
+    return Decimal(number.text if isinstance(number, DecimalNumber) else str(+number))
+
+
+def is_whole(number: float) -> bool:
+    """Whether a number from JSON is exactly an integer; not for ``-0.0``."""
+    finite = math.isfinite(number) and str(number) != "-0.0"
+    return finite and decimal_of(number) == int(number)
+
+
+def round_to_odd(number: float) -> float:
+    """Prepare a number of a document for rounding to a type of at most 50 significant bits.
+
+    Rounding a decimal text to float64 and then to a narrower type is wrong if the float64 value
+    lies halfway between two values of that type.  Rounding to float64 by the rule "round to odd"
+    avoids that (Boldo and Melquiond, 2008).  Raises OverflowError for an integer beyond float64.
+    """
+    nearest, exact = float(number), decimal_of(number)
+    if exact == nearest or nearest / math.ulp(nearest) % 2:
+        return nearest
+    return math.nextafter(nearest, math.inf if exact > nearest else -math.inf)
+
+
 def _text_of(value: Any, quote: Callable[[str], str], line: str = "\n") -> str:
     """Return JSON text as ``json.dumps(value, indent=2)``; numbers keep their text."""
     kind = type(value)
@@ -296,71 +317,63 @@ def _kept(value: Any, depth: int) -> Any:
         return {name: _kept(item, depth + 1) for name, item in value.items()}
     if isinstance(value, list | tuple):
         return [_kept(item, depth + 1) for item in value]
-    # NumPy scalars and arrays, without importing NumPy; not dates and durations, which tolist
-    # converts to an integer without a unit, or to an object of Python, depending on their unit.
-    if (
-        type(value).__module__.partition(".")[0] == "numpy"
-        and hasattr(value, "tolist")
-        and value.dtype.kind not in "mM"
-    ):
-        return _kept(value.tolist(), depth + 1)
-    return value
+    converted = _from_numpy(value)
+    return value if converted is value else _kept(converted, depth + 1)
+
+
+class _Rejected:
+    """Placeholder for a rejected value in a parsed document."""
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+        _parser.rejects = True
+
+
+class _Parser(threading.local):
+    rejects = False  # whether the document that this thread parses has a placeholder
+
+
+_parser = _Parser()
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
-        raise _RejectedError
+        for name, count in Counter(name for name, _ in pairs).items():
+            if count > 1:
+                members[name] = _Rejected(f"the key {quoted(name)} is repeated")
     return members
 
 
-def _constant(token: str) -> NoReturn:
-    raise _RejectedError(token)
+def _constant(token: str) -> _Rejected:
+    return _Rejected(f"{token} is not valid JSON; a fill value must be the string {token!r}")
 
 
-def _number(token: str) -> float:
+def _integer(token: str) -> int | _Rejected:
+    try:
+        return int(token)
+    except ValueError:
+        return _Rejected(f"an integer of {len(token.lstrip('-'))} digits is too large")
+
+
+def _number(token: str) -> float | _Rejected:
     number = float(token)
-    split = number * SPLITTER
-    if split - (split - number) != number:  # more than 25 bits, or infinite
+    split = number * _SPLITTER
+    if split - (split - number) != number:  # not the highest 25 bits (Veltkamp), or infinite
         if number - number:  # NaN if it is infinite; faster than a call
-            raise _RejectedError(token)
+            message = f"{token[:40]} is beyond the range of 64-bit floating-point numbers"
+            return _Rejected(message)
         return number
-    if number and (len(token) > SURELY_EXACT or "e" in token or "E" in token):
-        return DecimalNumber(token)
-    return number
+    return number if len(token) <= _EXACT else DecimalNumber(token)
 
 
-# Without and with the tokens NaN and Infinity.
-_DECODERS = (
-    json.JSONDecoder(parse_constant=_constant, parse_float=_number),
-    json.JSONDecoder(parse_float=_number),
-)
-# These call a function for every object.
-_CHECKING_DECODERS = (
-    json.JSONDecoder(object_pairs_hook=_members, parse_constant=_constant, parse_float=_number),
-    json.JSONDecoder(object_pairs_hook=_members, parse_float=_number),
-)
+def _decoder(constants: bool, **hooks: Any) -> json.JSONDecoder:
+    if not constants:
+        hooks["parse_constant"] = _constant
+    return json.JSONDecoder(object_pairs_hook=_members, parse_float=_number, **hooks)
 
 
-def _most_keys(text: str) -> int:
-    """Return the number of keys in a text; more if strings contain a quote and a colon."""
-    data = text.encode("utf-8", "surrogatepass")
-    return data.translate(None, b" \t\n\r").count(b'":')
-
-
-def _count_keys(value: Any, depth: int) -> int:
-    """Return the number of keys in a parsed value; raise a RecursionError above MAX_DEPTH."""
-    is_object = type(value) is dict
-    if not is_object and type(value) is not list:
-        return 0
-    if depth >= MAX_DEPTH:
-        raise RecursionError
-    count = len(value) if is_object else 0
-    for item in value.values() if is_object else value:
-        kind = type(item)
-        if kind is dict or kind is list:
-            count += _count_keys(item, depth + 1)
-    return count
+_DECODERS = _decoder(False), _decoder(True)
 
 
 def _fail(location: Location | str, message: str, cause: Exception | None = None) -> NoReturn:
@@ -369,7 +382,7 @@ def _fail(location: Location | str, message: str, cause: Exception | None = None
 
 def _other_contents(data: bytes | bytearray | memoryview | str) -> str:
     """Say what was stored instead of a document; empty if that is unknown."""
-    text = data[:_BLOCK] if isinstance(data, str) else str(data[:_BLOCK], "latin-1")
+    text = data[:4096] if isinstance(data, str) else str(data[:4096], "latin-1")
     return next(
         (
             f"; it looks like {name}"
@@ -387,74 +400,26 @@ def _syntax(error: json.JSONDecodeError) -> str:
     return f"{message} (line {error.lineno}, column {error.colno}, character {error.pos})"
 
 
-def _depth(text: str) -> int:
-    """Return the nesting depth of a text; counting stops above MAX_DEPTH."""
-    brackets = _NOT_BRACKET.sub("", _STRING.sub("", text))
-    deepest = depth = 0
-    for start in range(0, len(brackets), _BLOCK):
-        if deepest > MAX_DEPTH:
-            break  # skip the rest
-        steps = map(_STEP.__getitem__, brackets[start : start + _BLOCK])
-        *depths, depth = accumulate(steps, initial=depth)
-        deepest = max(deepest, depth, *depths)
-    return deepest
+def _is_too_deep(text: str) -> bool:
+    """Whether valid JSON nests deeper than MAX_DEPTH."""
+    if text.count("[") + text.count("{") <= MAX_DEPTH:
+        return False
+    data = _ESCAPED.sub("", text).encode("utf-8", "surrogatepass")
+    data = data.translate(_TO_SQUARE, _NO_BRACKET)
+    brackets = re.sub(rb'"[^"]*"', b"", data.replace(b'""', b""))
+    for _ in range(MAX_DEPTH):
+        brackets = brackets.replace(b"[]", b"")  # the innermost level
+    return bool(brackets)
 
 
-def _explain(text: str) -> list[ValidationProblem]:
-    """Parse without restrictions, and return the problems."""
-
-    def members(pairs: list[tuple[str, Any]]) -> _Object:
-        found = _Object(pairs)
-        if len(found) != len(pairs):
-            counts = Counter(name for name, _ in pairs)
-            found.repeated = tuple(name for name, count in counts.items() if count > 1)
-        return found
-
-    def constant(token: str) -> _Bad:
-        return _Bad(f"{token} is not valid JSON; a fill value must be the string {token!r}")
-
-    def integer(token: str) -> int | _Bad:
-        try:
-            return int(token)
-        except ValueError:
-            return _Bad(f"an integer of {len(token.lstrip('-'))} digits is too large")
-
-    def number(token: str) -> float | _Bad:
-        if math.isinf(float(token)):
-            return _Bad(f"{token[:40]} is beyond the range of 64-bit floating-point numbers")
-        return float(token)
-
-    problems: list[ValidationProblem] = []
-    try:
-        document = json.loads(
-            text,
-            object_pairs_hook=members,
-            parse_constant=constant,
-            parse_int=integer,
-            parse_float=number,
-        )
-    except json.JSONDecodeError as error:  # after the first rejected token
-        return [ValidationProblem("", _syntax(error))]
-    _collect(document, "", problems)
-    return problems
-
-
-def _collect(value: Any, pointer: str, problems: list[ValidationProblem]) -> None:
-    if isinstance(value, _Bad):
-        problems.append(ValidationProblem(pointer, value.message))
-        return
-    items: Iterable[tuple[str | int, Any]] = ()
-    if isinstance(value, list):
-        items = enumerate(value)
-    elif isinstance(value, _Object):
-        problems.extend(
-            ValidationProblem(pointer_below(pointer, name), f"the key {quoted(name)} is repeated")
-            for name in value.repeated
-        )
-        items = value.items()
-    for token, item in items:
-        if isinstance(item, (_Bad, list, _Object)):
-            _collect(item, pointer_below(pointer, token), problems)
+def _rejected(value: Any, pointer: str) -> Iterator[ValidationProblem]:
+    """Yield a problem for each placeholder in a document."""
+    if isinstance(value, _Rejected):
+        yield ValidationProblem(pointer, value.message)
+    items: Iterable[Any] = value.items() if isinstance(value, dict) else ()
+    for token, item in enumerate(value) if isinstance(value, list) else items:
+        if isinstance(item, (_Rejected, list, dict)):
+            yield from _rejected(item, pointer_below(pointer, token))
 
 
 def _plain(value: Any, pointer: str | None, depth: int, problems: list[ValidationProblem]) -> Any:
@@ -463,7 +428,7 @@ def _plain(value: Any, pointer: str | None, depth: int, problems: list[Validatio
     if kind in _KEPT or (kind is float and math.isfinite(value)):
         return value
     if depth >= MAX_DEPTH:
-        message = f"arrays and objects are nested more than {MAX_DEPTH} deep, or within themselves"
+        message = f"{_TOO_DEEP}, or within themselves"
         problems.append(ValidationProblem(_shortened(pointer or ""), message))
         return None
     if isinstance(value, Mapping):
@@ -531,8 +496,13 @@ def _converted(value: Any) -> Any:
     for base in (str, int, float):
         if isinstance(value, base):  # a subclass: an enumeration, numpy.float64, numpy.str_
             return base.__str__(value) if base is str else base(value)
-    # NumPy scalars and arrays, without importing NumPy; not dates and durations, which tolist
-    # converts to an integer without a unit, or to an object of Python, depending on their unit.
+    return _from_numpy(value)
+
+
+def _from_numpy(value: Any) -> Any:
+    """Return the Python form of a scalar or array of NumPy, which is not imported; else the value."""
+    # Not dates and durations, which tolist converts to an integer without a unit, or to an object
+    # of Python, depending on their unit.
     if (
         type(value).__module__.partition(".")[0] == "numpy"
         and hasattr(value, "tolist")

@@ -60,7 +60,10 @@ class SmallFloat(SmallNumber):
         layout = LAYOUTS[self.name]
         bits: int | None = None
         if isinstance(value, int | float) and not isinstance(value, bool):
-            return self._nearest(value)
+            # Rounds the decimal text once, not first to float64.
+            return self._nearest(
+                strictjson.round_to_odd(value) if type(value) is not int else value
+            )
         if value == "NaN":
             bits = layout.nan
         elif value == "Infinity":
@@ -111,8 +114,7 @@ class SmallFloat(SmallNumber):
                 raise ValueError(f"{self.name} has no NaN")
             return self._of(layout.nan)
         try:
-            # Rounds the decimal text once, not first to float64.
-            return self._of(layout.nearest(strictjson.round_to_odd(number)))
+            return self._of(layout.nearest(number))
         except OverflowError as error:
             raise ValueError(f"{number!r} is out of range for {self.name}: {error}") from error
         except ValueError as error:

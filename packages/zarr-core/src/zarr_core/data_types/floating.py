@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_core.data_types.number import Number
-from zarr_core.decimal_number import round_to_odd
+from zarr_core.strictjson import round_to_odd
 
 if TYPE_CHECKING:
     from zarr_core.definition import JSON
@@ -84,8 +84,7 @@ def bits_from_json(value: JSON, dtype: np.dtype[Any], name: str) -> int:
     """
     size = dtype.itemsize
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        # The decimal text is rounded once, not first to float64.
-        return to_bits(_rounded(value if size == 8 else round_to_odd(value), dtype))
+        return to_bits(_rounded(value, dtype, from_text=True))
     if value == "NaN":
         return _NAN[size]
     if value == "Infinity":
@@ -145,25 +144,14 @@ def _in_range(
     return result
 
 
-def _rounded(value: float, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """The nearest value of a type; infinity if the number is too large (IEEE 754)."""
+def _rounded(value: float, dtype: np.dtype[Any], from_text: bool = False) -> np.ndarray[Any, Any]:
+    """The nearest value of a type; infinity if the number is too large (IEEE 754).
+
+    Integers, and the decimal text of a number in a document, are rounded once, not first to float64.
+    """
     with np.errstate(all="ignore"):
         try:
-            near = np.array(float(value)).astype(dtype)
+            once = dtype.itemsize < 8 and (from_text or isinstance(value, int))
+            return np.array(round_to_odd(value) if once else float(value)).astype(dtype)
         except OverflowError:  # an integer beyond float64
-            near = np.array(np.inf if value > 0 else -np.inf, dtype)
-        if not isinstance(value, int) or abs(value) <= 2**53:
-            return near
-        # Conversion by way of float64 rounds twice: compare the neighbours, too.
-        number: int = value
-        towards = [np.nextafter(near, dtype.type(end)) for end in (-np.inf, np.inf)]
-    candidates = [near, *map(np.asarray, towards)]
-    return min(candidates, key=lambda item: (abs(_as_integer(item) - number), to_bits(item) & 1))
-
-
-def _as_integer(value: np.ndarray[Any, Any]) -> int:
-    """A whole number as an integer; for infinity, the power of two after the largest number."""
-    if np.isfinite(value):
-        return int(value)
-    power = 1 << {2: 16, 4: 128, 8: 1024}[value.dtype.itemsize]
-    return power if value > 0 else -power
+            return np.array(np.inf if value > 0 else -np.inf, dtype)

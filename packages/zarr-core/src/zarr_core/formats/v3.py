@@ -6,7 +6,7 @@ Specification: v3.1, "Stored representation".
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar
 
 from zarr_core.cache import Cache
 from zarr_core.definition import ExtensionDefinition
@@ -21,9 +21,10 @@ from zarr_core.formats.unmanaged_keys import without_chunks
 from zarr_core.interfaces.format import Format, M, store_new
 from zarr_core.interfaces.metadata_document import read_metadata, read_metadata_from
 from zarr_core.location import Location
-from zarr_core.metadata.array import ArrayMetadata
+from zarr_core.metadata.array import ArrayMetadata, additional
 from zarr_core.metadata.group import GroupMetadata
-from zarr_core.metadata.node import node_from_json, parse_node, parse_stored
+from zarr_core.metadata.node import node_from_json, parse_stored
+from zarr_core.metadata.validation import ARRAY_MEMBERS, GROUP_MEMBERS, unknown_members
 from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer
 from zarr_core.names import check_node_name, is_node_name, is_reserved_name
 from zarr_core.registry.extension_names import names
@@ -31,14 +32,12 @@ from zarr_core.registry.hints import install_hint
 from zarr_core.registry.known_extensions import FORMAT_EXTENSIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from zarr_core.definition import JSON
     from zarr_core.interfaces.byte_reader import ByteReader
     from zarr_core.interfaces.format import NodeMetadata
     from zarr_core.interfaces.store import Buffers, Store
-
-T = TypeVar("T")
 
 _DOCUMENT = "zarr.json"
 # Chunk keys of the encoding "default", at any depth.
@@ -85,8 +84,25 @@ class V3(Format):
         return _known.keep(document, metadata, len(document))
 
     def from_json(self, document: JSON, location: Location) -> NodeMetadata:
-        """Read a ``zarr.json``."""
-        return _understanding(lambda understood: node_from_json(document, location, understood))
+        """Read a ``zarr.json``.
+
+        Raises
+        ------
+        UnsupportedFieldError
+            If an additional field must be understood and is unknown; says what to install.
+        """
+        try:
+            metadata = node_from_json(document, location)
+        except MetadataValidationError as error:
+            kind = document.get("node_type") if isinstance(document, dict) else None
+            members = {"array": ARRAY_MEMBERS, "group": GROUP_MEMBERS}.get(str(kind))
+            if members and isinstance(document, dict):
+                unknown = _unknown_fields(additional(document, members))
+                raise MetadataValidationError(location, [*error.problems, *unknown]) from None
+            raise
+        if unknown := _unknown_fields(metadata.additional_fields):
+            raise UnsupportedFieldError(location, unknown)
+        return metadata
 
     def to_json(self, metadata: NodeMetadata) -> JSON:
         """The content of ``zarr.json``."""
@@ -114,15 +130,15 @@ class V3(Format):
 
     def write(self, store: Store, path: str, metadata: NodeMetadata) -> None:
         """Write ``zarr.json``."""
-        store.set(metadata_key(path), _bytes(metadata))
+        store.set(metadata_key(path), _stored(metadata)[0])
 
     def create(self, store: Store, path: str, metadata: NodeMetadata) -> bool:
         """Write ``zarr.json`` if there is none, under the lock of its key."""
-        return store_new(store, metadata_key(path), lambda: _bytes(metadata))
+        return store_new(store, metadata_key(path), lambda: _stored(metadata)[0])
 
     def create_where_empty(self, store: Store, path: str, metadata: NodeMetadata) -> bool:
         """Write ``zarr.json`` with a conditional write, if the store supports it."""
-        return store_new(store, metadata_key(path), lambda: _bytes(metadata), seen_missing=True)
+        return store_new(store, metadata_key(path), lambda: _stored(metadata)[0], seen_missing=True)
 
     def update(
         self, store: Store, path: str, change: Callable[[NodeMetadata], NodeMetadata]
@@ -141,7 +157,7 @@ class V3(Format):
             if metadata is None:
                 metadata = self.from_json(parse_stored(data, location, quietly=True), location)
             new = change(metadata)
-            encoded, changed = _understanding(lambda it: new.to_stored(understood=it))
+            encoded, changed = _stored(new)
             _known.keep(encoded, changed, len(encoded))
             return encoded
 
@@ -180,45 +196,38 @@ def has_version_uri(document: JSON) -> bool:
     return isinstance(version, str) and "://" in version
 
 
-def _understanding(parse: Callable[[Collection[str]], T]) -> T:
-    """Call ``parse`` with the names of known additional fields (v3.1, "Additional fields").
+def _unknown_fields(fields: Mapping[str, JSON]) -> list[ValidationProblem]:
+    """Problems of additional fields that must be understood and are unknown, with what to install.
 
-    Extensions are looked up only if there are additional fields.
-
-    Raises
-    ------
-    UnsupportedFieldError
-        If an additional field must be understood and is unknown; says what to install.
+    Extensions are looked up only if there are such fields (v3.1, "Additional fields").
     """
-    try:
-        return parse(())
-    except UnsupportedFieldError as error:
-        unknown = error
-    try:
-        if known := names("extension"):
-            return parse(known)
-    except UnsupportedFieldError as error:
-        unknown = error
-    raise UnsupportedFieldError(unknown.location, map(_with_hint, unknown.problems))
+    if not unknown_members(fields, ()):
+        return []
+    problems = unknown_members(fields, names("extension"))
+    tokens = [it.pointer[1:].replace("~1", "/").replace("~0", "~") for it in problems]
+    return [
+        ValidationProblem(it.pointer, f"{it.message}. {install_hint('extension', name)}")
+        for it, name in zip(problems, tokens, strict=True)
+    ]
 
 
-def _with_hint(problem: ValidationProblem) -> ValidationProblem:
-    name = problem.pointer[1:].replace("~1", "/").replace("~0", "~")
-    return ValidationProblem(
-        problem.pointer, f"{problem.message}. {install_hint('extension', name)}"
-    )
+def _stored(metadata: NodeMetadata) -> tuple[bytes, NodeMetadata]:
+    """The document of metadata and what it contains; fields of the document that was read are valid."""
+    stored = metadata.to_stored()
+    old = metadata.document or {}
+    if metadata.additional_fields:
+        fields = {name: it for name, it in metadata.additional_fields.items() if name not in old}
+        if unknown := _unknown_fields(fields):
+            raise UnsupportedFieldError("new metadata", unknown)
+    return stored
 
 
 def _possible_array(store: Store, key: str) -> NodeMetadata | None:
     """Metadata of a node; None if it is damaged, and may be that of an array."""
     try:
-        return parse_node(read_metadata(store, key) or b"", key)
+        return node_from_json(parse_stored(read_metadata(store, key) or b"", key, quietly=True))
     except MetadataError:
         return None
-
-
-def _bytes(metadata: NodeMetadata) -> bytes:
-    return _understanding(lambda understood: metadata.to_bytes(understood=understood))
 
 
 def _of_other_formats(metadata: ArrayMetadata) -> list[ValidationProblem]:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 from zarr_core import strictjson
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.metadata.attributes import MetadataAttributes
-from zarr_core.metadata.validation import ARRAY_MEMBERS, array_problems, check_array
+from zarr_core.metadata.validation import ARRAY_MEMBERS, array_problems, check_document
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Mapping
 
     from zarr_core.definition import JSON
     from zarr_core.location import Location
@@ -126,12 +126,9 @@ class ArrayMetadata:
 
     @classmethod
     def from_json(
-        cls,
-        document: JSON,
-        location: Location | str = "array metadata",
-        understood: Collection[str] = (),
+        cls, document: JSON, location: Location | str = "array metadata"
     ) -> ArrayMetadata:
-        """Create metadata from a document of version 3.
+        """Create metadata from a document of version 3; its additional fields are not checked.
 
         Parameters
         ----------
@@ -139,17 +136,30 @@ class ArrayMetadata:
             The document from :func:`zarr_core.strictjson.loads`; it is not copied.
         location : Location or str
             Name of the document, for errors.
-        understood : collection of str
-            Additional fields that an extension understands.
 
         Raises
         ------
         MetadataValidationError
             If it is not a valid document; has all problems.
-        UnsupportedFieldError
-            If it has unknown fields that must be understood.
         """
-        return _from_v3(check_array(document, location, understood))
+        members = check_document(document, location, "array")
+        read = ExtensionDefinition.from_json
+        names = members.get("dimension_names")
+        metadata = cls(
+            shape=tuple(members["shape"]),
+            data_type=read(members["data_type"]),
+            chunk_grid=read(members["chunk_grid"]),
+            chunk_key_encoding=read(members["chunk_key_encoding"]),
+            codecs=tuple(map(read, members["codecs"])),
+            fill_value=members["fill_value"],
+            storage_transformers=tuple(map(read, members.get("storage_transformers", ()))),
+            dimension_names=None if names is None else tuple(names),
+            attributes=members.get("attributes", {}),
+            additional_fields=additional(members, ARRAY_MEMBERS),
+            document=members,
+        )
+        object.__setattr__(metadata, "_is_as_read", True)
+        return metadata
 
     def to_json(self) -> dict[str, JSON]:
         """Return the version 3 document.
@@ -157,31 +167,34 @@ class ArrayMetadata:
         Unchanged parts are written as they were read: the order of members, the forms of
         definitions, unknown members and empty optional members.
         """
-        return _to_v3(self)
+        old = self.document or {}
+        members: dict[str, JSON] = {
+            "zarr_format": 3,
+            "node_type": "array",
+            "shape": list(self.shape),
+            "data_type": self.data_type.to_json(),
+            "chunk_grid": self.chunk_grid.to_json(),
+            "chunk_key_encoding": self.chunk_key_encoding.to_json(),
+            "fill_value": self.fill_value,
+            "codecs": [definition.to_json() for definition in self.codecs],
+        }
+        if self.storage_transformers or "storage_transformers" in old:
+            members["storage_transformers"] = [it.to_json() for it in self.storage_transformers]
+        if self.dimension_names is not None:
+            members["dimension_names"] = list(self.dimension_names)
+        if self.attributes or not old or "attributes" in old:
+            members["attributes"] = dict(self.attributes)
+        return in_order_of(old, members | self.additional_fields)
 
-    def to_bytes(
-        self, location: Location | str = "new array metadata", understood: Collection[str] = ()
-    ) -> bytes:
-        """Return the version 3 document as it is stored.
-
-        Additional fields of the document that was read are valid.  Parameters are those of
-        :meth:`from_json`.
+    def to_stored(
+        self, location: Location | str = "new array metadata"
+    ) -> tuple[bytes, ArrayMetadata]:
+        """Return the version 3 document as it is stored, and the metadata as read from it.
 
         Raises
         ------
         MetadataValidationError
             If it is not valid, or has a value that JSON cannot represent.
-        UnsupportedFieldError
-            If it has unknown fields that must be understood.
-        """
-        return self.to_stored(location, understood)[0]
-
-    def to_stored(
-        self, location: Location | str = "new array metadata", understood: Collection[str] = ()
-    ) -> tuple[bytes, ArrayMetadata]:
-        """Return the version 3 document as it is stored, and the metadata as read from it.
-
-        Parameters and errors are those of :meth:`to_bytes`.
         """
         old = self.document or {}
         if self._is_as_read and "attributes" in old:
@@ -194,54 +207,8 @@ class ArrayMetadata:
                 stored = self.replace(attributes=attributes)
                 object.__setattr__(stored, "document", document)
                 return strictjson.encode(document), stored
-        document = check_array(
-            strictjson.plain(self.to_json(), location), location, (*old, *understood)
-        )
-        return strictjson.encode(document), _from_v3(document)
-
-
-def _from_v3(document: dict[str, Any]) -> ArrayMetadata:
-    """Return metadata from a valid document."""
-    read = ExtensionDefinition.from_json
-    names = document.get("dimension_names")
-    metadata = ArrayMetadata(
-        shape=tuple(document["shape"]),
-        data_type=read(document["data_type"]),
-        chunk_grid=read(document["chunk_grid"]),
-        chunk_key_encoding=read(document["chunk_key_encoding"]),
-        codecs=tuple(map(read, document["codecs"])),
-        fill_value=document["fill_value"],
-        storage_transformers=tuple(map(read, document.get("storage_transformers", ()))),
-        dimension_names=None if names is None else tuple(names),
-        attributes=document.get("attributes", {}),
-        additional_fields=additional(document, ARRAY_MEMBERS),
-        document=document,
-    )
-    object.__setattr__(metadata, "_is_as_read", True)
-    return metadata
-
-
-def _to_v3(metadata: ArrayMetadata) -> dict[str, JSON]:
-    """Return the document, in the order of the one that was read."""
-    old = metadata.document or {}
-    members: dict[str, JSON] = {
-        "zarr_format": 3,
-        "node_type": "array",
-        "shape": list(metadata.shape),
-        "data_type": metadata.data_type.to_json(),
-        "chunk_grid": metadata.chunk_grid.to_json(),
-        "chunk_key_encoding": metadata.chunk_key_encoding.to_json(),
-        "fill_value": metadata.fill_value,
-        "codecs": [definition.to_json() for definition in metadata.codecs],
-        "storage_transformers": [item.to_json() for item in metadata.storage_transformers],
-    }
-    if not metadata.storage_transformers and "storage_transformers" not in old:
-        del members["storage_transformers"]
-    if metadata.dimension_names is not None:
-        members["dimension_names"] = list(metadata.dimension_names)
-    if metadata.attributes or not old or "attributes" in old:
-        members["attributes"] = dict(metadata.attributes)
-    return in_order_of(old, members | metadata.additional_fields)
+        stored = self.from_json(strictjson.plain(self.to_json(), location), location)
+        return strictjson.encode(stored.document), stored
 
 
 def additional(document: Mapping[str, JSON], known: tuple[str, ...]) -> dict[str, JSON]:

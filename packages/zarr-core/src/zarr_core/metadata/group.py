@@ -10,11 +10,9 @@ from zarr_core import strictjson
 from zarr_core.metadata.array import additional, in_order_of
 from zarr_core.metadata.attributes import MetadataAttributes
 from zarr_core.metadata.consolidated import ConsolidatedMetadata
-from zarr_core.metadata.validation import GROUP_MEMBERS, check_group
+from zarr_core.metadata.validation import GROUP_MEMBERS, check_document
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from zarr_core.definition import JSON
     from zarr_core.location import Location
 
@@ -59,42 +57,44 @@ class GroupMetadata:
 
     @classmethod
     def from_json(
-        cls,
-        document: JSON,
-        location: Location | str = "group metadata",
-        understood: Collection[str] = (),
+        cls, document: JSON, location: Location | str = "group metadata"
     ) -> GroupMetadata:
         """Create metadata from a document of version 3.
 
         Parameters and errors are those of :meth:`ArrayMetadata.from_json`.
         """
-        return _from_v3(check_group(document, location, understood))
+        members = check_document(document, location, "group")
+        return cls(
+            attributes=members.get("attributes", {}),
+            consolidated=ConsolidatedMetadata.from_json(members.get("consolidated_metadata")),
+            additional_fields=additional(members, GROUP_MEMBERS),
+            document=members,
+        )
 
     def to_json(self) -> dict[str, JSON]:
         """Return the version 3 document; unchanged parts are written as they were read."""
-        return _to_v3(self)
-
-    def to_bytes(
-        self, location: Location | str = "new group metadata", understood: Collection[str] = ()
-    ) -> bytes:
-        """Return the version 3 document as it is stored.
-
-        Parameters and errors are those of :meth:`ArrayMetadata.to_bytes`.
-        """
-        return self.to_stored(location, understood)[0]
+        old = self.document or {}
+        members: dict[str, JSON] = {"zarr_format": 3, "node_type": "group"}
+        if self.attributes or not old or "attributes" in old:
+            members["attributes"] = dict(self.attributes)
+        if self.consolidated is not None:
+            members["consolidated_metadata"] = self.consolidated.to_json()
+        elif "consolidated_metadata" in old and old["consolidated_metadata"] is None:
+            members["consolidated_metadata"] = None
+        return in_order_of(old, members | self.additional_fields)
 
     def to_stored(
-        self, location: Location | str = "new group metadata", understood: Collection[str] = ()
+        self, location: Location | str = "new group metadata"
     ) -> tuple[bytes, GroupMetadata]:
         """Return the version 3 document as it is stored, and the metadata as read from it.
 
-        Parameters and errors are those of :meth:`ArrayMetadata.to_bytes`.
+        Errors are those of :meth:`ArrayMetadata.to_stored`.
         """
         members: Any = self.to_json()
-        copies, known = self.consolidated, (*(self.document or ()), *understood)
+        copies = self.consolidated
         if copies is None:
             document: Any = strictjson.plain(members, location)
-            return strictjson.encode(document), _from_v3(check_group(document, location, known))
+            return strictjson.encode(document), self.from_json(document, location)
         without_entries = {**members["consolidated_metadata"], "metadata": {}}
         document = strictjson.plain({**members, "consolidated_metadata": without_entries}, location)
         member, encoded = document["consolidated_metadata"], copies.encoded_at(3)
@@ -103,28 +103,5 @@ class GroupMetadata:
         )
         data = strictjson.encode(document)
         member["metadata"] = entries
-        stored = _from_v3(check_group(document, location, known))
+        stored = self.from_json(document, location)
         return data, stored.replace(consolidated=ConsolidatedMetadata(entries, member, encoded))
-
-
-def _from_v3(document: dict[str, Any]) -> GroupMetadata:
-    """Return metadata from a valid document."""
-    return GroupMetadata(
-        attributes=document.get("attributes", {}),
-        consolidated=ConsolidatedMetadata.from_json(document.get("consolidated_metadata")),
-        additional_fields=additional(document, GROUP_MEMBERS),
-        document=document,
-    )
-
-
-def _to_v3(metadata: GroupMetadata) -> dict[str, JSON]:
-    """Return the document, in the order of the one that was read."""
-    old = metadata.document or {}
-    members: dict[str, JSON] = {"zarr_format": 3, "node_type": "group"}
-    if metadata.attributes or not old or "attributes" in old:
-        members["attributes"] = dict(metadata.attributes)
-    if metadata.consolidated is not None:
-        members["consolidated_metadata"] = metadata.consolidated.to_json()
-    elif "consolidated_metadata" in old and old["consolidated_metadata"] is None:
-        members["consolidated_metadata"] = None
-    return in_order_of(old, members | metadata.additional_fields)

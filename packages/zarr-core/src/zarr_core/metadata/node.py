@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from zarr_core import strictjson
-from zarr_core.errors import (
-    MetadataDecodeError,
-    MetadataValidationError,
-    UnsupportedFieldError,
-)
+from zarr_core.errors import MetadataDecodeError, MetadataValidationError
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
 from zarr_core.metadata.validation import has_fractions, is_fill_value, refuse_node
@@ -18,8 +15,6 @@ from zarr_core.printable import shorten
 from zarr_core.user_warning import warn
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from zarr_core.definition import JSON
     from zarr_core.location import Location
 
@@ -28,76 +23,50 @@ _OF_USERS = re.compile(r"(?:/consolidated_metadata/metadata/[^/]*)?/attributes/.
 _SHOWN = 3  # locations in the warning
 
 
-def parse_node(
-    data: bytes | bytearray | memoryview,
-    location: Location | str = "zarr.json",
-    understood: Collection[str] = (),
-) -> ArrayMetadata | GroupMetadata:
-    """Read a stored ``zarr.json``; ``location`` and ``understood`` as for :func:`node_from_json`.
-
-    Raises
-    ------
-    MetadataDecodeError
-        If it is not strict JSON.
-    MetadataValidationError, UnsupportedFieldError
-        As for :func:`node_from_json`.
-    """
-    return node_from_json(parse_stored(data, location, quietly=True), location, understood)
-
-
 def node_from_json(
-    document: JSON, location: Location | str = "zarr.json", understood: Collection[str] = ()
+    document: JSON, location: Location | str = "zarr.json"
 ) -> ArrayMetadata | GroupMetadata:
-    """Create metadata from the document of a node.
+    """Create metadata from the document of a node; its additional fields are not checked.
 
-    ``location`` is the store and key, for errors; ``understood`` has the additional fields that an
-    extension understands.  A document that is not valid, but has one meaning, is read in its valid
-    form; ``nonstandard`` of the result says what is not valid.
+    ``location`` is the store and key, for errors.  A document that is not valid, but has one
+    meaning, is read in its valid form; ``nonstandard`` of the result says what is not valid.
 
     Raises
     ------
     MetadataValidationError
         If it is not a valid document of an array or group; has all problems.
-    UnsupportedFieldError
-        If it has unknown fields that must be understood.
     """
+    metadata: ArrayMetadata | GroupMetadata | None = None
     refusal: MetadataValidationError | None = None
     try:
-        metadata = valid_node(document, location, understood)
+        metadata = valid_node(document, location)
         if isinstance(metadata, GroupMetadata) or (
             is_fill_value(metadata.data_type.spelling, metadata.fill_value)
             and not has_fractions(metadata.chunk_grid.configuration.get("chunk_shape"))
         ):
             return metadata
-    except UnsupportedFieldError:
-        raise
     except MetadataValidationError as error:
-        metadata, refusal = None, error
+        refusal = error
     from zarr_core.metadata.nonstandard import standard_form  # seldom needed
 
     if (standard := standard_form(document)) is not None:
-        try:
-            repaired = valid_node(standard[0], location, understood)
-            return repaired.replace(nonstandard=standard[1])
-        except UnsupportedFieldError:
-            raise
-        except MetadataValidationError:
-            pass  # the problems of the stored document are reported
-    if refusal is not None:
+        with suppress(MetadataValidationError):  # the stored document has the problems
+            return valid_node(standard[0], location).replace(nonstandard=standard[1])
+    if metadata is None:
+        assert refusal is not None
         raise refusal
-    assert metadata is not None
     return metadata
 
 
 def valid_node(
-    document: JSON, location: Location | str = "zarr.json", understood: Collection[str] = ()
+    document: JSON, location: Location | str = "zarr.json"
 ) -> ArrayMetadata | GroupMetadata:
     """Create metadata from a valid document; arguments and errors of :func:`node_from_json`."""
     node_type = document.get("node_type") if isinstance(document, dict) else None
     if node_type == "array":
-        return ArrayMetadata.from_json(document, location, understood)
+        return ArrayMetadata.from_json(document, location)
     if node_type == "group":
-        return GroupMetadata.from_json(document, location, understood)
+        return GroupMetadata.from_json(document, location)
     raise refuse_node(document, location)
 
 

@@ -11,9 +11,9 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import strictjson
-from zarr_core.decimal_number import is_whole
 from zarr_core.metadata.schema import core_schema
 from zarr_core.metadata.validation import GROUP_MEMBERS, has_fractions, is_fill_value
+from zarr_core.strictjson import is_whole
 
 if TYPE_CHECKING:
     from zarr_core.definition import JSON

@@ -12,16 +12,16 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import strictjson
-from zarr_core.decimal_number import is_whole
 from zarr_core.metadata.fast_validator import compile_schema, local_reference
 from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer
+from zarr_core.strictjson import is_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from zarr_core.definition import JSON
 
-__all__ = ["InvalidSchemaError", "Schema", "core_schema", "explain", "package_schema"]
+__all__ = ["InvalidSchemaError", "Schema", "core_schema", "package_schema"]
 
 
 class InvalidSchemaError(ValueError):
@@ -40,11 +40,7 @@ class Schema:
 
     def __init__(self, document: Mapping[str, Any] | bool) -> None:
         self.document = document
-        try:
-            accept = compile_schema(document)
-        except Exception:  # an invalid schema: jsonschema reports it
-            accept = None
-        self.accepts: Callable[[JSON], bool] = accept or (lambda _: False)
+        self.accepts: Callable[[JSON], bool] = compile_schema(document) or (lambda _: False)
         self._validator: Any = None
 
     def problems(self, value: JSON, pointer: str = "") -> list[ValidationProblem]:
@@ -57,7 +53,16 @@ class Schema:
         """
         if self.accepts(value):
             return []
-        return [problem.below(pointer) for problem in self._explain(value)]
+        errors = self._errors(value)
+        # Omit wrong types where the required value is reported.
+        reported = {error.json_path for error in errors if error.validator in ("const", "enum")}
+        found = (
+            problem.below(pointer)
+            for error in errors
+            if not (error.validator == "type" and error.json_path in reported)
+            for problem in _problems(error, self.document)
+        )
+        return list(dict.fromkeys(found))
 
     def standard_form(self, value: Any, pointer: str = "") -> tuple[Any, list[str]]:
         """Return a value with integers instead of ``5.0``, and without nulls and unknown members.
@@ -109,23 +114,6 @@ class Schema:
             return sorted(self._validator.iter_errors(value), key=_place)
         except Exception as error:  # an invalid reference or pattern
             raise InvalidSchemaError(f"the schema cannot be applied: {error}") from error
-
-    def _explain(self, value: JSON) -> list[ValidationProblem]:
-        errors = self._errors(value)
-        # Omit wrong types where the required value is reported.
-        reported = {error.json_path for error in errors if error.validator in ("const", "enum")}
-        found = (
-            problem
-            for error in errors
-            if not (error.validator == "type" and error.json_path in reported)
-            for problem in _problems(error, self.document)
-        )
-        return list(dict.fromkeys(found))
-
-
-def explain(document: JSON, schema: Mapping[str, Any] | bool) -> list[ValidationProblem]:
-    """Return all problems of a document; InvalidSchemaError if the schema is invalid."""
-    return Schema(schema)._explain(document)  # noqa: SLF001 - of the class above
 
 
 @cache
@@ -210,45 +198,46 @@ def _problems(error: Any, root: Any) -> Iterator[ValidationProblem]:
                     )
         case "anyOf" | "oneOf" if error.context:
             yield from _forms(error, pointer, root)
-        case keyword:
-            yield ValidationProblem(pointer, _message(keyword, value, wanted, error))
-
-
-def _message(keyword: str, value: Any, wanted: Any, error: Any) -> str:
-    shown = _shown(value)
-    match keyword:
-        case "type":
-            names = [wanted] if isinstance(wanted, str) else wanted
-            text = " or ".join(_TYPE_WORDS.get(name, name) for name in names)
-            if isinstance(value, float) and "integer" in names:
-                text += ", written without fraction or exponent"
-            return f"must be {text}, not {shown}"
-        case "const":
-            return f"must be {_shown(wanted)}, not {shown}"
-        case "enum":
-            return f"must be one of {', '.join(map(_shown, wanted))}, not {shown}"
-        case "minimum":
-            return f"{shown} is less than {wanted}"
-        case "maximum":
-            return f"{shown} is more than {wanted}"
-        case "exclusiveMinimum":
-            return f"{shown} is not more than {wanted}"
-        case "not" if "const" in wanted:
-            return f"must not be {_shown(wanted['const'])}"
-        case "maxContains" if "const" in error.schema["contains"]:
-            return f"has {_shown(error.schema['contains']['const'])} more than once: {shown}"
-        case "minItems":
-            return f"must have at least {wanted} {_items(wanted)}, but has {len(value)}"
-        case "maxItems":
-            return f"must have at most {wanted} {_items(wanted)}, but has {len(value)}"
-        case "minLength":
-            return f"must have at least {wanted} character{'' if wanted == 1 else 's'}"
-        case "uniqueItems":
-            return f"has an item more than once: {shown}"
-        case "pattern":
-            return f"{shown} does not have the form {wanted}"
         case _:
-            return str(error.message)
+            yield ValidationProblem(pointer, _message(error))
+
+
+_MESSAGES = {
+    "const": "must be {wanted}, not {value}",
+    "enum": "must be one of {options}, not {value}",
+    "minimum": "{value} is less than {wanted}",
+    "maximum": "{value} is more than {wanted}",
+    "exclusiveMinimum": "{value} is not more than {wanted}",
+    "minItems": "must have at least {wanted} item{s}, but has {length}",
+    "maxItems": "must have at most {wanted} item{s}, but has {length}",
+    "minLength": "must have at least {wanted} character{s}",
+    "uniqueItems": "has an item more than once: {value}",
+    "pattern": "{value} does not have the form {text}",
+}
+
+
+def _message(error: Any) -> str:
+    keyword, wanted, value = error.validator, error.validator_value, _shown(error.instance)
+    if keyword == "type":
+        names = [wanted] if isinstance(wanted, str) else wanted
+        text = " or ".join(_TYPE_WORDS.get(name, name) for name in names)
+        if isinstance(error.instance, float) and "integer" in names:
+            text += ", written without fraction or exponent"
+        return f"must be {text}, not {value}"
+    if keyword == "not" and "const" in wanted:
+        return f"must not be {_shown(wanted['const'])}"
+    if keyword == "maxContains" and "const" in error.schema["contains"]:
+        return f"has {_shown(error.schema['contains']['const'])} more than once: {value}"
+    if keyword not in _MESSAGES:
+        return str(error.message)
+    return _MESSAGES[keyword].format(
+        value=value,
+        wanted=_shown(wanted),
+        text=wanted,
+        options=", ".join(map(_shown, wanted)) if isinstance(wanted, list) else "",
+        length=len(error.instance) if isinstance(error.instance, list) else 0,
+        s="" if wanted == 1 else "s",
+    )
 
 
 _TYPE_WORDS = {
@@ -300,10 +289,6 @@ def _form(schema: dict[str, Any], root: Any) -> str:
         return ", ".join(map(_shown, schema["enum"]))
     kind = schema.get("type")
     return _TYPE_WORDS.get(kind, "another") if isinstance(kind, str) else "another"
-
-
-def _items(count: int) -> str:
-    return "item" if count == 1 else "items"
 
 
 def _shown(value: Any) -> str:

@@ -5,16 +5,16 @@ Specification: v3.1, "Metadata".
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from zarr_core.decimal_number import is_whole
-from zarr_core.errors import MetadataValidationError, UnsupportedFieldError
+from zarr_core.errors import MetadataValidationError
 from zarr_core.metadata.schema import core_schema
-from zarr_core.metadata.validation_problem import ValidationProblem, first_token, json_pointer
+from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer
 from zarr_core.printable import quoted
+from zarr_core.strictjson import is_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     from zarr_core.definition import JSON
     from zarr_core.location import Location
@@ -44,77 +44,40 @@ MAX_LENGTH = 2**63 - 1
 """Maximum length of a dimension."""
 
 
-def check_array(
-    document: JSON, location: Location | str, understood: Collection[str] = ()
-) -> dict[str, JSON]:
-    """Return a valid array document; raise an error for any other.
+def check_document(document: JSON, location: Location | str, kind: str) -> dict[str, Any]:
+    """Return a valid document of an ``"array"`` or ``"group"``; raise an error for any other.
 
-    ``understood`` has the additional fields that an extension understands.
+    Additional fields are not checked.
 
     Raises
     ------
     MetadataValidationError
         If it is invalid; has all problems.
-    UnsupportedFieldError
-        If the only problems are unknown fields that must be understood.
     """
-    if core_schema("array").accepts(document) and isinstance(document, dict):
-        problems = array_problems(document)
-        if problems:
-            raise MetadataValidationError(location, problems)
-        return document
-    return _explain(document, location, "array", (*ARRAY_MEMBERS, *understood))
-
-
-def check_group(
-    document: JSON, location: Location | str, understood: Collection[str] = ()
-) -> dict[str, JSON]:
-    """Return a valid group document; raise the errors of :func:`check_array` for any other."""
-    if core_schema("group").accepts(document) and isinstance(document, dict):
-        return document
-    return _explain(document, location, "group", (*GROUP_MEMBERS, *understood))
-
-
-def _explain(
-    document: JSON, location: Location | str, kind: str, known: tuple[str, ...]
-) -> dict[str, JSON]:
-    """Raise an error with all problems after the fast check failed; return a valid document."""
-    found = core_schema(kind).problems(document)
+    members = ARRAY_MEMBERS if kind == "array" else GROUP_MEMBERS
     if not isinstance(document, dict):
-        raise MetadataValidationError(location, found)
-    # Unknown fields are reported below, more clearly.
-    core = ARRAY_MEMBERS if kind == "array" else GROUP_MEMBERS
-    additional = {json_pointer(name) for name in document if name not in core}
-    problems = [problem for problem in found if first_token(problem.pointer) not in additional]
+        raise MetadataValidationError(location, core_schema(kind).problems(document))
+    defined = document
+    if not document.keys() <= set(members):
+        defined = {name: value for name, value in document.items() if name in members}
+    schema = core_schema(kind)
+    problems = [] if schema.accepts(defined) else schema.problems(defined)
     if kind == "array":
         problems += array_problems(document)
-    unsupported = unknown_members(document, known)
     if problems:
-        raise MetadataValidationError(location, problems + unsupported)
-    if unsupported:
-        raise UnsupportedFieldError(location, unsupported)
+        raise MetadataValidationError(location, problems)
     return document
 
 
 def refuse_node(document: JSON, location: Location | str) -> MetadataValidationError:
     """Return the error for a document that is neither an array's nor a group's."""
-    if not isinstance(document, dict):
-        found = core_schema("group").problems(document)
-        return MetadataValidationError(location, found)
-    problems: list[ValidationProblem] = []
-    if "node_type" not in document:
-        problems.append(ValidationProblem("/node_type", "is missing"))
-    else:
-        problems.append(
-            ValidationProblem(
-                "/node_type", f'must be "array" or "group", not {quoted(document["node_type"])}'
-            )
-        )
-    problems += [
-        problem
-        for problem in core_schema("group").problems(document)
-        if problem.pointer == "/zarr_format"
-    ]
+    problems = core_schema("group").problems(document)
+    if isinstance(document, dict):
+        message = "is missing"
+        if "node_type" in document:
+            message = f'must be "array" or "group", not {quoted(document["node_type"])}'
+        version = [problem for problem in problems if problem.pointer == "/zarr_format"]
+        problems = [ValidationProblem("/node_type", message), *version]
     return MetadataValidationError(location, problems)
 
 
@@ -173,15 +136,15 @@ def array_problems(document: dict[str, JSON]) -> list[ValidationProblem]:
     return problems
 
 
-def unknown_members(document: dict[str, JSON], known: tuple[str, ...]) -> list[ValidationProblem]:
-    """Return problems for additional fields that must be understood and are unknown.
+def unknown_members(
+    document: Mapping[str, JSON], known: Collection[str]
+) -> list[ValidationProblem]:
+    """Return problems for fields that must be understood and are not known.
 
     Specification: v3.1, "Extension definition", ``must_understand``: fail "if any
     metadata fields are present which (a) the implementation does not recognize and
     (b) are not explicitly set to ``"must_understand": false``".
     """
-    if document.keys() <= set(known):
-        return []
     return [
         ValidationProblem(
             json_pointer(name),
