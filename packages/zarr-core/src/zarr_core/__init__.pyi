@@ -22,9 +22,6 @@ from zarr_core.hierarchy.convenience import load as load
 from zarr_core.hierarchy.convenience import ones as ones
 from zarr_core.hierarchy.convenience import ones_like as ones_like
 from zarr_core.hierarchy.convenience import save as save
-from zarr_core.hierarchy.convenience import save_array as save_array
-from zarr_core.hierarchy.convenience import save_group as save_group
-from zarr_core.hierarchy.convenience import tree as tree
 from zarr_core.hierarchy.convenience import zeros as zeros
 from zarr_core.hierarchy.convenience import zeros_like as zeros_like
 from zarr_core.hierarchy.create import create_array as create_array
@@ -42,7 +39,6 @@ from zarr_core.hierarchy.store_path import StoreLike as StoreLike
 from zarr_core.hierarchy.store_path import resolve_store_path as resolve_store_path
 from zarr_core.interfaces.store import Store as Store
 from zarr_core.normalize.codecs import codec as codec
-from zarr_core.normalize.partial_metadata import PartialArrayMetadata as PartialArrayMetadata
 from zarr_core.registry.extension_list import installed_extensions as installed_extensions
 from zarr_core.registry.hooks import register_hooks as register_hooks
 from zarr_core.registry.hooks import unregister_hooks as unregister_hooks

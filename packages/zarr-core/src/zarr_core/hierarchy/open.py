@@ -21,7 +21,7 @@ from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.store_path import NodeOptions
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
-from zarr_core.optional import check_names, with_advice
+from zarr_core.optional import check_names
 from zarr_core.registry.scope import override_extensions
 
 if TYPE_CHECKING:
@@ -29,12 +29,14 @@ if TYPE_CHECKING:
 
     from zarr_core.hierarchy.store_path import StoreLike
     from zarr_core.interfaces.store import Store
-    from zarr_core.normalize.partial_metadata import PartialArrayMetadata
 
 Mode = Literal["r", "r+", "a", "w", "w-", "x"]
 _IS_ARRAY = "is an array, not a group; open it with open_array"
 _IS_GROUP = "is a group, not an array; open it with open_group"
-_MODES = ("r", "r+", "a", "w", "w-", "x")
+_MODES = (None, "r", "r+", "a", "w", "w-", "x")
+_GROUP_OPTIONS = (
+    "path", "zarr_format", "storage_options", "use_consolidated", "extensions", "attributes"
+)  # fmt: skip
 
 
 def open(
@@ -47,7 +49,7 @@ def open(
     use_consolidated: bool | None = None,
     config: Mapping[str, Any] | None = None,
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
-    metadata: Mapping[str, Any] | ArrayMetadata | PartialArrayMetadata | None = None,
+    metadata: Mapping[str, Any] | ArrayMetadata | None = None,
     match: bool = True,
     **create: Any,
 ) -> Array | Group:
@@ -74,9 +76,9 @@ def open(
         ``write_empty_chunks`` and ``missing_chunks`` for this array; see :func:`create_array`.
     extensions : mapping, optional
         Code for the node and its members: ``{"codec": {"acme.xor": Xor}}``.
-    metadata : mapping, ArrayMetadata or PartialArrayMetadata, optional
+    metadata : mapping or ArrayMetadata, optional
         What is expected of an array, as a part of a ``zarr.json``.  An existing array is compared,
-        a new one is created with it.  See :class:`zarr_core.PartialArrayMetadata`.
+        a new one is created with it.  See :func:`create_array`.
     match : bool
         Whether an existing array must also be as ``**create`` describes it.  Only given arguments
         are compared; ``"auto"`` is any value, and so is None, except no filters or compressors.
@@ -114,19 +116,7 @@ def open(
     return _open(Array if is_array else None, store, mode, options, create)
 
 
-def open_array(
-    store: StoreLike = None,
-    mode: Mode | None = None,
-    *,
-    path: str | None = None,
-    zarr_format: int | str | None = None,
-    storage_options: Mapping[str, Any] | None = None,
-    config: Mapping[str, Any] | None = None,
-    extensions: Mapping[str, Mapping[str, Any]] | None = None,
-    metadata: Mapping[str, Any] | ArrayMetadata | PartialArrayMetadata | None = None,
-    match: bool = True,
-    **create: Any,
-) -> Array:
+def open_array(store: StoreLike = None, mode: Mode | None = None, **options: Any) -> Array:
     """Open an array; parameters as for :func:`open`.
 
     Raises
@@ -146,27 +136,14 @@ def open_array(
     >>> zarr.open_array("counts.zarr", mode="r")[...]
     array([7, 7, 0, 0], dtype=int16)
     """
-    options = NodeOptions(
-        path, zarr_format, storage_options, extensions, config, None, metadata, match
-    )
-    node = _open(Array, store, mode, options, create)
+    given, create = NodeOptions.split(options)
+    node = _open(Array, store, mode, given, create)
     if not isinstance(node, Array):
         raise NodeTypeError(node.stored.location, _IS_GROUP)
     return node
 
 
-@with_advice
-def open_group(
-    store: StoreLike = None,
-    mode: Mode | None = None,
-    *,
-    path: str | None = None,
-    zarr_format: int | str | None = None,
-    storage_options: Mapping[str, Any] | None = None,
-    use_consolidated: bool | None = None,
-    extensions: Mapping[str, Mapping[str, Any]] | None = None,
-    attributes: Mapping[str, Any] | None = None,
-) -> Group:
+def open_group(store: StoreLike = None, mode: Mode | None = None, **options: Any) -> Group:
     """Open a group; parameters as for :func:`open`, ``attributes`` for a new group.
 
     Raises
@@ -184,11 +161,9 @@ def open_group(
     >>> zarr.open_group("survey.zarr", mode="r")["north/height"].shape
     (2,)
     """
-    options = NodeOptions(
-        path, zarr_format, storage_options, extensions, use_consolidated=use_consolidated
-    )
-    create = {} if attributes is None else {"attributes": attributes}
-    node = _open(Group, store, mode, options, create)
+    check_names(options, _GROUP_OPTIONS)
+    given, create = NodeOptions.split(options)
+    node = _open(Group, store, mode, given, create)
     if not isinstance(node, Group):
         raise NodeTypeError(node.stored.location, _IS_ARRAY)
     return node
@@ -217,10 +192,9 @@ def _open(
 ) -> Array | Group:
     """Open a node, or create one of a kind if the mode requires it."""
     with override_extensions(options.extensions):
-        if mode not in _MODES and mode is not None:
-            raise ValueError(f"mode must be one of {', '.join(_MODES)}, not {mode!r}")
-        # Arguments are checked also if no node is created.
-        if create:
+        if mode not in _MODES:
+            raise ValueError(f"mode must be one of {', '.join(_MODES[1:])}, not {mode!r}")
+        if create and kind is not Group:  # arguments are checked also if no node is created
             from zarr_core.hierarchy.create import ARRAY_ARGUMENTS  # slow to import
 
             check_names(create, ARRAY_ARGUMENTS)
@@ -229,8 +203,8 @@ def _open(
             raise StoreReadOnlyError(
                 f'the store is read-only, and mode="{mode}" requires writing', store
             )
+        options = options._replace(path=path, zarr_format=zarr_format, overwrite=mode == "w")
         if mode in ("w", "w-", "x"):
-            options = options._replace(path=path, zarr_format=zarr_format, overwrite=mode == "w")
             return _create(kind, store, options, create)
         try:
             format_, metadata = read_node(store, path, zarr_format)
@@ -242,7 +216,6 @@ def _open(
                     )
                     raise NodeNotFoundError(error.location, reason) from None
                 raise
-            options = options._replace(path=path, zarr_format=zarr_format)
             try:
                 return _create(kind, store, options, create)
             except NodeExistsError as error:
@@ -287,7 +260,7 @@ def _create(
 
 def array_from_metadata(
     store: StoreLike,
-    metadata: Mapping[str, Any] | ArrayMetadata | PartialArrayMetadata | None = None,
+    metadata: Mapping[str, Any] | ArrayMetadata | None = None,
     *,
     path: str | None = None,
     zarr_format: int | str = 3,
@@ -307,7 +280,7 @@ def array_from_metadata(
     ----------
     store : store-like
         Location of the chunks: a path, a URL, a store, a mapping, an array or group.
-    metadata : ArrayMetadata, PartialArrayMetadata or mapping, optional
+    metadata : ArrayMetadata or mapping, optional
         The metadata; it is neither stored nor compared with stored metadata.  A part of a
         ``zarr.json`` is completed as for a new array.
     path : str, optional
@@ -342,10 +315,10 @@ def array_from_metadata(
         place, below, named = options.resolve(store, read_only=read_only)
         format_ = format_named(zarr_format if named is None else named)
         if arguments or not isinstance(metadata, ArrayMetadata | GroupMetadata):
-            from zarr_core.normalize.partial_metadata import as_partial  # seldom needed
+            from zarr_core.normalize.constraints import complete_metadata, parse_partial_metadata
 
-            partial = as_partial({} if metadata is None else metadata)
-            metadata = partial.complete(zarr_format=format_.name, **arguments)
+            document = {} if metadata is None else parse_partial_metadata(metadata)
+            metadata = complete_metadata(document, format_, arguments)
         found = stored_node(
             place, below, format_, metadata, read_only=read_only, config=config, fixed=fixed
         )
