@@ -54,13 +54,8 @@ def store():
 
 
 @pytest.fixture
-def lines():
-    return []
-
-
-@pytest.fixture
-def server(store, lines):
-    with StoreServer(store, log=lines.append) as server:
+def server(store):
+    with StoreServer(store) as server:
         yield server
 
 
@@ -126,10 +121,8 @@ def test_link_to_a_node_unfolds_its_parents(page, server):
     page.wait_for_selector(".map")
 
 
-def test_image_has_the_colours_of_its_values(page, server, lines):
+def test_image_has_the_colours_of_its_values(page, server):
     go(page, server, "deep/er/image?view=values")
-    assert page.inner_text(".badge") == "decoded in this page"
-    assert sum(line.startswith("206 GET /deep/er/image/c/") for line in lines) >= 12
     scale = [pixel(page, "canvas.scale", at, 0.5) for at in (0, 0.999)]
     assert pixel(page, "canvas.picture", 0.01, 0.01) == scale[0]
     assert pixel(page, "canvas.picture", 0.99, 0.99) == scale[1]
@@ -155,11 +148,8 @@ def test_image_has_the_colours_of_its_values(page, server, lines):
     assert pixel(page, "canvas.picture", 5.5 / 24, 7.5 / 32)[3] == 0
 
 
-def test_unsupported_codecs_are_decoded_by_the_server(page, server, lines):
+def test_pointer_and_keyboard_move_the_window(page, server):
     go(page, server, "cube?view=values")
-    assert page.inner_text(".badge") == "decoded by the server"
-    assert "lz4" in page.inner_text(".how")
-    assert not any("GET /cube/c/" in line for line in lines)
     page.wait_for_selector(".stage canvas")
     page.get_by_label("index of dimension 0").fill("1")
     page.keyboard.press("Enter")
@@ -184,42 +174,7 @@ def test_unsupported_codecs_are_decoded_by_the_server(page, server, lines):
     page.wait_for_selector(".part:has-text('dimension 1: 0 to 39, dimension 2: 0 to 49')")
 
 
-ARRAYS = {
-    f"{dtype}-{codecs}": (dtype, codecs)
-    for codecs in ("raw", "big", "transpose", "shard")
-    for dtype in ("int8", "uint16", "float16", "float32", "int64", "complex128")
-} | {
-    "bool-gzip": ("bool", "gzip"),
-    "float32-zstd": ("float32", "zstd"),
-    "int64-zstd19": ("int64", "zstd19"),
-    "float64-crc": ("float64", "crc"),
-    "uint32-start": ("uint32", "start"),
-    "float32-v2": ("float32", "v2"),
-    ">i2-v2": (">i2", "v2"),
-}
-GZIP = {"name": "gzip", "configuration": {"level": 1}}
-BIG = {"name": "bytes", "configuration": {"endian": "big"}}
-FORMS = {
-    "raw": {"chunks": (3, 4, 2), "compressors": None},
-    "gzip": {"chunks": (3, 4, 2), "compressors": [GZIP]},
-    "zstd": {"chunks": (3, 4, 2)},
-    "zstd19": {"chunks": (6, 8, 9), "compressors": {"name": "zstd", "configuration": {"level": 19}}},
-    "crc": {"chunks": (3, 4, 2), "compressors": [GZIP, "crc32c"]},
-    "big": {"chunks": (5, 4, 3), "serializer": BIG, "compressors": [GZIP]},
-    "transpose": {
-        "chunks": (2, 3, 4), "compressors": [GZIP],
-        "filters": [{"name": "transpose", "configuration": {"order": [2, 0, 1]}}],
-    },
-    "shard": {"chunks": (2, 2, 3), "shards": (4, 6, 6), "compressors": ["crc32c"]},
-    "start": {
-        "chunks": (4, 6, 6), "compressors": None,
-        "serializer": {"name": "sharding_indexed", "configuration": {
-            "chunk_shape": [2, 3, 2], "codecs": [BIG, GZIP], "index_location": "start",
-            "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, "crc32c"],
-        }},
-    },
-    "v2": {"chunks": (4, 3, 5), "order": "F", "compressors": {"id": "zlib", "level": 1}},
-}  # fmt: skip
+DTYPES = ("bool", "int8", "uint16", ">i2", "float16", "float32", "int64", "uint64", "complex128")
 READ = """async (names) => {
     const { requestJson } = await import("/__zarr_core__/requests.js");
     const { WindowSource } = await import("/__zarr_core__/window.js");
@@ -228,29 +183,23 @@ READ = """async (names) => {
         const source = new WindowSource(await requestJson("node", { path: name }));
         const selection = [[1, 3, 2], [0, 7, 1], [2, 2, 4]].map(([start, count, step]) => ({ start, count, step }));
         const read = await source.read(selection, new AbortController().signal);
-        found[name] = [read.how.inPage ? "" : read.how.why, Array.from(read.data, String)];
+        found[name] = Array.from(read.data, String);
     }
     return found;
 }"""
 
 
-@pytest.mark.parametrize("zarr_format", [2, 3])
-def test_page_decodes_arrays_of_this_library(browser, zarr_format):
+def test_the_page_has_the_elements_of_every_numeric_type(browser):
     store, expected = zarr.MemoryStore(), {}
-    for name, (dtype, form) in ARRAYS.items():
-        if (form == "v2") != (zarr_format == 2):
-            continue
-        options = {"fill_value": 1, "zarr_format": zarr_format, **FORMS[form]}
-        array = zarr.create_array(store, path=name, shape=(6, 8, 9), dtype=dtype, **options)
+    for dtype in DTYPES:
         values = np.random.default_rng(3).integers(0, 100, (6, 8, 9)).astype(dtype)
-        array[:4, :, :7] = values[:4, :, :7]  # some chunks are not stored
-        expected[name] = np.asarray(array[1:6:2, 0:7, 2:7:4])
+        array = zarr.create_array(store, path=dtype, data=values, chunks=(3, 4, 2), zarr_format=2)
+        expected[dtype] = np.asarray(array[1:6:2, 0:7, 2:7:4])
     with StoreServer(store) as server, closing(browser.new_page()) as page:
         go(page, server)
         found = page.evaluate(READ, list(expected))
     assert found.keys() == expected.keys() != set()
-    for name, (why, texts) in found.items():
-        assert why == "", name
+    for name, texts in found.items():
         wanted = expected[name].reshape(-1)
         if wanted.dtype.kind == "c":
             wanted = wanted.view("f8")
@@ -265,7 +214,7 @@ def test_damaged_chunk(page, server, store):
     value[3] ^= 1
     store.set("hurt/c/1/1", bytes(value))
     go(page, server, "hurt?view=values")
-    assert "hurt/c/1/1: a damaged chunk" in page.inner_text(".stage .error")
+    assert "'hurt/c/1/1': damaged chunk" in page.inner_text(".stage .error")
     array[...] = 1
     page.get_by_role("button", name="Try again").click()
     page.wait_for_selector("canvas.picture")
@@ -383,7 +332,6 @@ def test_part_of_a_hierarchy(browser, store):
         with StoreServer(store, path) as server, closing(browser.new_page()) as page:
             go(page, server, f"{name}?view=values")
             page.wait_for_selector("canvas.picture")
-            assert page.inner_text(".badge") == "decoded in this page"
             go(page, server, f"{name}?view=documents")
             page.wait_for_selector("pre:has-text('node_type')")
 
@@ -486,7 +434,6 @@ def test_common_names_and_codecs_once(browser, wide_numbers):
         go(page, wide_numbers, "large")
         assert page.inner_text("main").count("zstd") == 1
         go(page, wide_numbers, "large?view=values")
-        assert page.inner_text(".badge") == "decoded in this page"
         options = page.locator(".drawn option").all_text_contents()
         assert {"viridis", "inferno", "minimum-maximum"} <= {*options}
         assert pixel(page, "canvas.scale", 0, 0) == [0x44, 0x01, 0x54, 255]

@@ -27,7 +27,7 @@ def store():
 @pytest.fixture
 def request_json(store):
     """Return a function that calls an endpoint; keywords are the query parameters."""
-    with StoreServer(store) as server, closing(HTTPConnection(*server.server_address)) as client:
+    with StoreServer(store) as server, closing(HTTPConnection(*server.address)) as client:
 
         def ask(name, status=200, **query):
             client.request("GET", f"/__zarr_core__/{name}?{urlencode(query)}")
@@ -218,7 +218,7 @@ def test_chunk_map_stops_at_the_limit(store, request_json):
 def test_chunk_map_of_a_store_without_listing():
     store = Unlistable()
     zarr.create_array(store, data=np.eye(4, dtype="int8"), chunks=2, compressors=None)
-    with StoreServer(store) as server, closing(HTTPConnection(*server.server_address)) as client:
+    with StoreServer(store) as server, closing(HTTPConnection(*server.address)) as client:
         client.request("GET", "/__zarr_core__/chunk-map")
         found = json.loads(client.getresponse().read())
     assert found["stored"] == [[1, 0], [0, 1]]
@@ -288,7 +288,7 @@ def test_damaged_chunk_is_an_error_with_its_key(store, request_json):
 
 
 def test_page_loads_no_external_resources(store):
-    with StoreServer(store) as server, closing(HTTPConnection(*server.server_address)) as client:
+    with StoreServer(store) as server, closing(HTTPConnection(*server.address)) as client:
         waiting, seen = ["/"], {}
         while waiting:
             target = waiting.pop()
@@ -318,7 +318,7 @@ def test_nodes_known_only_from_consolidated_metadata():
     del values["a/zarr.json"], values["a/b/zarr.json"]
     with (
         StoreServer(Unlistable(values)) as server,
-        closing(HTTPConnection(*server.server_address)) as client,
+        closing(HTTPConnection(*server.address)) as client,
     ):
 
         def ask(question):

@@ -63,7 +63,14 @@ def command(
     from zarr_cli.errors import Failure
     from zarr_cli.serve.folders import holds_anything
     from zarr_cli.serve.run import run_until_interrupted
-    from zarr_cli.serve.server import StoreServer
+
+    try:
+        from zarr_cli.serve.server import StoreServer
+    except ModuleNotFoundError as error:
+        raise Failure(
+            f"the server needs {error.name}, which is not installed; run: "
+            'pip install "zarr-cli[serve]"'
+        ) from None
 
     def started(url: str) -> None:
         what = f"{store}#{path}" if path else str(store)  # without credentials

@@ -11,11 +11,12 @@ from zarr_core.tools import concurrent_map
 
 from zarr_cli.serve.folders import Folder
 from zarr_cli.serve.query import NodeMissingError, open_node, query_int, requested_path
-from zarr_cli.serve.responses import Response, json_response
+from zarr_cli.serve.responses import JsonResponse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from starlette.responses import Response
     from zarr_core.extension import Store
 
 _PAGE_SIZE = 200
@@ -36,7 +37,7 @@ def children(store: Store, root: str, query: Mapping[str, str]) -> Response:
     members = concurrent_map(
         names[:_PAGE_SIZE], lambda name: _child(group, name), store.max_concurrency
     )
-    return json_response(
+    return JsonResponse(
         {
             "children": [item for _, item in members if item is not None],
             "next": first + _PAGE_SIZE if len(names) > _PAGE_SIZE else None,

@@ -5,14 +5,16 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
+from starlette.exceptions import HTTPException
 from zarr_display import chunk_map as maps
 
 from zarr_cli.serve.query import query_int, requested_array
-from zarr_cli.serve.responses import HttpError, Response, json_response
+from zarr_cli.serve.responses import JsonResponse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from starlette.responses import Response
     from zarr_core.extension import Store
 
 _CELLS = 96  # maximum per side, for any grid
@@ -44,5 +46,5 @@ def chunk_map(store: Store, root: str, query: Mapping[str, str]) -> Response:
     try:
         drawn = maps.chunk_map(array, [*sides.values()], inner=inner, cells=_CELLS, most=most)
     except ValueError as error:
-        raise HttpError(HTTPStatus.BAD_REQUEST, str(error)) from error
-    return json_response({"rows": None, "columns": None, **sides, "most": most, **drawn.to_dict()})
+        raise HTTPException(HTTPStatus.BAD_REQUEST, str(error)) from error
+    return JsonResponse({"rows": None, "columns": None, **sides, "most": most, **drawn.to_dict()})

@@ -11,12 +11,13 @@ from zarr_core.tools import data_type_text, read_node
 from zarr_cli.serve.folders import Folder
 from zarr_cli.serve.problems import problems_of, remarks
 from zarr_cli.serve.query import NodeMissingError, open_node, requested_path
-from zarr_cli.serve.responses import Response, json_response
+from zarr_cli.serve.responses import JsonResponse
 from zarr_cli.serve.window import are_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from starlette.responses import Response
     from zarr_core import Group
     from zarr_core.extension import Store
 
@@ -46,7 +47,7 @@ def describe_node(store: Store, root: str, query: Mapping[str, str]) -> Response
     except NodeMissingError:
         for _ in Folder(store, root, path):  # raises if there are no keys
             break
-        return json_response({"path": _below(root, path), "kind": "folder", **_NOTHING})
+        return JsonResponse({"path": _below(root, path), "kind": "folder", **_NOTHING})
     except ZarrError as error:
         problems = problems_of(error, store)
     documents, prefix, model = _stored(store, path)
@@ -78,7 +79,7 @@ def describe_node(store: Store, root: str, query: Mapping[str, str]) -> Response
             "elements": "numbers" if are_numbers(node.dtype) else "text",
             "dimension_names": node.dimension_names,
         }
-    return json_response(response)
+    return JsonResponse(response)
 
 
 def _below(root: str, key: str) -> str:

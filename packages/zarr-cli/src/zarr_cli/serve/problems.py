@@ -10,7 +10,7 @@ from zarr_core import Group
 from zarr_core.extension import ZarrError
 
 from zarr_cli.serve.query import open_node, query_int, requested_path
-from zarr_cli.serve.responses import Response, json_response
+from zarr_cli.serve.responses import JsonResponse
 from zarr_cli.serve.store_errors import without_location
 from zarr_cli.validate.problem import problems_from_error
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from starlette.responses import Response
     from zarr_core import Array
     from zarr_core.extension import Store
 
@@ -67,6 +68,6 @@ def problems_below(store: Store, root: str, query: Mapping[str, str]) -> Respons
             shown = path[len(root) :].lstrip("/")
             damaged.append({"path": shown, "problems": problems_of(error, store)})
     damaged.sort(key=lambda item: str(item["path"]))
-    return json_response(
+    return JsonResponse(
         {"damaged": damaged, "looked": looked, "complete": complete and not waiting}
     )

@@ -6,12 +6,11 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 import zarr_core
+from starlette.exceptions import HTTPException
 from zarr_core import Array, Group
 from zarr_core.errors import NodeNameError
 from zarr_core.extension import NodeNotFoundError
 from zarr_core.tools import normalise_path
-
-from zarr_cli.serve.responses import HttpError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from zarr_core.extension import Store
 
 
-class NodeMissingError(HttpError):
+class NodeMissingError(HTTPException):
     """There is no node at a path.
 
     Parameters
@@ -37,13 +36,13 @@ def requested_path(root: str, query: Mapping[str, str]) -> str:
 
     Raises
     ------
-    HttpError
+    HTTPException
         If the path is not valid.
     """
     try:
         below = normalise_path(query.get("path", ""))
     except NodeNameError as error:
-        raise HttpError(HTTPStatus.BAD_REQUEST, str(error)) from error
+        raise HTTPException(HTTPStatus.BAD_REQUEST, str(error)) from error
     return "/".join(part for part in (root, below) if part)
 
 
@@ -76,12 +75,12 @@ def requested_array(store: Store, root: str, query: Mapping[str, str]) -> Array:
 
     Raises
     ------
-    HttpError
+    HTTPException
         If there is no array.
     """
     node = open_node(store, root, requested_path(root, query))
     if not isinstance(node, Array):
-        raise HttpError(HTTPStatus.BAD_REQUEST, f"{node.name} is a group, not an array")
+        raise HTTPException(HTTPStatus.BAD_REQUEST, f"{node.name} is a group, not an array")
     return node
 
 
@@ -90,14 +89,14 @@ def query_int(query: Mapping[str, str], name: str, default: int, most: int) -> i
 
     Raises
     ------
-    HttpError
+    HTTPException
         If it is not an integer, or out of range.
     """
     text = query.get(name, "")
     if not text:
         return default
     if not text.isascii() or not text.isdigit() or len(text) > 18 or int(text) > most:
-        raise HttpError(
+        raise HTTPException(
             HTTPStatus.BAD_REQUEST, f"{name} must be an integer from 0 to {most}, not {text!r}"
         )
     return int(text)

@@ -1,82 +1,33 @@
-"""HTTP responses, independent of a connection."""
+"""JSON responses."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from http import HTTPStatus
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-Body = bytes | Iterable[memoryview]
-"""The body as bytes, or as an iterable of buffers that are sent one by one."""
+from starlette.responses import Response
 
-
-@dataclass(frozen=True, slots=True)
-class Response:
-    """An HTTP response.
-
-    Parameters
-    ----------
-    status : HTTPStatus
-        The HTTP status.
-    headers : dict
-        The header fields, without those of every response.
-    body : bytes or iterable of memoryview
-        The body.
-    length : int, optional
-        The length of the body, if the body is an iterable or is not sent.
-    close : callable, optional
-        Called after the body was sent, or if it is not sent.
-    """
-
-    status: HTTPStatus
-    headers: dict[str, str] = field(default_factory=dict)
-    body: Body = b""
-    length: int | None = None
-    close: Callable[[], None] | None = None
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
-class HttpError(Exception):
-    """An HTTP error response.
+class JsonResponse(Response):
+    """A JSON response, which is not cached; NaN and infinities become strings."""
 
-    Parameters
-    ----------
-    status : HTTPStatus
-        The HTTP status.
-    reason : str
-        The problem, and what to do.
-    headers : dict, optional
-        Additional header fields.
-    """
+    media_type = "application/json"
 
     def __init__(
-        self, status: HTTPStatus, reason: str, headers: dict[str, str] | None = None
+        self, value: Any, status_code: int = 200, headers: Mapping[str, str] | None = None
     ) -> None:
-        super().__init__(status, reason, headers)
-        self.status = status
-        self.reason = reason
-        self.headers = headers or {}
+        super().__init__(value, status_code, {"Cache-Control": "no-store", **(headers or {})})
 
-    def response(self) -> Response:
-        """Return the error as a response."""
-        return json_response({"error": self.reason}, self.status, self.headers)
-
-
-def json_response(
-    value: Any, status: HTTPStatus = HTTPStatus.OK, headers: dict[str, str] | None = None
-) -> Response:
-    """Return a JSON response, which is not cached."""
-    try:
-        body = _json(value)
-    except ValueError:  # NaN or infinities, as in attributes of version 2
-        body = _json(_replace_non_finite(value))
-    return Response(
-        status,
-        {"Content-Type": "application/json", "Cache-Control": "no-store", **(headers or {})},
-        body.encode("utf-8", "backslashreplace"),
-    )
+    def render(self, content: Any) -> bytes:
+        try:
+            text = _json(content)
+        except ValueError:  # NaN or infinities, as in attributes of version 2
+            text = _json(_replace_non_finite(content))
+        return text.encode("utf-8", "backslashreplace")
 
 
 def _json(value: Any) -> str:

@@ -1,17 +1,15 @@
-"""A threaded read-only HTTP server for a store."""
+"""A read-only HTTP server for a store."""
 
 from __future__ import annotations
 
 import socket
-import threading
-from contextlib import suppress
 from ipaddress import ip_address
-from socketserver import TCPServer
-from time import monotonic
-from typing import TYPE_CHECKING, Any
+from threading import Thread
+from typing import TYPE_CHECKING
 
-from zarr_cli.serve.connection import Connection
-from zarr_cli.serve.site import Site
+import uvicorn
+
+from zarr_cli.serve.app import store_app
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -19,21 +17,16 @@ if TYPE_CHECKING:
 
     from zarr_core.extension import Store
 
-MOST_CONNECTIONS = 128
-_CLOSING_SECONDS = 5.0
-
-_FULL = (
-    b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\n"
-    b"Content-Length: 0\r\nConnection: close\r\n\r\n"
-)
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_MOST_CONNECTIONS = 128  # others receive status 503
+_CLOSING_SECONDS = 5
+_IDLE_SECONDS = 30
+_LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 
-class StoreServer(TCPServer):
-    """A read-only HTTP server for one store.
+class StoreServer:
+    """A read-only HTTP server for one store, as a context manager that serves in a thread.
 
-    The server listens from its creation; :meth:`serve_forever` serves until :meth:`close` is
-    called from another thread.  As a context manager, it serves in its own thread.
+    The server listens from its creation.
 
     Parameters
     ----------
@@ -48,8 +41,6 @@ class StoreServer(TCPServer):
     hosts : iterable of str
         Host names that clients may use.  On the loopback interface, its names are also
         accepted.  On other interfaces, any name is accepted if none is given.
-    most_connections : int
-        The maximum number of connections; others receive status 503.
     log : callable, optional
         Called with a line for each request.
 
@@ -68,9 +59,6 @@ class StoreServer(TCPServer):
     200
     """
 
-    allow_reuse_address = True
-    request_queue_size = 64
-
     def __init__(
         self,
         store: Store,
@@ -80,86 +68,56 @@ class StoreServer(TCPServer):
         port: int = 0,
         cors: Iterable[str] = (),
         hosts: Iterable[str] = (),
-        most_connections: int = MOST_CONNECTIONS,
         log: Callable[[str], None] | None = None,
     ) -> None:
-        self.log = log or (lambda line: None)
-        self._guard = threading.Lock()
-        self._open: dict[socket.socket, threading.Thread] = {}
-        self._most = most_connections
-        self._thread: threading.Thread | None = None
-        self._closed = False
         family, _, _, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
-        self.address_family = family
-        super().__init__(address[:2], Connection)  # type: ignore[arg-type] # host and port
+        self._socket = socket.create_server(address[:2], family=family)
+        self.address: tuple[str, int] = self._socket.getsockname()[:2]
+        self.store = store
         names = (*hosts,) if self.is_reachable_from_elsewhere else (*_LOOPBACK, host, *hosts)
-        self.site = Site(store, path, tuple(cors), names)
+        self._server = uvicorn.Server(
+            uvicorn.Config(
+                store_app(store, path, (*cors,), names, log or (lambda line: None)),
+                http="h11",
+                ws="none",
+                lifespan="off",
+                server_header=False,
+                access_log=False,
+                log_config=None,
+                log_level="critical",  # the application logs requests and errors
+                limit_concurrency=_MOST_CONNECTIONS,
+                timeout_keep_alive=_IDLE_SECONDS,
+                timeout_graceful_shutdown=_CLOSING_SECONDS,
+            )
+        )
+        self._thread = Thread(
+            target=self._server.run, args=([self._socket],), name="zarr-core serve", daemon=True
+        )
 
     @property
     def is_reachable_from_elsewhere(self) -> bool:
         """Whether the server listens on an interface other than loopback."""
-        return not ip_address(str(self.server_address[0])).is_loopback
+        return not ip_address(self.address[0]).is_loopback
 
     @property
     def url(self) -> str:
         """The URL, which ends with a slash."""
-        host, port = str(self.server_address[0]), self.server_address[1]
+        host, port = self.address
         if host in ("0.0.0.0", "::"):
             host = socket.gethostname()
         return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
 
-    def process_request(self, request: Any, client_address: Any) -> None:
-        """Serve a connection in its own thread."""
-        with self._guard:
-            if not self._closed and len(self._open) < self._most:
-                thread = threading.Thread(
-                    target=self._serve,
-                    args=(request, client_address),
-                    name="zarr-core serve",
-                    daemon=True,
-                )
-                self._open[request] = thread
-                thread.start()
-                return
-        with suppress(OSError):
-            request.settimeout(1)
-            request.sendall(_FULL)
-        self.shutdown_request(request)
-
-    def _serve(self, request: socket.socket, client_address: Any) -> None:
-        try:
-            self.finish_request(request, client_address)
-        except Exception as error:  # affects one connection only
-            self.log(f"{client_address[0]}: {type(error).__name__}: {error}")
-        finally:
-            with self._guard:
-                self._open.pop(request, None)
-            self.shutdown_request(request)
-
-    def close(self) -> None:
-        """Stop the server: close the socket and all connections, and wait for the threads."""
-        if self._closed:
-            return
-        self.shutdown()
-        self.server_close()
-        with self._guard:
-            self._closed = True
-            connections = dict(self._open)
-        for connection in connections:
-            with suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
-        deadline = monotonic() + _CLOSING_SECONDS
-        for thread in connections.values():
-            thread.join(max(0.0, deadline - monotonic()))
-        if self._thread is not None:
-            self._thread.join()
-
     def __enter__(self) -> Self:
-        self._thread = threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True)
         self._thread.start()
         return self
 
     def __exit__(self, *args: object) -> None:
         self.close()
+
+    def close(self) -> None:
+        """Stop the server: close its socket and its connections."""
+        self._server.should_exit = True
+        self._thread.join()
+        self._socket.close()

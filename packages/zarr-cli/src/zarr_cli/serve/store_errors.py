@@ -7,14 +7,12 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from starlette.exceptions import HTTPException
 from zarr_core.extension import StoreError, ZarrError
-
-from zarr_cli.serve.responses import HttpError
 
 if TYPE_CHECKING:
     from zarr_core.extension import Store
 
-MAX_TARGET = 8000  # octets that RFC 9112, section 3, asks servers to support at least
 _MAX_TEXT = 2000
 
 _REFUSED = {
@@ -32,15 +30,15 @@ _REFUSED = {
 }
 
 
-def http_error(error: ZarrError, store: Store) -> HttpError:
+def http_error(error: ZarrError, store: Store) -> HTTPException:
     """Return the HTTP error for an error of the store or its data."""
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, OSError):
         cause = cause.__cause__
     if cause is not None and cause.errno in _REFUSED:
-        return HttpError(*_REFUSED[cause.errno])
+        return HTTPException(*_REFUSED[cause.errno])
     text = error.reason if isinstance(error, StoreError) else str(error)
-    return HttpError(HTTPStatus.INTERNAL_SERVER_ERROR, without_location(text, store))
+    return HTTPException(HTTPStatus.INTERNAL_SERVER_ERROR, without_location(text, store))
 
 
 def without_location(text: str, store: Store) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
+from starlette.exceptions import HTTPException
+from starlette.responses import Response, StreamingResponse
 from zarr_core.extension import ByteRange, StoreKeyError, check_key
 from zarr_core.tools import MANIFEST_NAMES
 
@@ -16,11 +18,11 @@ from zarr_cli.serve.conditional import (
     range_applies,
 )
 from zarr_cli.serve.ranges import UnsatisfiableRangeError, parse_range
-from zarr_cli.serve.responses import HttpError, Response
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from starlette.requests import Request
     from zarr_core.extension import ByteReader, Store
 
 _BLOCK = 1 << 20  # bytes per read
@@ -48,7 +50,7 @@ def content_type(key: str) -> str:
     return "application/octet-stream"
 
 
-def value_response(store: Store, key: str, headers: Mapping[str, str], *, head: bool) -> Response:
+def value_response(store: Store, key: str, request: Request) -> Response:
     """Respond to GET or HEAD for a value.
 
     Parameters
@@ -57,78 +59,66 @@ def value_response(store: Store, key: str, headers: Mapping[str, str], *, head: 
         The store of the value.
     key : str
         Its key.
-    headers : mapping
-        The header fields of the request, with case-insensitive names.
-    head : bool
-        Whether the request is HEAD.
+    request : Request
+        The request.
 
     Raises
     ------
-    HttpError
+    HTTPException
         If there is no value, the key is not valid, or the range contains no byte.
     """
     try:
         check_key(key)
     except StoreKeyError as error:
-        raise HttpError(HTTPStatus.BAD_REQUEST, error.reason) from error
+        raise HTTPException(HTTPStatus.BAD_REQUEST, error.reason) from error
+    is_head = request.method == "HEAD"
     before = reader = None
     if has_cheap_generation(store):
         before = store.generation(key)
     if before is not None or not has_cheap_generation(store):  # directories have no generation
-        reader = store.open_value(key, None if head else _first(headers.get("Range")))
+        first = None if is_head else _first(request.headers.get("Range"))
+        reader = store.open_value(key, first)
     if reader is None:
-        raise HttpError(HTTPStatus.NOT_FOUND, f"key {key!r} does not exist")
+        raise HTTPException(HTTPStatus.NOT_FOUND, f"key {key!r} does not exist")
     try:
-        response = _respond(store, key, headers, reader, before, head=head)
+        tag = entity_tag(store, key, reader, before)
+        response = _respond(key, request.headers, reader, tag, is_head=is_head)
     except BaseException:
         reader.close()
         raise
-    if response.close is None:
+    if not isinstance(response, StreamingResponse):
         reader.close()
     return response
 
 
 def _respond(
-    store: Store,
-    key: str,
-    headers: Mapping[str, str],
-    reader: ByteReader,
-    before: str | None,
-    *,
-    head: bool,
+    key: str, headers: Mapping[str, str], reader: ByteReader, tag: str | None, *, is_head: bool
 ) -> Response:
-    tag = entity_tag(store, key, reader, before)
     fields = {"Accept-Ranges": "bytes", "Cache-Control": "no-cache"}
     if tag is not None:
         fields["ETag"] = tag
     if is_precondition_failed(headers, tag):
-        raise HttpError(HTTPStatus.PRECONDITION_FAILED, "the value has changed", fields)
+        raise HTTPException(HTTPStatus.PRECONDITION_FAILED, "the value has changed", fields)
     if is_not_modified(headers, tag):
-        return Response(HTTPStatus.NOT_MODIFIED, fields)
+        return Response(None, HTTPStatus.NOT_MODIFIED, fields)
     size, part = reader.size, None
-    if not head and range_applies(headers, tag):  # ranges are defined for GET only
+    if not is_head and range_applies(headers, tag):  # ranges are defined for GET only
         try:
             part = parse_range(headers.get("Range"), size)
         except UnsatisfiableRangeError:
-            raise HttpError(
+            raise HTTPException(
                 HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE,
                 f"the range contains none of the {size} bytes of the value",
                 {**fields, "Content-Range": f"bytes */{size}"},
             ) from None
-    fields["Content-Type"] = content_type(key)
-    if head:
-        return Response(HTTPStatus.OK, fields, length=size)
-    if part is None:
-        return Response(HTTPStatus.OK, fields, _blocks(reader, 0, size), size, reader.close)
-    start, stop = part
-    fields["Content-Range"] = f"bytes {start}-{stop - 1}/{size}"
-    return Response(
-        HTTPStatus.PARTIAL_CONTENT,
-        fields,
-        _blocks(reader, start, stop),
-        stop - start,
-        reader.close,
-    )
+    start, stop = part or (0, size)
+    fields |= {"Content-Length": str(stop - start), "Content-Type": content_type(key)}
+    if is_head:
+        return Response(None, HTTPStatus.OK, fields)
+    if part is not None:
+        fields["Content-Range"] = f"bytes {start}-{stop - 1}/{size}"
+    status = HTTPStatus.OK if part is None else HTTPStatus.PARTIAL_CONTENT
+    return StreamingResponse(_blocks(reader, start, stop), status, fields)
 
 
 def _first(header: str | None) -> ByteRange:
@@ -146,5 +136,6 @@ def _first(header: str | None) -> ByteRange:
 
 
 def _blocks(reader: ByteReader, start: int, stop: int) -> Iterator[memoryview]:
-    for at in range(start, stop, _BLOCK):
-        yield reader.read(at, min(_BLOCK, stop - at))
+    with reader:
+        for at in range(start, stop, _BLOCK):
+            yield reader.read(at, min(_BLOCK, stop - at))

@@ -1,4 +1,4 @@
-"""The endpoint ``window``: decoded elements, for codecs that browsers do not support.
+"""The endpoint ``window``: the decoded elements of a selection.
 
 Numbers are sent little-endian in C order; other elements are sent as text.
 """
@@ -10,9 +10,11 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
 
 from zarr_cli.serve.query import requested_array
-from zarr_cli.serve.responses import HttpError, Response, json_response
+from zarr_cli.serve.responses import JsonResponse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,7 +35,7 @@ def window(store: Store, root: str, query: Mapping[str, str]) -> Response:
 
     Raises
     ------
-    HttpError
+    HTTPException
         If the selection is not valid or needs too much memory.
     """
     array = requested_array(store, root, query)
@@ -44,19 +46,18 @@ def window(store: Store, root: str, query: Mapping[str, str]) -> Response:
     shape = ",".join(map(str, elements.shape))
     if not numbers:
         texts = [_text(item) for item in elements.reshape(-1)]
-        return json_response({"shape": elements.shape, "texts": texts})
+        return JsonResponse({"shape": elements.shape, "texts": texts})
     if array.dtype.kind not in _NUMBERS:
         elements = elements.astype("float32")
     little = elements.astype(elements.dtype.newbyteorder("<"), order="C", copy=False)
     return Response(
-        HTTPStatus.OK,
-        {
-            "Content-Type": "application/octet-stream",
+        little.tobytes(),
+        headers={
             "Cache-Control": "no-store",
             "Zarr-Shape": shape,
             "Zarr-Data-Type": f"{little.dtype.kind}{little.dtype.itemsize}",
         },
-        little.tobytes(),
+        media_type="application/octet-stream",
     )
 
 
@@ -75,7 +76,7 @@ def _selection(text: str, shape: tuple[int, ...]) -> tuple[int | slice, ...]:
             raise ValueError
         indices = [_index(part, size) for part, size in zip(parts, shape, strict=True)]
     except ValueError:
-        raise HttpError(
+        raise HTTPException(
             HTTPStatus.BAD_REQUEST,
             f"invalid selection {text!r}: pass an index or start:stop:step within the array "
             f"for each of its {len(shape)} dimensions",
@@ -115,12 +116,12 @@ def _check_size(array: Array, selection: tuple[int | slice, ...], most: int) -> 
             touched *= length
     nbytes = touched * max(1, array.dtype.itemsize)
     if elements > most:
-        raise HttpError(
+        raise HTTPException(
             HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
             f"the selection has {elements} elements; the maximum is {most}",
         )
     if nbytes > _MOST_BYTES and elements > 1:
-        raise HttpError(
+        raise HTTPException(
             HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
             f"the selection requires decoding {nbytes >> 20} MiB of chunks; the maximum is "
             f"{_MOST_BYTES >> 20} MiB: choose a smaller selection",

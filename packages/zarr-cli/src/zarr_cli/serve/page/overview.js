@@ -1,7 +1,7 @@
 // The overview of a node: properties, codecs, attributes, members, problems.
 
 import { requestJson } from "./requests.js";
-import { configurationOf, nameOf } from "./codecs.js";
+import { configurationOf, nameOf } from "./definition.js";
 import { element, errorBox } from "./dom.js";
 import { jsonTree } from "./json.js";
 import { hrefOf } from "./route.js";

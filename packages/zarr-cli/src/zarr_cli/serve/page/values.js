@@ -1,4 +1,4 @@
-// The values view of an array: an image, a line or a table, and how it was read.
+// The values view of an array: an image, a line or a table.
 
 import { Coordinates, isNothingStored } from "./coordinates.js";
 import { element, errorBox } from "./dom.js";
@@ -7,10 +7,8 @@ import { PictureView } from "./picture.js";
 import { View } from "./selection.js";
 import { viewControls } from "./view_controls.js";
 import { textTable } from "./tables.js";
-import { bytes, elementText, whole } from "./text.js";
+import { elementText } from "./text.js";
 import { WindowSource } from "./window.js";
-
-const MOST_BYTES = 512 << 20; // maximum of decoded chunks, limited by the memory of a page
 
 /** Show the elements of an array. */
 export function valuesView(node) {
@@ -27,7 +25,6 @@ export function valuesView(node) {
   const coordinates = new Coordinates(node).load();
   let isEmpty = null; // whether nothing is stored, once it is known
   const view = new View(source);
-  const status = element("p", { class: "how", "aria-live": "polite" });
   const stage = element("div", { class: "stage" });
   let shownView = null;
   let going = null;
@@ -40,9 +37,6 @@ export function valuesView(node) {
     clearTimeout(waiting);
     waiting = setTimeout(() => panel.setAttribute("aria-busy", "true"), 150);
     try {
-      if (view.cost() > MOST_BYTES) {
-        throw new Error(`Chunks of ${bytes(view.cost())} are too large to show.`);
-      }
       const read = await source.read(view.selection(), signal);
       if (signal.aborted) return;
       if (isEmpty === null || isEmpty) isEmpty = isOneValue(read) && (await isNothingStored(node));
@@ -50,13 +44,10 @@ export function valuesView(node) {
       if (signal.aborted) return;
       shownView = isEmpty ? nothingStored(node) : showWindow(node, view, read, shownView, controls.again, axes);
       if (stage.firstChild !== shownView.shown) stage.replaceChildren(shownView.shown);
-      status.replaceChildren(...sourceText(read.how));
     } catch (error) {
       if (signal.aborted || error.name === "AbortError") return;
       shownView = null;
-      source.forget();
       stage.replaceChildren(errorBox(error, show));
-      status.replaceChildren();
     } finally {
       if (!signal.aborted) {
         clearTimeout(waiting);
@@ -65,7 +56,7 @@ export function valuesView(node) {
     }
   };
   const controls = viewControls(node, view, show);
-  panel.append(controls.shown, status, stage);
+  panel.append(controls.shown, stage);
   show();
   return panel;
 }
@@ -91,17 +82,4 @@ function showWindow(node, view, read, before, again, coordinates) {
   const shownView = before instanceof Kind ? before : new Kind(node, view, again, coordinates);
   shownView.update(read);
   return shownView;
-}
-
-function sourceText(how) {
-  if (!how.inPage) {
-    return [
-      element("span", { class: "badge server" }, "decoded by the server"),
-      ` The page cannot decode this array: ${how.why}.`,
-    ];
-  }
-  const amount = how.reads
-    ? `${whole(how.reads)} ${how.reads === 1 ? "read" : "reads"}, ${bytes(how.bytes)}`
-    : "no reads: all chunks were cached";
-  return [element("span", { class: "badge page" }, "decoded in this page"), ` ${amount}.`];
 }

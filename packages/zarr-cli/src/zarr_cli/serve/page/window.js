@@ -1,29 +1,12 @@
-// Windows of an array, decoded in the page if possible, otherwise by the server.
+// Windows of an array, decoded by the server.
 
 import { request } from "./requests.js";
-import { NotSupported } from "./codecs.js";
 import { elementsOf } from "./data_types.js";
-import { layoutOf } from "./layout.js";
-import { ArrayReader } from "./array_reader.js";
 
-/** Reads windows of a node and reports how it does so. */
+/** Reads windows of a node. */
 export class WindowSource {
   constructor(node) {
     this.node = node;
-    this.reader = null;
-    this.why = "";
-    try {
-      this.layout = layoutOf(node.metadata, node.prefix);
-      this.reader = new ArrayReader(this.layout, node.shape);
-    } catch (error) {
-      if (!(error instanceof NotSupported)) throw error;
-      this.why = error.message;
-    }
-  }
-
-  /** Clear the cache, which may be outdated. */
-  forget() {
-    if (this.reader) this.reader = new ArrayReader(this.layout, this.node.shape);
   }
 
   /** Return the size of the decoded chunks of a selection, in bytes. */
@@ -41,27 +24,20 @@ export class WindowSource {
   /**
    * Read a selection: for each dimension {start, count, step}.
    *
-   * Returns {shape, kind, data, how}, or {shape, texts, how} if elements are not numeric.
+   * Returns {shape, kind, data}, or {shape, texts} if elements are not numeric.
    */
   async read(selection, signal) {
     const shape = selection.map((item) => item.count);
-    if (this.reader) {
-      const tally = { reads: 0, bytes: 0 };
-      const data = await this.reader.read(selection, { signal, tally });
-      return { shape, data, kind: this.layout.type.kind, how: { inPage: true, ...tally } };
-    }
     const text = selection.map(
       ({ start, count, step }) => `${start}:${start + (count - 1) * step + 1}:${step}`,
     );
     const query = { path: this.node.path, selection: text.join() };
     const response = await request("window", query, signal);
-    const how = { inPage: false, why: this.why };
     if (response.headers.get("Content-Type").startsWith("application/json")) {
-      return { shape, texts: (await response.json()).texts, how };
+      return { shape, texts: (await response.json()).texts };
     }
     const [, kind, size] = /^(\w)(\d+)$/.exec(response.headers.get("Zarr-Data-Type"));
-    const buffer = await response.arrayBuffer();
-    return { shape, data: elementsOf(buffer, kind, Number(size)), kind, how };
+    return { shape, kind, data: elementsOf(await response.arrayBuffer(), kind, Number(size)) };
   }
 }
 
