@@ -1,7 +1,6 @@
 """Names of :mod:`zarr_core.tools` for type checkers."""
 
 from zarr_core import strictjson as strictjson
-from zarr_core import system_calls as system_calls
 from zarr_core.cache import Cache as Cache
 from zarr_core.chunk_grids import RegularAxis as RegularAxis
 from zarr_core.config import max_encoded_nbytes as max_encoded_nbytes
@@ -115,6 +114,7 @@ from zarr_core.stores.local import path_from_url as path_from_url
 from zarr_core.stores.local_files import file_lock as file_lock
 from zarr_core.strictjson import keep_nonfinite as keep_nonfinite
 from zarr_core.threads import available_threads as available_threads
+from zarr_core.threads import call_after_fork as call_after_fork
 from zarr_core.threads import call_interruptibly as call_interruptibly
 from zarr_core.threads import concurrent_map as concurrent_map
 from zarr_core.threads import in_one_thread as in_one_thread

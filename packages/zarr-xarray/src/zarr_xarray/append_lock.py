@@ -23,7 +23,7 @@ from socket import gethostname
 from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core.extension import Location, Store, WrapperStore, ZarrError
-from zarr_core.tools import LocalStore, log, strictjson, system_calls
+from zarr_core.tools import LocalStore, log, strictjson
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -218,7 +218,18 @@ class AppendLock:
         process = record.get("process")
         if process == os.getpid():
             return record.get("owner") == self.owner or record.get("owner") not in _held
-        return isinstance(process, int) and process > 0 and not system_calls.is_running(process)
+        return isinstance(process, int) and process > 0 and not _is_running(process)
+
+
+def _is_running(process: int) -> bool:
+    """Whether a process with this number may exist."""
+    try:
+        os.kill(process, 0)
+    except PermissionError:  # a process of another user
+        return True
+    except (ProcessLookupError, OverflowError):
+        return False
+    return True
 
 
 class LockedStore(WrapperStore):
