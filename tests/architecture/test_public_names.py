@@ -41,7 +41,7 @@ NAMES = {
         assigned_values available_threads call_after_fork check_out field_index is_chunked call_interruptibly
         check_attributes check_reserved_names chunk_count chunk_lengths codec_definition data_type_text MemoryLimiter native_reason_against shorten stored_lengths
         NewValue StoreSnapshot
-        concurrent_map conflicting_format data_type_for erase_documents
+        concurrent_map conflicting_format data_type_for
         erase_node escape_controls escape_json file_lock fill_value_test find_provider format_named
         format_of_new formats_without holds_anything in_one_thread inner_order longest_wait installed_entry_points
         is_auxiliary is_integer is_node_name is_provided is_reserved_name join json_pointer keep_nonfinite

@@ -42,7 +42,7 @@ class Toy(Format):
     def write(self, store, path, metadata):
         store.set("toy.txt", b"")
 
-    def create(self, store, path, metadata):
+    def create(self, store, path, metadata, *, known_empty=False):
         return False
 
     def update(self, store, path, change):

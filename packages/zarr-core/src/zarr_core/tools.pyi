@@ -40,7 +40,6 @@ from zarr_core.hierarchy.coerce import is_chunked as is_chunked
 from zarr_core.hierarchy.consolidate import require_consolidating as require_consolidating
 from zarr_core.hierarchy.create_node import make_room as make_room
 from zarr_core.hierarchy.create_node import occupied as occupied
-from zarr_core.hierarchy.delete import erase_documents as erase_documents
 from zarr_core.hierarchy.delete import erase_node as erase_node
 from zarr_core.hierarchy.delete import require_erasing as require_erasing
 from zarr_core.hierarchy.display import chunk_lengths as chunk_lengths

@@ -156,7 +156,8 @@ def import_contents(
         rollback.note_incomplete(store, format_, [target.path], remedy)
         for folder, metadata in groups if store.traits.metadata_first else ():
             path = target.path_of(folder.path)
-            rollback.create(store, path, format_, metadata, format_.write)
+            rollback.record(store, path, format_, metadata)
+            format_.write(store, path, metadata)
         for node in nodes:
             if isinstance(node, PlannedArray):
                 done[node.variable.path] = _import_array(
@@ -299,7 +300,8 @@ def _import_array(
         )  # fmt: skip
         store.erase_values(leftover)
     if store.traits.metadata_first:
-        rollback.create(store, path, format_, metadata, format_.write)
+        rollback.record(store, path, format_, metadata)
+        format_.write(store, path, metadata)
     array = array_from_metadata(store, metadata, path=path, zarr_format=format_.name)
     how: How = "elements copied"
     if planned.direct and variable.stored is not None:

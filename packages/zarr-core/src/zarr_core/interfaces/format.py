@@ -160,26 +160,15 @@ class Format(ABC):
     def write(self, store: Store, path: str, metadata: NodeMetadata) -> None:
         """Store the metadata of a node, new or changed."""
 
-    def write_new(self, store: Store, path: str, metadata: NodeMetadata) -> None:
-        """Store the metadata of a node where nothing is stored; the caller has checked this.
-
-        Avoids requests for remains of another node.
-        """
-        self.write(store, path, metadata)
-
     @abstractmethod
-    def create(self, store: Store, path: str, metadata: NodeMetadata) -> bool:
+    def create(
+        self, store: Store, path: str, metadata: NodeMetadata, *, known_empty: bool = False
+    ) -> bool:
         """Store the metadata of a node unless a node exists; return whether it was stored.
 
-        Only one of several concurrent calls succeeds.
+        Only one of several concurrent calls succeeds.  ``known_empty`` means that the caller has
+        just seen that no key is below the path, which may save the requests that read.
         """
-
-    def create_where_empty(self, store: Store, path: str, metadata: NodeMetadata) -> bool:
-        """As :meth:`create`, after the caller has seen that no key is below the path.
-
-        May save the requests that read; by default :meth:`create`.
-        """
-        return self.create(store, path, metadata)
 
     @abstractmethod
     def update(
@@ -266,13 +255,6 @@ class Format(ABC):
         """
         return list(keys)
 
-    def erase(self, store: Store, path: str) -> None:
-        """Remove a node with everything below it; metadata first."""
-        for key in self.documents(path):
-            store.erase(key)
-        for prefix in self.prefixes(path):
-            store.erase_prefix(prefix)
-
 
 def _below(path: str) -> str:
     return f"{path}/" if path else ""
@@ -281,10 +263,7 @@ def _below(path: str) -> str:
 def store_new(
     store: Store, key: str, value: Callable[[], Buffers], seen_missing: bool = False
 ) -> bool:
-    """Store a value unless one exists, under the lock of its key; return whether it was stored.
-
-    Parameters as for :class:`NewValue`.
-    """
+    """Store a value unless one exists, under its lock, as :class:`NewValue`; return whether."""
     change = NewValue(value, seen_missing)
     store.update(key, change)
     return change.stored

@@ -107,7 +107,9 @@ class N5(Format):
         if content is not None or not path:
             store.set(_key(path), _encoded(path, content or {}))
 
-    def create(self, store: Store, path: str, metadata: NodeMetadata) -> bool:
+    def create(
+        self, store: Store, path: str, metadata: NodeMetadata, *, known_empty: bool = False
+    ) -> bool:
         """Write ``attributes.json`` if there is no node, under the lock of its key."""
         content = _encoded(path, _content(self.to_json(metadata)) or {})
         key = _key(path)
