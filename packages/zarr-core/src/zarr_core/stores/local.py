@@ -11,7 +11,7 @@ import os
 import re
 import stat
 import time
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from functools import cached_property
 from math import inf
 from pathlib import PurePath
@@ -24,7 +24,7 @@ from zarr_core.interfaces.byte_reader import ByteReader
 from zarr_core.interfaces.keylock import key_lock
 from zarr_core.interfaces.keys import check_key, check_prefix
 from zarr_core.interfaces.store import FileLayout, Store, StoreTraits
-from zarr_core.printable import quoted
+from zarr_core.printable import listed
 from zarr_core.stores import local_files
 from zarr_core.user_warning import warn
 
@@ -41,7 +41,6 @@ _ANY_SIZE = (1 << 63) - 1  # a limit that no file exceeds
 _TICK = 20_000_000  # nanoseconds; the clock of most file systems advances every 1 to 10 ms
 _UNCHECKED = 5e-4  # seconds in which the directories of small chunks are not checked for each chunk
 _REMEMBERED = 100_000  # directories
-_SHOWN = 5  # links in a warning
 _NO_DIRECTORY = (
     "is a file, not a directory; zarr-import imports HDF5, NetCDF and NumPy files, and archives and "
     "databases are opened by URLs such as zip://PATH and sqlite://PATH"
@@ -109,11 +108,8 @@ class LocalStore(Store):
         # Prefixes that were inside -> until when (time.monotonic) many small chunks rely on it.
         self._inside_until: dict[str, float] = {"": inf}
         self._warns_of_links = True
-        # For speed: access() with the final separator is True for directories only.
-        if not os.access(self._root, os.F_OK) and os.path.lexists(self.path):
-            with suppress(OSError):  # reported by the first operation
-                if not stat.S_ISDIR(os.stat(self.path).st_mode):
-                    raise StoreError(_NO_DIRECTORY, store=self.path)
+        if not os.path.isdir(self.path) and os.path.exists(self.path):
+            raise StoreError(_NO_DIRECTORY, store=self.path)
 
     @classmethod
     def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:
@@ -139,7 +135,8 @@ class LocalStore(Store):
 
     @property
     def url(self) -> str:
-        return url_from_path(self.path)
+        # Called whenever a node is opened; pathlib takes ten times as long.
+        return f"{_SCHEME}//{self.path}" if _PLAIN(self.path) else PurePath(self.path).as_uri()
 
     @cached_property
     def traits(self) -> StoreTraits:  # type: ignore[override]  # can be set
@@ -194,9 +191,6 @@ class LocalStore(Store):
             raise self._read_error(key, error) from error
         return local_files.FileReader(descriptor, size, self, key)
 
-    def exists(self, key: str) -> bool:
-        return self._status(key) is not None
-
     def getsize(self, key: str) -> int | None:
         status = self._status(key)
         return None if status is None else status.st_size
@@ -213,7 +207,7 @@ class LocalStore(Store):
         return f"{status.st_ino:x}-{status.st_mtime_ns:x}-{status.st_size:x}"
 
     def _status(self, key: str) -> os.stat_result | None:
-        self._check(key)
+        self._check_inside(check_key(key))
         try:
             status = os.lstat(self._root + key)
             if stat.S_ISLNK(status.st_mode):
@@ -236,8 +230,8 @@ class LocalStore(Store):
         """
         until = self._inside_until.get(key[: key.rfind("/") + 1])
         if until is None or "\\" in key:
-            self._check(key, now)
-        elif until < now:
+            check_key(key)
+        if until is None or until < now:
             self._check_inside(key, now)
         try:
             return os.open(self._root + key, local_files.READ_FLAGS)
@@ -328,12 +322,17 @@ class LocalStore(Store):
         Neither prefix is empty or below the other; no key is below ``target``.
         """
         old, new = (self._path_to_change(check_prefix(name)[:-1]) for name in (prefix, target))
+        if os.path.islink(old) or not os.path.isdir(old):
+            return False
         try:
-            moved = local_files.move_tree(old, new)
+            os.makedirs(os.path.dirname(new), exist_ok=True)
+            os.rename(old, new)  # replaces an empty directory
         except OSError as error:
+            if error.errno in (errno.EXDEV, errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+                return False
             raise self._write_error(prefix, error) from error
         self._remove_empty(old)
-        return moved
+        return True
 
     def sweep(self, older_than: float = 3600.0) -> int:
         """Remove temporary files and unused locks of killed processes; return their number.
@@ -397,13 +396,12 @@ class LocalStore(Store):
         except (FileNotFoundError, NotADirectoryError):
             pass  # missing, or removed meanwhile
         except OSError as error:
-            raise self._list_error(prefix, error) from error
+            raise StoreReadError(local_files.read_failure(error), self, prefix) from error
         if hidden and self._warns_of_links:
             self._warns_of_links = False
-            more = f" and {len(hidden) - _SHOWN} more" if len(hidden) > _SHOWN else ""
             warn(
                 f"{self}: the contents of symbolic links to directories outside of the store are "
-                f"hidden: {', '.join(map(quoted, hidden[:_SHOWN]))}{more}. {_FOLLOW}"
+                f"hidden: {listed(hidden)}. {_FOLLOW}"
             )
         return keys, prefixes
 
@@ -425,12 +423,6 @@ class LocalStore(Store):
 
     # --- keys and links ---
 
-    def _check(self, key: str, now: float = inf) -> None:
-        """Reject invalid keys, and those that a link leads out of the store."""
-        check_key(key)
-        if self._inside_until.get(key[: key.rfind("/") + 1], 0.0) < now:
-            self._check_inside(key, now)
-
     def _check_inside(self, key: str, now: float = inf) -> None:
         """Raise an error if a link leads the directory of a key out of the store.
 
@@ -451,7 +443,7 @@ class LocalStore(Store):
             except ValueError as error:
                 raise self._key_error(prefix) from error
             except OSError as error:
-                raise self._list_error(prefix, error) from error
+                raise StoreReadError(local_files.read_failure(error), self, prefix) from error
             if is_link and self._real_path(path) is None:
                 raise self._link_error(prefix, "on the way leads out of the store")
             if len(inside_until) > _REMEMBERED:
@@ -485,7 +477,9 @@ class LocalStore(Store):
     def _path_to_change(self, key: str, now: float = inf) -> str:
         if self.read_only:
             self._require_writable(key)
-        self._check(key, now)
+        check_key(key)
+        if self._inside_until.get(key[: key.rfind("/") + 1], 0.0) < now:
+            self._check_inside(key, now)
         if ".zarr-" in key and any(map(local_files.is_ours, key.split("/"))):
             raise StoreKeyError(
                 "names that begin with '.' and end in '.zarr-partial' or '.zarr-lock' belong to "
@@ -521,9 +515,6 @@ class LocalStore(Store):
             return self._key_error(key)
         return StoreReadError(local_files.read_failure(error), self, key)
 
-    def _list_error(self, prefix: str, error: OSError) -> StoreReadError:
-        return StoreReadError(f"cannot be listed: {error.strerror}", self, prefix)
-
     def _write_error(self, key: str, error: OSError, path: str = "") -> StoreError:
         """The error for a key or prefix; ``path`` is the file with the old value, if any."""
         if isinstance(error, IsADirectoryError):
@@ -540,12 +531,6 @@ class LocalStore(Store):
 
 _SCHEME = "file:"
 _PLAIN = re.compile(r"(?:/[A-Za-z0-9_.~-]+)+", re.ASCII).fullmatch
-
-
-def url_from_path(path: str) -> str:
-    """The URL of an absolute path, ``file:///...``."""
-    # Called whenever a node is opened; pathlib takes ten times as long.
-    return f"{_SCHEME}//{path}" if _PLAIN(path) else PurePath(path).as_uri()
 
 
 def path_from_url(url: str) -> str:

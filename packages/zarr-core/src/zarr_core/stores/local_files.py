@@ -477,17 +477,3 @@ def _opened_directory(path: str, inode: int) -> Iterator[int | None]:
         yield descriptor if os.fstat(descriptor).st_ino == inode else None
     finally:
         os.close(descriptor)
-
-
-def move_tree(old: str, new: str) -> bool:
-    """Rename a directory; return False if it is not a directory or the new path exists."""
-    if os.path.islink(old) or not os.path.isdir(old):
-        return False
-    os.makedirs(os.path.dirname(new), exist_ok=True)
-    try:
-        os.rename(old, new)  # replaces an empty directory
-    except OSError as error:
-        if error.errno in (errno.EXDEV, errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
-            return False
-        raise
-    return True
