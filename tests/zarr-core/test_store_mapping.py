@@ -72,6 +72,7 @@ class Files(MutableMapping):
 
 
 class TestMappingOfFiles(StoreContract):
+    pickles = False
     test_deep_keys = None  # thousands of directories
 
     def make(self, tmp_path):

@@ -183,8 +183,7 @@ def _create_first(plan: CopyPlan, step: CopyStep, rollback: Rollback) -> None:
         store, format_ = plan.dest.store, plan.dest.format_
         at, new = plan.dest.at(step.path), _metadata(step)
         if not plan.is_conversion:
-            rollback.record(store, at, format_, new)
-            format_.write(store, at, new)
+            rollback.write(store, at, format_, new)
         elif not rollback.create(store, at, format_, new):
             _update_existing(plan, step)
 

@@ -131,8 +131,7 @@ def _create(target: Target, new: Iterable[Plan], rollback: Rollback) -> None:
         path = target.path_of(item.name)
         assert item.metadata is not None, "new arrays have metadata"
         if target.group is None:  # in an empty store, no check for existing nodes is necessary
-            rollback.record(store, path, format_, item.metadata)
-            format_.write(store, path, item.metadata)
+            rollback.write(store, path, format_, item.metadata)
         elif not rollback.create(store, path, format_, item.metadata):
             raise NodeExistsError(
                 Location(store, path),

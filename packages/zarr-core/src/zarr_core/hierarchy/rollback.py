@@ -74,6 +74,11 @@ class Rollback:
         self.record(store, path, format_, metadata)
         return True
 
+    def write(self, store: Store, path: str, format_: Format, metadata: NodeMetadata) -> None:
+        """Store and record a new node; the caller knows that no node exists."""
+        self.record(store, path, format_, metadata)
+        format_.write(store, path, metadata)
+
     def record(
         self,
         store: Store,
