@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     NodeMetadata: TypeAlias = ArrayMetadata | GroupMetadata
 
 M = TypeVar("M", "ArrayMetadata", "GroupMetadata")
+T = TypeVar("T")
 
 
 class Format(ABC):
@@ -198,13 +199,8 @@ class Format(ABC):
 
     def child_names(self, store: Store, path: str) -> Iterator[str]:
         """Names of the nodes directly below a group, sorted; their metadata is not read."""
-        prefix = _below(path)
-        found = concurrent_map(
-            self.possible_children(store, path),
-            lambda name: self.has_node(store, prefix + name),
-            store.max_concurrency,
-        )
-        return (name for name, is_node in found if is_node)
+        found = self._each_child(store, path, lambda child: self.has_node(store, child) or None)
+        return (name for name, _ in found)
 
     def children(self, store: Store, path: str) -> Iterator[tuple[str, NodeMetadata]]:
         """Names and metadata of the nodes directly below a group, sorted by name.
@@ -216,13 +212,14 @@ class Format(ABC):
         MetadataError
             If metadata is invalid.
         """
-        prefix = _below(path)
-        found = concurrent_map(
-            self.possible_children(store, path),
-            lambda name: self.read(store, prefix + name),
-            store.max_concurrency,
-        )
-        return ((name, metadata) for name, metadata in found if metadata is not None)
+        return self._each_child(store, path, lambda child: self.read(store, child))
+
+    def _each_child(
+        self, store: Store, path: str, work: Callable[[str], T | None]
+    ) -> Iterator[tuple[str, T]]:
+        names, prefix = self.possible_children(store, path), _below(path)
+        found = concurrent_map(names, lambda name: work(prefix + name), store.max_concurrency)
+        return ((name, value) for name, value in found if value is not None)
 
     def documents(self, path: str) -> tuple[str, ...]:
         """Keys of the metadata documents that a node may have; detection keys first.
