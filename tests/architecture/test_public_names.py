@@ -38,10 +38,10 @@ NAMES = {
         CHECKPOINT_NAME CHUNK_BYTES SHARD_BYTES divisor_below parse_lengths Cache ChunkProjection ChunkReader CodecChain ConsolidatedMetadata KeyOrder MANIFEST_NAMES
         MaskIndexer Node PreparedCodecChain Progress ProgressReporter RegularAxis Rollback Schema
         StoredArray StoredGroup SubrangeReader UnconfirmedKeys WrapperReader
-        assigned_values available_threads check_out field_index is_chunked call_interruptibly
+        assigned_values available_threads call_after_fork check_out field_index is_chunked call_interruptibly
         check_attributes check_reserved_names chunk_count chunk_lengths codec_definition data_type_text MemoryLimiter native_reason_against shorten stored_lengths
         NewValue StoreSnapshot
-        concurrent_map conflicting_format data_type_for erase_documents
+        concurrent_map conflicting_format data_type_for
         erase_node escape_controls escape_json file_lock fill_value_test find_provider format_named
         format_of_new formats_without holds_anything in_one_thread inner_order longest_wait installed_entry_points
         is_auxiliary is_integer is_node_name is_provided is_reserved_name join json_pointer keep_nonfinite
@@ -49,7 +49,7 @@ NAMES = {
          normalise_path number_from_text occupied only_keys optional_function opened_store other_providers package_schema parallel_for parse_partial_metadata permit_nodes parse_selection path_from_url
         printable_message project project_dimension providers_of put quoted read_metadata
         read_metadata_from read_node refuse_misspelt reporting require_consolidating require_erasing require_extension
-         scratch store_new stored_node strictjson system_calls take thread_count update_additional_fields walk without_chunks waiting
+         scratch store_new stored_node strictjson take thread_count update_additional_fields walk without_chunks waiting
          max_encoded_nbytes read_open remote_memory
     """,
     "zarr_transfer": """

@@ -1,9 +1,10 @@
 """The bytes that reads request from the store."""
 
+import os
+
 import numpy as np
 import pytest
 import zarr_core as zarr
-from zarr_core import system_calls
 from zarr_core.config import config
 
 
@@ -19,7 +20,7 @@ def sizes(monkeypatch):
         seen.extend(len(buffer) for buffer in buffers)
         return preadv(descriptor, buffers, offset)
 
-    monkeypatch.setattr(system_calls, "preadv", recorded)
+    monkeypatch.setattr(os, "preadv", recorded)
     return seen
 
 

@@ -86,35 +86,3 @@ def test_bytes_of_a_key(tmp_path):
     with pytest.raises(NodeNotFoundError, match="nothing is stored here; check the path"):
         zarr.getsize(tmp_path / "x")
     assert not (tmp_path / "x").exists()
-
-
-@pytest.mark.parametrize("requests", [None, 8])
-@pytest.mark.parametrize("how", ["remove", "rmdir", "node"])
-def test_how_far_it_has_come(how, requests, monkeypatch):
-    monkeypatch.setattr("zarr_core.hierarchy.progress._EVERY", 0.0)
-    monkeypatch.setattr("zarr_core.hierarchy.delete._BATCH", 5)
-    store = counting(hierarchy(), requests)
-    keys = set(store.list_prefix("g/"))
-    if how != "rmdir":
-        keys.remove("g/zarr.json")  # the document of the node is removed before listing
-    seen = []
-    if how == "node":
-        zarr.remove(zarr.open_group(store)["g"], progress=seen.append)
-    else:
-        getattr(zarr, how)(store, "g", progress=seen.append)
-    assert not list(store.list_prefix("g/"))
-    done = [it.done for it in seen]
-    assert done == sorted(done)
-    assert len(set(done)) > 4  # reported during the removal
-    assert (done[-1], seen[-1].total, seen[-1].unit) == (len(keys), len(keys), "keys")
-    noted = [key for key in store.keys("erase", "erase_values") if key in keys]
-    documents = [key.endswith("zarr.json") for key in dict.fromkeys(noted)]
-    assert documents == sorted(documents, reverse=True)
-
-
-def test_every_member_is_a_part():
-    root, seen = hierarchy(), []
-    root.clear(progress=seen.append)
-    assert (seen[-1].node, seen[-1].nodes, seen[-1].path) == (2, 2, "z")
-    assert seen[-1].done == 5  # a chunk of zeros is not stored
-    assert not len(root)

@@ -73,10 +73,8 @@ def written_last(store, keys=None):
 ERASING = {
     "item": lambda root: root.__delitem__("g"),
     "remove": lambda root: zarr.remove(root["g"]),
-    "remove with progress": lambda root: zarr.remove(root["g"], progress=lambda _: None),
     "rmdir": lambda root: zarr.rmdir(root["g"]),
     "rmdir of a store": lambda root: zarr.rmdir(root.store, "g"),
-    "rmdir with progress": lambda root: zarr.rmdir(root.store, "g", progress=lambda _: None),
 }
 
 

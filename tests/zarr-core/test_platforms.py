@@ -8,9 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import zarr_core as zarr
-from zarr_core import system_calls
-from zarr_core.errors import StoreKeyError
-from zarr_core.stores import local
 
 FEATURES = {
     "fcntl": "block('fcntl')",
@@ -18,8 +15,6 @@ FEATURES = {
     "ctypes": "block('ctypes', '_ctypes')",
     "multiprocessing": "block('multiprocessing', '_multiprocessing')",
     "subprocesses": "block('subprocess', '_posixsubprocess')",
-    "positions of reads": "remove('pread', 'preadv', 'pwrite', 'writev', 'pwritev')",
-    "open flags": "remove('O_CLOEXEC', 'O_NOFOLLOW', 'O_NONBLOCK')",
     "fork": "remove('fork', 'register_at_fork')",
     "processors": "remove('sched_getaffinity', 'copy_file_range')",
     "threads": "no_threads()",
@@ -94,145 +89,11 @@ def test_local_store_without(feature, tmp_path):
     assert not left
 
 
-def test_replacements_of_system_calls(tmp_path):
-    """What is used where ``os`` lacks a function gives the same results."""
-    descriptor = os.open(tmp_path / "file", os.O_RDWR | os.O_CREAT)
-    try:
-        assert system_calls._writev(descriptor, [b"", b"01234", b"x"]) == 5
-        assert system_calls._pwrite(descriptor, b"56789", 5) == 5
-        assert system_calls._pread(descriptor, 4, 3) == os.pread(descriptor, 4, 3) == b"3456"
-        buffer = bytearray(20)
-        assert system_calls._preadv(descriptor, [memoryview(buffer)], 8) == 2
-        assert buffer[:3] == b"89\0"
-        assert system_calls._writev(descriptor, [b""]) == 0
-    finally:
-        os.close(descriptor)
-
-
-# --- Windows ---
-
-
-def test_open_files_are_replaced_when_they_are_closed(tmp_path, monkeypatch):
-    """A file system that does not replace a file while it is open."""
-    attempts = []
-    replace = os.replace
-
-    def refuse_at_first(source, target):
-        attempts.append(source)
-        if len(attempts) < 4:
-            raise PermissionError(13, "Access is denied", target)
-        replace(source, target)
-
-    monkeypatch.setattr(system_calls, "replace", system_calls._replace_when_closed)
-    monkeypatch.setattr(os, "replace", refuse_at_first)
-    store = zarr.LocalStore(tmp_path)
-    store.set("k", b"new")
-    assert len(attempts) == 4
-    monkeypatch.setattr(system_calls, "_REPLACE_SECONDS", -1.0)
-    attempts.clear()
-    with pytest.raises(zarr.errors.StoreError, match="Access is denied"):
-        store.set("k", b"newer")
-    assert [file.name for file in tmp_path.iterdir()] == ["k"]
-    assert bytes(store.get("k")) == b"new"
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["a:b", "what?", "a*", "x<y", 'say"', "a|b", "end.", "end ", "con", "NUL.txt", "com1", "a\tb"],
-)
-def test_names_that_windows_forbids(name, tmp_path, monkeypatch):
-    monkeypatch.setattr(system_calls, "IS_WINDOWS", True)
-    store = zarr.LocalStore(tmp_path)
-    for key in (f"{name}/zarr.json", f"a/{name}"):
-        with pytest.raises(StoreKeyError, match="Windows"):
-            store.set(key, b"1")
-        with pytest.raises(StoreKeyError, match="Windows"):
-            store.get(key)
-    assert not [*tmp_path.iterdir()]
-
-
-def test_ordinary_names_are_allowed_on_windows(tmp_path, monkeypatch):
-    monkeypatch.setattr(system_calls, "IS_WINDOWS", True)
-    array = zarr.create_array(tmp_path / "a.zarr", data=np.arange(9).reshape(3, 3), chunks=(2, 2))
-    array[0, 0] = 5
-    assert zarr.open_array(tmp_path / "a.zarr")[0, 0] == 5
-    for name in ("console", "a.b", "c", "communication", ".zarray", "ü"):
-        assert not system_calls.name_problem(name)
-
-
-def test_processes_are_not_signalled_on_windows(monkeypatch):
-    monkeypatch.setattr(system_calls, "IS_WINDOWS", True)
-    monkeypatch.setattr(os, "kill", None)
-    assert system_calls.is_running(1)
-
-
-# --- file systems that do not distinguish upper and lower case ---
-
-
-class FoldingOs:
-    """The functions of ``os``; names match regardless of their case."""
-
-    def __init__(self, root):
-        self._root = str(root)
-
-    def __getattr__(self, name):
-        return getattr(os, name)
-
-    def actual(self, path):
-        text = os.fspath(path)
-        if not text.startswith(self._root):
-            return text
-        found = self._root
-        for part in text[len(self._root) :].strip("/").split("/"):
-            names = os.listdir(found) if os.path.isdir(found) else []
-            same = [name for name in names if name.casefold() == part.casefold()]
-            found = f"{found}/{same[0] if same else part}"
-        return found
-
-    def lstat(self, path):
-        return os.lstat(self.actual(path))
-
-
-def test_names_that_differ_in_case_only(tmp_path, monkeypatch):
-    folding = FoldingOs(tmp_path)
-    monkeypatch.setattr(local, "os", folding)
-    group = zarr.create_group(tmp_path / "data")
-    group.create_array("Height", data=np.arange(3))
-    assert group["Height"][1] == 1
-    store = zarr.LocalStore(tmp_path / "data")
-    with pytest.raises(StoreKeyError, match="does not distinguish 'height' from 'Height'"):
-        store.set("height/zarr.json", b"{}")
-    with pytest.raises(StoreKeyError, match="choose another name"):
-        zarr.create_array(store, path="height", data=np.arange(5), overwrite=True)
-    assert zarr.open(tmp_path / "data")["Height"].shape == (3,)
-
-
 def test_names_that_differ_in_case_where_the_file_system_distinguishes_them(tmp_path):
     store = zarr.LocalStore(tmp_path / "Data")
     for number, name in enumerate(["12", "Height", "height", "HEIGHT"]):
         zarr.create_array(store, path=name, data=np.arange(number))
     assert [zarr.open(store, path=name).size for name in ("12", "HEIGHT", "height")] == [0, 3, 2]
-
-
-# --- no function of one platform only ---
-
-GUARDED = ("system_calls.py",)
-POSIX_ONLY = (
-    "os.pread(", "os.preadv(", "os.pwrite(", "os.writev(", "os.O_CLOEXEC", "os.O_NOFOLLOW",
-    "os.O_NONBLOCK", "os.kill(", "os.replace(", "os.fork(", "os.getuid(", "os.geteuid(",
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("name", POSIX_ONLY)
-def test_functions_of_one_platform_are_in_one_module(name):
-    packages = Path(__file__).parents[2] / "packages"
-    found = [
-        str(file.relative_to(packages))
-        for file in packages.glob("zarr-*/src/**/*.py")
-        if name in file.read_text() and file.name not in GUARDED
-    ]
-    # The program of zarr-conformance ends processes, which it starts with POSIX sessions.
-    assert [file for file in found if not file.startswith("zarr-conformance")] == []
 
 
 # --- the tests of the core, without threads, subprocesses, fcntl and ctypes ---

@@ -72,15 +72,14 @@ class Files(MutableMapping):
 
 
 class TestMappingOfFiles(StoreContract):
-    """A mapping that declares to be shared can be pickled, and has the same contents."""
-
+    pickles = False
     test_deep_keys = None  # thousands of directories
 
     def make(self, tmp_path):
-        return MappingStore(Files(tmp_path / "files"), shared=True)
+        return MappingStore(Files(tmp_path / "files"))
 
     def again(self, store, *, read_only):
-        return MappingStore(Files(store._mapping.root), read_only, shared=True)
+        return MappingStore(store._mapping, read_only)
 
 
 class Arrays(UserDict):
@@ -162,7 +161,7 @@ def test_equality_never_reads_the_values():
         def __getitem__(self, key):
             raise AssertionError("read")
 
-    first, second = (MappingStore(Loud(a=b""), shared=True) for _ in range(2))
+    first, second = (MappingStore(Loud(a=b"")) for _ in range(2))
     assert first != second
     assert first == MappingStore(first._mapping)
     assert MemoryStore(first._mapping) == first
@@ -173,15 +172,8 @@ def test_the_mapping_is_named_but_not_shown():
     store = MappingStore(secret)
     assert "UserDict" in repr(store)
     assert "secret" not in repr(store)
-    with pytest.raises(StoreError, match="shared=True"):
+    with pytest.raises(StoreError, match="cannot be pickled"):
         pickle.dumps(store)
-
-
-def test_requests_are_what_the_user_says():
-    assert MappingStore({}).max_concurrency is None
-    store = MappingStore({}, read_only=True, max_concurrency=9)
-    assert store.max_concurrency == 9
-    assert pickle.loads(pickle.dumps(store)).max_concurrency == 9
 
 
 class Listed(UserDict):

@@ -437,6 +437,6 @@ def test_no_document_is_asked_for_twice(requests):
 def test_a_new_node_is_written_without_asking():
     source = zarr.create_array(shape=3, dtype="i2", zarr_format=2, attributes={"a": 1})
     store = CountingStore(zarr.MemoryStore())
-    written = asked_for(store, lambda: FORMAT.write_new(store, "x", source.metadata))
+    written = asked_for(store, lambda: FORMAT.write(store, "x", source.metadata))
     assert written == [("set", "x/.zattrs"), ("set", "x/.zarray")]  # .zarray last
     assert FORMAT.read(store, "x") == source.metadata

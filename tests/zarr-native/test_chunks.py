@@ -241,7 +241,8 @@ def test_transposed_chunks(tmp_path, counted, order, shards, endian, dtype):
 
 def test_values_of_remote_stores_are_decoded_natively(counted):
     data = data_of("int32")
-    store = MappingStore({}, max_concurrency=3)
+    store = MappingStore({})
+    store.max_concurrency = 3
     array = created(store, data, "int32", "zstd", fill_value=4)
     array[...] = data
     assert array.info["Native"] == "yes"
@@ -263,7 +264,8 @@ class Counting(MappingStore):
     """A remote store that records the keys of its chunks that are requested."""
 
     def __init__(self, mapping):
-        super().__init__(mapping, max_concurrency=3)
+        super().__init__(mapping)
+        self.max_concurrency = 3
         self.requested = []
 
     def get(self, key):
@@ -294,7 +296,8 @@ def test_remote_values_that_are_left_to_python_are_requested_once(counted, dtype
     "options", [{"compressors": []}, {"shards": (8, 8)}], ids=["uncompressed", "shards"]
 )
 def test_remote_values_that_python_reads_in_part_have_no_plan(options):
-    store = MappingStore({}, max_concurrency=3)
+    store = MappingStore({})
+    store.max_concurrency = 3
     shape = (1024, 512)
     options = {"chunks": (4, 4), **options} if "shards" in options else {"chunks": shape, **options}
     array = zarr.create_array(store, shape=shape, dtype="int8", **options)

@@ -19,7 +19,7 @@ from waits import wait_until
 from zarr_core.extension import BufferByteReader, ByteRange, StoreError, WrapperStore
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
-from zarr_core.tools import WrapperReader, system_calls
+from zarr_core.tools import WrapperReader
 from zarr_stores import disk_cache_directory, disk_cache_entry
 from zarr_stores.disk_cache import DiskCacheStore
 
@@ -488,7 +488,7 @@ def test_a_full_disk_is_not_an_error(inner, tmp_path, monkeypatch):
         return pwrite(descriptor, data, start)
 
     pwrite = os.pwrite
-    monkeypatch.setattr(system_calls, "pwrite", full)
+    monkeypatch.setattr(os, "pwrite", full)
     inner.set("k", value[::-1])
     for _ in range(3):
         assert bytes(store.get("k")) == value[::-1]

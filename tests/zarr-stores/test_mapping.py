@@ -75,7 +75,7 @@ def test_an_adapter_of_hdf5(hdf5):
 
 
 def test_hdf5_itself_is_a_mapping_but_takes_no_values(hdf5):
-    with pytest.raises(StoreError, match="the mapping did not store the value"):
+    with pytest.raises(StoreError, match="the mapping failed"):
         MappingStore(hdf5).set("k", b"\0binary\0")
 
 

@@ -114,7 +114,7 @@ class Npy(Format):
     def write(self, store: Store, path: str, metadata: Node) -> None:
         store.set(_key(path), strictjson.encode(self.to_json(metadata)))
 
-    def create(self, store: Store, path: str, metadata: Node) -> bool:
+    def create(self, store: Store, path: str, metadata: Node, *, known_empty: bool = False) -> bool:
         return store_new(store, _key(path), lambda: strictjson.encode(self.to_json(metadata)))
 
     def update(self, store: Store, path: str, change: Callable[[Node], Node]) -> Node:

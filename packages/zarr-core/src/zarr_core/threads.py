@@ -26,7 +26,6 @@ from time import monotonic, perf_counter, sleep
 from typing import TYPE_CHECKING, TypeVar
 
 from zarr_core.config import config
-from zarr_core.system_calls import call_after_fork
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -479,6 +478,15 @@ _pool = _ThreadPool()
 # Threads whose request still runs, although the call was interrupted.
 _left_behind: set[int] = set()
 atexit.register(lambda: _pool.close())
+
+
+def call_after_fork(function: Callable[[], object]) -> None:
+    """Call a function in the child process of each fork, such as to replace locks.
+
+    Threads do not survive a fork, but locks that they held stay locked in the child process.
+    """
+    if hasattr(os, "register_at_fork"):  # not in WebAssembly
+        os.register_at_fork(after_in_child=function)
 
 
 def _after_fork() -> None:

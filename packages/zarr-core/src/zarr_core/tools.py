@@ -9,7 +9,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from zarr_core import strictjson, system_calls  # noqa: F401 - public names of this module
+from zarr_core import strictjson  # noqa: F401 - public names of this module
 
 if TYPE_CHECKING:
     from typing import Any
@@ -39,7 +39,7 @@ _NAMES = {
     "zarr_core.hierarchy.coerce": "is_chunked",
     "zarr_core.hierarchy.consolidate": "require_consolidating",
     "zarr_core.hierarchy.create_node": "make_room occupied",
-    "zarr_core.hierarchy.delete": "erase_documents erase_node require_erasing",
+    "zarr_core.hierarchy.delete": "erase_node require_erasing",
     "zarr_core.hierarchy.display": "chunk_lengths data_type_text stored_lengths",
     "zarr_core.hierarchy.from_metadata": "stored_node",
     "zarr_core.hierarchy.node": "Node update_additional_fields",
@@ -81,8 +81,8 @@ _NAMES = {
     "zarr_core.stores.local_files": "file_lock",
     "zarr_core.strictjson": "keep_nonfinite",
     "zarr_core.threads": (
-        "available_threads call_interruptibly concurrent_map in_one_thread longest_wait "
-        "parallel_for thread_count waiting"
+        "available_threads call_after_fork call_interruptibly concurrent_map in_one_thread "
+        "longest_wait parallel_for thread_count waiting"
     ),
 }
 _HOMES = {
@@ -93,7 +93,7 @@ _HOMES = {
 
 # In the order of ruff: constants, classes, functions.
 __all__ = sorted(
-    {*_HOMES, "strictjson", "system_calls"} - {"LocalStore"},  # zarr_core has it
+    {*_HOMES, "strictjson"} - {"LocalStore"},  # zarr_core has it
     key=lambda name: (not name.isupper(), not name[0].isupper(), name),
 )
 

@@ -1,7 +1,6 @@
 """Names of :mod:`zarr_core.tools` for type checkers."""
 
 from zarr_core import strictjson as strictjson
-from zarr_core import system_calls as system_calls
 from zarr_core.cache import Cache as Cache
 from zarr_core.chunk_grids import RegularAxis as RegularAxis
 from zarr_core.config import max_encoded_nbytes as max_encoded_nbytes
@@ -41,7 +40,6 @@ from zarr_core.hierarchy.coerce import is_chunked as is_chunked
 from zarr_core.hierarchy.consolidate import require_consolidating as require_consolidating
 from zarr_core.hierarchy.create_node import make_room as make_room
 from zarr_core.hierarchy.create_node import occupied as occupied
-from zarr_core.hierarchy.delete import erase_documents as erase_documents
 from zarr_core.hierarchy.delete import erase_node as erase_node
 from zarr_core.hierarchy.delete import require_erasing as require_erasing
 from zarr_core.hierarchy.display import chunk_lengths as chunk_lengths
@@ -115,6 +113,7 @@ from zarr_core.stores.local import path_from_url as path_from_url
 from zarr_core.stores.local_files import file_lock as file_lock
 from zarr_core.strictjson import keep_nonfinite as keep_nonfinite
 from zarr_core.threads import available_threads as available_threads
+from zarr_core.threads import call_after_fork as call_after_fork
 from zarr_core.threads import call_interruptibly as call_interruptibly
 from zarr_core.threads import concurrent_map as concurrent_map
 from zarr_core.threads import in_one_thread as in_one_thread

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from zarr_core import Array, Group
-from zarr_core.tools import ProgressReporter, system_calls
+from zarr_core.tools import ProgressReporter
 
 from zarr_import._h5py import import_h5py
 from zarr_import.elements import parts
@@ -110,7 +110,7 @@ def export_hdf5(
             temporary = os.path.join(folder, "temporary.h5")
             with h5py.File(temporary, "w") as target:
                 write(target.create_group(below) if below.strip("/") else target)
-            system_calls.replace(temporary, path)
+            os.replace(temporary, path)
 
 
 def _write_within(

@@ -156,7 +156,7 @@ def import_contents(
         rollback.note_incomplete(store, format_, [target.path], remedy)
         for folder, metadata in groups if store.traits.metadata_first else ():
             path = target.path_of(folder.path)
-            rollback.create(store, path, format_, metadata, format_.write)
+            rollback.write(store, path, format_, metadata)
         for node in nodes:
             if isinstance(node, PlannedArray):
                 done[node.variable.path] = _import_array(
@@ -299,7 +299,7 @@ def _import_array(
         )  # fmt: skip
         store.erase_values(leftover)
     if store.traits.metadata_first:
-        rollback.create(store, path, format_, metadata, format_.write)
+        rollback.write(store, path, format_, metadata)
     array = array_from_metadata(store, metadata, path=path, zarr_format=format_.name)
     how: How = "elements copied"
     if planned.direct and variable.stored is not None:

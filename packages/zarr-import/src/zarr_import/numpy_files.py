@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from zarr_core import Array, Group
-from zarr_core.tools import ProgressReporter, system_calls
+from zarr_core.tools import ProgressReporter
 
 from zarr_import.dtypes import pack_dtype
 from zarr_import.elements import parts
@@ -280,7 +280,7 @@ def export_numpy(
                 for name, array in arrays:
                     _write(array, single, max_memory, reporter)
                     archive.write(single, f"{name}{_ENDING}")
-        system_calls.replace(temporary, path)
+        os.replace(temporary, path)
 
 
 def _members(group: Group) -> list[tuple[str, Array]]:

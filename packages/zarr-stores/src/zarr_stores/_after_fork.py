@@ -8,7 +8,7 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from zarr_core.tools import system_calls
+from zarr_core.tools import call_after_fork
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,4 +42,4 @@ def _after_fork() -> None:
             reinitialize(owner)
 
 
-system_calls.call_after_fork(_after_fork)
+call_after_fork(_after_fork)

@@ -22,7 +22,7 @@ from zarr_core.extension import (
     check_key,
     check_prefix,
 )
-from zarr_core.tools import file_lock, only_keys, system_calls
+from zarr_core.tools import call_after_fork, file_lock, only_keys
 
 from zarr_stores._after_fork import register_after_fork
 from zarr_stores._database import INVALID_NAMES, DatabaseStore, encode_key, path_exists, to_bytes
@@ -288,7 +288,7 @@ class DBMStore(DatabaseStore):
         path = self._file()
         if not HAVE_LOCKS or path is None or self._locks_itself():
             return
-        descriptor = os.open(path, os.O_RDONLY | system_calls.CLOSE_ON_EXEC)
+        descriptor = os.open(path, os.O_RDONLY)
         try:
             flock(descriptor, (LOCK_EX if create else LOCK_SH) | LOCK_NB)
         except BlockingIOError:
@@ -437,4 +437,4 @@ def _after_fork() -> None:
     _guard = threading.Lock()  # another thread may have held it
 
 
-system_calls.call_after_fork(_after_fork)
+call_after_fork(_after_fork)

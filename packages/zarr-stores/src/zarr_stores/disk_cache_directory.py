@@ -19,7 +19,6 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from zarr_core.extension import ByteReader
-from zarr_core.tools import system_calls
 
 from zarr_stores._after_fork import register_after_fork
 from zarr_stores.disk_cache_entry import Entry
@@ -145,9 +144,9 @@ class Directory:
                     found = self.find(path)
                     if found is not None and (found.generation, found.size) == (generation, size):
                         return found
-                    system_calls.replace(new, path)
+                    os.replace(new, path)
                 except (OSError, AttributeError):  # without hard links
-                    system_calls.replace(new, path)
+                    os.replace(new, path)
                 entry = Entry(path)
         finally:
             with suppress(FileNotFoundError):
@@ -184,7 +183,7 @@ class Directory:
             total = None if known is None else known + pending
             if total is None or (self._max_bytes is not None and total > self._max_bytes):
                 total = self._remove_oldest()
-            system_calls.pwrite(descriptor, _SUM.pack(total), 0)
+            os.pwrite(descriptor, _SUM.pack(total), 0)
 
     def nbytes(self) -> int:
         """Return the total size of the files in bytes, as far as counted."""
@@ -209,10 +208,10 @@ class Directory:
                 os.unlink(path)
         with self._locked(wait=True) as descriptor:
             if descriptor is not None:
-                system_calls.pwrite(descriptor, _SUM.pack(0), 0)
+                os.pwrite(descriptor, _SUM.pack(0), 0)
 
     def _read_sum(self, descriptor: int) -> int | None:
-        found = system_calls.pread(descriptor, _SUM.size, 0)
+        found = os.pread(descriptor, _SUM.size, 0)
         return int(_SUM.unpack(found)[0]) if len(found) == _SUM.size else None
 
     def _remove_oldest(self) -> int:
@@ -258,9 +257,7 @@ class Directory:
     def _locked(self, *, wait: bool) -> Iterator[int | None]:
         """Lock the file of the total; None if it is locked by others, or does not exist."""
         path = os.path.join(self.path, _USAGE)
-        flags = (
-            os.O_RDWR | system_calls.CLOSE_ON_EXEC | system_calls.NO_FOLLOW | system_calls.BINARY
-        )
+        flags = os.O_RDWR | os.O_NOFOLLOW
         try:
             descriptor = os.open(path, flags | (0 if wait else os.O_CREAT), 0o600)
         except FileNotFoundError:

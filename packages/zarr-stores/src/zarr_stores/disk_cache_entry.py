@@ -12,8 +12,6 @@ import struct
 import zlib
 from typing import TYPE_CHECKING
 
-from zarr_core.tools import system_calls
-
 if TYPE_CHECKING:
     from zarr_core.extension import Buffer
 
@@ -28,13 +26,7 @@ _RECORD = struct.Struct("<II")  # checksum of a block, and the checksum XOR _WRI
 _WRITTEN = 0x7A617272  # distinguishes records from holes of the file, which read as zeros
 _PAGE = 4096
 _NO_VALUE = (1 << 64) - 1
-_FLAGS = (
-    os.O_RDWR
-    | system_calls.CLOSE_ON_EXEC
-    | system_calls.NO_FOLLOW
-    | system_calls.NO_WAIT
-    | system_calls.BINARY
-)
+_FLAGS = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 def _pack_header(generation: str, size: int | None, block_bytes: int) -> bytes:
@@ -81,7 +73,7 @@ class Entry:
     def __init__(self, path: str) -> None:
         self._descriptor = -1
         self._descriptor = os.open(path, _FLAGS)
-        start = self._start = system_calls.pread(self._descriptor, _PAGE, 0)
+        start = self._start = os.pread(self._descriptor, _PAGE, 0)
         if len(start) < _HEADER.size:
             raise ValueError("the file is shorter than a header")
         magic, checksum, block_bytes, size, length = _HEADER.unpack_from(start)
@@ -151,7 +143,7 @@ class Entry:
         # The records read with the header are used once: others may write blocks meanwhile.
         records, self._start = self._start[offset : offset + length], b""
         if len(records) < length:
-            records = system_calls.pread(self._descriptor, length, offset)
+            records = os.pread(self._descriptor, length, offset)
         missing: list[tuple[int, int]] = []
         for number, (checksum, again) in enumerate(_RECORD.iter_unpack(records), first):
             if checksum ^ again != _WRITTEN or not self._read_block(
@@ -172,7 +164,7 @@ class Entry:
             block = buffer[begin - start : end - start]
         else:
             block = memoryview(bytearray(end - begin))
-        if system_calls.preadv(self._descriptor, (block,), self._data + begin) != len(block):
+        if os.preadv(self._descriptor, (block,), self._data + begin) != len(block):
             return False
         if zlib.crc32(block) != checksum:
             return False
@@ -235,4 +227,4 @@ def _layout(header: int, size: int | None, block_bytes: int) -> tuple[int, int, 
 def _write(descriptor: int, view: memoryview, start: int) -> None:
     done = 0
     while done < len(view):
-        done += system_calls.pwrite(descriptor, view[done : done + (1 << 30)], start + done)
+        done += os.pwrite(descriptor, view[done : done + (1 << 30)], start + done)

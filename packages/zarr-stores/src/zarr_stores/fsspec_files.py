@@ -9,7 +9,7 @@ from errno import ENAMETOOLONG
 from stat import S_ISDIR, S_ISREG
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.tools import log, system_calls
+from zarr_core.tools import log
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -118,7 +118,7 @@ def drop_cached(fs: Any, path: str) -> None:
 
 def _replace(fs: Any, traits: Traits, source: str, target: str) -> None:
     if traits.local:
-        system_calls.replace(source, target)  # fsspec would move it into an existing directory
+        os.replace(source, target)  # fsspec would move it into an existing directory
     else:
         fs.mv(source, target)
 

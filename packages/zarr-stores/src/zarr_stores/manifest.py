@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zarr_core.extension import StoreError, StoreReadError, ValueReplacedError
-from zarr_core.tools import MANIFEST_NAMES, opened_store, parallel_for, reporting, system_calls
+from zarr_core.tools import MANIFEST_NAMES, opened_store, parallel_for, reporting
 
 from zarr_stores.digest_tree import DigestTree
 
@@ -188,7 +188,7 @@ class Manifest:
             mask = os.umask(0)
             os.umask(mask)
             os.chmod(name, 0o666 & ~mask)  # as of other new files
-            system_calls.replace(name, path)
+            os.replace(name, path)
         except BaseException:
             os.unlink(name)
             raise

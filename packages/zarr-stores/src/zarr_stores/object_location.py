@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from zarr_core.extension import StoreError
-from zarr_core.tools import system_calls
+from zarr_core.tools import call_after_fork
 
 from zarr_stores._first_contact import CONNECT_SECONDS, RETRY_SECONDS
 from zarr_stores.object_aws import with_aws_settings
@@ -375,4 +375,4 @@ def _after_fork() -> None:
     _forked = _used
 
 
-system_calls.call_after_fork(_after_fork)
+call_after_fork(_after_fork)

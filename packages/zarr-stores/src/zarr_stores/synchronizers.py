@@ -10,7 +10,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Protocol
 
 from zarr_core.extension import StoreError, check_key
-from zarr_core.tools import key_lock, system_calls
+from zarr_core.tools import call_after_fork, key_lock
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
@@ -53,7 +53,7 @@ def _after_fork() -> None:
     _thread_locks.held.clear()  # the child process holds no locks
 
 
-system_calls.call_after_fork(_after_fork)
+call_after_fork(_after_fork)
 
 
 class Synchronizer(Protocol):

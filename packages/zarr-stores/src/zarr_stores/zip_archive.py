@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from zarr_core.extension import StoreError, StoreKeyError, StoreReadError, check_key
-from zarr_core.tools import system_calls
+from zarr_core.tools import call_after_fork
 
 from zarr_stores.zip_methods import METHODS, decompress, max_decompressed_size
 from zarr_stores.zip_source import Descriptor, SourceFile
@@ -88,8 +88,7 @@ def open_file(path: str) -> Descriptor:
     OSError
         If the file cannot be opened.
     """
-    flags = os.O_RDONLY | system_calls.CLOSE_ON_EXEC | system_calls.BINARY | system_calls.NO_WAIT
-    file = Descriptor(os.open(path, flags))
+    file = Descriptor(os.open(path, os.O_RDONLY | os.O_NONBLOCK))
     mode = os.fstat(file.number).st_mode
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, "the path is a directory, not a zip archive", path)
@@ -289,7 +288,7 @@ class Writer:
 
     def _open_locked(self, path: str, flags: int) -> int:
         """Open and lock the file at the path; another writer may replace it meanwhile."""
-        flags |= os.O_RDWR | os.O_CREAT | system_calls.CLOSE_ON_EXEC | system_calls.BINARY
+        flags |= os.O_RDWR | os.O_CREAT
         while True:
             descriptor = os.open(path, flags, 0o666)
             self._stream = _Stream(descriptor, "r+b")
@@ -324,15 +323,7 @@ class Writer:
         new = f"{real}.{os.getpid()}-{id(self):x}.new"
         mode = stat.S_IMODE(os.fstat(old.fileno()).st_mode)
         try:
-            descriptor = os.open(
-                new,
-                os.O_RDWR
-                | os.O_CREAT
-                | os.O_EXCL
-                | system_calls.CLOSE_ON_EXEC
-                | system_calls.BINARY,
-                mode,
-            )
+            descriptor = os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode)
         except OSError:  # the file is writable, but its directory is not
             old.truncate(0)
             return old.fileno()
@@ -341,7 +332,7 @@ class Writer:
             try:
                 os.fchmod(descriptor, mode)
                 self._lock(path)
-                system_calls.replace(new, real)
+                os.replace(new, real)
             except BaseException:
                 os.unlink(new)
                 raise
@@ -495,4 +486,4 @@ def _after_fork() -> None:
         writer.abandon()
 
 
-system_calls.call_after_fork(_after_fork)
+call_after_fork(_after_fork)

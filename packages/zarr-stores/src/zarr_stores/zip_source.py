@@ -9,7 +9,6 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from zarr_core.extension import StoreError, StoreReadError
-from zarr_core.tools import system_calls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -78,15 +77,13 @@ class Descriptor(Source):
     def fill(self, start: int, buffer: memoryview) -> None:
         done = 0
         while done < len(buffer):
-            count = system_calls.preadv(
-                self.number, [buffer[done : done + (1 << 30)]], start + done
-            )
+            count = os.preadv(self.number, [buffer[done : done + (1 << 30)]], start + done)
             if not count:
                 raise StoreReadError("damaged archive: the file is truncated")
             done += count
 
     def read(self, start: int, length: int) -> bytes:
-        return system_calls.pread(self.number, length, start)
+        return os.pread(self.number, length, start)
 
     def __del__(self) -> None:
         os.close(self.number)

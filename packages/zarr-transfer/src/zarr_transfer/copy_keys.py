@@ -10,7 +10,6 @@ from zarr_core.errors import NodeExistsError
 from zarr_core.extension import Location, NodeNotFoundError
 from zarr_core.tools import (
     Node,
-    erase_documents,
     join,
     key_order,
     opened_store,
@@ -201,7 +200,7 @@ def rename(
         todo = [pair for pair in pairs if pair.target not in existing]
         order = _order(store)
         _copy(opened, opened, new, todo, order, "content", progress, "rename again")
-        erase_documents(opened, keys, order)
+        order.erase_documents(opened, keys)
         opened.erase_values(keys)
 
 

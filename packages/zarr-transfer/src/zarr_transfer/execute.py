@@ -181,9 +181,10 @@ def _create_first(plan: CopyPlan, step: CopyStep, rollback: Rollback) -> None:
     """Create a new node before its chunks."""
     if step.is_new:
         store, format_ = plan.dest.store, plan.dest.format_
-        write = None if plan.is_conversion else format_.write
         at, new = plan.dest.at(step.path), _metadata(step)
-        if not rollback.create(store, at, format_, new, write):
+        if not plan.is_conversion:
+            rollback.write(store, at, format_, new)
+        elif not rollback.create(store, at, format_, new):
             _update_existing(plan, step)
 
 

@@ -152,7 +152,7 @@ def move_node(
             )
     nodes = nodes_of(spec, metadata)
     made: list[str] = []
-    with ProgressReporter(progress, 2) as reporter, Rollback() as rollback:
+    with ProgressReporter(progress, 1) as reporter, Rollback() as rollback:
         if existing is None or not _was_copied(spec, left):
             if existing and any(map(spec.dest.store.exists, format_.documents(spec.dest.path))):
                 raise occupied(spec.dest.store, spec.dest.path)
@@ -164,7 +164,7 @@ def move_node(
             execute(plan, options, reporter, rollback)
             _check_new_keys(spec, nodes, {pair.source for pair in plan.pairs or ()})
         try:
-            erase_node(format_, spec.source.store, spec.source.path, reporter)
+            erase_node(format_, spec.source.store, spec.source.path)
         except BaseException as error:
             old = Location(spec.source.store, spec.source.path)
             error.add_note(

@@ -23,14 +23,13 @@ from socket import gethostname
 from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core.extension import Location, Store, WrapperStore, ZarrError
-from zarr_core.tools import LocalStore, log, strictjson, system_calls
+from zarr_core.tools import LocalStore, log, strictjson
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from zarr_core.extension import Buffers, ByteReader, Change
 
-    Listing = tuple[list[str], list[str]]
     Previous = Literal["own", "other", "interrupted"]
 
 LOCK_NAME = ".zarr-append"
@@ -183,9 +182,8 @@ class AppendLock:
         mine = self._record("free", self._turn)
 
         def change(reader: ByteReader | None) -> Buffers | ByteReader | None:
-            if reader is None or bytes(reader.read(0, reader.size)) != mine:
-                return reader
-            return None
+            is_other = reader is None or bytes(reader.read(0, reader.size)) != mine
+            return reader if is_other else None
 
         if self._turn:
             self.store.update(self.key, change)
@@ -213,12 +211,14 @@ class AppendLock:
 
     def _is_lost(self, record: dict[str, Any]) -> bool:
         """Whether the process of the owner no longer exists, as far as this computer knows."""
-        if record.get("host") != gethostname():
-            return False
-        process = record.get("process")
+        process: Any = record.get("process") if record.get("host") == gethostname() else None
         if process == os.getpid():
             return record.get("owner") == self.owner or record.get("owner") not in _held
-        return isinstance(process, int) and process > 0 and not system_calls.is_running(process)
+        try:
+            os.kill(process, 0)
+        except (OSError, OverflowError, TypeError) as error:  # such as of another user
+            return isinstance(error, ProcessLookupError)
+        return False
 
 
 class LockedStore(WrapperStore):
@@ -268,7 +268,7 @@ class LockedStore(WrapperStore):
     def list_sizes(self, prefix: str) -> Iterator[tuple[str, int]]:
         return (item for item in self.inner.list_sizes(prefix) if item[0] != self.lock.key)
 
-    def list_dir(self, prefix: str) -> Listing:
+    def list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
         keys, prefixes = self.inner.list_dir(prefix)
         return [key for key in keys if key != self.lock.key], prefixes
 

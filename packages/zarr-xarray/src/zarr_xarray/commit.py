@@ -130,9 +130,9 @@ def _create(target: Target, new: Iterable[Plan], rollback: Rollback) -> None:
     def create(item: Plan) -> None:
         path = target.path_of(item.name)
         assert item.metadata is not None, "new arrays have metadata"
-        # In an empty store, no check for existing nodes is necessary.
-        write = format_.write_new if target.group is None else None
-        if not rollback.create(store, path, format_, item.metadata, write):
+        if target.group is None:  # in an empty store, no check for existing nodes is necessary
+            rollback.write(store, path, format_, item.metadata)
+        elif not rollback.create(store, path, format_, item.metadata):
             raise NodeExistsError(
                 Location(store, path),
                 f"exists, and is not an array that can be overwritten by the variable "

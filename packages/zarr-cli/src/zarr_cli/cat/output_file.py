@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING
 
 import click
-from zarr_core.tools import system_calls
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +34,7 @@ def atomic_output(output: str) -> Iterator[IO[bytes]]:
             yield file
         if os.path.exists(path):
             os.chmod(partial, os.stat(path).st_mode & 0o777)
-        system_calls.replace(partial, path)
+        os.replace(partial, path)
     except BaseException:
         if os.path.exists(partial):
             os.unlink(partial)

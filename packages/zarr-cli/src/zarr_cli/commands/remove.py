@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import click
 from zarr_core.tools import escape_controls
@@ -13,12 +12,6 @@ from zarr_cli.humanize import format_bytes, pluralize
 from zarr_cli.location import Location, location_arguments
 from zarr_cli.modify.interrupt import explain_interrupt
 from zarr_cli.output import echo, json_option, print_json
-from zarr_cli.progress import ProgressOutput, progress_options
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from zarr_core import Progress
 
 
 @click.command
@@ -30,14 +23,12 @@ if TYPE_CHECKING:
     help="Remove every key below the location, also unmanaged keys and damaged nodes.",
 )
 @click.option("-n", "--dry-run", is_flag=True, help="Print what would be removed; remove nothing.")
-@progress_options
 @json_option
 def command(
     location: Location,
     yes: bool,
     force: bool,
     dry_run: bool,
-    progress: ProgressOutput,
     as_json: bool,
 ) -> None:
     """Remove an array or a group, with all nodes below it.
@@ -59,8 +50,8 @@ def command(
             f"{location} is partly removed, metadata first. To finish, run the same command again"
         )
         more = "." if force else "; if it finds no node, add --force."
-        with explain_interrupt(left + more), progress.bar("removing") as reports:
-            _remove(location, reports, force=force)
+        with explain_interrupt(left + more):
+            _remove(location, force=force)
     if as_json:
         print_json(
             {"location": str(location), "dry_run": dry_run, "nodes": nodes, "nbytes": nbytes}
@@ -104,7 +95,7 @@ def _nodes_to_remove(
     return {"array": arrays, "group": groups + 1}, nbytes
 
 
-def _remove(location: Location, reports: Callable[[Progress], None] | None, *, force: bool) -> None:
+def _remove(location: Location, *, force: bool) -> None:
     import zarr_core
 
     from zarr_cli.modify.open_stores import open_node_in
@@ -112,8 +103,8 @@ def _remove(location: Location, reports: Callable[[Progress], None] | None, *, f
     store, path = location.locate(read_only=False)
     try:
         if force:
-            zarr_core.rmdir(store, path, progress=reports)
+            zarr_core.rmdir(store, path)
         else:
-            zarr_core.remove(open_node_in(store, location, "r+"), progress=reports)
+            zarr_core.remove(open_node_in(store, location, "r+"))
     finally:
         store.close()

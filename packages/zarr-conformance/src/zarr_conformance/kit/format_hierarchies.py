@@ -104,7 +104,7 @@ class FormatHierarchyTests(FormatCase):
         root.create_array("ab", shape=2, chunks=2, dtype="int16")[...] = 1
         before = set(store.list())
         root.create_array("a/b/c", shape=4, chunks=2, dtype="int16")[...] = 5
-        self.format().erase(store, "a")
+        zarr.remove(store, "a")
         assert set(store.list()) == before
 
     def test_unmanaged_keys_are_found(self) -> None:

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from zarr_core.config import config
-from zarr_core.system_calls import call_after_fork
-from zarr_core.threads import acquire_interruptibly, waiting
+from zarr_core.threads import acquire_interruptibly, call_after_fork, waiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -6,17 +6,19 @@ of their groups.  Keys are removed in the opposite order.
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from zarr_core.formats.lookup import formats_without
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from zarr_core.interfaces.format import Format
+    from zarr_core.interfaces.store import Store
 
-_PATH = "path-of-a-node"  # a path that is found in the keys of a format
+_PATH = "NODEPATH"  # a path that is found in the keys of a format
 
 
 class KeyOrder:
@@ -47,42 +49,31 @@ class KeyOrder:
                 steps.setdefault((-key.count("/"), -rank), []).append(key)
         return values, [steps[step] for step in sorted(steps)]
 
-    def documents_to_remove(self, keys: Iterable[str]) -> list[list[str]]:
-        """The metadata documents among keys, in steps; parents first."""
-        names, ends, _ = self._documents
-        # For speed: most keys are chunks.
-        maybe = [key for key in keys if key.rpartition("/")[2] in names or key.endswith(ends)]
-        return self.to_write(filter(self.is_document, maybe))[1][::-1]
+    def erase_documents(self, store: Store, keys: Iterable[str]) -> None:
+        """Remove the metadata documents among keys, parents first."""
+        for step in self.to_write(filter(self.is_document, keys))[1][::-1]:
+            store.erase_values(step)
 
     def _rank(self, key: str) -> int | None:
         """0 for a detection key, 1 for another metadata document, None for other keys."""
-        names, ends, patterns = self._documents
-        rank = names.get(key.rpartition("/")[2])
-        if rank is None and key.endswith(ends):
-            for start, end, found in patterns:
-                if key.endswith(end) and start in f"/{key}":
-                    return found
-        return rank
+        ends, patterns = self._documents
+        if key.endswith(ends):  # for speed: most keys are chunks
+            for rank, matches in enumerate(patterns):
+                if matches(f"/{key}"):
+                    return rank
+        return None
 
     @cached_property
-    def _documents(
-        self,
-    ) -> tuple[dict[str, int], tuple[str, ...], list[tuple[str, str, int]]]:
-        """Ranks by file name; ends of other keys; start, end and rank of other keys."""
-        names: dict[str, int] = {}
-        patterns: list[tuple[str, str, int]] = []
+    def _documents(self) -> tuple[tuple[str, ...], list[Callable[[str], object]]]:
+        """The ends of all documents; patterns of detection keys and of other documents."""
+        ends: set[str] = set()
+        patterns: tuple[list[str], list[str]] = [], []
         for format_ in self._formats:
             for key in (*format_.documents(_PATH), *format_.documents("")):
-                name = key.rpartition("/")[2]
-                rank = int(name not in format_.detection_keys)
-                before, path, after = key.partition(_PATH)
-                if key in (name, f"{_PATH}/{name}"):
-                    names[name] = min(rank, names.get(name, rank))
-                elif path:
-                    patterns.append((f"/{before}", after, rank))
-                else:
-                    patterns.append((f"/{key}", key, rank))
-        return names, tuple({end for _, end, _ in patterns}), patterns
+                ends.add(key.rpartition(_PATH)[2])
+                rank = int(key.rpartition("/")[2] not in format_.detection_keys)
+                patterns[rank].append(".*/" + re.escape(key).replace(_PATH, ".+"))
+        return tuple(ends), [re.compile("|".join(of), re.DOTALL).fullmatch for of in patterns]
 
 
 def key_order(format_: Format | None = None) -> KeyOrder:
@@ -90,10 +81,5 @@ def key_order(format_: Format | None = None) -> KeyOrder:
 
     A node may have metadata of several formats.
     """
-
-    def formats() -> Iterable[Format]:
-        if format_ is not None:
-            yield format_
-        yield from formats_without("" if format_ is None else format_.name)
-
-    return KeyOrder(formats())
+    others = formats_without("" if format_ is None else format_.name)
+    return KeyOrder(others if format_ is None else [format_, *others])

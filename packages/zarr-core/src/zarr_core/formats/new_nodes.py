@@ -28,17 +28,10 @@ _permitted: ContextVar[tuple[str, ...]] = ContextVar("permitted nodes", default=
 
 @contextmanager
 def permit_nodes(*, reserved_names: bool = False, other_formats: bool = False) -> Iterator[None]:
-    """Create nodes that are otherwise refused, with a warning, until the end of the block.
+    """Warn instead of refusing new nodes until the end of the block, for the calling thread or task.
 
-    Only the calling thread or task is affected.
-
-    Parameters
-    ----------
-    reserved_names : bool
-        Permit reserved names, as ``config.set(reserved_names="warn")``.
-    other_formats : bool
-        Permit nodes where a node of another format exists.  Both remain; version 3 is preferred
-        when they are opened without a format.
+    ``reserved_names`` permits reserved names, ``other_formats`` nodes where one of another format
+    exists.
     """
     new = ("reserved_names",) * reserved_names + ("other_formats",) * other_formats
     token = _permitted.set(_permitted.get() + new)
@@ -117,7 +110,7 @@ class StoreSnapshot(WrapperStore):
         if store.max_concurrency is None:
             return store
         snapshot = cls(store)
-        nodes = dict.fromkeys(("", path.rpartition("/")[0], *([path] if of_node else ())))
+        nodes = {"", path.rpartition("/")[0], *([path] if of_node else ())}
         work: list[Callable[[], object]] = []
         if path or of_node:
             work += [partial(format_.read, snapshot, node) for node in nodes]

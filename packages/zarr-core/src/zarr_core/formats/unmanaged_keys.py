@@ -13,7 +13,7 @@ from zarr_core.names import CHECKPOINT_NAME, MANIFEST_NAMES
 from zarr_core.registry.resolve import require_extension
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from zarr_core.interfaces.format import Format
     from zarr_core.interfaces.store import Store
@@ -36,50 +36,33 @@ def is_auxiliary(key: str) -> bool:
 def without_chunks(
     keys: Iterable[str], arrays: Mapping[str, ArrayMetadata | None]
 ) -> Iterator[str]:
-    """The keys that are neither auxiliary nor possible chunk keys of an array.
+    """The keys, except metadata documents, that are neither auxiliary nor possible chunk keys.
 
-    Parameters
-    ----------
-    keys : iterable of str
-        Keys that are not metadata documents.
-    arrays : mapping
-        The metadata of arrays by their prefixes of chunk keys, which are empty or end in ``/``;
-        None for those without a chunk key encoding of their own, or with damaged metadata.
-
-    Notes
-    -----
-    An array with an unknown chunk key encoding, or with storage transformers, may have any keys.
+    ``arrays`` has the metadata of arrays by their prefixes of chunk keys, which are empty or end in
+    ``/``; None for those without a chunk key encoding of their own, or with damaged metadata.
     """
-    tests: dict[str, Callable[[str], bool]] = {}
     for key in keys:
-        if is_auxiliary(key):
-            continue
-        for prefix in accumulate(key.split("/")[:-1], "{}{}/".format, initial=""):
-            if prefix in arrays:
-                if _CHUNK(key, len(prefix)):
-                    break
-                if prefix not in tests:
-                    tests[prefix] = _chunk_test(arrays[prefix])
-                if tests[prefix](key[len(prefix) :]):
-                    break
-        else:
+        if not is_auxiliary(key) and not any(
+            prefix in arrays
+            and (_CHUNK(key, len(prefix)) or _may_be_chunk(arrays[prefix], key[len(prefix) :]))
+            for prefix in accumulate(key.split("/")[:-1], "{}{}/".format, initial="")
+        ):
             yield key
 
 
-def _chunk_test(metadata: ArrayMetadata | None) -> Callable[[str], bool]:
-    """The function that tells whether a key relative to an array may be that of a chunk."""
+def _may_be_chunk(metadata: ArrayMetadata | None, key: str) -> bool:
+    """Whether an array may have a chunk key, which is relative to the array."""
     if metadata is None:
-        return lambda key: False
-    if metadata.storage_transformers:
-        return lambda key: True
+        return False
     try:
         encoding = require_extension(
             "chunk_key_encoding", metadata.chunk_key_encoding, Location("array")
         )
-    except ExtensionError:
-        return lambda key: True
-    ndim = len(metadata.shape)
-    return lambda key: encoding.decode(key, ndim) is not None
+    except ExtensionError:  # any keys, as with storage transformers
+        return True
+    return bool(metadata.storage_transformers) or (
+        encoding.decode(key, len(metadata.shape)) is not None
+    )
 
 
 def refuse_unmanaged(format_: Format, store: Store, path: str, doing: str, remedy: str) -> None:

@@ -132,13 +132,11 @@ class V3(Format):
         """Write ``zarr.json``."""
         store.set(metadata_key(path), _stored(metadata)[0])
 
-    def create(self, store: Store, path: str, metadata: NodeMetadata) -> bool:
+    def create(
+        self, store: Store, path: str, metadata: NodeMetadata, *, known_empty: bool = False
+    ) -> bool:
         """Write ``zarr.json`` if there is none, under the lock of its key."""
-        return store_new(store, metadata_key(path), lambda: _stored(metadata)[0])
-
-    def create_where_empty(self, store: Store, path: str, metadata: NodeMetadata) -> bool:
-        """Write ``zarr.json`` with a conditional write, if the store supports it."""
-        return store_new(store, metadata_key(path), lambda: _stored(metadata)[0], seen_missing=True)
+        return store_new(store, metadata_key(path), lambda: _stored(metadata)[0], known_empty)
 
     def update(
         self, store: Store, path: str, change: Callable[[NodeMetadata], NodeMetadata]

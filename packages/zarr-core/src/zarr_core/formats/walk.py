@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.metadata.group import GroupMetadata
@@ -32,14 +33,15 @@ def walk(
     """
     if max_depth is not None and max_depth < 0:
         raise ValueError(f"max_depth must be at least 0, or None for no limit, not {max_depth}")
-    return _walk(store, path, max_depth, children or partial(format_.children, store))
+    limit = inf if max_depth is None else max_depth
+    return _walk(store, path, limit, children or partial(format_.children, store))
 
 
 def _walk(
-    store: Store, path: str, max_depth: int | None, children: Children
+    store: Store, path: str, limit: float, children: Children
 ) -> Iterator[tuple[str, NodeMetadata]]:
-    if store.max_concurrency is not None and max_depth != 0:
-        children = _read_ahead(path, max_depth, children, store.max_concurrency)
+    if store.max_concurrency is not None and limit:
+        children = _read_ahead(path, limit, children, store.max_concurrency)
     # A stack of iterators: hierarchies may be deeper than the recursion limit.
     stack = [(path, children(path))]
     while stack:
@@ -47,22 +49,18 @@ def _walk(
         for name, metadata in nodes:
             child = f"{parent}/{name}" if parent else name
             yield child, metadata
-            if isinstance(metadata, GroupMetadata) and (
-                max_depth is None or len(stack) <= max_depth
-            ):
+            if isinstance(metadata, GroupMetadata) and len(stack) <= limit:
                 stack.append((child, children(child)))
                 break
         else:
             stack.pop()
 
 
-def _read_ahead(
-    path: str, max_depth: int | None, children: Children, max_concurrency: int
-) -> Children:
+def _read_ahead(path: str, limit: float, children: Children, max_concurrency: int) -> Children:
     """Read level by level, ``max_concurrency`` groups at once."""
     known: dict[str, list[tuple[str, NodeMetadata]]] = {}
     level, depth = [path], 0
-    while level and (max_depth is None or depth <= max_depth):
+    while level and depth <= limit:
         known.update(concurrent_map(level, lambda at: list(children(at)), max_concurrency))
         level = [
             f"{parent}/{name}" if parent else name

@@ -57,14 +57,13 @@ def create_node(
         seen=seen,
     )  # fmt: skip
     prefix = f"{path}/" if path else ""
-    where_empty = isinstance(seen, StoreSnapshot) and prefix in seen.empty_prefixes
-    attempts = _ATTEMPTS if overwrite else 1
-    while not rollback.create(store, path, format_, metadata, where_empty=where_empty):
-        attempts -= 1
-        if not attempts:
-            raise occupied(store, path, overwrite)
-        _clear(store, path, format_, rollback)  # another writer has created a node meanwhile
-    return created
+    known_empty = isinstance(seen, StoreSnapshot) and prefix in seen.empty_prefixes
+    for _ in range(_ATTEMPTS if overwrite else 1):
+        if rollback.create(store, path, format_, metadata, known_empty=known_empty):
+            return created
+        if overwrite:  # another writer has created a node meanwhile
+            _clear(store, path, format_, rollback)
+    raise occupied(store, path, overwrite)
 
 
 def make_room(
@@ -133,10 +132,7 @@ def _missing_groups(store: Store, path: str, format_: Format, known_group: str |
             return groups
         metadata = format_.read(store, parent)
         if isinstance(metadata, ArrayMetadata):
-            raise NodeExistsError(
-                Location(store, parent),
-                f"is an array, so no node can be created below it (at {'/' + path!r})",
-            )
+            raise _below_array(store, parent, repr("/" + path))
         if metadata is not None:
             return groups
         groups.append(parent)
@@ -161,11 +157,13 @@ def _refuse_directory_of_array(store: Store, path: str) -> None:
         except ZarrError:  # a file with one of these names
             continue
         if isinstance(metadata, ArrayMetadata):
-            raise NodeExistsError(
-                Location(around, ""),
-                f"is an array, so no node can be created below it (at {Location(store, path)})",
-            )
+            raise _below_array(around, "", Location(store, path))
         return
+
+
+def _below_array(store: Store, path: str, below: object) -> NodeExistsError:
+    reason = f"is an array, so no node can be created below it (at {below})"
+    return NodeExistsError(Location(store, path), reason)
 
 
 def _clear(store: Store, path: str, format_: Format, rollback: Rollback) -> None:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from typing import Self, TypeVar
 
     from zarr_core.engine.stored_node import StoredGroup
-    from zarr_core.hierarchy.progress import Progress, Reporter
+    from zarr_core.hierarchy.progress import Progress
     from zarr_core.interfaces.format import NodeMetadata
 
     T = TypeVar("T")
@@ -124,7 +124,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         NodeNotFoundError
             If there is none; it is also a KeyError.
         """
-        self._remove(path, None)
+        self._remove(path)
 
     # Compares locations, not contents as a mapping would.
     __eq__ = Node.__eq__
@@ -380,27 +380,21 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         moved = move(self.stored.format, self.store, old, new, progress)
         self.stored.record(removed=[old], changed=moved)
 
-    def clear(self, *, progress: Callable[[Progress], object] | bool | None = None) -> None:
-        """Remove all members.
-
-        ``progress`` as for :func:`zarr_core.remove`; each member is a part.
-        """
-        from zarr_core.hierarchy.progress import Reporter
-
+    def clear(self) -> None:
+        """Remove all members."""
         self.stored.check_writable()
         members = list(self.stored.format.child_names(self.store, self.path))
         for name in members:
             self._check_removable(names.join(self.path, name))
-        with Reporter(progress, len(members)) as reporter:
-            for name in members:
-                with suppress(NodeNotFoundError):  # removed concurrently
-                    self._remove(name, reporter, check=False)
+        for name in members:
+            with suppress(NodeNotFoundError):  # removed concurrently
+                self._remove(name, check=False)
 
     def _check_removable(self, path: str) -> None:
         if self.store.supports_listing:
             check_removable(self.stored.format, self.store, path)
 
-    def _remove(self, path: str, reporter: Reporter | None, check: bool = True) -> None:
+    def _remove(self, path: str, check: bool = True) -> None:
         self.stored.check_writable()
 
         try:
@@ -415,7 +409,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         require_erasing(self.store)
         if check:
             self._check_removable(child)
-        erase_node(self.stored.format, self.store, child, reporter)
+        erase_node(self.stored.format, self.store, child)
         self.stored.record(removed=[child])
 
     # --- context manager, display ---

@@ -55,36 +55,29 @@ class Rollback:
         self._notes: dict[str, tuple[Store, str, Format] | None] = {}
         self._cleanups: list[Callable[[], object]] = []
 
-    # --- recording ---
-
     def create(
         self,
         store: Store,
         path: str,
         format_: Format,
         metadata: NodeMetadata,
-        write: Callable[[Store, str, NodeMetadata], object] | None = None,
         *,
-        where_empty: bool = False,
+        known_empty: bool = False,
     ) -> bool:
-        """Store the metadata of a new node and record it; return False if a node exists already.
-
-        ``write`` stores metadata where no node exists, such as ``format_.write_new``; by default
-        ``format_.create``, which does nothing if a node exists.  ``where_empty`` means that the
-        caller has just seen that no key is below the path.
-        """
-        if write is None:
-            create = format_.create_where_empty if where_empty else format_.create
-            try:
-                if not create(store, path, metadata):
-                    return False
-            except BaseException:
-                self.record(store, path, format_, metadata, is_certain=False)
-                raise
+        """Create a node by :meth:`Format.create` and record it; return False if one exists."""
+        try:
+            if not format_.create(store, path, metadata, known_empty=known_empty):
+                return False
+        except BaseException:
+            self.record(store, path, format_, metadata, is_certain=False)
+            raise
         self.record(store, path, format_, metadata)
-        if write is not None:
-            write(store, path, metadata)
         return True
+
+    def write(self, store: Store, path: str, format_: Format, metadata: NodeMetadata) -> None:
+        """Store and record a new node; the caller knows that no node exists."""
+        self.record(store, path, format_, metadata)
+        format_.write(store, path, metadata)
 
     def record(
         self,
@@ -129,8 +122,6 @@ class Rollback:
         finally:
             _outer.reset(token)
 
-    # --- the context ---
-
     def __enter__(self) -> Self:
         return self
 
@@ -149,22 +140,18 @@ class Rollback:
     def _undo_within_limits(self, error: BaseException) -> list[str]:
         """Remove what was created, unless a server does not answer; return notes."""
         notes: list[str] = []
-        reason = ""
-        if all(node.store.max_concurrency is None for node in self._created):
-            self._undo(notes)
-        elif getattr(error, "unanswered", False):
+        is_remote = any(node.store.max_concurrency is not None for node in self._created)
+        if is_remote and getattr(error, "unanswered", False):
             reason = "the server does not answer"
-        elif isinstance(error, INTERRUPTS):
+        elif is_remote and isinstance(error, INTERRUPTS):
             reason = "the call was interrupted"
             with suppress(BaseException):
                 if call_for(_INTERRUPTED_SECONDS, lambda: self._undo(notes)):
-                    reason = ""
+                    return notes
         else:
             self._undo(notes)
-        if reason:
-            notes += [node.remains(reason) for node in reversed(self._created)]
-            notes += self._notes
-        return notes
+            return notes
+        return [*notes, *(node.remains(reason) for node in self._created[::-1]), *self._notes]
 
     def _undo(self, notes: list[str]) -> None:
         """Remove what was created, the last first; add notes about what remains."""
@@ -176,7 +163,7 @@ class Rollback:
             except BaseException as failure:  # a second interrupt, too
                 kept = node.remains(f"it could not be removed ({_reason(failure)})")
             self._created.pop()
-            if kept is not None:
+            if kept:
                 notes.append(kept)
         for cleanup in cleanups:
             try:
@@ -211,28 +198,29 @@ class _Node(NamedTuple):
             "remove it before you try again"
         )
 
-    def remove(self) -> str | None:
-        """Remove only this node; return a note about what remains of it."""
+    def remove(self) -> str:
+        """Remove only this node; return a note about what remains of it, or an empty text."""
         store, location = self.store, Location(self.store, self.path)
         documents = self.format.documents(self.path)
         if not self.is_certain:
             keys = ", ".join(repr(key) for key in documents if store.exists(key))
-            return self.remains(f"this attempt may have stored {keys}") if keys else None
+            return self.remains(f"this attempt may have stored {keys}") if keys else ""
         if isinstance(self.metadata, ArrayMetadata):
             store.erase_values(documents)
             if not store.supports_listing:
                 return f"{location}: chunks of the array may remain; the store cannot list them"
             self._remove_chunks(self.metadata)
-            return None
-        if not store.supports_listing:  # whether the group is empty is not known
-            return f"{location}: this new group is kept"
-        below = chain.from_iterable(map(store.list_prefix, self.format.prefixes(self.path)))
-        key = next((key for key in below if key not in documents), None)
-        if key is None:
-            store.erase_values(documents)
-        if self.format.read(store, self.path) is None:
-            return None
-        reason = "" if key is None else f", because it contains {key!r}"
+            return ""
+        reason = ""
+        if store.supports_listing:
+            below = chain.from_iterable(map(store.list_prefix, self.format.prefixes(self.path)))
+            key = next((key for key in below if key not in documents), None)
+            if key is None:
+                store.erase_values(documents)
+                if self.format.read(store, self.path) is None:
+                    return ""
+            else:
+                reason = f", because it contains {key!r}"
         return f"{location}: this new group is kept{reason}"
 
     def _remove_chunks(self, metadata: ArrayMetadata) -> None:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     NodeMetadata: TypeAlias = ArrayMetadata | GroupMetadata
 
 M = TypeVar("M", "ArrayMetadata", "GroupMetadata")
+T = TypeVar("T")
 
 
 class Format(ABC):
@@ -160,26 +161,15 @@ class Format(ABC):
     def write(self, store: Store, path: str, metadata: NodeMetadata) -> None:
         """Store the metadata of a node, new or changed."""
 
-    def write_new(self, store: Store, path: str, metadata: NodeMetadata) -> None:
-        """Store the metadata of a node where nothing is stored; the caller has checked this.
-
-        Avoids requests for remains of another node.
-        """
-        self.write(store, path, metadata)
-
     @abstractmethod
-    def create(self, store: Store, path: str, metadata: NodeMetadata) -> bool:
+    def create(
+        self, store: Store, path: str, metadata: NodeMetadata, *, known_empty: bool = False
+    ) -> bool:
         """Store the metadata of a node unless a node exists; return whether it was stored.
 
-        Only one of several concurrent calls succeeds.
+        Only one of several concurrent calls succeeds.  ``known_empty`` means that the caller has
+        just seen that no key is below the path, which may save the requests that read.
         """
-
-    def create_where_empty(self, store: Store, path: str, metadata: NodeMetadata) -> bool:
-        """As :meth:`create`, after the caller has seen that no key is below the path.
-
-        May save the requests that read; by default :meth:`create`.
-        """
-        return self.create(store, path, metadata)
 
     @abstractmethod
     def update(
@@ -209,13 +199,8 @@ class Format(ABC):
 
     def child_names(self, store: Store, path: str) -> Iterator[str]:
         """Names of the nodes directly below a group, sorted; their metadata is not read."""
-        prefix = _below(path)
-        found = concurrent_map(
-            self.possible_children(store, path),
-            lambda name: self.has_node(store, prefix + name),
-            store.max_concurrency,
-        )
-        return (name for name, is_node in found if is_node)
+        found = self._each_child(store, path, lambda child: self.has_node(store, child) or None)
+        return (name for name, _ in found)
 
     def children(self, store: Store, path: str) -> Iterator[tuple[str, NodeMetadata]]:
         """Names and metadata of the nodes directly below a group, sorted by name.
@@ -227,13 +212,14 @@ class Format(ABC):
         MetadataError
             If metadata is invalid.
         """
-        prefix = _below(path)
-        found = concurrent_map(
-            self.possible_children(store, path),
-            lambda name: self.read(store, prefix + name),
-            store.max_concurrency,
-        )
-        return ((name, metadata) for name, metadata in found if metadata is not None)
+        return self._each_child(store, path, lambda child: self.read(store, child))
+
+    def _each_child(
+        self, store: Store, path: str, work: Callable[[str], T | None]
+    ) -> Iterator[tuple[str, T]]:
+        names, prefix = self.possible_children(store, path), _below(path)
+        found = concurrent_map(names, lambda name: work(prefix + name), store.max_concurrency)
+        return ((name, value) for name, value in found if value is not None)
 
     def documents(self, path: str) -> tuple[str, ...]:
         """Keys of the metadata documents that a node may have; detection keys first.
@@ -266,13 +252,6 @@ class Format(ABC):
         """
         return list(keys)
 
-    def erase(self, store: Store, path: str) -> None:
-        """Remove a node with everything below it; metadata first."""
-        for key in self.documents(path):
-            store.erase(key)
-        for prefix in self.prefixes(path):
-            store.erase_prefix(prefix)
-
 
 def _below(path: str) -> str:
     return f"{path}/" if path else ""
@@ -281,10 +260,7 @@ def _below(path: str) -> str:
 def store_new(
     store: Store, key: str, value: Callable[[], Buffers], seen_missing: bool = False
 ) -> bool:
-    """Store a value unless one exists, under the lock of its key; return whether it was stored.
-
-    Parameters as for :class:`NewValue`.
-    """
+    """Store a value unless one exists, under its lock, as :class:`NewValue`; return whether."""
     change = NewValue(value, seen_missing)
     store.update(key, change)
     return change.stored

@@ -6,8 +6,7 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from zarr_core.system_calls import call_after_fork
-from zarr_core.threads import acquire_interruptibly
+from zarr_core.threads import acquire_interruptibly, call_after_fork
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator

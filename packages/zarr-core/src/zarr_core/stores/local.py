@@ -11,7 +11,7 @@ import os
 import re
 import stat
 import time
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from functools import cached_property
 from math import inf
 from pathlib import PurePath
@@ -19,13 +19,12 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import unquote
 
-from zarr_core import system_calls
 from zarr_core.errors import StoreError, StoreKeyError, StoreReadError
 from zarr_core.interfaces.byte_reader import ByteReader
 from zarr_core.interfaces.keylock import key_lock
 from zarr_core.interfaces.keys import check_key, check_prefix
 from zarr_core.interfaces.store import FileLayout, Store, StoreTraits
-from zarr_core.printable import quoted
+from zarr_core.printable import listed
 from zarr_core.stores import local_files
 from zarr_core.user_warning import warn
 
@@ -42,7 +41,10 @@ _ANY_SIZE = (1 << 63) - 1  # a limit that no file exceeds
 _TICK = 20_000_000  # nanoseconds; the clock of most file systems advances every 1 to 10 ms
 _UNCHECKED = 5e-4  # seconds in which the directories of small chunks are not checked for each chunk
 _REMEMBERED = 100_000  # directories
-_SHOWN = 5  # links in a warning
+_NO_DIRECTORY = (
+    "is a file, not a directory; zarr-import imports HDF5, NetCDF and NumPy files, and archives and "
+    "databases are opened by URLs such as zip://PATH and sqlite://PATH"
+)
 _FOLLOW = "To follow links out of the store, pass storage_options={'follow_links': True}"
 
 
@@ -104,14 +106,10 @@ class LocalStore(Store):
         self._follow_links = follow_links
         self._root = f"{self.path.replace(os.sep, '/').rstrip('/')}/"
         # Prefixes that were inside -> until when (time.monotonic) many small chunks rely on it.
-        self._inside_until: dict[str, float] = {} if system_calls.IS_WINDOWS else {"": inf}
-        self._folds_case: bool | None = None
+        self._inside_until: dict[str, float] = {"": inf}
         self._warns_of_links = True
-        # For speed: access() with the final separator is True for directories only.
-        if not os.access(self._root, os.F_OK) and os.path.lexists(self.path):
-            with suppress(OSError):  # reported by the first operation
-                if not stat.S_ISDIR(os.stat(self.path).st_mode):
-                    raise StoreError(_describe_file(self.path), store=self.path)
+        if not os.path.isdir(self.path) and os.path.exists(self.path):
+            raise StoreError(_NO_DIRECTORY, store=self.path)
 
     @classmethod
     def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:
@@ -137,7 +135,8 @@ class LocalStore(Store):
 
     @property
     def url(self) -> str:
-        return url_from_path(self.path)
+        # Called whenever a node is opened; pathlib takes ten times as long.
+        return f"{_SCHEME}//{self.path}" if _PLAIN(self.path) else PurePath(self.path).as_uri()
 
     @cached_property
     def traits(self) -> StoreTraits:  # type: ignore[override]  # can be set
@@ -169,26 +168,28 @@ class LocalStore(Store):
         if descriptor == _MISSING:
             return None
         try:
-            size = os.lseek(descriptor, 0, os.SEEK_END)  # the usual case of read_into, for speed
-            if 0 < size <= len(buffer) and system_calls.preadv(descriptor, (buffer,), 0) == size:
-                return size
-            return local_files.read_into(descriptor, buffer)
+            size = os.lseek(descriptor, 0, os.SEEK_END)  # the usual case, for speed
+            if not 0 < size <= len(buffer) or os.preadv(descriptor, (buffer,), 0) != size:
+                size = local_files.size_of(descriptor)
+                local_files.fill(descriptor, buffer[:size], 0)
         except OSError as error:
             raise self._read_error(key, error) from error
         finally:
             os.close(descriptor)
+        return size
 
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         descriptor = self._open(key)
         if descriptor == _MISSING:
             return None
         try:
-            return local_files.FileReader(descriptor, self, key, first is not None)
+            size = local_files.size_of(descriptor)
+            if first is None:
+                os.pread(descriptor, 0, 0)  # fails for a directory, as every read
         except OSError as error:
+            os.close(descriptor)
             raise self._read_error(key, error) from error
-
-    def exists(self, key: str) -> bool:
-        return self._status(key) is not None
+        return local_files.FileReader(descriptor, size, self, key)
 
     def getsize(self, key: str) -> int | None:
         status = self._status(key)
@@ -206,7 +207,7 @@ class LocalStore(Store):
         return f"{status.st_ino:x}-{status.st_mtime_ns:x}-{status.st_size:x}"
 
     def _status(self, key: str) -> os.stat_result | None:
-        self._check(key)
+        self._check_inside(check_key(key))
         try:
             status = os.lstat(self._root + key)
             if stat.S_ISLNK(status.st_mode):
@@ -229,8 +230,8 @@ class LocalStore(Store):
         """
         until = self._inside_until.get(key[: key.rfind("/") + 1])
         if until is None or "\\" in key:
-            self._check(key, now)
-        elif until < now:
+            check_key(key)
+        if until is None or until < now:
             self._check_inside(key, now)
         try:
             return os.open(self._root + key, local_files.READ_FLAGS)
@@ -253,25 +254,27 @@ class LocalStore(Store):
         buffers = (value,) if isinstance(value, (bytes, bytearray, memoryview)) else value
         try:
             local_files.replace_file(path, buffers, sync=self._fsync)
-        except OSError as error:
+        except BaseException as error:
+            self._remove_empty(path)
+            if not isinstance(error, OSError):
+                raise
             # With fsync, the failure may have come after the new value was stored.
             raise self._write_error(key, error, "" if self._fsync else path) from error
 
     def update(self, key: str, change: Change) -> None:
         path = self._path_to_change(key)
-        lock = local_files.file_lock(path)
-        with key_lock(self.path, key):
-            try:
-                lock.__enter__()  # not a with statement, which would include errors of the change
-            except OSError as error:
-                raise self._write_error(key, error, path) from error
-            stored = False
-            try:
-                stored = self._change(key, change)
-            finally:
-                lock.__exit__(None, None, None)
-                if not stored:  # the lock file may have been the last file of its directory
-                    local_files.remove_empty_directories(os.path.dirname(path), self._root)
+        is_locked = has_value = False
+        try:
+            with key_lock(self.path, key), local_files.file_lock(path):
+                is_locked = True
+                has_value = self._change(key, change)
+        except OSError as error:
+            if is_locked:  # of the change
+                raise
+            raise self._write_error(key, error, path) from error
+        finally:
+            if not has_value:  # the lock file may have been the last file of its directory
+                self._remove_empty(path)
 
     def _change(self, key: str, change: Change) -> bool:
         reader = self.open_value(key)
@@ -295,7 +298,7 @@ class LocalStore(Store):
             return
         except OSError as error:
             raise self._write_error(key, error, path) from error
-        local_files.remove_empty_directories(os.path.dirname(path), self._root)
+        self._remove_empty(path)
 
     def erase_prefix(self, prefix: str) -> None:
         check_prefix(prefix)
@@ -311,7 +314,7 @@ class LocalStore(Store):
         except OSError as error:
             raise self._write_error(prefix, error) from error
         if prefix:
-            local_files.remove_empty_directories(os.path.dirname(path), self._root)
+            self._remove_empty(path)
 
     def move_prefix(self, prefix: str, target: str) -> bool:
         """Rename the directory of all keys below a prefix; return whether it was possible.
@@ -319,12 +322,17 @@ class LocalStore(Store):
         Neither prefix is empty or below the other; no key is below ``target``.
         """
         old, new = (self._path_to_change(check_prefix(name)[:-1]) for name in (prefix, target))
+        if os.path.islink(old) or not os.path.isdir(old):
+            return False
         try:
-            moved = local_files.move_tree(old, new)
+            os.makedirs(os.path.dirname(new), exist_ok=True)
+            os.rename(old, new)  # replaces an empty directory
         except OSError as error:
+            if error.errno in (errno.EXDEV, errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+                return False
             raise self._write_error(prefix, error) from error
-        local_files.remove_empty_directories(os.path.dirname(old), self._root)
-        return moved
+        self._remove_empty(old)
+        return True
 
     def sweep(self, older_than: float = 3600.0) -> int:
         """Remove temporary files and unused locks of killed processes; return their number.
@@ -332,12 +340,16 @@ class LocalStore(Store):
         Parameters
         ----------
         older_than : float
-            Age in seconds from which a temporary file is removed if no process with its number
-            exists.  Files older than a day are always removed.
+            Seconds since the last write, from which a temporary file is removed.  It must be longer
+            than the time that any process needs to write a part of a value.
         """
         self._require_writable("")
         try:
-            return local_files.remove_leftovers(self.path, older_than)
+            return sum(
+                local_files.remove_leftover(os.path.join(directory, name), older_than)
+                for directory, _, names in os.walk(self.path)
+                for name in filter(local_files.is_ours, names)
+            )
         except OSError as error:
             raise self._write_error("", error) from error
 
@@ -384,13 +396,12 @@ class LocalStore(Store):
         except (FileNotFoundError, NotADirectoryError):
             pass  # missing, or removed meanwhile
         except OSError as error:
-            raise self._list_error(prefix, error) from error
+            raise StoreReadError(local_files.read_failure(error), self, prefix) from error
         if hidden and self._warns_of_links:
             self._warns_of_links = False
-            more = f" and {len(hidden) - _SHOWN} more" if len(hidden) > _SHOWN else ""
             warn(
                 f"{self}: the contents of symbolic links to directories outside of the store are "
-                f"hidden: {', '.join(map(quoted, hidden[:_SHOWN]))}{more}. {_FOLLOW}"
+                f"hidden: {listed(hidden)}. {_FOLLOW}"
             )
         return keys, prefixes
 
@@ -412,14 +423,6 @@ class LocalStore(Store):
 
     # --- keys and links ---
 
-    def _check(self, key: str, now: float = inf) -> None:
-        """Reject invalid keys, and those that a link leads out of the store."""
-        check_key(key)
-        if system_calls.IS_WINDOWS and (problem := system_calls.name_problem(key)):
-            raise StoreKeyError(problem, store=self, key=key)
-        if self._inside_until.get(key[: key.rfind("/") + 1], 0.0) < now:
-            self._check_inside(key, now)
-
     def _check_inside(self, key: str, now: float = inf) -> None:
         """Raise an error if a link leads the directory of a key out of the store.
 
@@ -430,7 +433,7 @@ class LocalStore(Store):
         end = -1
         while (end := key.find("/", end + 1)) > 0:
             prefix = key[: end + 1]
-            if (known := inside_until.get(prefix, 0.0)) >= now:
+            if inside_until.get(prefix, 0.0) >= now:
                 continue
             path = self._root + key[:end]
             try:
@@ -440,36 +443,12 @@ class LocalStore(Store):
             except ValueError as error:
                 raise self._key_error(prefix) from error
             except OSError as error:
-                raise self._list_error(prefix, error) from error
+                raise StoreReadError(local_files.read_failure(error), self, prefix) from error
             if is_link and self._real_path(path) is None:
                 raise self._link_error(prefix, "on the way leads out of the store")
-            if not known:
-                self._check_case(path, prefix)
-                if system_calls.IS_WINDOWS:  # which has names to check each time
-                    continue
-                if len(inside_until) > _REMEMBERED:
-                    inside_until.clear()
+            if len(inside_until) > _REMEMBERED:
+                inside_until.clear()
             inside_until[prefix] = until
-
-    def _check_case(self, path: str, key: str) -> None:
-        """Raise an error if only a directory with other upper and lower case exists."""
-        parent, _, name = path.rpartition("/")
-        names: list[str] = []
-        with suppress(OSError):
-            if self._folds_case is None and name != name.swapcase():
-                self._folds_case = False
-                other = os.lstat(f"{parent}/{name.swapcase()}")
-                self._folds_case = os.path.samestat(os.lstat(path), other)
-            if self._folds_case:
-                folded = name.casefold()
-                names = [entry for entry in os.listdir(parent) if entry.casefold() == folded]
-        if names and name not in names:
-            raise StoreKeyError(
-                f"the file system does not distinguish {name!r} from {names[0]!r}, which exists; "
-                "choose another name",
-                self,
-                key,
-            )
 
     def _real_path(self, path: str) -> str | None:
         """The target of a link; None if it is outside the store, circular or missing."""
@@ -498,7 +477,9 @@ class LocalStore(Store):
     def _path_to_change(self, key: str, now: float = inf) -> str:
         if self.read_only:
             self._require_writable(key)
-        self._check(key, now)
+        check_key(key)
+        if self._inside_until.get(key[: key.rfind("/") + 1], 0.0) < now:
+            self._check_inside(key, now)
         if ".zarr-" in key and any(map(local_files.is_ours, key.split("/"))):
             raise StoreKeyError(
                 "names that begin with '.' and end in '.zarr-partial' or '.zarr-lock' belong to "
@@ -512,6 +493,10 @@ class LocalStore(Store):
             except UnicodeEncodeError as error:
                 raise self._key_error(key) from error
         return self._root + key
+
+    def _remove_empty(self, path: str) -> None:
+        """Remove the directories that have contained a file, if they are empty."""
+        local_files.remove_empty_directories(os.path.dirname(path), self._root)
 
     # --- errors ---
 
@@ -530,9 +515,6 @@ class LocalStore(Store):
             return self._key_error(key)
         return StoreReadError(local_files.read_failure(error), self, key)
 
-    def _list_error(self, prefix: str, error: OSError) -> StoreReadError:
-        return StoreReadError(f"cannot be listed: {error.strerror}", self, prefix)
-
     def _write_error(self, key: str, error: OSError, path: str = "") -> StoreError:
         """The error for a key or prefix; ``path`` is the file with the old value, if any."""
         if isinstance(error, IsADirectoryError):
@@ -549,12 +531,6 @@ class LocalStore(Store):
 
 _SCHEME = "file:"
 _PLAIN = re.compile(r"(?:/[A-Za-z0-9_.~-]+)+", re.ASCII).fullmatch
-
-
-def url_from_path(path: str) -> str:
-    """The URL of an absolute path, ``file:///...``."""
-    # Called whenever a node is opened; pathlib takes ten times as long.
-    return f"{_SCHEME}//{path}" if _PLAIN(path) else PurePath(path).as_uri()
 
 
 def path_from_url(url: str) -> str:
@@ -576,29 +552,3 @@ def path_from_url(url: str) -> str:
             store=f"{_SCHEME}//...",  # the URL may contain a password
         )
     return unquote(rest)
-
-
-# --- files that are not directories ---
-
-_SIGNATURES = {  # first bytes -> type of file; how to open it
-    b"\x89HDF\r\n\x1a\n": "an HDF5 file; import it with zarr-import, or read it with h5py",
-    b"CDF": "a NetCDF file; import it with zarr-import, or read it with xarray",
-    b"PK": "a zip archive; open it as zip://PATH, or give it the suffix .zip",
-    b"II*\0": "a TIFF file; read it with tifffile, which can show it as Zarr",
-    b"MM\0*": "a TIFF file; read it with tifffile, which can show it as Zarr",
-    b"SQLite format 3": "an SQLite database; open it as sqlite://PATH",
-    b"\x93NUMPY": "an array of NumPy; import it with zarr-import, or read it with numpy.load",
-}
-
-
-def _describe_file(path: str) -> str:
-    """Describe something that exists and is not a directory."""
-    start, description = b"", "a file"
-    if os.path.isfile(path):  # opening a pipe waits for its writer
-        with suppress(OSError), open(path, "rb", buffering=0) as file:
-            start = file.read(16)
-    for signature, meaning in _SIGNATURES.items():
-        if start.startswith(signature):
-            description = meaning
-    kind, separator, advice = description.partition(";")
-    return f"is {kind}, not a directory, so not a local store{separator}{advice}"

@@ -13,10 +13,8 @@ import time
 import warnings
 import zlib
 from contextlib import contextmanager, suppress
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from zarr_core import system_calls
 from zarr_core.errors import StoreReadError
 from zarr_core.interfaces.byte_reader import ByteReader, ValueReference
 from zarr_core.log import log
@@ -35,11 +33,9 @@ else:
 
 PARTIAL = ".zarr-partial"
 LOCK = ".zarr-lock"
-_SUFFIXES = (PARTIAL, LOCK)
-_OPEN = system_calls.CLOSE_ON_EXEC | system_calls.NO_FOLLOW | system_calls.BINARY
-READ_FLAGS = os.O_RDONLY | system_calls.NO_WAIT | _OPEN
+READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW
 """Do not wait for the writer of a FIFO; do not follow links unchecked."""
-_CREATE = os.O_CREAT | _OPEN
+_CREATE = os.O_CREAT | os.O_NOFOLLOW
 _NO_LOCKS = frozenset({errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK})
 _GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})  # or a link in its place
 _ONE_CALL = 1 << 30  # bytes
@@ -48,10 +44,9 @@ _BUFFERS_LIMIT = 1024  # IOV_MAX of Linux and macOS
 _NAME_LIMIT = 100
 _ATTEMPTS = 1000
 _PASSES = 4
-_DAY = 86400.0
 
-_counter = itertools.count()
-_process = os.getpid()  # os.getpid takes as long as a small write
+# Names of temporary files; processes that use the same number at once take the next.
+_numbers = itertools.count(int.from_bytes(os.urandom(4)))
 
 
 # --- reading ---
@@ -73,41 +68,32 @@ def size_of(descriptor: int) -> int:
     # lseek takes a third of the time of fstat, and rejects pipes.  It returns 0 for devices and
     # any number for directories, for which the read that follows fails.
     size = os.lseek(descriptor, 0, os.SEEK_END)
-    return size if 0 < size <= _ONE_CALL else _checked_size(descriptor)
-
-
-def _checked_size(descriptor: int) -> int:
+    if 0 < size <= _ONE_CALL:
+        return size
     status = os.fstat(descriptor)
-    if stat.S_ISREG(status.st_mode):
-        return status.st_size
     if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-    raise OSError(errno.EINVAL, "not a regular file")
-
-
-def read_into(descriptor: int, buffer: memoryview) -> int:
-    """Read the beginning of a file into a buffer; return the length of the whole file."""
-    size = size_of(descriptor)
-    if not len(buffer):
-        return _checked_size(descriptor)
-    fill(descriptor, buffer[:size], 0)
-    return size if size <= len(buffer) else _checked_size(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "not a regular file")
+    return status.st_size
 
 
 def fill(descriptor: int, buffer: memoryview, start: int) -> None:
     """Fill a buffer from a file, even if a system call returns fewer bytes."""
-    done = 0
-    while done < len(buffer):
-        count = system_calls.preadv(descriptor, (buffer[done : done + _ONE_CALL],), start + done)
+    if not buffer:
+        os.pread(descriptor, 0, 0)  # fails for a directory, as every read
+    while buffer:
+        count = os.preadv(descriptor, (buffer[:_ONE_CALL],), start)
         if not count:
-            raise OSError(errno.EIO, f"the file ends {len(buffer) - done} bytes too early")
-        done += count
+            raise OSError(errno.EIO, f"the file ends {len(buffer)} bytes too early")
+        buffer = buffer[count:]
+        start += count
 
 
 def read(descriptor: int, start: int, length: int) -> Buffer:
     """Return a part of a file in new memory."""
     if length <= _ONE_CALL:
-        data: bytes = system_calls.pread(descriptor, length, start)
+        data = os.pread(descriptor, length, start)
         if len(data) == length:
             return data
     buffer = memoryview(bytearray(length))
@@ -116,33 +102,26 @@ def read(descriptor: int, start: int, length: int) -> Buffer:
 
 
 class FileReader(ByteReader):
-    """Reader of an open file, which it closes, even if the constructor fails.
+    """Reader of an open file, which it closes.
 
-    ``store`` and ``key`` are for messages.  ``read_next`` tells that a read follows, which detects
-    directories.  Raises OSError if it is not a regular file.
+    ``store`` and ``key`` are for messages.
     """
 
     __slots__ = ("_descriptor", "_key", "_store", "has_references", "size")
 
-    def __init__(self, descriptor: int, store: object, key: str, read_next: bool) -> None:
+    def __init__(self, descriptor: int, size: int, store: object, key: str) -> None:
         self._descriptor = descriptor
+        self.size: int = size
         self._store = store
         self._key = key
         self.has_references = False
         """Whether the new value, which is being computed, may refer to parts of this file."""
-        try:
-            self.size: int = size_of(descriptor)
-            if not read_next:
-                system_calls.pread(descriptor, 0, 0)  # fails for a directory
-        except OSError:
-            self.close()
-            raise
 
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
         for start, buffer in parts:
             self._check(start, length := len(buffer))
             try:
-                if system_calls.preadv(self._descriptor, (buffer,), start) != length:
+                if os.preadv(self._descriptor, (buffer,), start) != length:
                     fill(self._descriptor, buffer, start)
             except OSError as error:
                 raise self._error(error) from error
@@ -181,7 +160,7 @@ class FileReader(ByteReader):
 
 def is_ours(name: str) -> bool:
     """Whether a file name is that of a temporary file or a lock."""
-    return name.endswith(_SUFFIXES) and name.startswith(".")
+    return name.endswith((PARTIAL, LOCK)) and name.startswith(".")
 
 
 def _beside(path: str, ending: str) -> str:
@@ -194,27 +173,23 @@ def _beside(path: str, ending: str) -> str:
     return f"{directory}/.{name}{ending}"
 
 
-def create_directories(path: str, created: list[str]) -> None:
-    """Create a directory and its parents, and add the new ones to ``created``, highest first.
+def _create_directories(path: str) -> list[str]:
+    """Create a directory and its missing parents; return these directories.
 
-    Unlike ``os.makedirs``, this works while another process removes empty directories.
+    Raises FileNotFoundError if another process removes an empty directory meanwhile.
     """
     missing = [path]
-    for _ in range(_ATTEMPTS + 2 * path.count("/")):
-        try:
-            os.mkdir(missing[-1])
-        except FileNotFoundError:
-            missing.append(os.path.dirname(missing[-1]))
-            continue
-        except FileExistsError:  # a file makes the next call fail
-            if os.path.islink(missing[-1]) and not os.path.isdir(missing[-1]):
-                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)) from None
-        else:
-            created.append(missing[-1])
-        missing.pop()
-        if not missing:
-            return
-    raise _removed_repeatedly(path)
+    with suppress(FileExistsError):  # a file makes the next call fail
+        while True:
+            try:
+                os.mkdir(missing[-1])
+                break
+            except FileNotFoundError:
+                missing.append(os.path.dirname(missing[-1]))
+    for directory in missing[-2::-1]:
+        with suppress(FileExistsError):
+            os.mkdir(directory)
+    return missing
 
 
 def remove_empty_directories(path: str, root: str) -> None:
@@ -229,65 +204,48 @@ def remove_empty_directories(path: str, root: str) -> None:
 
 
 def replace_file(path: str, buffers: Sequence[Buffer], *, sync: bool) -> None:
-    """Replace a file atomically.
-
-    After an OSError the old file is unchanged, and new directories are removed.
-    """
+    """Replace a file atomically; after an OSError, the old file is unchanged."""
     created: list[str] = []
-    try:
-        for _ in range(_ATTEMPTS):
-            if _replace_file(path, buffers, created, sync=sync):
-                break
-        else:
-            raise _removed_repeatedly(path)
+    for _ in range(_ATTEMPTS):
+        # The value is complete before it gets its name, so that a kill leaves the old or the new.
+        partial = _beside(path, f".{next(_numbers):x}{PARTIAL}")
+        try:
+            descriptor = os.open(partial, os.O_WRONLY | os.O_EXCL | _CREATE, 0o666)
+        except FileNotFoundError:
+            with suppress(FileNotFoundError):
+                created += _create_directories(os.path.dirname(path))
+            continue
+        except FileExistsError:
+            continue
+        try:
+            try:
+                _write(descriptor, buffers)
+                if sync:
+                    os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+            os.replace(partial, path)
+        except FileNotFoundError:  # the directory was removed
+            continue
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(partial)
+            raise
         if sync:
             for directory in {os.path.dirname(path), *map(os.path.dirname, created)}:
                 _sync_directory(directory)
-    except BaseException:
-        for directory in reversed(created):
-            with suppress(OSError):  # not empty: another process uses it
-                os.rmdir(directory)
-        raise
+        return
+    raise _unusable_directory(path)
 
 
-def _replace_file(path: str, buffers: Sequence[Buffer], created: list[str], *, sync: bool) -> bool:
-    """Replace a file unless its directory is removed meanwhile."""
-    # The value is complete before it gets its name, so that a kill leaves the old or the new one.
-    partial = _beside(path, f".{_process}-{next(_counter)}{PARTIAL}")
-    try:
-        descriptor = os.open(partial, os.O_WRONLY | os.O_EXCL | _CREATE, 0o666)
-    except FileNotFoundError:
-        create_directories(os.path.dirname(path), created)
-        return False
-    except FileExistsError:  # from a process with the same number on another machine
-        return False
-    try:
-        try:
-            _write(descriptor, buffers)
-            if sync:
-                os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-        system_calls.replace(partial, path)
-    except FileNotFoundError:
-        return False
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(partial)
-        raise
-    return True
-
-
-def _removed_repeatedly(path: str) -> OSError:
+def _unusable_directory(path: str) -> OSError:
     reason = "its directory cannot be created, or is removed repeatedly"
     return OSError(errno.EBUSY, reason, path)
 
 
 def _sync_directory(path: str) -> None:
-    """Store the entries of a directory on the disk; Windows does this itself."""
-    if system_calls.IS_WINDOWS:
-        return
-    descriptor = os.open(path or "/", os.O_RDONLY | system_calls.CLOSE_ON_EXEC)
+    """Store the entries of a directory on the disk."""
+    descriptor = os.open(path or "/", os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:
@@ -317,7 +275,7 @@ class FileRange(ValueReference):
             except (AttributeError, OSError):  # not on all systems, nor between all files
                 count = 0
             if not count:
-                data = system_calls.pread(self._descriptor, min(end - start, _COPY_BYTES), start)
+                data = os.pread(self._descriptor, min(end - start, _COPY_BYTES), start)
                 if not data:
                     raise OSError(errno.EIO, "the file with the old value has become shorter")
                 count = os.write(descriptor, data)
@@ -327,28 +285,23 @@ class FileRange(ValueReference):
 def _write(descriptor: int, buffers: Sequence[Buffer]) -> None:
     """Write buffers one after the other, even if a system call writes fewer bytes."""
     if FileRange in map(type, buffers):
-        for is_range, group in groupby(buffers, lambda buffer: isinstance(buffer, FileRange)):
-            if not is_range:
-                _write(descriptor, [*group])
-                continue
-            for part in group:
-                part.copy_to(descriptor)  # type: ignore[union-attr]  # not a buffer
+        part: Any
+        for part in buffers:
+            if isinstance(part, FileRange):
+                part.copy_to(descriptor)
+            else:
+                _write(descriptor, [part])
         return
-    done = system_calls.writev(descriptor, buffers) if len(buffers) <= _BUFFERS_LIMIT else 0
-    if done == sum(map(len, buffers)):
-        return
-    views = [view for buffer in buffers if (view := memoryview(buffer).cast("B"))]
-    position = 0
-    while True:
-        while position < len(views) and done >= len(views[position]):
-            done -= len(views[position])
-            position += 1
-        if position == len(views):
-            return
-        views[position] = views[position][done:]
-        done = system_calls.writev(descriptor, views[position : position + _BUFFERS_LIMIT])
-        if not done:
-            raise OSError(errno.EIO, "no more bytes can be written to the file")
+    for first in range(0, len(buffers), _BUFFERS_LIMIT):
+        group = buffers[first : first + _BUFFERS_LIMIT]
+        done = os.writev(descriptor, group)
+        if done == sum(map(len, group)):
+            continue
+        for buffer in group:
+            rest = memoryview(buffer).cast("B")[done:]
+            done = max(0, done - len(buffer))
+            while rest:
+                rest = rest[os.write(descriptor, rest) :]
 
 
 # --- locks ---
@@ -382,7 +335,8 @@ def _acquire(name: str) -> int | None:
         try:
             descriptor = os.open(name, os.O_RDWR | _CREATE, 0o666)
         except FileNotFoundError:
-            create_directories(os.path.dirname(name), [])
+            with suppress(FileNotFoundError):
+                _create_directories(os.path.dirname(name))
             continue
         try:
             flock(descriptor, LOCK_EX)
@@ -400,7 +354,7 @@ def _acquire(name: str) -> int | None:
         if _is_at(descriptor, name):
             return descriptor
         _release(descriptor)
-    raise OSError(errno.EBUSY, "the lock cannot be acquired", name)
+    raise _unusable_directory(name)
 
 
 def _is_at(descriptor: int, name: str, directory: int | None = None) -> bool:
@@ -420,49 +374,27 @@ def _release(descriptor: int) -> None:
     os.close(descriptor)
 
 
-# --- files of killed processes ---
+# --- removing ---
 
 
-def remove_leftovers(top: str, older_than: float) -> int:
-    """Remove the files of killed processes below a directory; return their number."""
-    count = 0
-    stack = [top]
-    while stack:
-        try:
-            with os.scandir(stack.pop()) as scan:
-                entries = list(scan)
-        except (FileNotFoundError, NotADirectoryError):
-            continue
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                stack.append(entry.path)
-            elif is_ours(entry.name) and _remove_leftover(entry.path, older_than):
-                log("recovery", "%s: file of a killed process removed", entry.path)
-                count += 1
-    return count
-
-
-def _remove_leftover(path: str, older_than: float) -> bool:
-    """Remove a temporary file or lock file if it is unused; return whether it was removed."""
-    if path.endswith(LOCK):
-        return _remove_unused_lock(path)
-    with suppress(FileNotFoundError):
-        age = time.time() - os.lstat(path).st_mtime
-        process = path.removesuffix(PARTIAL).rpartition(".")[2].partition("-")[0]
-        is_written = process.isdecimal() and system_calls.is_running(int(process))
-        if age >= older_than and (age >= _DAY or not is_written):
+def remove_leftover(path: str, older_than: float) -> bool:
+    """Remove an old temporary file or an unused lock file; return whether it was removed."""
+    try:
+        if path.endswith(LOCK):
+            removed = _remove_unused_lock(path)
+        elif removed := time.time() - os.lstat(path).st_mtime >= older_than:
             os.unlink(path)
-            return True
-    return False
+    except FileNotFoundError:
+        return False
+    if removed:
+        log("recovery", "%s: file of a killed process removed", path)
+    return removed
 
 
 def _remove_unused_lock(path: str, directory: int | None = None) -> bool:
     if not HAVE_LOCKS:
         return False
-    try:
-        descriptor = os.open(path, os.O_RDWR | _OPEN, dir_fd=directory)
-    except FileNotFoundError:
-        return False
+    descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW, dir_fd=directory)
     try:
         flock(descriptor, LOCK_EX | LOCK_NB)
         unused = _is_at(descriptor, path, directory)
@@ -473,9 +405,6 @@ def _remove_unused_lock(path: str, directory: int | None = None) -> bool:
     finally:
         _release(descriptor)
     return unused
-
-
-# --- directory trees ---
 
 
 def remove_tree(top: str, *, keep_top: bool) -> None:
@@ -492,87 +421,59 @@ def remove_tree(top: str, *, keep_top: bool) -> None:
             return
         directories = [(top, inode, parent)]
         for path, inode, _ in directories:  # parents first
-            directories += ((below, number, inode) for below, number in _remove_files(path, inode))
-        kept = [_remove_directory(path, parent) for path, _, parent in directories[:0:-1]]
-        if not keep_top:
-            kept.append(_remove_directory(top, parent))
-        if not any(kept):
+            with _opened_directory(path, inode) as opened:
+                if opened is not None:
+                    below = _remove_files(opened)
+                    directories += ((f"{path}/{name}", number, inode) for name, number in below)
+        kept = False
+        for path, _, inode in directories[: 0 if keep_top else None : -1]:
+            with _opened_directory(os.path.dirname(path), inode) as opened:
+                if opened is not None and not _remove_directory(opened, os.path.basename(path)):
+                    kept = True
+        if not kept:
             return
 
 
-def _remove_files(path: str, inode: int) -> list[tuple[str, int]]:
-    """Remove the files of a directory; return its directories with their inodes."""
+def _remove_files(directory: int) -> list[tuple[str, int]]:
+    """Remove the files of an open directory; return the names and inodes of its directories."""
     directories: list[tuple[str, int]] = []
-    with _opened_directory(path, inode) as opened:
-        if opened is None:
-            return directories
-        at, prefix = opened
-        with os.scandir(path if at is None else at) as scan:
-            entries = list(scan)
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                directories.append((os.path.join(path, entry.name), entry.inode()))
-                continue
-            with suppress(FileNotFoundError):
-                if entry.name.endswith(LOCK) and is_ours(entry.name):
-                    _remove_unused_lock(prefix + entry.name, at)
-                else:
-                    os.unlink(prefix + entry.name, dir_fd=at)
+    with os.scandir(directory) as scan:
+        entries = list(scan)
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            directories.append((entry.name, entry.inode()))
+            continue
+        with suppress(FileNotFoundError):
+            if entry.name.endswith(LOCK) and is_ours(entry.name):
+                _remove_unused_lock(entry.name, directory)
+            else:
+                os.unlink(entry.name, dir_fd=directory)
     return directories
 
 
-def _remove_directory(path: str, parent: int) -> bool:
-    """Remove a directory; return whether it is kept because it is not empty."""
-    with _opened_directory(os.path.dirname(path), parent) as opened:
-        if opened is None:
+def _remove_directory(parent: int, name: str) -> bool:
+    """Remove a directory; return False if it is not empty."""
+    try:
+        os.rmdir(name, dir_fd=parent)
+    except OSError as error:
+        if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
             return False
-        at, prefix = opened
-        try:
-            os.rmdir(prefix + os.path.basename(path), dir_fd=at)
-        except OSError as error:
-            if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
-                return True
-            if error.errno not in _GONE:
-                raise
-    return False
+        if error.errno not in _GONE:
+            raise
+    return True
 
 
 @contextmanager
-def _opened_directory(path: str, inode: int) -> Iterator[tuple[int | None, str] | None]:
-    """What to pass as ``dir_fd``, and a prefix of names; None if another directory is there now."""
-    if os.scandir not in os.supports_fd:
-        yield None, os.path.join(path, "")
-        return
+def _opened_directory(path: str, inode: int) -> Iterator[int | None]:
+    """Open a directory; None if it was removed, or something else is at its path now."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | _OPEN)
+        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError as error:
         if error.errno not in _GONE:
             raise
         yield None
         return
     try:
-        yield (descriptor, "") if os.fstat(descriptor).st_ino == inode else None
+        yield descriptor if os.fstat(descriptor).st_ino == inode else None
     finally:
         os.close(descriptor)
-
-
-def move_tree(old: str, new: str) -> bool:
-    """Rename a directory; return False if it is not a directory or the new path exists."""
-    if os.path.islink(old) or not os.path.isdir(old):
-        return False
-    os.makedirs(os.path.dirname(new), exist_ok=True)
-    try:
-        os.rename(old, new)  # replaces an empty directory
-    except OSError as error:
-        if error.errno in (errno.EXDEV, errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
-            return False
-        raise
-    return True
-
-
-def _after_fork() -> None:
-    global _process
-    _process = os.getpid()
-
-
-system_calls.call_after_fork(_after_fork)

@@ -28,8 +28,8 @@ class MappingStore(Store):
     Several threads use the mapping at once.  ``update`` excludes only other threads of this
     process.  ``close`` does not close the mapping.
 
-    Pickling a writable store raises :class:`StoreError` unless it is ``shared``, because writes
-    to the copy in another process would be lost.
+    A writable store cannot be pickled (:class:`StoreError`), because writes to the copy in another
+    process would be lost.
 
     Parameters
     ----------
@@ -39,28 +39,13 @@ class MappingStore(Store):
         this is not a ``MutableMapping``.
     read_only : bool
         Reject changes.
-    shared : bool
-        Whether the mapping, unpickled in another process, has the same contents there, as for
-        files or a server.
-    max_concurrency : int, optional
-        Maximum number of concurrent requests, for a mapping with latency.
     """
 
     in_memory = True
 
-    def __init__(
-        self,
-        mapping: Mapping[str, Any],
-        read_only: bool = False,
-        shared: bool = False,
-        max_concurrency: int | None = None,
-    ) -> None:
+    def __init__(self, mapping: Mapping[str, Any], read_only: bool = False) -> None:
         self._mapping: Any = mapping
         self.read_only = read_only or not isinstance(mapping, MutableMapping)
-        self.shared = shared
-        """Whether copies in other processes have the same contents."""
-        if max_concurrency is not None:
-            self.max_concurrency = max_concurrency
 
     @property
     def url(self) -> str:
@@ -76,7 +61,7 @@ class MappingStore(Store):
         except KeyError:
             return None
         except Exception as error:
-            raise self._unreadable(key, error) from error
+            raise self._failure(key, error, reads=True) from error
         if type(value) is bytes:
             return value
         return self._as_bytes(key, value)
@@ -86,7 +71,7 @@ class MappingStore(Store):
         try:
             return key in self._mapping
         except Exception as error:
-            raise self._unreadable(key, error) from error
+            raise self._failure(key, error, reads=True) from error
 
     # --- writeable ---
 
@@ -96,12 +81,8 @@ class MappingStore(Store):
         copy = bytes(value) if isinstance(value, _BUFFERS) else b"".join(value)
         try:
             self._mapping[key] = copy
-        except UnicodeError as error:
-            raise self._unreadable(key, error) from error
         except Exception as error:
-            raise StoreError(
-                f"the mapping did not store the value: {_describe(error)}", store=self, key=key
-            ) from error
+            raise self._failure(key, error) from error
 
     def erase(self, key: str) -> None:
         check_key(key)
@@ -111,9 +92,7 @@ class MappingStore(Store):
         except KeyError:
             return
         except Exception as error:
-            raise StoreError(
-                f"the mapping did not remove the key: {_describe(error)}", store=self, key=key
-            ) from error
+            raise self._failure(key, error) from error
 
     # --- listable ---
 
@@ -128,14 +107,10 @@ class MappingStore(Store):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, MappingStore):
             return NotImplemented
-        mine, others = self._mapping, other._mapping
-        if mine is others:
-            return True
-        compares = type(mine).__eq__ not in _BY_CONTENT
-        return self.shared and other.shared and compares and bool(mine == others)
+        return self._mapping is other._mapping
 
     def __hash__(self) -> int:
-        return hash((MappingStore, type(self._mapping) if self.shared else id(self._mapping)))
+        return hash(id(self._mapping))
 
     def __copy__(self) -> Self:
         return self
@@ -144,18 +119,17 @@ class MappingStore(Store):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if not (self.shared or self.read_only):
+        if not self.read_only:
             raise StoreError(
                 "cannot be pickled: another process would write into a copy, and its work would "
                 "be lost. Use a LocalStore (a directory), threads instead of processes, or "
-                "read_only=True; or MappingStore(mapping, shared=True) if the copy leads to the "
-                "same place",
+                "read_only=True",
                 store=self,
             )
         mapping = self._mapping
-        if isinstance(mapping, MappingProxyType):  # cannot be pickled itself
+        if isinstance(mapping, dict | MappingProxyType):  # which cannot be pickled itself
             mapping = dict(mapping)
-        return MappingStore, (mapping, self.read_only, self.shared, self.max_concurrency)
+        return type(self), (mapping, True)
 
     # --- helpers ---
 
@@ -164,11 +138,10 @@ class MappingStore(Store):
         for attempt in range(_ATTEMPTS):
             try:
                 return list(self._mapping)
-            except RuntimeError as error:  # another thread changed another kind of mapping
-                if attempt == _ATTEMPTS - 1:
-                    raise self._unreadable(prefix, error) from error
             except Exception as error:
-                raise self._unreadable(prefix, error) from error
+                # Another thread may have changed another kind of mapping.
+                if not isinstance(error, RuntimeError) or attempt == _ATTEMPTS - 1:
+                    raise self._failure(prefix, error, reads=True) from error
         raise AssertionError("the last attempt raises")
 
     def _as_bytes(self, key: str, value: Any) -> bytes:
@@ -188,17 +161,12 @@ class MappingStore(Store):
             key=key,
         )
 
-    def _unreadable(self, key: str, error: Exception) -> StoreError:
+    def _failure(self, key: str, error: Exception, reads: bool = False) -> StoreError:
         if isinstance(error, UnicodeError):
             return StoreKeyError(f"the mapping has no such keys: {error}", self, ascii(key))
-        return StoreReadError(f"the mapping failed: {_describe(error)}", store=self, key=key)
+        reason = f"the mapping failed: {type(error).__name__}: {error}"
+        return (StoreReadError if reads else StoreError)(reason, store=self, key=key)
 
 
 _ATTEMPTS = 100
 _BUFFERS = (bytes, bytearray, memoryview)
-# These compare all values, but equal values do not mean the same location.
-_BY_CONTENT: tuple[Any, ...] = (Mapping.__eq__, dict.__eq__)
-
-
-def _describe(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"

@@ -72,8 +72,3 @@ class MemoryStore(MappingStore):
         if self._name is not None:
             return f"{_SCHEME}{self._name}"
         return f"{_SCHEME}{id(self._mapping):#x}"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        if self.read_only:
-            return MemoryStore, (dict(self._mapping), True)
-        return super().__reduce__()

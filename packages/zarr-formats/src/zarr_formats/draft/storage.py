@@ -235,7 +235,9 @@ class DraftFormat(Format):
             kind, data = written
             store.set(self.layout.document(kind, path, entry.suffix), data)
 
-    def create(self, store: Store, path: str, metadata: NodeMetadata) -> bool:
+    def create(
+        self, store: Store, path: str, metadata: NodeMetadata, *, known_empty: bool = False
+    ) -> bool:
         """Write the document, and the entry point if it is missing.
 
         An implicit group becomes explicit.
@@ -349,12 +351,3 @@ class DraftFormat(Format):
                 return key
         keys = store.list_prefix(self.layout.chunks(path))
         return next((key for key in keys if not (may_be_chunk(key) or is_auxiliary(key))), None)
-
-    def erase(self, store: Store, path: str) -> None:
-        """Remove the documents of a node, then those below it, then the chunks."""
-        entry = self.entry(store)
-        suffix = ".json" if entry is None else entry.suffix
-        for kind in _KINDS:
-            store.erase(self.layout.document(kind, path, suffix))
-        for prefix in self.prefixes(path):
-            store.erase_prefix(prefix)

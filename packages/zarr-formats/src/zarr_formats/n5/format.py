@@ -22,7 +22,6 @@ from zarr_core.extension import (
 )
 from zarr_core.tools import (
     Cache,
-    concurrent_map,
     is_node_name,
     is_reserved_name,
     read_metadata,
@@ -107,7 +106,9 @@ class N5(Format):
         if content is not None or not path:
             store.set(_key(path), _encoded(path, content or {}))
 
-    def create(self, store: Store, path: str, metadata: NodeMetadata) -> bool:
+    def create(
+        self, store: Store, path: str, metadata: NodeMetadata, *, known_empty: bool = False
+    ) -> bool:
         """Write ``attributes.json`` if there is no node, under the lock of its key."""
         content = _encoded(path, _content(self.to_json(metadata)) or {})
         key = _key(path)
@@ -160,17 +161,14 @@ class N5(Format):
 
     def children(self, store: Store, path: str) -> Iterator[tuple[str, NodeMetadata]]:
         """Read every document there may be, without looking at ancestors."""
-        prefix = self.chunk_prefix(path)
 
-        def read(name: str) -> NodeMetadata | None:
-            child = prefix + name
+        def read(child: str) -> NodeMetadata | None:
             data = read_metadata(store, _key(child))
             if data is not None:
                 return _parsed(store, child, data)
             return _IMPLICIT if _holds_nodes(store, child) else None
 
-        nodes = concurrent_map(self.possible_children(store, path), read, store.max_concurrency)
-        return ((name, metadata) for name, metadata in nodes if metadata is not None)
+        return self._each_child(store, path, read)
 
     def unmanaged_key(self, store: Store, path: str) -> str | None:
         """Return a key that is neither ``attributes.json`` nor a possible block of an array."""

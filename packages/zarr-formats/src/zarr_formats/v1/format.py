@@ -93,7 +93,9 @@ class V1(Format):
         store.set(_key(path, ATTRIBUTES), encode(documents.get(ATTRIBUTES, {})))
         store.set(_key(path, META), encode(documents[META]))
 
-    def create(self, store: Store, path: str, metadata: NodeMetadata) -> bool:
+    def create(
+        self, store: Store, path: str, metadata: NodeMetadata, *, known_empty: bool = False
+    ) -> bool:
         """Write both documents if ``meta`` does not exist, under its lock."""
         documents = self._documents(metadata)
         key = _key(path, META)

@@ -133,15 +133,13 @@ class V2(Format):
         """Write all documents, ``.zarray`` or ``.zgroup`` last; remove other documents of the node."""
         _write(store, self.chunk_prefix(path), metadata)
 
-    def write_new(self, store: Store, path: str, metadata: NodeMetadata) -> None:
-        """Write all documents, ``.zarray`` or ``.zgroup`` last, without reading."""
-        _write(store, self.chunk_prefix(path), metadata, {})
-
     def check_path(self, path: str) -> None:
         """Keys must be ASCII, and names not those of metadata documents."""
         check_names(path)
 
-    def create(self, store: Store, path: str, metadata: NodeMetadata) -> bool:
+    def create(
+        self, store: Store, path: str, metadata: NodeMetadata, *, known_empty: bool = False
+    ) -> bool:
         """Write all documents, ``.zarray`` or ``.zgroup`` last, if neither of them exists."""
         prefix = self.chunk_prefix(path)
         documents = _documents(metadata, Location(store, path))
@@ -364,7 +362,7 @@ def _write_others(
     texts : mapping, optional
         Documents that were encoded.
     """
-    for name in (ATTRIBUTES, CONSOLIDATED):
+    for name in (ATTRIBUTES,) if ARRAY in after else (ATTRIBUTES, CONSOLIDATED):
         if before is not None and strictjson.identical(before.get(name), after.get(name)):
             continue
         if name in after:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core import override_extensions
 from zarr_core.extension import ValidationProblem
-from zarr_core.tools import ProgressReporter, Rollback
+from zarr_core.tools import ProgressReporter, Rollback, erase_node
 
 from zarr_transfer.chunk_keys import array_keys, key_pairs, keys_unchanged
 from zarr_transfer.conversion.plan_conversion import format_for, locate, nodes, plan_nodes
@@ -231,7 +231,7 @@ def _remove(plan: CopyPlan) -> None:
     """Remove the source."""
     source, dest = plan.source, plan.dest
     if not plan.in_place:
-        source.format_.erase(source.store, source.path)
+        erase_node(source.format_, source.store, source.path)
         return
     if source.format_.name == dest.format_.name:
         return
