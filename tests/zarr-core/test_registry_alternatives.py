@@ -121,4 +121,4 @@ def test_its_class_stands_for_the_name(x):
 
 def test_hooks_have_no_alternatives(install):
     install("acme", {"hooks.fast": {"a": "acme"}})
-    assert "a" not in discovery.scan().providers.get("hooks", {})
+    assert "a" not in discovery.scan().get("hooks", {})

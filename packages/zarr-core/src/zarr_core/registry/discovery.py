@@ -6,16 +6,14 @@ The extensions of the core are found without a scan; a test compares their table
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+import re
+from typing import Any, TypeAlias
 
+from zarr_core import __version__
 from zarr_core.config import config
 from zarr_core.registry.entry_points import entry_points
 from zarr_core.registry.extension_points import EXTENSION_POINTS
 from zarr_core.registry.provider import Provider, canonical, known
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 DISTRIBUTION = "zarr-core"
 
@@ -49,62 +47,47 @@ ENTRY_POINTS: dict[str, dict[str, str]] = {
     "format": {"v3": "zarr_core.formats.v3:V3"},
 }
 
-# A family is a class for many names; its method `claims(name)` accepts them.
-FAMILIES: dict[str, dict[str, str]] = {"data_type": {"r*": "zarr_core.data_types.raw:RawBits"}}
+# A family is a class for many names: its name in listings, the pattern, and the class.
+FAMILIES = {"data_type": ("r*", r"r[1-9][0-9]*", "zarr_core.data_types.raw:RawBits")}
+
+_GROUPS = {extension_point.group: name for name, extension_point in EXTENSION_POINTS.items()}
+# The name of an entry point in this group is the version; its target is not used.
+_VERSION_GROUP = "zarr_core.interface_version"
+
+Scan: TypeAlias = dict[str, dict[str, tuple[Provider, ...]]]
+"""Providers by extension point and name, sorted by distribution, without those of the core."""
 
 
 def core_provider(extension_point: str, name: str) -> Provider | None:
     """The provider of an extension of the core, or None."""
     target = ENTRY_POINTS.get(extension_point, {}).get(name)
     if target is None and extension_point in FAMILIES:
-        for family in FAMILIES[extension_point].values():
-            if Provider(extension_point, "", family, DISTRIBUTION).load().claims(name):
-                target = family
-    return Provider(extension_point, name, target, DISTRIBUTION) if target else None
+        _, pattern, family = FAMILIES[extension_point]
+        target = family if re.fullmatch(pattern, name) else None
+    return of_core(extension_point, name, target) if target else None
 
 
-_GROUPS = {extension_point.group: name for name, extension_point in EXTENSION_POINTS.items()}
-# The name of an entry point in this group is the version; its target is not used.
-_VERSION_GROUP = "zarr_core.interface_version"
+def of_core(extension_point: str, name: str, target: str) -> Provider:
+    """The provider of a class of the core."""
+    return Provider(extension_point, name, target, DISTRIBUTION, __version__)
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
-    """The installed extensions and alternatives, except those of the core.
+def providers(
+    extension_point: str, name: str | None = None, *, disabled: bool = False
+) -> list[Provider]:
+    """The providers of a name or of all names, without families; imports nothing.
 
-    Providers are by extension point and name, sorted by distribution.  ``core_version`` is empty
-    if zarr-core is not installed.
+    First those of the core, then others by name and distribution.  Those that the settings
+    disable are included only with ``disabled``.
     """
-
-    providers: dict[str, dict[str, tuple[Provider, ...]]]
-    core_version: str
-
-
-def providers(extension_point: str, name: str) -> tuple[Provider, ...]:
-    """All providers of a name that are not disabled: of the core, and of others."""
-    core = core_provider(extension_point, name)
-    others = installed(extension_point).get(name, ())
-    return others if core is None else (core, *others)
-
-
-def all_providers(extension_point: str) -> list[Provider]:
-    """All providers of an extension point, without the core, by name and distribution."""
-    return [item for _, group in sorted(installed(extension_point).items()) for item in group]
-
-
-def installed(extension_point: str) -> Mapping[str, tuple[Provider, ...]]:
-    """The providers of an extension point by name, without the core and what is disabled."""
-    disabled = config.settings.disabled_plugins
-    if "*" in disabled:
-        return {}
-    found = scan().providers.get(extension_point, {})
-    if not disabled:
-        return found
-    used = {
-        name: tuple(item for item in group if not is_disabled(item.distribution))
-        for name, group in found.items()
-    }
-    return {name: group for name, group in used.items() if group}
+    names = [*ENTRY_POINTS.get(extension_point, ())] if name is None else [name]
+    core = [item for name in names if (item := core_provider(extension_point, name))]
+    if "*" in config.settings.disabled_plugins and not disabled:
+        return core
+    others = scan().get(extension_point, {})
+    names = sorted(others) if name is None else [name]
+    found = (item for name in names for item in others.get(name, ()))
+    return core + [item for item in found if disabled or not is_disabled(item.distribution)]
 
 
 def is_disabled(distribution: str) -> bool:
@@ -116,7 +99,7 @@ def is_disabled(distribution: str) -> bool:
 
 
 def scan() -> Scan:
-    """The installed extensions, cached until :func:`refresh`."""
+    """The installed extensions and alternatives, cached until :func:`refresh`."""
     found: Scan | None = known.get("scan")
     return known.keep("scan", _scan()) if found is None else found
 
@@ -128,32 +111,25 @@ def refresh() -> None:
 
 
 def _scan() -> Scan:
-    sets: dict[str, dict[str, set[Provider]]] = {}
-    core_version = ""
+    found: dict[str, dict[str, set[Provider]]] = {}
     points = entry_points("zarr_core.")
-    versions = {it.distribution: _number(it.name) for it in points if it.group == _VERSION_GROUP}
+    versions = {it.distribution: it.name for it in points if it.group == _VERSION_GROUP}
     for group, name, target, distribution, version in points:
-        if canonical(distribution) == DISTRIBUTION:
-            core_version = version
-            continue
         alternative = ""
         if group not in _GROUPS:  # "zarr_core.<extension_point>.<alternative>"
             group, _, alternative = group.rpartition(".")
-        extension_point = _GROUPS.get(group)
+        extension_point = _GROUPS.get(group, "")
         # All hooks are called, so they have no alternatives.
-        if extension_point is None or (alternative and extension_point == "hooks"):
+        is_unused = not extension_point or (alternative and extension_point == "hooks")
+        if is_unused or canonical(distribution) == DISTRIBUTION:
             continue
-        interface_version = versions.get(distribution, 1)
+        interface: Any = versions.get(distribution, "1")
+        interface = int(interface) if interface.isdecimal() else interface  # refused when it loads
         provider = Provider(
-            extension_point, name, target, distribution, version, "", alternative, interface_version
+            extension_point, name, target, distribution, version, "", alternative, interface
         )
-        sets.setdefault(extension_point, {}).setdefault(name, set()).add(provider)
-    providers = {
+        found.setdefault(extension_point, {}).setdefault(name, set()).add(provider)
+    return {
         extension_point: {name: tuple(sorted(group, key=str)) for name, group in names.items()}
-        for extension_point, names in sets.items()
+        for extension_point, names in found.items()
     }
-    return Scan(providers, core_version)
-
-
-def _number(text: str) -> Any:
-    return int(text) if text.isdecimal() else text

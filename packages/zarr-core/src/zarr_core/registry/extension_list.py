@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
 
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import ExtensionError, ExtensionLoadError
@@ -12,7 +12,7 @@ from zarr_core.registry.extension_points import EXTENSION_POINTS
 from zarr_core.registry.provider import Provider
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,61 +80,46 @@ def installed_extensions(
         Sorted by extension point, name and distribution, including overrides.  The name of a
         family is its pattern, such as ``r*``.
     """
-    return [
-        _line(provider, load)
-        for provider in _all_providers()
-        if extension_point in (None, provider.extension_point)
-        and (not names or provider.name in names)
-    ]
-
-
-def _all_providers() -> Iterator[Provider]:
-    scan = discovery.scan()
-    for extension_point in EXTENSION_POINTS:
-        overrides = scope.current_overrides.get()[1]
-        lines = [item for item in overrides if item.extension_point == extension_point]
-        for table in (discovery.ENTRY_POINTS, discovery.FAMILIES):
-            lines += [
-                Provider(extension_point, name, target, discovery.DISTRIBUTION, scan.core_version)
-                for name, target in table.get(extension_point, {}).items()
+    found: list[InstalledExtension] = []
+    for point in EXTENSION_POINTS:
+        if extension_point in (None, point):
+            overrides = scope.overrides.get().values()
+            family = discovery.FAMILIES.get(point)
+            providers = [
+                *(item for item in overrides if item.extension_point == point),
+                *([discovery.of_core(point, family[0], family[2])] if family else ()),
+                *discovery.providers(point, disabled=True),
+                *hooks.supplied(point),
             ]
-        for group in scan.providers.get(extension_point, {}).values():
-            lines += group
-        lines += hooks.supplied(extension_point)
-        yield from sorted(lines, key=lambda item: (item.name, item.choice, item.target))
+            providers.sort(key=lambda item: (item.name, item.choice, item.target))
+            found += [_line(it, load) for it in providers if not names or it.name in names]
+    return found
 
 
 def _line(provider: Provider, load: bool) -> InstalledExtension:
-    error = None
-    missing = False
-    wins = _wins(provider)
-    extension_point, name = provider.extension_point, provider.name
-    shadowed = bool(not wins and provider.adapter and discovery.providers(extension_point, name))
-    if load and not shadowed:
+    line: dict[str, Any] = {item.name: getattr(provider, item.name) for item in fields(provider)}
+    wins = line["wins"] = _wins(provider)
+    others = discovery.providers(provider.extension_point, provider.name)
+    if provider.adapter and others and not wins:
+        line["is_shadowed"] = True
+    elif load:
         try:
             provider.load()
-        except ExtensionLoadError as problem:
-            error = problem.reason
-            cause = problem.__cause__
-            missing = bool(provider.alternative) and isinstance(cause, ModuleNotFoundError)
-    return InstalledExtension(
-        **{item.name: getattr(provider, item.name) for item in fields(provider)},
-        loads=error is None if load and not shadowed else None,
-        error=error,
-        wins=wins,
-        is_missing_extra=missing,
-        is_shadowed=shadowed,
-    )
+        except ExtensionLoadError as error:
+            line["error"] = error.reason
+            is_import = isinstance(error.__cause__, ModuleNotFoundError)
+            line["is_missing_extra"] = bool(provider.alternative) and is_import
+        line["loads"] = "error" not in line
+    return InstalledExtension(**line)
 
 
 def _wins(provider: Provider) -> bool:
-    extension_point, name = provider.extension_point, provider.name
-    if extension_point == "hooks":
+    if provider.extension_point == "hooks":
         return not discovery.is_disabled(provider.distribution)
-    if name in discovery.FAMILIES.get(extension_point, {}):
-        return provider.distribution == discovery.DISTRIBUTION
+    if provider.name.endswith("*"):  # a family
+        return True
     try:
-        winner = resolve.lookup(extension_point, ExtensionDefinition(name))
+        definition = ExtensionDefinition(provider.name)
+        return provider == resolve.lookup(provider.extension_point, definition)
     except ExtensionError:
         return False
-    return winner is not None and replace(winner, version=provider.version) == provider
