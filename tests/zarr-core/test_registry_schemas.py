@@ -72,7 +72,7 @@ def test_a_class_of_an_interactive_session_has_none(monkeypatch):
         ("false", 'for no members: {"maxProperties": 0}'),
         ('{"type": "strange"}', "not a JSON Schema"),
         ('{"properties": {"a": {"$ref": "https://example.org/s.json"}}}', "https://example.org/s"),
-        ('{"allOf": [{"$ref": "other.json"}]}', "'other.json'"),
+        ('{"allOf": [{"$ref": "other.json"}]}', "other.json"),
         ('{"$dynamicRef": "http://example.org/"}', "http://example.org/"),
         ('{"$ref": "#/$defs/nothing"}', "cannot be applied"),
         ('{"not": {"pattern": "("}}', "cannot be"),
@@ -81,7 +81,7 @@ def test_a_class_of_an_interactive_session_has_none(monkeypatch):
 def test_a_broken_one_is_an_error_that_names_the_file(install, text, reason):
     install("acme-dist", {}, {"acme/__init__.py": "", FILE: text})
     with pytest.raises(ExtensionLoadError) as caught:
-        problems({"level": "x"})
+        problems({"level": "x", "a": 1})
     assert reason in str(caught.value)
     assert FILE in caught.value.reason
     assert caught.value.distribution == "acme-dist 2.0"

@@ -202,7 +202,7 @@ def _add(manager: PluginManager, source: Provider, plugin: object) -> None:
         manager.unregister(name=name)
         raise source.failure(str(error), "failed to load") from error
     for it in own:
-        it.function = _with_source(source, it.function)  # type: ignore[misc]
+        it.function = _with_source(source, it.function)  # type: ignore[misc]  # final for plugins
 
 
 def _with_source(source: Provider, function: Callable[..., Any]) -> Callable[..., Any]:
