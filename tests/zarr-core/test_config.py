@@ -60,12 +60,6 @@ def test_a_change_that_affects_extensions_is_a_new_version(config, changes):
     assert config.version not in (before, within)
 
 
-def test_there_are_limits_to_the_number_of_versions(config):
-    for number in range(500):
-        config.set(encoded_slack_nbytes=1000 + number)
-    assert config._version_of.cache_info().currsize <= 64
-
-
 @pytest.mark.parametrize("changes", [{"threads": 1}, {"missing_chunks": "error"}, {}])
 def test_other_changes_keep_what_is_cached(config, changes):
     before = config.version

@@ -57,13 +57,6 @@ def test_without_one_the_configuration_is_left_to_the_code(install):
     assert problems({}, Provider("codec", "https://x/acme.x", "acme:Codec", "acme-dist")) == []
 
 
-def test_a_class_of_an_interactive_session_has_none(monkeypatch):
-    import __main__
-
-    monkeypatch.setattr(__main__, "__spec__", None)
-    assert problems({}, Provider("codec", "acme.x", "__main__:Codec", "this process")) == []
-
-
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

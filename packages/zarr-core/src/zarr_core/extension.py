@@ -4,7 +4,7 @@ All errors are in :mod:`zarr_core.errors`, functions of the core in :mod:`zarr_c
 are imported on first use; ``extension.pyi`` has their types.
 """
 
-from zarr_core.lazy import lazy_names
+from zarr_core import _lazy_names
 
 _NAMES = {
     "zarr_core.definition": "JSON ExtensionDefinition",
@@ -41,4 +41,4 @@ _NAMES = {
     "zarr_core.registry.hookspecs": "hookimpl",
     "zarr_core.registry.provider": "Provider",
 }
-__getattr__, __all__ = lazy_names(__name__, _NAMES)
+__getattr__, __dir__, __all__ = _lazy_names(__name__, _NAMES)

@@ -3,7 +3,7 @@
 Names are imported on first use; ``tools.pyi`` has their types.
 """
 
-from zarr_core.lazy import lazy_names
+from zarr_core import _lazy_names
 
 _NAMES = {
     "zarr_core": "strictjson system_calls",
@@ -76,4 +76,4 @@ _NAMES = {
         "parallel_for thread_count waiting"
     ),
 }
-__getattr__, __all__ = lazy_names(__name__, _NAMES)
+__getattr__, __dir__, __all__ = _lazy_names(__name__, _NAMES)

@@ -47,9 +47,6 @@ ENTRY_POINTS: dict[str, dict[str, str]] = {
     "format": {"v3": "zarr_core.formats.v3:V3"},
 }
 
-# A family is a class for many names: its name in listings, the pattern, and the class.
-FAMILIES = {"data_type": ("r*", r"r[1-9][0-9]*", "zarr_core.data_types.raw:RawBits")}
-
 _GROUPS = {extension_point.group: name for name, extension_point in EXTENSION_POINTS.items()}
 # The name of an entry point in this group is the version; its target is not used.
 _VERSION_GROUP = "zarr_core.interface_version"
@@ -58,18 +55,28 @@ Scan: TypeAlias = dict[str, dict[str, tuple[Provider, ...]]]
 """Providers by extension point and name, sorted by distribution, without those of the core."""
 
 
+def _of_core(extension_point: str, name: str, target: str) -> Provider:
+    return Provider(extension_point, name, target, DISTRIBUTION, __version__)
+
+
+FAMILIES = {"data_type": _of_core("data_type", "r*", "zarr_core.data_types.raw:RawBits")}
+"""Classes for many names; the provider has a pattern as its name."""
+
+CORE = {
+    point: {name: _of_core(point, name, target) for name, target in targets.items()}
+    for point, targets in ENTRY_POINTS.items()
+}
+"""The providers of the core by extension point and name, without families."""
+
+_RAW_BITS = re.compile(r"r[1-9][0-9]*", re.ASCII).fullmatch
+
+
 def core_provider(extension_point: str, name: str) -> Provider | None:
     """The provider of an extension of the core, or None."""
-    target = ENTRY_POINTS.get(extension_point, {}).get(name)
-    if target is None and extension_point in FAMILIES:
-        _, pattern, family = FAMILIES[extension_point]
-        target = family if re.fullmatch(pattern, name) else None
-    return of_core(extension_point, name, target) if target else None
-
-
-def of_core(extension_point: str, name: str, target: str) -> Provider:
-    """The provider of a class of the core."""
-    return Provider(extension_point, name, target, DISTRIBUTION, __version__)
+    found = CORE.get(extension_point, {}).get(name)
+    if found is None and extension_point == "data_type" and _RAW_BITS(name):
+        return _of_core(extension_point, name, FAMILIES[extension_point].target)
+    return found
 
 
 def providers(
@@ -80,14 +87,15 @@ def providers(
     First those of the core, then others by name and distribution.  Those that the settings
     disable are included only with ``disabled``.
     """
-    names = [*ENTRY_POINTS.get(extension_point, ())] if name is None else [name]
-    core = [item for name in names if (item := core_provider(extension_point, name))]
-    if "*" in config.settings.disabled_plugins and not disabled:
-        return core
-    others = scan().get(extension_point, {})
-    names = sorted(others) if name is None else [name]
-    found = (item for name in names for item in others.get(name, ()))
-    return core + [item for item in found if disabled or not is_disabled(item.distribution)]
+    off = () if disabled else config.settings.disabled_plugins
+    others = {} if "*" in off else scan().get(extension_point, {})
+    if name is None:
+        core = [*CORE.get(extension_point, {}).values()]
+        found = [item for _, group in sorted(others.items()) for item in group]
+    else:
+        core = [item] if (item := core_provider(extension_point, name)) else []
+        found = [*others.get(name, ())]
+    return core + [item for item in found if not (off and is_disabled(item.distribution))]
 
 
 def is_disabled(distribution: str) -> bool:

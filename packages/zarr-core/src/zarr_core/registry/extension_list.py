@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import ExtensionError, ExtensionLoadError
-from zarr_core.registry import discovery, hooks, resolve, scope
+from zarr_core.registry import discovery, hints, hooks, resolve, scope
 from zarr_core.registry.extension_points import EXTENSION_POINTS
 from zarr_core.registry.provider import Provider
 
@@ -28,31 +28,15 @@ class InstalledExtension(Provider):
     wins : bool
         Whether it is used for its name; for hooks, whether they are called.  False for all
         providers that are in conflict.
-    is_missing_extra : bool
-        Whether it is an alternative of an extra that is not installed.
-    is_shadowed : bool
-        Whether it is an extension for another library, and one for this library has its name.
+    note : str
+        ``"broken: ..."``, ``"not installed: ..."`` for an alternative of an extra that is not
+        installed, ``"not used"``, ``"alternative"`` or empty.
     """
 
     loads: bool | None = None
     error: str | None = None
     wins: bool = False
-    is_missing_extra: bool = False
-    is_shadowed: bool = False
-
-    @property
-    def note(self) -> str:
-        """``"broken: ..."``, ``"not installed: ..."``, ``"not used"``, ``"alternative"`` or empty."""
-        if self.is_missing_extra:
-            return f"not installed: pip install '{self.choice}'"
-        if self.error is not None:
-            return f"broken: {self.error}"
-        if self.wins:
-            return ""
-        if self.is_shadowed:
-            setting = f"'{self.extension_point}.{self.name}': '{self.choice}'"
-            return f"not used; to select it: config.set(providers={{{setting}}})"
-        return "alternative" if self.alternative else "not used"
+    note: str = ""
 
     def __str__(self) -> str:
         line = f"{self.extension_point} {self.name}  {self.choice} {self.version} ({self.target})"
@@ -84,10 +68,9 @@ def installed_extensions(
     for point in EXTENSION_POINTS:
         if extension_point in (None, point):
             overrides = scope.overrides.get().values()
-            family = discovery.FAMILIES.get(point)
             providers = [
                 *(item for item in overrides if item.extension_point == point),
-                *([discovery.of_core(point, family[0], family[2])] if family else ()),
+                *(item for item in discovery.FAMILIES.values() if item.extension_point == point),
                 *discovery.providers(point, disabled=True),
                 *hooks.supplied(point),
             ]
@@ -97,20 +80,21 @@ def installed_extensions(
 
 
 def _line(provider: Provider, load: bool) -> InstalledExtension:
-    line: dict[str, Any] = {item.name: getattr(provider, item.name) for item in fields(provider)}
-    wins = line["wins"] = _wins(provider)
+    wins, loads, error = _wins(provider), None, None
+    note = "" if wins else "alternative" if provider.alternative else "not used"
     others = discovery.providers(provider.extension_point, provider.name)
     if provider.adapter and others and not wins:
-        line["is_shadowed"] = True
+        note = f"not used; to select it: {hints.setting_of(provider)}"
     elif load:
         try:
             provider.load()
-        except ExtensionLoadError as error:
-            line["error"] = error.reason
-            is_import = isinstance(error.__cause__, ModuleNotFoundError)
-            line["is_missing_extra"] = bool(provider.alternative) and is_import
-        line["loads"] = "error" not in line
-    return InstalledExtension(**line)
+            loads = True
+        except ExtensionLoadError as problem:
+            loads, error, note = False, problem.reason, f"broken: {problem.reason}"
+            if provider.alternative and isinstance(problem.__cause__, ModuleNotFoundError):
+                note = f"not installed: pip install '{provider.choice}'"
+    own = {item.name: getattr(provider, item.name) for item in fields(provider)}
+    return InstalledExtension(**own, loads=loads, error=error, wins=wins, note=note)
 
 
 def _wins(provider: Provider) -> bool:

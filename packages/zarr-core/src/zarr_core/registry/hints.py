@@ -63,7 +63,7 @@ def install_hint(extension_point: str, name: str) -> str:
     if origins := [item.origin for item in disabled if not item.alternative]:
         return f"It is in {', '.join(origins)}, which the setting disabled_plugins disables."
     if usable := [item for item in offered if item not in disabled]:  # alternatives
-        return f"An alternative is installed; to select it: {_setting(usable[0])}"
+        return f"An alternative is installed; to select it: {setting_of(usable[0])}"
     if full := _full_names(extension_point, name):
         return f"Use the full name {' or '.join(map(repr, full))}."
     other = _for_other_library(extension_point, name)
@@ -95,7 +95,7 @@ def _offered(extension_point: str, name: str) -> list[Provider]:
     return [item for item in offered if item.name == name]
 
 
-def _setting(provider: Provider) -> str:
+def setting_of(provider: Provider) -> str:
     """The setting that selects a provider."""
     choice = f"'{provider.extension_point}.{provider.name}': '{provider.choice}'"
     return f"zarr_core.config.set(providers={{{choice}}})"
@@ -126,7 +126,7 @@ def _for_other_library(extension_point: str, name: str) -> str:
 def other_providers(extension_point: str, name: str, used: str) -> str:
     """How to select other installed distributions that provide an extension; empty without any."""
     others = dict.fromkeys(
-        f"{item.choice} also provides it; to select it: {_setting(item)}"
+        f"{item.choice} also provides it; to select it: {setting_of(item)}"
         for item in _offered(extension_point, name)
         if not item.alternative and item.distribution != used
         if not is_disabled(item.distribution)

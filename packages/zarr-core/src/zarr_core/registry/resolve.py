@@ -63,13 +63,16 @@ def lookup(
     name = definition.name
     if provider := scope.overrides.get().get((extension_point, name)):  # 1. overrides
         return provider
+    choice = config.settings.providers.get(f"{extension_point}.{name}", "")  # 2. the settings
+    core = discovery.CORE.get(extension_point, {}).get(name)  # 3. the core
+    if core and not choice:
+        return core
     kept: Provider | None = known.get(key := (extension_point, name, config.version))
     if kept:
         return kept
-    choice = config.settings.providers.get(f"{extension_point}.{name}", "")  # 2. the settings
-    core = discovery.core_provider(extension_point, name)  # 3. the core
+    family = None if choice else discovery.core_provider(extension_point, name)
     # 4. installed distributions
-    usable = [core] if core and not choice else discovery.providers(extension_point, name)
+    usable = [family] if family else discovery.providers(extension_point, name)
     if not (used := _selected(usable, choice)):  # 5. hooks
         usable += [
             item
