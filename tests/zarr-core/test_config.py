@@ -60,12 +60,6 @@ def test_a_change_that_affects_extensions_is_a_new_version(config, changes):
     assert config.version not in (before, within)
 
 
-def test_there_are_limits_to_the_number_of_versions(config):
-    for number in range(500):
-        config.set(encoded_slack_nbytes=1000 + number)
-    assert len(config._versions) <= config_module._MAX_VERSIONS
-
-
 @pytest.mark.parametrize("changes", [{"threads": 1}, {"missing_chunks": "error"}, {}])
 def test_other_changes_keep_what_is_cached(config, changes):
     before = config.version
@@ -164,10 +158,13 @@ def test_the_memory_for_remote_chunks_is_the_limit_of_their_reads():
     assert remote_memory.limit == 3 << 23
 
 
-@pytest.mark.parametrize("name", ["max_metadata_nbytes", "remote_memory_nbytes"])
-def test_a_limit_in_the_environment(config, monkeypatch, name):
-    monkeypatch.setenv(f"ZARR_CORE_{name.upper()}", "1000")
-    assert getattr(config.settings, name) == 1000
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("max_metadata_nbytes", 1000), ("remote_memory_nbytes", 1000), ("missing_chunks", "error")],
+)
+def test_a_setting_in_the_environment(config, monkeypatch, name, value):
+    monkeypatch.setenv(f"ZARR_CORE_{name.upper()}", str(value))
+    assert getattr(config.settings, name) == value
 
 
 def in_thread(function):
@@ -183,9 +180,10 @@ def test_a_block_restores_only_what_it_changed(config):
     assert config.settings == Settings(missing_chunks="error", threads=2)
 
 
-def test_a_block_keeps_what_another_thread_has_set_since(config):
+@pytest.mark.parametrize("run", [in_thread, lambda function: function()])
+def test_a_block_keeps_what_was_set_since(config, run):
     with config.set(native="off", fallback="use"):
-        in_thread(lambda: config.set(native="require"))
+        run(lambda: config.set(native="require"))
     assert config.settings == Settings(native="require")
 
 

@@ -1,7 +1,6 @@
 """Representations of nodes: one line, and a display extension or text without one."""
 
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -150,9 +149,8 @@ def test_an_interrupt_is_not_a_failure_of_the_display(root):
 @pytest.fixture
 def installed(monkeypatch):
     def install(*providers):
-        scanned = discovery.scan()
-        known = {**scanned.providers, "display": {"default": providers}}
-        monkeypatch.setattr(discovery, "scan", lambda: replace(scanned, providers=known))
+        scanned = {**discovery.scan(), "display": {"default": providers}}
+        monkeypatch.setattr(discovery, "scan", lambda: scanned)
         zarr.config.invalidate_caches()
 
     yield install

@@ -1,13 +1,14 @@
 import sys
 
 import pytest
+import zarr_core
 from zarr_core.registry import discovery
 from zarr_core.registry.provider import canonical
 from zarr_core.registry.resolve import find_class
 
 
 def scanned(kind, name):
-    return discovery.scan().providers.get(kind, {}).get(name, ())
+    return discovery.scan().get(kind, {}).get(name, ())
 
 
 def test_names_are_known_without_importing_anything(install):
@@ -27,9 +28,9 @@ def test_the_environment_is_looked_at_once(install):
     assert discovery.scan() is not first
 
 
-def test_core_itself_is_not_among_them_but_its_version_is():
+def test_core_itself_is_not_among_them_but_has_a_version():
     assert scanned("codec", "bytes") == ()
-    assert discovery.scan().core_version
+    assert discovery.core_provider("codec", "bytes").version == zarr_core.__version__
 
 
 def test_groups_of_others_are_left_alone(install):
@@ -39,7 +40,7 @@ def test_groups_of_others_are_left_alone(install):
     )
     discovery.refresh()
     assert scanned("codec", "acme.x") == ()
-    assert "unheard_of" not in discovery.scan().providers
+    assert "unheard_of" not in discovery.scan()
 
 
 def test_a_line_that_is_there_twice_counts_once(install):

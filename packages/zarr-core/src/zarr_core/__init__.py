@@ -6,14 +6,59 @@ Names are imported on first use; ``__init__.pyi`` has their types.
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 # Not lazy: importing the module zarr_core.config would replace the object with that name.
 from zarr_core.config import config  # noqa: F401 - a public name
 
 __version__ = "0.1.0"
 
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+
+def _lazy_names(
+    module: str, names: Mapping[str, str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """``__getattr__``, ``__dir__`` and ``__all__`` of a module whose names are in others.
+
+    ``names`` has the names of each module; ``name:public`` for one that has another name here.
+    Names of ``zarr_core`` are modules.
+    """
+    homes = {
+        item.rpartition(":")[2]: (home, item.partition(":")[0])
+        for home, items in names.items()
+        for item in items.split()
+    }
+    # In the order of ruff: constants, classes, functions.
+    public = sorted(homes, key=lambda name: (not name.isupper(), not name[0].isupper(), name))
+
+    def get(name: str) -> Any:
+        from importlib import import_module
+
+        if name not in homes:
+            raise import_module("zarr_core.optional").MissingAttributeError(
+                f"module {module!r} has no attribute {name!r}", name=name, obj=sys.modules[module]
+            )
+        home, attribute = homes[name]
+        if home == __name__:
+            return import_module(f"{home}.{attribute}")
+        found = vars(import_module(home))
+        if attribute not in found:  # of another distribution
+            return found["optional_function"](attribute)
+        return vars(sys.modules[module]).setdefault(name, found[attribute])
+
+    def shown() -> list[str]:
+        dunder = (name for name in vars(sys.modules[module]) if name.startswith("__"))
+        return sorted({*public, *dunder})
+
+    return get, shown, public
+
+
 _NAMES = {
+    "zarr_core": "errors",
+    "zarr_core.config": "config",
     "zarr_core.hierarchy.array": "Array",
     "zarr_core.hierarchy.attributes": "Attributes",
     "zarr_core.hierarchy.consolidate": (
@@ -38,26 +83,4 @@ _NAMES = {
     "zarr_core.stores.local": "LocalStore",
     "zarr_core.stores.memory": "MemoryStore",
 }
-_MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}
-
-__all__ = sorted(["config", "errors", *_MODULE_OF], key=lambda name: (not name[0].isupper(), name))
-
-
-def __getattr__(name: str) -> Any:
-    from importlib import import_module
-
-    if name == "errors":
-        return import_module("zarr_core.errors")
-    if name not in _MODULE_OF:
-        raise import_module("zarr_core.optional").MissingAttributeError(
-            f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__]
-        )
-    module = import_module(_MODULE_OF[name])
-    if module.__name__ == "zarr_core.optional":  # of another distribution
-        return module.optional_function(name)
-    value = globals()[name] = getattr(module, name)
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})
+__getattr__, __dir__, __all__ = _lazy_names(__name__, _NAMES)

@@ -1,6 +1,6 @@
 """Names of :mod:`zarr_core` for type checkers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from zarr_core import errors as errors
@@ -47,6 +47,10 @@ from zarr_core.stores.local import LocalStore as LocalStore
 from zarr_core.stores.memory import MemoryStore as MemoryStore
 
 __version__: str
+
+def _lazy_names(
+    module: str, names: Mapping[str, str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]: ...
 
 # From other distributions, which this package does not import, not even for types.
 ChunkLayout: type[Any]

@@ -6,28 +6,22 @@ import os
 import sys
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
 from itertools import count
-from threading import RLock, get_ident
+from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Callable
+    from typing import TypeAlias
 
+    _Rule: TypeAlias = tuple[str, Callable[[Any], bool], Callable[[str], Any]]
 
 # Extension points for which ``providers`` selects a distribution.
 _EXTENSION_POINTS = (
-    "codec",
-    "data_type",
-    "chunk_grid",
-    "chunk_key_encoding",
-    "chunk_memory_layout",
-    "storage_transformer",
-    "extension",
-    "format",
-    "store",
-    "display",
-    "native",
-)
+    "codec", "data_type", "chunk_grid", "chunk_key_encoding", "chunk_memory_layout",
+    "storage_transformer", "extension", "format", "store", "display", "native",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -47,11 +41,12 @@ class Settings:
         Environment: ``ZARR_CORE_PROVIDERS="codec.gzip=zarr-codecs,..."``.
     fallback : {"error", "warn", "use"}
         For unknown data types with a fallback: raise an error, or use the fallback (read-only)
-        with or without a warning.
+        with or without a warning.  Environment: ``ZARR_CORE_FALLBACK``.
     write_empty_chunks : bool
         Whether chunks that contain only the fill value are stored.
     missing_chunks : {"fill", "error"}
         Whether a missing chunk reads as the fill value or raises an error.
+        Environment: ``ZARR_CORE_MISSING_CHUNKS``.
     default_compressors
         The ``compressors`` of new arrays for which none are given, in the forms that
         :func:`zarr_core.create_array` accepts; None for no compression.  ``"auto"``: the default of
@@ -102,9 +97,11 @@ class Settings:
     remote_memory_nbytes: int = 3 << 23
 
 
-_MAX_VERSIONS = 64
-_counter = count()
-_guard = RLock()
+_lock = RLock()
+if hasattr(os, "register_at_fork"):  # not held by another thread during a fork
+    os.register_at_fork(
+        before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release
+    )
 
 
 class Config:
@@ -125,9 +122,10 @@ class Config:
     """Differs if a name can resolve to another class; part of the keys of caches."""
 
     def __init__(self) -> None:
-        self._active: list[_Change] = []
-        self._last: dict[str, _Change] = {}  # the change that set a field, until it is undone
-        self._versions: dict[Hashable, int] = {}
+        self._blocks: list[_Change] = []
+        numbers = count()
+        # On a return to former settings, what was cached for them is valid again.
+        self._version_of = lru_cache(64)(lambda *_: next(numbers))
 
     def __repr__(self) -> str:
         return f"<Config {self.settings}>"
@@ -136,7 +134,7 @@ class Config:
         if name not in ("settings", "version"):
             message = "use config.settings, such as config.settings.threads, or config.set"
             raise AttributeError(f"config has no attribute {name!r}; {message}", name=name)
-        with _guard:  # another thread may have read the environment, and changed a setting
+        with _lock:  # another thread may have read the environment, and changed a setting
             if name not in vars(self):
                 self._apply(_from_environment())
         return vars(self)[name]
@@ -145,7 +143,7 @@ class Config:
         """Change settings immediately; as a context manager, until the end of the block.
 
         All threads of the process have the same settings.  The end of a block restores the settings
-        that were changed at its beginning, except those that another thread has changed since.
+        that it changed, except those that were changed since.
 
         Parameters
         ----------
@@ -165,84 +163,94 @@ class Config:
             raise TypeError(
                 f"unknown setting: {', '.join(unknown)}; must be one of {', '.join(sorted(known))}"
             )
-        with _guard:
+        with _lock:
             before = self.settings
             self._apply(_checked(replace(before, **changes)))
-            change = _Change(self, {name: getattr(before, name) for name in changes})
-            self._last.update(dict.fromkeys(changes, change))
-        return change
+            return _Change(self, before, changes)
 
     def _apply(self, settings: Settings) -> None:
-        """Make settings current; if they were so before, with the same version and its caches."""
-        content = (  # on which cached extensions and codec chains depend
+        self.settings = settings
+        self.version = self._version_of(  # on which cached extensions and codec chains depend
             frozenset(settings.providers.items()),
             settings.disabled_plugins,
             settings.fallback,
             settings.encoded_slack_nbytes,
         )
-        if content not in self._versions:
-            if len(self._versions) == _MAX_VERSIONS:
-                self._versions.clear()
-            self._versions[content] = next(_counter)
-        self.settings = settings
-        self.version = self._versions[content]
 
-    def _undo(self, change: _Change) -> None:
-        with _guard:
-            self._active.remove(change)
+    def _begin(self, block: _Change) -> None:
+        with _lock:
+            self._blocks.append(block)
+
+    def _end(self, block: _Change) -> None:
+        with _lock:
+            later = self._blocks[self._blocks.index(block) + 1 :]
+            self._blocks.remove(block)
             restored = {}
-            for name, value in change.before.items():
-                last = self._last.get(name)
-                later = [
-                    it for it in self._active if it.number > change.number and name in it.before
-                ]
-                if later:  # it ends after this one, and restores what was before both
-                    min(later, key=lambda it: it.number).before[name] = value
-                elif last is None or last.thread == change.thread:
+            for name, value in block.before.items():
+                if following := [other for other in later if name in other.before]:
+                    following[0].before[name] = value  # it restores what was before both
+                elif getattr(self.settings, name) is block.after[name]:
                     restored[name] = value
-                    self._last.pop(name, None)
             self._apply(replace(self.settings, **restored))
 
     def invalidate_caches(self) -> None:
         """Change :attr:`version`, also of settings to which the program returns."""
-        with _guard:
-            self._versions.clear()
+        with _lock:
+            self._version_of.cache_clear()
             self._apply(self.settings)
 
 
 class _Change:
     """A change that can be undone."""
 
-    def __init__(self, config: Config, before: dict[str, Any]) -> None:
+    def __init__(self, config: Config, before: Settings, names: Collection[str]) -> None:
         self._config = config
-        self.before = before
-        self.number = next(_counter)
-        self.thread = get_ident()
+        self.before = {name: getattr(before, name) for name in names}
+        self.after = {name: getattr(config.settings, name) for name in names}
 
     def __enter__(self) -> None:
-        with _guard:
-            self._config._active.append(self)  # noqa: SLF001 - part of Config.set
+        self._config._begin(self)  # noqa: SLF001 - part of Config.set
 
     def __exit__(self, *_: object) -> None:
-        self._config._undo(self)  # noqa: SLF001 - part of Config.set
+        self._config._end(self)  # noqa: SLF001 - part of Config.set
 
 
-def _at_least(least: int, *others: object) -> tuple[str, Callable[[Any], bool]]:
+def _integer(text: str) -> int | str:
+    return int(text) if text.isdecimal() else text  # a string is refused by the setting
+
+
+def _at_least(least: int, *others: object) -> _Rule:
     def is_valid(value: Any) -> bool:
         is_integer = isinstance(value, int) and not isinstance(value, bool)
         return value >= least if is_integer else value in others
 
     words = [*map(repr, others), f"an integer of at least {least}"]
-    return " or ".join(words), is_valid
+    return " or ".join(words), is_valid, _integer
 
 
-def _one_of(*values: str) -> tuple[str, Callable[[Any], bool]]:
+def _one_of(*values: str) -> _Rule:
     *words, last = (f'"{value}"' for value in values)
-    return f"{', '.join(words)} or {last}", lambda value: value in values
+    return f"{', '.join(words)} or {last}", lambda value: value in values, str
 
 
-# What each setting must be, and the test.
-_RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
+def _are_providers(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(
+        isinstance(name, str)
+        and name.partition(".")[0] in _EXTENSION_POINTS
+        and bool(name.partition(".")[2])
+        and isinstance(choice, str)
+        and bool(choice)
+        for name, choice in value.items()
+    )
+
+
+def _providers(text: str) -> dict[str, str]:
+    pairs = (item.partition("=") for item in text.split(",") if item.strip())
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+# What each setting must be, the test, and the value of a text in the environment.
+_RULES: dict[str, _Rule] = {
     "threads": _at_least(0, None),
     "max_metadata_nbytes": _at_least(1, None),
     "encoded_slack_nbytes": _at_least(1, None),
@@ -253,69 +261,35 @@ _RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "native": _one_of("auto", "off", "require"),
     "chunk_cache": (
         "a zarr_stores.cache.CachePool, such as CachePool(2**30)",
-        lambda value: not isinstance(value, int),
+        lambda value: not isinstance(value, int | str),
+        str,
     ),
     "disabled_plugins": (
         "a collection of names of distributions, such as {'zarr-codecs'}",
         lambda value: isinstance(value, Collection) and not isinstance(value, str),
+        lambda text: frozenset(name.strip() for name in text.split(",")),
     ),
     "providers": (
-        "a mapping of names to distributions, such as {'codec.gzip': 'zarr-codecs'}",
-        lambda value: (
-            isinstance(value, Mapping)
-            and all(isinstance(text, str) for item in value.items() for text in item)
-        ),
+        "a mapping of extension points and names to distributions, such as {'codec.gzip': "
+        "'zarr-codecs'}; in the environment, ZARR_CORE_PROVIDERS=\"codec.gzip=zarr-codecs\"; the "
+        f"extension points are {', '.join(_EXTENSION_POINTS)}",
+        _are_providers,
+        _providers,
     ),
 }
 
 
 def _checked(settings: Settings) -> Settings:
-    for name, (required, is_valid) in _RULES.items():
+    for name, (required, is_valid, _) in _RULES.items():
         if not is_valid(value := getattr(settings, name)):
             raise ValueError(f"{name} must be {required}, not {value!r}")
-    for name, choice in settings.providers.items():
-        extension_point, _, extension = name.partition(".")
-        if not choice:
-            raise ValueError(
-                f"providers must name a distribution for {name!r}, such as 'zarr-codecs'; "
-                'in the environment, ZARR_CORE_PROVIDERS="codec.gzip=zarr-codecs"'
-            )
-        if extension_point not in _EXTENSION_POINTS or not extension:
-            raise ValueError(
-                f"a key of providers must be an extension point and a name, such as 'codec.gzip', not "
-                f"{name!r}; the extension points are {', '.join(_EXTENSION_POINTS)}"
-            )
     return replace(settings, disabled_plugins=frozenset(settings.disabled_plugins))
-
-
-def _integer(text: str) -> int | str:
-    return int(text) if text.isdecimal() else text  # a string is refused by the setting
-
-
-def _providers(text: str) -> dict[str, str]:
-    pairs = (item.partition("=") for item in text.split(",") if item.strip())
-    return {name.strip(): value.strip() for name, _, value in pairs}
-
-
-def _names(text: str) -> frozenset[str]:
-    return frozenset(name.strip() for name in text.split(","))
-
-
-_VARIABLES: dict[str, tuple[str, Callable[[str], Any]]] = {
-    "ZARR_CORE_THREADS": ("threads", _integer),
-    "ZARR_CORE_PROVIDERS": ("providers", _providers),
-    "ZARR_CORE_RESERVED_NAMES": ("reserved_names", str),
-    "ZARR_CORE_NATIVE": ("native", str),
-    "ZARR_CORE_DISABLE_PLUGINS": ("disabled_plugins", _names),
-    "ZARR_CORE_MAX_METADATA_NBYTES": ("max_metadata_nbytes", _integer),
-    "ZARR_CORE_ENCODED_SLACK_NBYTES": ("encoded_slack_nbytes", _integer),
-    "ZARR_CORE_REMOTE_MEMORY_NBYTES": ("remote_memory_nbytes", _integer),
-}
 
 
 def _from_environment() -> Settings:
     settings = Settings()
-    for variable, (name, parse) in _VARIABLES.items():
+    for name, (_, _, parse) in _RULES.items():
+        variable = f"ZARR_CORE_{name.upper()}".replace("DISABLED", "DISABLE")
         if text := os.environ.get(variable):
             try:
                 settings = _checked(replace(settings, **{name: parse(text)}))
@@ -326,16 +300,6 @@ def _from_environment() -> Settings:
 
 config = Config()
 """The settings of this process."""
-
-
-def _after_fork() -> None:
-    # A lock that another thread held during the fork would never be released.
-    global _guard
-    _guard = RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
 
 
 def max_encoded_nbytes(nbytes: int | None, count: int = 0) -> int:

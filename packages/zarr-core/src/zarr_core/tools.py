@@ -3,19 +3,10 @@
 Names are imported on first use; ``tools.pyi`` has their types.
 """
 
-from __future__ import annotations
+from zarr_core import _lazy_names
 
-import sys
-from importlib import import_module
-from typing import TYPE_CHECKING
-
-from zarr_core import strictjson  # noqa: F401 - public names of this module
-
-if TYPE_CHECKING:
-    from typing import Any
-
-# The names of each module; ``name:public`` for one that has another name here.
 _NAMES = {
+    "zarr_core": "strictjson",
     "zarr_core.cache": "Cache",
     "zarr_core.chunk_grids": "RegularAxis",
     "zarr_core.config": "max_encoded_nbytes",
@@ -85,23 +76,4 @@ _NAMES = {
         "longest_wait parallel_for thread_count waiting"
     ),
 }
-_HOMES = {
-    item.rpartition(":")[2]: (module, item.partition(":")[0])
-    for module, items in _NAMES.items()
-    for item in items.split()
-}
-
-# In the order of ruff: constants, classes, functions.
-__all__ = sorted(
-    {*_HOMES, "strictjson"} - {"LocalStore"},  # zarr_core has it
-    key=lambda name: (not name.isupper(), not name[0].isupper(), name),
-)
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        message = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(message, name=name, obj=sys.modules[__name__])
-    module, attribute = _HOMES[name]
-    value = globals()[name] = getattr(import_module(module), attribute)
-    return value
+__getattr__, __dir__, __all__ = _lazy_names(__name__, _NAMES)

@@ -55,7 +55,7 @@ def command(
                 param_hint="--extension-point",
             )
     if not names:
-        lines = [line for line in lines if not line.is_missing_extra]
+        lines = [line for line in lines if not line.note.startswith("not installed")]
     conflicts = _conflicts(lines)
     if as_json:
         print_json([_document(line) for line in lines])

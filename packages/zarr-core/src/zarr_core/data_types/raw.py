@@ -45,11 +45,6 @@ class RawBits(DataType):
         if not 1 <= self.size <= _LARGEST:
             raise ValueError(f"an element must have 1 to {_LARGEST} bytes, not {self.size}")
 
-    @staticmethod
-    def claims(name: str) -> bool:
-        """Whether a name is ``r`` and a number of bits."""
-        return _NAME(name) is not None
-
     @property
     def name(self) -> str:
         """Name of the data type, such as ``"r24"``."""

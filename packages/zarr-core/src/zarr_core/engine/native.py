@@ -71,7 +71,7 @@ def _decide(array: Any) -> NativePlan | None:
     ExtensionError
         If there is none and the setting ``native`` is ``"require"``.
     """
-    is_available = "native" in discovery.scan().providers or array.extensions
+    is_available = "native" in discovery.scan() or array.extensions
     if not is_available and config.settings.native != "require":  # as fast as possible
         return None
     try:

@@ -21,7 +21,7 @@ from zarr_core.location import Location
 from zarr_core.metadata.validation_problem import ValidationProblem
 from zarr_core.normalize.definitions import parse_definition
 from zarr_core.registry import hints, scope
-from zarr_core.registry.discovery import ENTRY_POINTS, all_providers
+from zarr_core.registry.discovery import ENTRY_POINTS, providers
 from zarr_core.registry.extension_names import names
 from zarr_core.registry.provider import is_fault
 from zarr_core.registry.resolve import find_provider, lookup, require_extension
@@ -161,7 +161,7 @@ def _from_numpy(name: str, dtype: np.dtype[Any]) -> DataType | None:
 
 
 def _hint(dtype: np.dtype[Any], broken: list[ExtensionError]) -> str:
-    if any(item.distribution == _DTYPES_DISTRIBUTION for item in all_providers("data_type")):
+    if any(item.distribution == _DTYPES_DISTRIBUTION for item in providers("data_type")):
         hint = "No installed distribution provides a data type for it; convert the elements"
         if dtype.kind in "fc":
             hint += f" with astype('{'float64' if dtype.kind == 'f' else 'complex128'}')"

@@ -6,16 +6,14 @@ The extensions of the core are found without a scan; a test compares their table
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+import re
+from typing import Any, TypeAlias
 
+from zarr_core import __version__
 from zarr_core.config import config
 from zarr_core.registry.entry_points import entry_points
 from zarr_core.registry.extension_points import EXTENSION_POINTS
 from zarr_core.registry.provider import Provider, canonical, known
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 DISTRIBUTION = "zarr-core"
 
@@ -49,62 +47,55 @@ ENTRY_POINTS: dict[str, dict[str, str]] = {
     "format": {"v3": "zarr_core.formats.v3:V3"},
 }
 
-# A family is a class for many names; its method `claims(name)` accepts them.
-FAMILIES: dict[str, dict[str, str]] = {"data_type": {"r*": "zarr_core.data_types.raw:RawBits"}}
-
-
-def core_provider(extension_point: str, name: str) -> Provider | None:
-    """The provider of an extension of the core, or None."""
-    target = ENTRY_POINTS.get(extension_point, {}).get(name)
-    if target is None and extension_point in FAMILIES:
-        for family in FAMILIES[extension_point].values():
-            if Provider(extension_point, "", family, DISTRIBUTION).load().claims(name):
-                target = family
-    return Provider(extension_point, name, target, DISTRIBUTION) if target else None
-
-
 _GROUPS = {extension_point.group: name for name, extension_point in EXTENSION_POINTS.items()}
 # The name of an entry point in this group is the version; its target is not used.
 _VERSION_GROUP = "zarr_core.interface_version"
 
+Scan: TypeAlias = dict[str, dict[str, tuple[Provider, ...]]]
+"""Providers by extension point and name, sorted by distribution, without those of the core."""
 
-@dataclass(frozen=True, slots=True)
-class Scan:
-    """The installed extensions and alternatives, except those of the core.
 
-    Providers are by extension point and name, sorted by distribution.  ``core_version`` is empty
-    if zarr-core is not installed.
+def _of_core(extension_point: str, name: str, target: str) -> Provider:
+    return Provider(extension_point, name, target, DISTRIBUTION, __version__)
+
+
+FAMILIES = {"data_type": _of_core("data_type", "r*", "zarr_core.data_types.raw:RawBits")}
+"""Classes for many names; the provider has a pattern as its name."""
+
+CORE = {
+    point: {name: _of_core(point, name, target) for name, target in targets.items()}
+    for point, targets in ENTRY_POINTS.items()
+}
+"""The providers of the core by extension point and name, without families."""
+
+_RAW_BITS = re.compile(r"r[1-9][0-9]*", re.ASCII).fullmatch
+
+
+def core_provider(extension_point: str, name: str) -> Provider | None:
+    """The provider of an extension of the core, or None."""
+    found = CORE.get(extension_point, {}).get(name)
+    if found is None and extension_point == "data_type" and _RAW_BITS(name):
+        return _of_core(extension_point, name, FAMILIES[extension_point].target)
+    return found
+
+
+def providers(
+    extension_point: str, name: str | None = None, *, disabled: bool = False
+) -> list[Provider]:
+    """The providers of a name or of all names, without families; imports nothing.
+
+    First those of the core, then others by name and distribution.  Those that the settings
+    disable are included only with ``disabled``.
     """
-
-    providers: dict[str, dict[str, tuple[Provider, ...]]]
-    core_version: str
-
-
-def providers(extension_point: str, name: str) -> tuple[Provider, ...]:
-    """All providers of a name that are not disabled: of the core, and of others."""
-    core = core_provider(extension_point, name)
-    others = installed(extension_point).get(name, ())
-    return others if core is None else (core, *others)
-
-
-def all_providers(extension_point: str) -> list[Provider]:
-    """All providers of an extension point, without the core, by name and distribution."""
-    return [item for _, group in sorted(installed(extension_point).items()) for item in group]
-
-
-def installed(extension_point: str) -> Mapping[str, tuple[Provider, ...]]:
-    """The providers of an extension point by name, without the core and what is disabled."""
-    disabled = config.settings.disabled_plugins
-    if "*" in disabled:
-        return {}
-    found = scan().providers.get(extension_point, {})
-    if not disabled:
-        return found
-    used = {
-        name: tuple(item for item in group if not is_disabled(item.distribution))
-        for name, group in found.items()
-    }
-    return {name: group for name, group in used.items() if group}
+    off = () if disabled else config.settings.disabled_plugins
+    others = {} if "*" in off else scan().get(extension_point, {})
+    if name is None:
+        core = [*CORE.get(extension_point, {}).values()]
+        found = [item for _, group in sorted(others.items()) for item in group]
+    else:
+        core = [item] if (item := core_provider(extension_point, name)) else []
+        found = [*others.get(name, ())]
+    return core + [item for item in found if not (off and is_disabled(item.distribution))]
 
 
 def is_disabled(distribution: str) -> bool:
@@ -116,7 +107,7 @@ def is_disabled(distribution: str) -> bool:
 
 
 def scan() -> Scan:
-    """The installed extensions, cached until :func:`refresh`."""
+    """The installed extensions and alternatives, cached until :func:`refresh`."""
     found: Scan | None = known.get("scan")
     return known.keep("scan", _scan()) if found is None else found
 
@@ -128,32 +119,25 @@ def refresh() -> None:
 
 
 def _scan() -> Scan:
-    sets: dict[str, dict[str, set[Provider]]] = {}
-    core_version = ""
+    found: dict[str, dict[str, set[Provider]]] = {}
     points = entry_points("zarr_core.")
-    versions = {it.distribution: _number(it.name) for it in points if it.group == _VERSION_GROUP}
+    versions = {it.distribution: it.name for it in points if it.group == _VERSION_GROUP}
     for group, name, target, distribution, version in points:
-        if canonical(distribution) == DISTRIBUTION:
-            core_version = version
-            continue
         alternative = ""
         if group not in _GROUPS:  # "zarr_core.<extension_point>.<alternative>"
             group, _, alternative = group.rpartition(".")
-        extension_point = _GROUPS.get(group)
+        extension_point = _GROUPS.get(group, "")
         # All hooks are called, so they have no alternatives.
-        if extension_point is None or (alternative and extension_point == "hooks"):
+        is_unused = not extension_point or (alternative and extension_point == "hooks")
+        if is_unused or canonical(distribution) == DISTRIBUTION:
             continue
-        interface_version = versions.get(distribution, 1)
+        interface: Any = versions.get(distribution, "1")
+        interface = int(interface) if interface.isdecimal() else interface  # refused when it loads
         provider = Provider(
-            extension_point, name, target, distribution, version, "", alternative, interface_version
+            extension_point, name, target, distribution, version, "", alternative, interface
         )
-        sets.setdefault(extension_point, {}).setdefault(name, set()).add(provider)
-    providers = {
+        found.setdefault(extension_point, {}).setdefault(name, set()).add(provider)
+    return {
         extension_point: {name: tuple(sorted(group, key=str)) for name, group in names.items()}
-        for extension_point, names in sets.items()
+        for extension_point, names in found.items()
     }
-    return Scan(providers, core_version)
-
-
-def _number(text: str) -> Any:
-    return int(text) if text.isdecimal() else text

@@ -10,8 +10,8 @@ import os
 import re
 import sys
 from contextlib import suppress
-from itertools import chain, takewhile
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from itertools import takewhile
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from zarr_core.registry.provider import canonical, known
 from zarr_core.user_warning import warn
@@ -37,12 +37,13 @@ def entry_points(group_prefix: str) -> tuple[EntryPoint, ...]:
     reports a damaged one, which is ignored and hides no other.
     """
     if (points := known.get(key := ("entry points", group_prefix))) is None:
-        points = known.keep(key, _read(group_prefix))
+        found = (point for point in _read(group_prefix) if point.group.startswith(group_prefix))
+        points = known.keep(key, tuple(found))
     return cast("tuple[EntryPoint, ...]", points)
 
 
-def _read(group_prefix: str) -> tuple[EntryPoint, ...]:
-    by_name: dict[str, list[EntryPoint]] = {}
+def _read(group_prefix: str) -> Iterator[EntryPoint]:
+    read: set[str] = set()
     for location, name, version, text in distributions(group_prefix):
         try:
             if not name:
@@ -51,23 +52,8 @@ def _read(group_prefix: str) -> tuple[EntryPoint, ...]:
         except ValueError as error:  # a damaged distribution must not hide others
             warn(f"the entry points in {location} cannot be read and are ignored: {error}")
             continue
-        by_name.setdefault(canonical(name), points)
-    return tuple(it for it in chain(*by_name.values()) if it.group.startswith(group_prefix))
-
-
-def distributions(text: str) -> Iterator[tuple[str, str, str, str]]:
-    """Yield metadata folder, name, version and ``entry_points.txt`` if it contains a text."""
-    usual = {"PathFinder", "MetadataPathFinder"}
-    finders = (it for it in sys.meta_path if hasattr(it, "find_distributions"))
-    if any(getattr(it, "__name__", type(it).__name__) not in usual for it in finders):
-        yield from _by_library({}, text)
-        return
-    hidden: set[str] = set()
-    for entry in dict.fromkeys(it for it in sys.path if isinstance(it, str)):  # as Python does
-        if entry.endswith(".egg") or os.path.isfile(entry):
-            yield from _by_library({"path": [entry]}, text)
-        else:
-            yield from _in_folder(entry or ".", text.encode(), hidden)
+        yield from points if canonical(name) not in read else ()
+        read.add(canonical(name))
 
 
 def lines(text: str) -> Iterator[tuple[str, str, str]]:
@@ -83,42 +69,49 @@ def lines(text: str) -> Iterator[tuple[str, str, str]]:
             yield group, name.strip(), target.strip()
 
 
-def _in_folder(folder: str, text: bytes, hidden: set[str]) -> Iterator[tuple[str, str, str, str]]:
-    """Yield the distributions in a folder, without hidden ones; add their names to ``hidden``."""
-    try:
-        children = sorted(os.listdir(folder))
-    except (OSError, ValueError):  # the folder does not exist
+def distributions(text: str) -> Iterator[tuple[str, str, str, str]]:
+    """Yield metadata folder, name, version and ``entry_points.txt`` if it contains a text."""
+    path = dict.fromkeys(it for it in sys.path if isinstance(it, str))  # as Python does
+    archives = (it for it in path if it.endswith(".egg") or os.path.isfile(it))
+    usual = {"PathFinder", "MetadataPathFinder"}
+    finders = (it for it in sys.meta_path if hasattr(it, "find_distributions"))
+    names = (getattr(it, "__name__", type(it).__name__) for it in finders)
+    if any(archives) or not usual.issuperset(names):
+        import importlib_metadata  # slow to import
+
+        for found in importlib_metadata.distributions():
+            content, who = "", ("", "")  # the caller warns of a distribution without a name
+            with suppress(Exception):  # not readable, or from other finders
+                content = found.read_text("entry_points.txt") or ""
+                who = found.name or "", found.version or ""
+            if text in content:
+                yield repr(found), *who, content
         return
-    names: set[str] = set()  # those without entry points hide others, too
-    for child in children:
-        if not child.lower().endswith((".dist-info", ".egg-info")):
-            continue
-        names.add(name := canonical(os.path.splitext(child)[0].partition("-")[0]))
-        location, content = os.path.join(folder, child), b""
-        with suppress(OSError), open(f"{location}/entry_points.txt", "rb", buffering=0) as file:
-            content = file.read()
-        if name not in hidden and text in content:
-            yield location, *_name_and_version(location), content.decode(errors="replace")
-    hidden |= names
+    hidden: set[str] = set()
+    for folder in path:
+        children: list[str] = []
+        with suppress(OSError, ValueError):  # the folder does not exist
+            children = sorted(os.listdir(folder or "."))
+        for child in children:
+            base, kind = os.path.splitext(child)
+            name = canonical(base.partition("-")[0])
+            if kind.lower() in (".dist-info", ".egg-info") and name not in hidden:
+                hidden.add(name)  # a distribution without entry points hides others, too
+                location = os.path.join(folder, child)
+                if text in (content := _content(f"{location}/entry_points.txt")):
+                    yield location, *_name_and_version(location), content
+
+
+def _content(file: str) -> str:
+    """The content of a file; empty if it cannot be read."""
+    with suppress(OSError), open(file, "rb", buffering=0) as stream:
+        return stream.read().decode(errors="replace")
+    return ""
 
 
 def _name_and_version(location: str) -> tuple[str, str]:
-    for file in (f"{location}/METADATA", f"{location}/PKG-INFO"):
-        with suppress(OSError), open(file, encoding="utf-8", errors="replace") as stream:
-            head = "".join(takewhile(str.strip, stream))  # without the description
-            members = re.findall(r"(?im)^(name|version)[ \t]*:(.*)$", head)
-            first = {key.lower(): value.strip() for key, value in reversed(members)}
-            return first.get("name", ""), first.get("version", "")
-    return "", ""
-
-
-def _by_library(options: dict[str, Any], text: str) -> Iterator[tuple[str, str, str, str]]:
-    import importlib_metadata  # slow to import
-
-    for distribution in importlib_metadata.distributions(**options):
-        content, who = "", ("", "")  # the caller warns of a distribution without a name
-        with suppress(Exception):  # not readable, or from other finders
-            content = distribution.read_text("entry_points.txt") or ""
-            who = distribution.name or "", distribution.version or ""
-        if text in content:
-            yield repr(distribution), *who, content
+    text = _content(f"{location}/METADATA") or _content(f"{location}/PKG-INFO")
+    head = takewhile(str.strip, text.splitlines())  # without the description
+    members = re.findall(r"(?im)^(name|version)[ \t]*:(.*)$", "\n".join(head))
+    first = {key.lower(): value.strip() for key, value in reversed(members)}
+    return first.get("name", ""), first.get("version", "")

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import ExtensionError, ExtensionLoadError
-from zarr_core.registry import discovery, hooks, resolve, scope
+from zarr_core.registry import discovery, hints, hooks, resolve, scope
 from zarr_core.registry.extension_points import EXTENSION_POINTS
 from zarr_core.registry.provider import Provider
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,31 +28,15 @@ class InstalledExtension(Provider):
     wins : bool
         Whether it is used for its name; for hooks, whether they are called.  False for all
         providers that are in conflict.
-    is_missing_extra : bool
-        Whether it is an alternative of an extra that is not installed.
-    is_shadowed : bool
-        Whether it is an extension for another library, and one for this library has its name.
+    note : str
+        ``"broken: ..."``, ``"not installed: ..."`` for an alternative of an extra that is not
+        installed, ``"not used"``, ``"alternative"`` or empty.
     """
 
     loads: bool | None = None
     error: str | None = None
     wins: bool = False
-    is_missing_extra: bool = False
-    is_shadowed: bool = False
-
-    @property
-    def note(self) -> str:
-        """``"broken: ..."``, ``"not installed: ..."``, ``"not used"``, ``"alternative"`` or empty."""
-        if self.is_missing_extra:
-            return f"not installed: pip install '{self.choice}'"
-        if self.error is not None:
-            return f"broken: {self.error}"
-        if self.wins:
-            return ""
-        if self.is_shadowed:
-            setting = f"'{self.extension_point}.{self.name}': '{self.choice}'"
-            return f"not used; to select it: config.set(providers={{{setting}}})"
-        return "alternative" if self.alternative else "not used"
+    note: str = ""
 
     def __str__(self) -> str:
         line = f"{self.extension_point} {self.name}  {self.choice} {self.version} ({self.target})"
@@ -80,61 +64,46 @@ def installed_extensions(
         Sorted by extension point, name and distribution, including overrides.  The name of a
         family is its pattern, such as ``r*``.
     """
-    return [
-        _line(provider, load)
-        for provider in _all_providers()
-        if extension_point in (None, provider.extension_point)
-        and (not names or provider.name in names)
-    ]
-
-
-def _all_providers() -> Iterator[Provider]:
-    scan = discovery.scan()
-    for extension_point in EXTENSION_POINTS:
-        overrides = scope.current_overrides.get()[1]
-        lines = [item for item in overrides if item.extension_point == extension_point]
-        for table in (discovery.ENTRY_POINTS, discovery.FAMILIES):
-            lines += [
-                Provider(extension_point, name, target, discovery.DISTRIBUTION, scan.core_version)
-                for name, target in table.get(extension_point, {}).items()
+    found: list[InstalledExtension] = []
+    for point in EXTENSION_POINTS:
+        if extension_point in (None, point):
+            overrides = scope.overrides.get().values()
+            providers = [
+                *(item for item in overrides if item.extension_point == point),
+                *(item for item in discovery.FAMILIES.values() if item.extension_point == point),
+                *discovery.providers(point, disabled=True),
+                *hooks.supplied(point),
             ]
-        for group in scan.providers.get(extension_point, {}).values():
-            lines += group
-        lines += hooks.supplied(extension_point)
-        yield from sorted(lines, key=lambda item: (item.name, item.choice, item.target))
+            providers.sort(key=lambda item: (item.name, item.choice, item.target))
+            found += [_line(it, load) for it in providers if not names or it.name in names]
+    return found
 
 
 def _line(provider: Provider, load: bool) -> InstalledExtension:
-    error = None
-    missing = False
-    wins = _wins(provider)
-    extension_point, name = provider.extension_point, provider.name
-    shadowed = bool(not wins and provider.adapter and discovery.providers(extension_point, name))
-    if load and not shadowed:
+    wins, loads, error = _wins(provider), None, None
+    note = "" if wins else "alternative" if provider.alternative else "not used"
+    others = discovery.providers(provider.extension_point, provider.name)
+    if provider.adapter and others and not wins:
+        note = f"not used; to select it: {hints.setting_of(provider)}"
+    elif load:
         try:
             provider.load()
+            loads = True
         except ExtensionLoadError as problem:
-            error = problem.reason
-            cause = problem.__cause__
-            missing = bool(provider.alternative) and isinstance(cause, ModuleNotFoundError)
-    return InstalledExtension(
-        **{item.name: getattr(provider, item.name) for item in fields(provider)},
-        loads=error is None if load and not shadowed else None,
-        error=error,
-        wins=wins,
-        is_missing_extra=missing,
-        is_shadowed=shadowed,
-    )
+            loads, error, note = False, problem.reason, f"broken: {problem.reason}"
+            if provider.alternative and isinstance(problem.__cause__, ModuleNotFoundError):
+                note = f"not installed: pip install '{provider.choice}'"
+    own = {item.name: getattr(provider, item.name) for item in fields(provider)}
+    return InstalledExtension(**own, loads=loads, error=error, wins=wins, note=note)
 
 
 def _wins(provider: Provider) -> bool:
-    extension_point, name = provider.extension_point, provider.name
-    if extension_point == "hooks":
+    if provider.extension_point == "hooks":
         return not discovery.is_disabled(provider.distribution)
-    if name in discovery.FAMILIES.get(extension_point, {}):
-        return provider.distribution == discovery.DISTRIBUTION
+    if provider.name.endswith("*"):  # a family
+        return True
     try:
-        winner = resolve.lookup(extension_point, ExtensionDefinition(name))
+        definition = ExtensionDefinition(provider.name)
+        return provider == resolve.lookup(provider.extension_point, definition)
     except ExtensionError:
         return False
-    return winner is not None and replace(winner, version=provider.version) == provider

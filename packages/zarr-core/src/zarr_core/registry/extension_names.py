@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from typing import Any
 
 from zarr_core.config import config
 from zarr_core.errors import ExtensionLoadError, UnknownExtensionError
-from zarr_core.registry import discovery, scope
-from zarr_core.registry.provider import Provider, known
+from zarr_core.registry import scope
+from zarr_core.registry.discovery import providers
+from zarr_core.registry.provider import known
 
 
 def names(extension_point: str) -> list[str]:
     """The names of an extension point that can be used, without families."""
-    overrides = scope.current().get(extension_point, {})
-    others = discovery.installed(extension_point)
-    used = (name for name, group in others.items() if not all(it.alternative for it in group))
-    return sorted({*overrides, *discovery.ENTRY_POINTS.get(extension_point, {}), *used})
+    used = (item.name for item in providers(extension_point) if not item.alternative)
+    return sorted({*scope.current().get(extension_point, ()), *used})
 
 
 def is_provided(extension_point: str, name: str) -> bool:
-    """Whether :func:`names` includes a name."""
-    if (extension_point, name) in scope.current_overrides.get()[0]:
-        return True
-    return any(not item.alternative for item in discovery.providers(extension_point, name))
+    """Whether an override, the core or a distribution provides a name; not if only hooks do."""
+    return (extension_point, name) in scope.overrides.get() or any(
+        not item.alternative for item in providers(extension_point, name)
+    )
 
 
 def name_of(extension_point: str, cls: type[Any]) -> str:
@@ -45,18 +45,17 @@ def name_of(extension_point: str, cls: type[Any]) -> str:
 
 def _search(extension_point: str, cls: type[Any]) -> str:
     target = f"{cls.__module__}:{cls.__qualname__}"
-    core = discovery.ENTRY_POINTS.get(extension_point, {}).items()
-    usable = [
-        *(Provider(extension_point, *item, discovery.DISTRIBUTION) for item in core),
-        *sorted(discovery.all_providers(extension_point), key=lambda item: bool(item.alternative)),
-    ]
+    usable = sorted(providers(extension_point), key=lambda item: bool(item.alternative))
     for provider in usable:
         if provider.target.partition("[")[0].strip() == target:
             return provider.name
     # The entry point can name another module that exports the class.
+    package = cls.__module__.partition(".")[0]
     for provider in usable:
-        if _provides(provider, cls):
-            return provider.name
+        if provider.module in sys.modules or provider.module.partition(".")[0] == package:
+            with suppress(ExtensionLoadError):
+                if provider.load() is cls:
+                    return provider.name
     raise UnknownExtensionError(
         extension_point,
         target,
@@ -64,18 +63,3 @@ def _search(extension_point: str, cls: type[Any]) -> str:
         f"'zarr_core.{extension_point}' and install the distribution, or set its name temporarily with "
         f"zarr_core.override_extensions({{'{extension_point}': {{'NAME': {cls.__name__}}}}}).",
     )
-
-
-def _provides(provider: Provider, cls: type[Any]) -> bool:
-    module = sys.modules.get(provider.module)
-    if module is None and provider.module.partition(".")[0] != cls.__module__.partition(".")[0]:
-        return False  # another package, which is not imported
-    if module is not None:
-        extension: object = module
-        for attribute in provider.attributes:
-            extension = getattr(extension, attribute, None)
-        return extension is cls
-    try:
-        return provider.load() is cls
-    except ExtensionLoadError:
-        return False

@@ -23,8 +23,8 @@ _ATTRIBUTE = re.compile(r"(ClassVar\[)?(bool|int|str|tuple)\b")
 class ExtensionPoint:
     """An extension point.
 
-    ``interface`` is the base class of its extensions, ``module:Class``; empty if any object is
-    accepted.  ``unknown`` is the effect of an unknown extension with ``must_understand`` false: an
+    ``interface`` is the base class of its extensions in ``zarr_core.interfaces``,
+    ``module:Class``; empty if any object is accepted.  ``unknown`` is the effect of an unknown extension with ``must_understand`` false: an
     error; a read-only array; none.
     """
 
@@ -45,7 +45,7 @@ class ExtensionPoint:
     def interface_class(self) -> type[Any]:
         """Import and return the interface."""
         module, _, name = self.interface.partition(":")
-        return getattr(import_module(module), name) if module else object
+        return getattr(import_module(f"zarr_core.interfaces.{module}"), name) if module else object
 
     def problem(self, found: object) -> str:
         """Why an object is not a valid extension; empty if it is."""
@@ -95,33 +95,21 @@ def version_problem(version: object, distribution: str) -> tuple[str, str] | Non
 
 # v3.1: `must_understand=False` is not supported for data type, chunk grid and
 # chunk key encoding.  The order is that of listings.
-EXTENSION_POINTS: dict[str, ExtensionPoint] = {
-    extension_point.name: extension_point
-    for extension_point in (
-        ExtensionPoint("codec", "zarr_core.interfaces.codec:Codec", "read_only"),
-        ExtensionPoint("data_type", "zarr_core.interfaces.data_type:DataType"),
-        ExtensionPoint("chunk_grid", "zarr_core.interfaces.chunk_grid:ChunkGrid"),
-        ExtensionPoint(
-            "chunk_key_encoding", "zarr_core.interfaces.chunk_key_encoding:ChunkKeyEncoding"
-        ),
-        ExtensionPoint(
-            "chunk_memory_layout", "zarr_core.interfaces.chunk_memory_layout:ChunkMemoryLayout"
-        ),
-        ExtensionPoint(
-            "storage_transformer",
-            "zarr_core.interfaces.storage_transformer:StorageTransformer",
-            "read_only",
-        ),
-        ExtensionPoint(
-            "extension", "zarr_core.interfaces.metadata_extension:MetadataExtension", "ignore"
-        ),
-        ExtensionPoint("format", "zarr_core.interfaces.format:Format"),
-        ExtensionPoint("store", "zarr_core.interfaces.store:Store"),
-        ExtensionPoint("display", "zarr_core.interfaces.display:Display", "ignore"),
-        ExtensionPoint("native", "zarr_core.interfaces.native:NativeExecutor", "ignore"),
-        ExtensionPoint("hooks", ""),
-    )
-}
+_POINTS = (
+    ExtensionPoint("codec", "codec:Codec", "read_only"),
+    ExtensionPoint("data_type", "data_type:DataType"),
+    ExtensionPoint("chunk_grid", "chunk_grid:ChunkGrid"),
+    ExtensionPoint("chunk_key_encoding", "chunk_key_encoding:ChunkKeyEncoding"),
+    ExtensionPoint("chunk_memory_layout", "chunk_memory_layout:ChunkMemoryLayout"),
+    ExtensionPoint("storage_transformer", "storage_transformer:StorageTransformer", "read_only"),
+    ExtensionPoint("extension", "metadata_extension:MetadataExtension", "ignore"),
+    ExtensionPoint("format", "format:Format"),
+    ExtensionPoint("store", "store:Store"),
+    ExtensionPoint("display", "display:Display", "ignore"),
+    ExtensionPoint("native", "native:NativeExecutor", "ignore"),
+    ExtensionPoint("hooks", ""),
+)
+EXTENSION_POINTS = {point.name: point for point in _POINTS}
 
 
 def get_extension_point(name: str) -> ExtensionPoint:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from zarr_core.config import config
 from zarr_core.errors import UnknownExtensionError
-from zarr_core.registry import discovery, hooks
+from zarr_core.registry import hooks
 from zarr_core.registry.discovery import is_disabled, providers
 from zarr_core.registry.entry_points import entry_points
 from zarr_core.registry.extension_names import names
@@ -16,6 +16,7 @@ from zarr_core.registry.provider import known
 
 if TYPE_CHECKING:
     from zarr_core.location import Location
+    from zarr_core.registry.provider import Provider
 
 # Names without an entry point on purpose: the reason and the remedy.
 _NOT_REGISTERED = {
@@ -36,80 +37,68 @@ def unknown(extension_point: str, name: str, location: Location) -> UnknownExten
     from difflib import get_close_matches
 
     full = _full_names(extension_point, name)
-    similar = get_close_matches(name, sorted(_known_names(extension_point)))
-    return UnknownExtensionError(
-        extension_point,
-        name,
-        location,
-        [*full, *(other for other in similar if other not in full)],
-        install_hint(extension_point, name),
-    )
+    similar = get_close_matches(name, sorted(_usable_names(extension_point)))
+    hint = install_hint(extension_point, name)
+    shown = [*dict.fromkeys([*full, *similar])]
+    return UnknownExtensionError(extension_point, name, location, shown, hint)
 
 
-def _known_names(extension_point: str) -> set[str]:
+def _usable_names(extension_point: str) -> set[str]:
     return {*names(extension_point), *(it.name for it in hooks.supplied(extension_point))}
 
 
 def _full_names(extension_point: str, name: str) -> list[str]:
     """The installed names that are ``name`` behind a prefix: ``numcodecs.lz4`` for ``lz4``."""
-    names_ = _known_names(extension_point)
-    return sorted(other for other in names_ if other.rpartition(".")[2] == name != other)
+    usable = _usable_names(extension_point)
+    return sorted(other for other in usable if other.rpartition(".")[2] == name != other)
 
 
 def install_hint(extension_point: str, name: str) -> str:
     """How to install or enable an unknown extension."""
     if reason := _NOT_REGISTERED.get((extension_point, name)):
         return reason
-    if "*" not in config.settings.disabled_plugins:
-        installed = discovery.scan().providers.get(extension_point, {}).get(name, ())
-        listed = [it for it in hooks.supplied(extension_point) if it.name == name]
-        if disabled := [
-            item.origin
-            for item in (*installed, *listed)
-            if not item.alternative and is_disabled(item.distribution)
-        ]:
-            return f"It is in {', '.join(disabled)}, which the setting disabled_plugins disables."
-        if usable := providers(extension_point, name):  # alternatives, as the name is unknown
-            return (
-                f"An alternative is installed; to select it: "
-                f"zarr_core.config.set(providers={{'{extension_point}.{name}': '{usable[0].choice}'}})"
-            )
+    no_plugins = "*" in config.settings.disabled_plugins
+    offered = [] if no_plugins else _offered(extension_point, name)
+    disabled = [item for item in offered if is_disabled(item.distribution)]
+    if origins := [item.origin for item in disabled if not item.alternative]:
+        return f"It is in {', '.join(origins)}, which the setting disabled_plugins disables."
+    if usable := [item for item in offered if item not in disabled]:  # alternatives
+        return f"An alternative is installed; to select it: {setting_of(usable[0])}"
     if full := _full_names(extension_point, name):
         return f"Use the full name {' or '.join(map(repr, full))}."
+    other = _for_other_library(extension_point, name)
     if distribution := well_known(extension_point, name):
         off = " and do not disable it" if is_disabled(distribution) else ""
-        others = ""
+        hint = f"Install it{off}: pip install --upgrade {requirement(extension_point, name)}"
         if extension_point == "codec" and name.startswith("numcodecs."):
-            other = _for_other_library(extension_point, name)
-            others = f". {other}" if other else _OTHERS
-        return (
-            f"Install it{off}: pip install --upgrade {requirement(extension_point, name)}{others}"
-        )
-    if other := _for_other_library(extension_point, name):
+            hint += f". {other}" if other else _OTHERS
+        return hint
+    if other:
         return other
     if extension_point == "format":
         # The user passes 3 for "v3".
-        choices = [
-            other[1:] if other[0] == "v" and other[1:].isdecimal() else repr(other)
-            for other in names(extension_point)
-        ]
+        numbers = ((known, known.removeprefix("v")) for known in names(extension_point))
+        choices = (text if text.isdecimal() else repr(known) for known, text in numbers)
         return f"zarr_format must be one of {', '.join(choices)}."
     fsspec = f"If fsspec supports it, use fsspec+{name}://. " if extension_point == "store" else ""
-    all_off = "*" in config.settings.disabled_plugins
-    off = "The setting disabled_plugins disables all plugins; change it first. " if all_off else ""
+    off = "The setting disabled_plugins disables all plugins; change it first. "
     return (
-        f"{off}{fsspec}"
+        f"{off if no_plugins else ''}{fsspec}"
         f"Install the distribution that provides it (entry-point group zarr_core.{extension_point}), or pass "
         f"its class: zarr_core.override_extensions({{'{extension_point}': {{'{name}': ...}}}})."
     )
 
 
-def _published() -> dict[str, dict[str, str]]:
-    """For distributions of others, the names of their extensions for zarr-python and numcodecs."""
-    import tomllib  # seldom needed
-    from importlib.resources import files
+def _offered(extension_point: str, name: str) -> list[Provider]:
+    """What distributions and hooks offer, also disabled ones."""
+    offered = [*providers(extension_point, name, disabled=True), *hooks.supplied(extension_point)]
+    return [item for item in offered if item.name == name]
 
-    return tomllib.loads(files(__package__).joinpath("published_extensions.toml").read_text())
+
+def setting_of(provider: Provider) -> str:
+    """The setting that selects a provider."""
+    choice = f"'{provider.extension_point}.{provider.name}': '{provider.choice}'"
+    return f"zarr_core.config.set(providers={{{choice}}})"
 
 
 def _for_other_library(extension_point: str, name: str) -> str:
@@ -122,7 +111,12 @@ def _for_other_library(extension_point: str, name: str) -> str:
             return f"{provider} provides it for zarr-python; to use it: pip install zarr-bridge"
     plain = name.removeprefix("numcodecs.")
     library, needed = ("zarr", " zarr-bridge") if plain == name else ("numcodecs", "")
-    published = known.get("published") or known.keep("published", _published())
+    if (published := known.get("published")) is None:
+        import tomllib  # seldom needed
+        from importlib.resources import files
+
+        text = files(__package__).joinpath("published_extensions.toml").read_text()
+        published = known.keep("published", tomllib.loads(text))
     for distribution, kinds in published.items():
         if plain in kinds.get(f"{library}.{extension_point}", "").split():
             return f"A package with it has been published: pip install {distribution}{needed}"
@@ -131,19 +125,13 @@ def _for_other_library(extension_point: str, name: str) -> str:
 
 def other_providers(extension_point: str, name: str, used: str) -> str:
     """How to select other installed distributions that provide an extension; empty without any."""
-    usable = (*providers(extension_point, name), *hooks.supplied(extension_point))
     others = dict.fromkeys(
-        item.choice
-        for item in usable
-        if item.name == name and not item.alternative and item.distribution != used
+        f"{item.choice} also provides it; to select it: {setting_of(item)}"
+        for item in _offered(extension_point, name)
+        if not item.alternative and item.distribution != used
         if not is_disabled(item.distribution)
     )
-    settings = (
-        f"{other} also provides it; to select it: "
-        f"zarr_core.config.set(providers={{'{extension_point}.{name}': '{other}'}})"
-        for other in others
-    )
-    return "; ".join(settings)
+    return "; ".join(others)
 
 
 def requirement(extension_point: str, name: str) -> str:

@@ -2,42 +2,36 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from copy import deepcopy
+from itertools import chain
+from threading import get_ident
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr_core.config import config
 from zarr_core.errors import ExtensionLoadError, ZarrError
 from zarr_core.metadata.validation_problem import ValidationProblem
-from zarr_core.registry.discovery import all_providers
+from zarr_core.registry.discovery import providers
 from zarr_core.registry.provider import Provider, is_fault, known
 from zarr_core.registry.scope import check_override
 from zarr_core.user_warning import warn_once
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import TypeAlias
 
     from pluggy import PluginManager
 
     from zarr_core.definition import JSON, ExtensionDefinition
     from zarr_core.location import Location
 
-    Implementation: TypeAlias = tuple[Provider, Callable[..., Any], Sequence[str]]
-
 T = TypeVar("T")
 
 # An entry point with the name of a hook is for this hook only.
 _HOOKS = {
-    "zarr_supply_extension",
-    "zarr_list_extensions",
-    "zarr_select_provider",
-    "zarr_choose_fallback",
-    "zarr_check_metadata",
-    "zarr_extension_used",
-}
-_registered: list[object] = []
+    "zarr_supply_extension", "zarr_list_extensions", "zarr_select_provider",
+    "zarr_choose_fallback", "zarr_check_metadata", "zarr_extension_used",
+}  # fmt: skip
+_registered: dict[int, Provider] = {}
 _loading: set[int] = set()  # threads
 
 
@@ -58,21 +52,22 @@ def register_hooks(plugin: object) -> None:
     """
     from zarr_core.registry import hookspecs  # imports pluggy
 
-    _add(hookspecs.new_manager(), _source_of(plugin), plugin)
-    if any(item is plugin for item in _registered):
+    kind: Any = plugin if hasattr(plugin, "__name__") else type(plugin)
+    name = getattr(kind, "__qualname__", kind.__name__)
+    target = f"{getattr(kind, '__module__', '')}:{name}"
+    source = Provider("hooks", name, target, "this process", extension=plugin)
+    _add(hookspecs.new_manager(), source, plugin)
+    if id(plugin) in _registered:
         raise ValueError(f"{plugin!r} is already registered")
-    _registered.append(plugin)
+    _registered[id(plugin)] = source
     config.invalidate_caches()
 
 
 def unregister_hooks(plugin: object) -> None:
     """Undo :func:`register_hooks`; ValueError if the plugin is not registered."""
-    for number, item in enumerate(_registered):
-        if item is plugin:
-            del _registered[number]
-            config.invalidate_caches()
-            return
-    raise ValueError(f"{plugin!r} is not registered")
+    if _registered.pop(id(plugin), None) is None:
+        raise ValueError(f"{plugin!r} is not registered")
+    config.invalidate_caches()
 
 
 def supplied(extension_point: str, definition: ExtensionDefinition | None = None) -> list[Provider]:
@@ -80,36 +75,34 @@ def supplied(extension_point: str, definition: ExtensionDefinition | None = None
 
     A hook that fails to supply the definition is an error, unless another supplies it.
     """
-    providers: set[Provider] = set()
+    found: set[Provider] = set()
     failures: list[ExtensionLoadError] = []
     name, hook = "", "zarr_list_extensions"
     arguments: dict[str, Any] = {"extension_point": extension_point}
     if definition is not None:
         name, hook = definition.name, "zarr_supply_extension"
         arguments["definition"] = definition
-    for source, result in call(hook, arguments, failures):
-        for item in result if isinstance(result, (tuple, list)) else (result,):
-            try:
-                if not isinstance(item, Provider):
-                    origin = source.distribution, source.version
-                    item = check_override(extension_point, name, item, *origin)
-                if item.extension_point == extension_point and name in ("", item.name):
-                    providers.add(item)
-            except (TypeError, ValueError) as error:
-                failures.append(source.failure(f"{hook} returned {item!r}: {error}"))
-    if name and failures and not providers:
+    for source, item in _call(hook, failures, **arguments):
+        try:
+            if not isinstance(item, Provider):
+                origin = source.distribution, source.version
+                item = check_override(extension_point, name, item, *origin)
+            if item.extension_point == extension_point and name in ("", item.name):
+                found.add(item)
+        except (TypeError, ValueError) as error:
+            failures.append(source.failure(f"{hook} returned {item!r}: {error}"))
+    if name and failures and not found:
         raise failures[0]
-    for warned in failures:
-        warn_once(str(warned))
-    return sorted(providers, key=str)
+    for failure in failures:
+        warn_once(str(failure))
+    return sorted(found, key=str)
 
 
 def choose(hook: str, items: Sequence[T], names: Iterable[str], **arguments: Any) -> T | None:
     """The item that the first hook with an answer chooses, or None; the names are for errors."""
-    for source, chosen in call(hook, arguments):
-        for item in items:
-            if item == chosen:
-                return item
+    for source, chosen in _call(hook, **arguments):
+        if chosen in items:
+            return items[items.index(chosen)]
         allowed = ", ".join(names)
         raise source.failure(f"{hook} returned {chosen!r}, which must be one of {allowed}")
     return None
@@ -117,116 +110,114 @@ def choose(hook: str, items: Sequence[T], names: Iterable[str], **arguments: Any
 
 def check_metadata(location: Location, document: Mapping[str, JSON]) -> list[ValidationProblem]:
     """The problems that the hooks ``zarr_check_metadata`` report."""
-    problems: list[ValidationProblem] = []
-    if active(hook := "zarr_check_metadata"):
-        document = deepcopy(dict(document))  # a hook could change it
-    for source, result in call(hook, {"location": location, "document": document}):
-        problems += result if isinstance(result, (tuple, list)) else (result,)
-        if invalid := [item for item in problems if not isinstance(item, ValidationProblem)]:
-            reason = f"{hook} returned {invalid[0]!r}, which must be a ValidationProblem"
-            raise source.failure(reason)
-    return problems
+    if not active(hook := "zarr_check_metadata"):
+        return []
+    found = _call(hook, location=location, document=deepcopy(document))  # a hook could change it
+    for source, item in found:
+        if not isinstance(item, ValidationProblem):
+            raise source.failure(f"{hook} returned {item!r}, which must be a ValidationProblem")
+    return [problem for _, problem in found]
 
 
 def extension_used(location: Location, extension_point: str, name: str, provider: Provider) -> None:
     """Call the hooks ``zarr_extension_used``; an error becomes a warning, once per plugin."""
     failures: list[ExtensionLoadError] = []
-    arguments = {"location": location, "extension_point": extension_point, "name": name}
-    [*call("zarr_extension_used", {**arguments, "provider": provider}, failures)]
-    for error in failures:
-        warn_once(str(error))
+    used = {"extension_point": extension_point, "name": name, "provider": provider}
+    _call("zarr_extension_used", failures, location=location, **used)
+    for failure in failures:
+        warn_once(str(failure))
 
 
 def active(hook: str = "zarr_extension_used") -> bool:
     """Whether a plugin implements a hook, by default the one that observes extensions."""
-    return bool(_implementations(hook))
+    manager = _manager(hook)
+    return bool(manager and getattr(manager.hook, hook).get_hookimpls())
 
 
-def call(
-    hook: str, arguments: Mapping[str, Any], failures: list[ExtensionLoadError] | None = None
-) -> Iterator[tuple[Provider, Any]]:
-    """Yield the results of a hook that are not None, each with its plugin.
+def _call(
+    hook: str, failures: list[ExtensionLoadError] | None = None, **arguments: Any
+) -> list[tuple[Provider, Any]]:
+    """All items that the plugins return, each with its plugin.
 
     An error of a plugin is raised, or added to ``failures``.
     """
-    for source, function, names in _implementations(hook):
-        try:
-            result = function(*(arguments[name] for name in names))
-            if isinstance(result, Iterator):
-                result = tuple(result)  # which can raise errors
-        except BaseException as error:
-            if not is_fault(error) or (failures is None and isinstance(error, ZarrError)):
-                raise  # a ZarrError is intended for the user
-            failed = source.failure(f"{hook} raised {type(error).__name__}: {error}")
-            if failures is None:
-                raise failed from error
-            failed.__cause__ = error
-            failures.append(failed)
+    found = []
+    manager = _manager(hook)
+    for source, item in chain(*getattr(manager.hook, hook)(**arguments)) if manager else ():
+        if not isinstance(item, ExtensionLoadError):
+            found.append((source, item))
+        elif failures is None:  # a ZarrError is intended for the user
+            raise item.__cause__ if isinstance(item.__cause__, ZarrError) else item
         else:
-            if result is not None:
-                yield source, result
+            failures.append(item)
+    return found
 
 
-def _implementations(hook: str) -> Sequence[Implementation]:
-    key = hook, config.version
-    found: list[Implementation] | None = known.get(key)
-    if found is not None:
-        return found
-    thread = threading.get_ident()
-    if thread in _loading:  # a plugin opens an array while it is imported
-        return ()
-    # Without a lock: another thread that imports the same plugin could wait for this one.
-    _loading.add(thread)
-    try:
-        known.keep(key, found := _load(hook))
-        return found
-    finally:
-        _loading.discard(thread)
+def _manager(hook: str) -> PluginManager | None:
+    """The plugins that have a hook; None if there are none."""
+    key, thread = (hook, config.version), get_ident()
+    if (manager := known.get(key)) is None and thread not in _loading:
+        # Without a lock: another thread that imports the same plugin could wait for this one.
+        _loading.add(thread)  # a plugin can open an array while it is imported
+        try:
+            manager = known.keep(key, _load(hook) or False)
+        finally:
+            _loading.discard(thread)
+    return manager or None
 
 
-def _load(hook: str) -> list[Implementation]:
+def _load(hook: str) -> PluginManager | None:
     """Import the plugins of a hook, and pluggy if there are any; those that fail are ignored."""
-    sources = [it for it in all_providers("hooks") if it.name == hook or it.name not in _HOOKS]
-    if not sources and not _registered:
-        return []
+    sources = [it for it in providers("hooks") if it.name == hook or it.name not in _HOOKS]
+    sources += _registered.values()
+    if not sources:
+        return None
     from zarr_core.registry import hookspecs
 
     manager = hookspecs.new_manager()
-    added: dict[str, Provider] = {}
-    for source in (*sources, *map(_source_of, _registered)):
+    for source in sources:
         try:
-            plugin = source.load() if source.extension is None else source.extension
-            added[_add(manager, source, plugin)] = source
+            _add(manager, source, source.load() if source.extension is None else source.extension)
         except ExtensionLoadError as error:
             warn_once(f"hooks of {source} are ignored: {error}")
-    # In the order of pluggy, which begins with the last.
-    implementations = reversed(getattr(manager.hook, hook).get_hookimpls())
-    return [(added[it.plugin_name], it.function, it.argnames) for it in implementations]
+    return manager
 
 
-def _add(manager: PluginManager, source: Provider, plugin: object) -> str:
-    """Register a plugin and return its name; unknown hooks and arguments are errors."""
+def _add(manager: PluginManager, source: Provider, plugin: object) -> None:
+    """Register a plugin; unknown hooks and arguments are errors."""
     from zarr_core.registry.hookspecs import PluginValidationError
 
-    if manager.is_registered(plugin):  # two entry points with the same object
-        return str(manager.get_name(plugin))
-    name = f"{len(manager.list_name_plugin())}: {source}"
+    if manager.is_registered(plugin):  # by another entry point
+        return
     try:
-        manager.register(plugin, name)
+        manager.register(plugin, name := f"{len(manager.list_name_plugin())}: {source}")
         manager.check_pending()
-        callers = manager.get_hookcallers(plugin)
-        if not callers:
+        callers = manager.get_hookcallers(plugin) or ()
+        own = [it for each in callers for it in each.get_hookimpls() if it.plugin is plugin]
+        if not own:
             raise PluginValidationError(plugin, "none of its functions is marked with hookimpl")
-        if any(it.wrapper or it.hookwrapper for each in callers for it in each.get_hookimpls()):
+        if any(it.wrapper or it.hookwrapper for it in own):
             raise PluginValidationError(plugin, "wrappers are not supported")
     except PluginValidationError as error:
         manager.unregister(name=name)
         raise source.failure(str(error), "failed to load") from error
-    return name
+    for it in own:
+        it.function = _with_source(source, it.function)  # type: ignore[misc]  # final for plugins
 
 
-def _source_of(plugin: object) -> Provider:
-    kind = plugin if hasattr(plugin, "__name__") else type(plugin)
-    name = getattr(kind, "__qualname__", kind.__name__)
-    target = f"{getattr(kind, '__module__', '')}:{name}"
-    return Provider("hooks", name, target, "this process", extension=plugin)
+def _with_source(source: Provider, function: Callable[..., Any]) -> Callable[..., Any]:
+    """A hook that returns its items with its plugin, and whose errors name the plugin."""
+
+    def call(*arguments: Any) -> list[tuple[Provider, Any]]:
+        try:
+            result = function(*arguments)
+            items = result if isinstance(result, Iterator | tuple | list) else (result,)
+            return [(source, item) for item in items if result is not None]
+        except BaseException as error:
+            if not is_fault(error):
+                raise
+            failure = source.failure(f"{function.__name__} raised {type(error).__name__}: {error}")
+            failure.__cause__ = error
+            return [(source, failure)]
+
+    return call

@@ -53,14 +53,14 @@ def zarr_list_extensions(extension_point: str) -> Iterable[Provider] | None:
     """List what ``zarr_supply_extension`` can supply, for listings, settings and error messages."""
 
 
-@hookspec(firstresult=True)
+@hookspec
 def zarr_select_provider(
     extension_point: str, name: str, providers: Sequence[Provider]
 ) -> Provider | None:
     """Select one of several providers of an extension, unless the settings select one."""
 
 
-@hookspec(firstresult=True)
+@hookspec
 def zarr_choose_fallback(
     definition: ExtensionDefinition, fallbacks: Sequence[ExtensionDefinition], location: Location
 ) -> ExtensionDefinition | None:

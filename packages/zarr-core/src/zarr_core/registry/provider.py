@@ -87,7 +87,8 @@ class Provider:
             If it cannot be imported, is not valid for the extension point, or was written for
             another version of the extension interface.
         """
-        return load(self)
+        extension = known.get(self)
+        return known.keep(self, _load(self)) if extension is None else extension
 
     def failure(
         self, reason: str, event: str = "failed when it was called", remedy: str = ""
@@ -108,31 +109,24 @@ known: Cache[Hashable, Any] = Cache(4096)
 """What is known of extensions: entry points, classes, schemas.  Discarded by ``refresh``."""
 
 
-def load(provider: Provider) -> Any:
-    """As :meth:`Provider.load`."""
-    extension = known.get(provider)
-    return known.keep(provider, _load(provider)) if extension is None else extension
-
-
 def _load(provider: Provider) -> Any:
+    point, extension = EXTENSION_POINTS[provider.extension_point], provider.extension
     _check_version(provider, provider.interface_version)
-    point = EXTENSION_POINTS[provider.extension_point]
     try:
-        extension: Any = provider.extension
         if extension is None:
-            extension = _import(provider.module, provider.attributes)
+            extension = reduce(getattr, provider.attributes, import_module(provider.module))
         if provider.adapter:
             module, _, function = provider.adapter.partition(":")
-            extension = _import(module, function.split("."))(provider, extension)
+            extension = getattr(import_module(module), function)(provider, extension)
         elif provider.extension_point == "hooks" and isinstance(extension, type):
             extension = extension()
         version = getattr(extension, "interface_version", 1)
         problem = point.problem(extension)
-    except KeyboardInterrupt:
-        raise
     # Not only Exception: sys.exit() in a plugin must not end the program, and
     # a panic in a module written in Rust derives from BaseException.
     except BaseException as error:
+        if isinstance(error, KeyboardInterrupt):
+            raise
         raise provider.failure(_reason(provider, error), "failed to load") from error
     _check_version(provider, version)
     if problem:
@@ -144,10 +138,6 @@ def _check_version(provider: Provider, version: object) -> None:
     if problem := version_problem(version, provider.distribution):
         reason, remedy = problem
         raise provider.failure(reason, "failed to load", remedy)
-
-
-def _import(module: str, attributes: Any) -> Any:
-    return reduce(getattr, attributes, import_module(module))
 
 
 def _reason(provider: Provider, error: BaseException) -> str:

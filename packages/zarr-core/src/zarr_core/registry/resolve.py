@@ -21,9 +21,8 @@ from zarr_core.location import NO_LOCATION, Location
 from zarr_core.metadata.validation_problem import ValidationProblem
 from zarr_core.printable import quoted
 from zarr_core.registry import discovery, hints, hooks, schemas, scope
-from zarr_core.registry.discovery import is_disabled, providers
 from zarr_core.registry.extension_points import get_extension_point
-from zarr_core.registry.provider import canonical, is_fault, known, load
+from zarr_core.registry.provider import canonical, is_fault, known
 from zarr_core.user_warning import warn_once
 
 if TYPE_CHECKING:
@@ -62,63 +61,56 @@ def lookup(
 ) -> Provider | None:
     """The provider for a definition, or None if it is unknown; steps 1 to 5."""
     name = definition.name
-    if provider := scope.current_overrides.get()[0].get((extension_point, name)):  # 1. overrides
+    if provider := scope.overrides.get().get((extension_point, name)):  # 1. overrides
         return provider
+    choice = config.settings.providers.get(f"{extension_point}.{name}", "")  # 2. the settings
+    core = discovery.CORE.get(extension_point, {}).get(name)  # 3. the core
+    if core and not choice:
+        return core
     kept: Provider | None = known.get(key := (extension_point, name, config.version))
     if kept:
         return kept
-    if choice := config.settings.providers.get(f"{extension_point}.{name}"):  # 2. the settings
-        usable = _selected(extension_point, definition, choice, location)
-    elif core := discovery.core_provider(extension_point, name):  # 3. the core
-        usable = [core]
-    else:  # 4. installed distributions, 5. hooks
-        usable = [item for item in providers(extension_point, name) if not item.alternative]
-        usable = usable or _supplied(extension_point, definition)
-        if len(usable) > 1:
-            asked = {"extension_point": extension_point, "name": name, "providers": usable}
-            one = hooks.choose("zarr_select_provider", usable, map(str, usable), **asked)
-            usable = [one] if one else usable
-    if len(usable) > 1:
-        raise ExtensionConflictError(extension_point, name, map(str, usable))
-    if usable and usable[0].extension is None:  # hooks supply classes for one configuration
-        known.keep(key, usable[0])
-    return usable[0] if usable else None
+    family = None if choice else discovery.core_provider(extension_point, name)
+    # 4. installed distributions
+    usable = [family] if family else discovery.providers(extension_point, name)
+    if not (used := _selected(usable, choice)):  # 5. hooks
+        usable += [
+            item
+            for item in hooks.supplied(extension_point, definition)
+            if not discovery.is_disabled(item.distribution)
+        ]
+        used = _selected(usable, choice)
+    if choice and not used:
+        others = ", ".join(dict.fromkeys(item.choice for item in usable))
+        hint = (
+            f"The setting providers['{extension_point}.{name}'] selects {choice!r}, which is not "
+            "installed, is disabled or does not provide it; "
+            + (f"it is provided by {others}." if others else "no distribution does.")
+        )
+        raise UnknownExtensionError(extension_point, name, location, hint=hint)
+    if len(used) > 1:
+        asked = {"extension_point": extension_point, "name": name, "providers": used}
+        if one := hooks.choose("zarr_select_provider", used, map(str, used), **asked):
+            used = [one]
+        else:
+            raise ExtensionConflictError(extension_point, name, map(str, used))
+    if used and used[0].extension is None:  # hooks supply classes for one configuration
+        known.keep(key, used[0])
+    return used[0] if used else None
 
 
-def _supplied(extension_point: str, definition: ExtensionDefinition) -> list[Provider]:
-    supplied = hooks.supplied(extension_point, definition)
-    return [item for item in supplied if not is_disabled(item.distribution)]
-
-
-def _selected(
-    extension_point: str, definition: ExtensionDefinition, choice: str, location: Location
-) -> list[Provider]:
-    """The providers that the settings select; UnknownExtensionError if there are none."""
-    name = definition.name
-    usable: list[Provider] = []
-    for find in (
-        lambda: providers(extension_point, name),
-        lambda: _supplied(extension_point, definition),
-    ):
-        usable += find()
-        if selected := [item for item in usable if canonical(item.choice) == canonical(choice)]:
-            return selected
-    choices = ", ".join(dict.fromkeys(item.choice for item in usable))
-    raise UnknownExtensionError(
-        extension_point,
-        name,
-        location,
-        hint=f"The setting providers['{extension_point}.{name}'] selects {choice!r}, which is not "
-        "installed, is disabled or does not provide it; "
-        + (f"it is provided by {choices}." if choices else "no distribution does."),
-    )
+def _selected(usable: list[Provider], choice: str) -> list[Provider]:
+    """The providers that the settings select; without a choice, all except alternatives."""
+    if choice:
+        return [item for item in usable if canonical(item.choice) == canonical(choice)]
+    return [item for item in usable if not item.alternative]
 
 
 def find_class(extension_point: str, name: str, location: Location = NO_LOCATION) -> type[Any]:
     """The class for a name, as from :func:`find_provider`; ExtensionLoadError if it is broken."""
     provider = find_provider(extension_point, ExtensionDefinition(name), location)
     assert provider is not None  # only definitions with must_understand false are ignored
-    extension: type[Any] = load(provider)
+    extension: type[Any] = provider.load()
     return extension
 
 
@@ -162,7 +154,7 @@ def create_extension(
     provider = find_provider(extension_point, definition, location)
     if provider is None:
         return None
-    extension = load(provider)
+    extension = provider.load()
     pointer = location.pointer
     if problems := schemas.problems(provider, definition, pointer, complete):
         # Nonstandard forms are read if they are stored, and in arguments, which are stored as valid.

@@ -1,19 +1,18 @@
-"""JSON Schemas of extensions, which are found without importing the extensions.
+"""JSON Schemas of extensions.
 
 A schema describes the ``configuration`` of an extension.  It is the file
-``schemas/<extension_point>/<name>.json`` of its package, and has no external references.  Other
-names of the same class in the distribution have the same schema.
+``schemas/<extension_point>/<name>.json`` of a package that contains its class, and has no external
+references.  Other names of the same class in the distribution have the same schema.
 Without a schema, only the code of the extension checks its configuration.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import os.path  # not pathlib, which takes milliseconds to import
+import sys
 from contextlib import suppress
-from importlib.util import find_spec
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-from zipimport import zipimporter
 
 from zarr_core import strictjson
 from zarr_core.errors import ZarrError
@@ -23,9 +22,7 @@ from zarr_core.registry.provider import known
 from zarr_core.user_warning import warn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from zarr_core.definition import JSON, ExtensionDefinition
+    from zarr_core.definition import ExtensionDefinition
     from zarr_core.location import Location
     from zarr_core.metadata.validation_problem import ValidationProblem
     from zarr_core.registry.provider import Provider
@@ -66,7 +63,7 @@ def standard_form(
     if complete:  # not for arguments of a new node
         text = "; ".join(notes)
         warn(f"{location}: nonstandard metadata: {text}. Other readers may reject the array")
-    return dataclasses.replace(definition, configuration=configuration)
+    return replace(definition, configuration=configuration)
 
 
 def schema_of(provider: Provider, complete: bool = True) -> Schema | None:
@@ -80,22 +77,15 @@ def schema_of(provider: Provider, complete: bool = True) -> Schema | None:
 
 
 def _read(provider: Provider, complete: bool) -> Schema | None:
-    try:
-        if (found := _content(provider)) is None:
-            return None
-        file, content = found
-        document = strictjson.loads(content, file)
-    except (OSError, ZarrError) as error:
-        raise _broken(provider, str(error)) from error
-    if not isinstance(document, dict):
-        raise _broken(provider, 'it is not a JSON object; for no members: {"maxProperties": 0}')
-    for reference in _references(document):
-        if not reference.startswith("#"):  # opening an array must not access the network
-            raise _broken(
-                provider,
-                f"it refers to {reference!r}, but only references within the schema are allowed",
-            )
-    return Schema(document if complete else _without_required(document))
+    for file, content in _files(provider):
+        try:
+            document: Any = strictjson.loads(content, file)
+        except ZarrError as error:
+            raise _broken(provider, str(error)) from error
+        if not isinstance(document, dict):
+            raise _broken(provider, 'it is not a JSON object; for no members: {"maxProperties": 0}')
+        return Schema(document if complete else _without_required(document))
+    return None
 
 
 _REQUIRING_KEYWORDS = frozenset(
@@ -117,73 +107,35 @@ def _without_required(schema: Any) -> Any:
     return {**kept, "allOf": combined} if combined else kept
 
 
-def schema_file(provider: Provider) -> str | None:
-    """The file of the schema, which can be in an archive; None if there is none."""
-    found = _content(provider)
-    return None if found is None else found[0]
-
-
-def _content(provider: Provider) -> tuple[str, bytes] | None:
-    """The file of the schema and its contents.
+def _files(provider: Provider) -> list[tuple[str, bytes]]:
+    """The file of the schema and its content; empty without one.
 
     If a distribution gives an extension several names, one schema is for all of them.
     """
-    if own := _content_of(provider, provider.name):
-        return own
-    providers = discovery.scan().providers.get(provider.extension_point, {})
-    same = (
-        _content_of(other, other.name)
-        for name, others in providers.items()
-        for other in others
-        if name != provider.name
-        and other.target == provider.target
-        and other.distribution == provider.distribution
+    if own := _file(provider.module, provider.extension_point, provider.name):
+        return [own]
+    others = (
+        _file(provider.module, provider.extension_point, other.name)
+        for other in discovery.providers(provider.extension_point, disabled=True)
+        if (other.target, other.distribution) == (provider.target, provider.distribution)
     )
-    found = list(filter(None, same))
-    return found[0] if len(found) == 1 else None
+    found = [*filter(None, others)]
+    return found if len(found) == 1 else []
 
 
-def _content_of(provider: Provider, name: str) -> tuple[str, bytes] | None:
-    """The schema of one name."""
-    if "/" in name or "\\" in name:
-        return None  # a URI, which is not a file name
-    top, *inner = provider.module.split(".")
-    try:
-        spec = find_spec(top)
-    except (ImportError, ValueError):  # ValueError: __main__ of an interactive session
-        return None
-    if spec is None:
-        return None
-    loader: Any = spec.loader
-    # Only the spec of the top-level package is used, because find_spec imports the parents of
-    # others.  Inner folders are searched for packages in a namespace package.
-    for depth in range(len(inner) + 1):
-        for location in spec.submodule_search_locations or ():
-            folder = os.path.join(location, *inner[:depth], "schemas", provider.extension_point)
-            file = os.path.join(folder, f"{name}.json")
-            if os.path.isfile(file):
-                with open(file, "rb") as stream:
-                    return file, stream.read()
-            if isinstance(loader, zipimporter):
-                with suppress(OSError):  # missing
-                    return file, loader.get_data(file)
+def _file(module: str, extension_point: str, name: str) -> tuple[str, bytes] | None:
+    """The schema of a name in an imported package, also of an archive, or in one around it."""
+    while module and not {"/", "\\"} & {*name}:  # a URI is not a file name
+        package: Any = sys.modules.get(module)
+        for folder in getattr(package, "__path__", ()):
+            file = os.path.join(folder, "schemas", extension_point, f"{name}.json")
+            # A namespace package has no such function, and most folders no such file.
+            with suppress(AttributeError, OSError):
+                return file, package.__loader__.get_data(file)
+        module = module.rpartition(".")[0]
     return None
 
 
-def _references(schema: JSON) -> Iterator[str]:
-    pending = [schema]
-    while pending:
-        item = pending.pop()
-        if isinstance(item, dict):
-            for word in ("$ref", "$dynamicRef"):
-                target = item.get(word)
-                if isinstance(target, str):
-                    yield target
-            pending.extend(item.values())
-        elif isinstance(item, list):
-            pending.extend(item)
-
-
 def _broken(provider: Provider, reason: str) -> ZarrError:
-    file = schema_file(provider)
+    file = "".join(file for file, _ in _files(provider))
     return provider.failure(f"its schema {file} cannot be used: {reason}", "failed to load")

@@ -15,12 +15,10 @@ if TYPE_CHECKING:
 Extensions: TypeAlias = "Mapping[str, Mapping[str, type[Any]]]"
 """Classes by extension point and name: ``{"codec": {"acme.xor": Xor}}``."""
 
-_Current: TypeAlias = "tuple[dict[tuple[str, str], Provider], frozenset[Provider]]"
-_EMPTY: dict[tuple[str, str], Provider] = {}
-current_overrides: ContextVar[_Current] = ContextVar(
-    "zarr_core_extensions", default=(_EMPTY, frozenset())
-)
-"""Overrides by extension point and name, and all of them for keys of caches."""
+_Overrides: TypeAlias = "Mapping[tuple[str, str], Provider]"
+_NONE: _Overrides = {}
+overrides: ContextVar[_Overrides] = ContextVar("zarr_core_extensions", default=_NONE)
+"""The present overrides, by extension point and name."""
 
 
 class override_extensions:  # noqa: N801 - a context manager, used as a function
@@ -54,22 +52,20 @@ class override_extensions:  # noqa: N801 - a context manager, used as a function
 
     def __init__(self, mapping: Extensions | None) -> None:
         self._mapping = mapping
-        self._tokens: list[Token[_Current]] = []
+        self._tokens: list[Token[_Overrides]] = []
 
     def __enter__(self) -> None:
-        if not self._mapping:
-            return
-        added = {
-            (extension_point, name): check_override(extension_point, name, extension)
-            for extension_point, names in self._mapping.items()
-            for name, extension in names.items()
-        }
-        merged = {**current_overrides.get()[0], **added}
-        self._tokens.append(current_overrides.set((merged, frozenset(merged.values()))))
+        if self._mapping:
+            added = {
+                (extension_point, name): check_override(extension_point, name, extension)
+                for extension_point, names in self._mapping.items()
+                for name, extension in names.items()
+            }
+            self._tokens.append(overrides.set({**overrides.get(), **added}))
 
     def __exit__(self, *error: object) -> None:
         if self._tokens:
-            current_overrides.reset(self._tokens.pop())
+            overrides.reset(self._tokens.pop())
 
 
 def check_override(
@@ -102,11 +98,11 @@ def check_override(
 def current() -> dict[str, dict[str, type[Any]]]:
     """The present overrides by extension point and name."""
     result: dict[str, dict[str, type[Any]]] = {}
-    for item in current_overrides.get()[1]:
-        result.setdefault(item.extension_point, {})[item.name] = item.extension
+    for (extension_point, name), provider in overrides.get().items():
+        result.setdefault(extension_point, {})[name] = provider.extension
     return result
 
 
 def cache_key() -> Hashable:
     """A key for caches of extensions; changes whenever a name can resolve to another class."""
-    return config.version, current_overrides.get()[1]
+    return config.version, frozenset(overrides.get().values())
