@@ -92,10 +92,7 @@ def test_opening_an_array_loads_nothing_for_new_arrays(tmp_path):
         assert f"zarr_core.hierarchy.{name}" not in hierarchy
     assert len([name for name in modules if name.startswith("zarr_core.")]) <= 110
     compared = loaded(f"import zarr_core; zarr_core.open({place!r}, shape=4, dtype='int32')")
-    assert compared - modules >= {
-        "zarr_core.normalize.constraints",
-        "zarr_core.normalize.partial_metadata",
-    }
+    assert compared - modules >= {"zarr_core.normalize.constraints"}
 
 
 def test_without_plugins_nothing_is_scanned(tmp_path):

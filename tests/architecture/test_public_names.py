@@ -13,7 +13,7 @@ from zarr_core import tools
 
 NAMES = {
     "zarr_core": """
-        Array Attributes ChunkLayout Group LocalStore MemoryStore PartialArrayMetadata Progress Store StoreLike
+        Array Attributes ChunkLayout Group LocalStore MemoryStore Progress Store StoreLike
         array array_from_metadata
         check_consolidated codec config consolidate_metadata convert copy copy_all copy_store create
         create_array create_group empty empty_like errors full full_like getsize group

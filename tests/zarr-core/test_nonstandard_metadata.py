@@ -116,12 +116,12 @@ def test_metadata_that_are_given_must_be_valid():
 
 
 def test_partial_metadata_accept_names_and_whole_numbers():
-    given = zarr.PartialArrayMetadata.from_json(
-        {"shape": (3,), "data_type": "int8", "codecs": ("bytes",), "chunk_key_encoding": "default"}
-    )
+    given = {
+        "shape": (3,), "data_type": "int8", "codecs": ("bytes",), "chunk_key_encoding": "default"
+    }  # fmt: skip
     array = zarr.create_array(metadata=given)
     assert array.dtype == np.int8
-    assert not given.problems(array.metadata)
+    assert zarr.open_array(array.store, metadata=given) == array
     store = stored({}, fill_value=42)
     constraint = {"data_type": "uint16", "fill_value": 42.0}
     assert zarr.open_array(store, metadata=constraint).fill_value == 42

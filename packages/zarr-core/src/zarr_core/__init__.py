@@ -31,7 +31,6 @@ _NAMES = {
     "zarr_core.hierarchy.progress": "Progress",
     "zarr_core.interfaces.store": "Store",
     "zarr_core.normalize.codecs": "codec",
-    "zarr_core.normalize.partial_metadata": "PartialArrayMetadata",
     "zarr_core.optional": "ChunkLayout convert copy copy_all copy_store move rename",
     "zarr_core.registry.extension_list": "installed_extensions",
     "zarr_core.registry.hooks": "register_hooks unregister_hooks",

@@ -63,6 +63,8 @@ _NAMES = {
     ),
     "zarr_core.metadata.attributes": "check_attributes",
     "zarr_core.normalize.chunk_shapes": "CHUNK_BYTES SHARD_BYTES divisor_below parse_lengths",
+    "zarr_core.normalize.compare_metadata": "metadata_differences",
+    "zarr_core.normalize.constraints": "parse_partial_metadata",
     "zarr_core.normalize.data_types": "data_type_for",
     "zarr_core.optional": "optional_function",
     "zarr_core.printable": "escape_controls escape_json listed printable_message quoted shorten",

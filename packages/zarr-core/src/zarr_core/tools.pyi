@@ -85,6 +85,8 @@ from zarr_core.normalize.chunk_shapes import CHUNK_BYTES as CHUNK_BYTES
 from zarr_core.normalize.chunk_shapes import SHARD_BYTES as SHARD_BYTES
 from zarr_core.normalize.chunk_shapes import divisor_below as divisor_below
 from zarr_core.normalize.chunk_shapes import parse_lengths as parse_lengths
+from zarr_core.normalize.compare_metadata import metadata_differences as metadata_differences
+from zarr_core.normalize.constraints import parse_partial_metadata as parse_partial_metadata
 from zarr_core.normalize.data_types import data_type_for as data_type_for
 from zarr_core.optional import optional_function as optional_function
 from zarr_core.printable import escape_controls as escape_controls

@@ -79,9 +79,8 @@ def to_zarr(
         The scheduler of Dask for this call; by default the configured one.
     **options
         Further arguments of :func:`zarr_core.create_array`, such as ``compressors``,
-        ``dimension_names``, ``zarr_format``, and ``metadata``, a part of a ``zarr.json`` or a
-        :class:`zarr_core.PartialArrayMetadata`, which is completed.  For an existing array, only
-        ``metadata``, with which it is compared.
+        ``dimension_names``, ``zarr_format``, and ``metadata``, a part of a ``zarr.json``.  For an
+        existing array, only ``metadata``, with which it is compared.
 
     Returns
     -------

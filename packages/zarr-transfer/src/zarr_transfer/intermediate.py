@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from zarr_core import PartialArrayMetadata, array_from_metadata
+from zarr_core import array_from_metadata
 from zarr_core.extension import ZarrError
 
 from zarr_transfer.checkpoint import sidecar_key
@@ -49,17 +50,12 @@ def intermediate_array(
     path : str, optional
         Its path; by default next to the chunks of ``new``.
     """
+    store = new.store if store is None else store
+    path = intermediate_path(new) if path is None else path
     for compressors in _CODECS:
-        try:
-            metadata = PartialArrayMetadata().complete(
-                shape=old.shape, dtype=old.dtype, chunks=shape,
+        with suppress(ZarrError):
+            return array_from_metadata(
+                store, path=path, shape=old.shape, dtype=old.dtype, chunks=shape,
                 fill_value=old.fill_value, compressors=compressors,
             )  # fmt: skip
-            break
-        except ZarrError:
-            continue
-    return array_from_metadata(
-        new.store if store is None else store,
-        metadata,
-        path=intermediate_path(new) if path is None else path,
-    )
+    raise AssertionError("arrays without compressors need no extension")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from zarr_core import PartialArrayMetadata
+from zarr_core import MemoryStore, array_from_metadata
 from zarr_core.extension import ArrayMetadata, Format, MetadataValidationError
 from zarr_core.tools import check_reserved_names, strictjson
 
@@ -257,9 +257,9 @@ def _new_metadata(
     else:
         stored[_xarray.DIMENSION_KEY] = list(variable.dims)
     try:
-        return PartialArrayMetadata().complete(
-            zarr_format=rules.format.name, attributes=stored, **options
-        )
+        return array_from_metadata(
+            MemoryStore(), zarr_format=rules.format.name, attributes=stored, **options
+        ).metadata
     except MetadataValidationError as error:
         if not isinstance(error, TypeError):  # the attributes are valid
             raise

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import zarr_core
 from zarr_core import Array, Group
 from zarr_core.extension import ZarrError
-from zarr_core.tools import ProgressReporter
+from zarr_core.tools import ProgressReporter, metadata_differences
 
 from zarr_cli.check.array_check import ArrayCheck
 from zarr_cli.check.check_chunks import check_chunks, require_chunks
@@ -19,9 +19,9 @@ from zarr_cli.validate import NodeProblem, Validation, validate
 from zarr_cli.walk import Member, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
-    from zarr_core import PartialArrayMetadata, Progress, Store
+    from zarr_core import Progress, Store
 
 
 @dataclass(slots=True)
@@ -76,7 +76,7 @@ def check(
     path: str = "",
     zarr_format: int | str | None = None,
     progress: Callable[[Progress], object] | None = None,
-    like: PartialArrayMetadata | None = None,
+    like: Mapping[str, Any] | None = None,
     *,
     chunks: bool = True,
 ) -> Check:
@@ -92,7 +92,7 @@ def check(
         Check only this format.
     progress : callable, optional
         As for :func:`zarr_core.copy`.
-    like : PartialArrayMetadata, optional
+    like : mapping, optional
         What the metadata of each array is compared with.
     chunks : bool
         Whether to read chunks; if not, only metadata is checked.
@@ -148,11 +148,11 @@ def _absolute(path: str, member: Member) -> str:
     return "/" + "/".join(part for part in (path, member.path) if part)
 
 
-def _new_result(array: Array, like: PartialArrayMetadata | None) -> ArrayCheck:
+def _new_result(array: Array, like: Mapping[str, Any] | None) -> ArrayCheck:
     return ArrayCheck(
         array.name,
         "chunk" if array.shards is None else "shard",
         prod(array.cdata_shape),
         any(codec.detects_damage for codec in array.stored.inner_codecs.bytes_to_bytes),
-        differences=[] if like is None else [*map(str, like.problems(array.metadata))],
+        differences=[] if like is None else [*map(str, metadata_differences(array.metadata, like))],
     )

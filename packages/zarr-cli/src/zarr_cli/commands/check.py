@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
-from zarr_core import PartialArrayMetadata
-from zarr_core.tools import strictjson
+from zarr_core.tools import parse_partial_metadata, strictjson
 
 from zarr_cli.advice import to_command_line
 from zarr_cli.errors import Failure, ProblemsFound
@@ -95,11 +94,11 @@ def command(
         raise ProblemsFound
 
 
-def _read(file: Path) -> PartialArrayMetadata:
+def _read(file: Path) -> dict[str, Any]:
     document = strictjson.loads(file.read_bytes(), str(file))
     if not isinstance(document, dict):
         raise Failure(f"{file}: must be a JSON object with members of a zarr.json")
-    return PartialArrayMetadata.from_json(document, str(file))
+    return parse_partial_metadata(document, str(file))
 
 
 def _print(result: Check, *, meta_only: bool) -> None:

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from zarr_core.hierarchy.store_path import StoreLike
     from zarr_core.interfaces.format import NodeMetadata
     from zarr_core.metadata.array import ArrayMetadata
-    from zarr_core.normalize.partial_metadata import PartialArrayMetadata
 
 _MAX_NBYTES = 1 << 26  # read at once from a chunked array
 
@@ -68,7 +67,7 @@ def create_array(
     storage_options: Mapping[str, Any] | None = None,
     overwrite: bool = False,
     config: Mapping[str, Any] | None = None,
-    metadata: Mapping[str, Any] | ArrayMetadata | PartialArrayMetadata | None = None,
+    metadata: Mapping[str, Any] | ArrayMetadata | None = None,
 ) -> Array:
     """Create an array.
 
@@ -129,10 +128,12 @@ def create_array(
         ``"F"``, for another order of results in memory.  If the fill value is undefined, chunks
         of zeros are stored, because readers may return any values for missing chunks;
         ``write_empty_chunks="never"`` leaves them out.
-    metadata : mapping, ArrayMetadata or PartialArrayMetadata, optional
-        A part of a ``zarr.json``, in the terms of version 3 for every format, as
-        :class:`zarr_core.PartialArrayMetadata` has it.  Other arguments add to it.  Members
-        without an argument are given here, such as ``{"storage_transformers": [...]}``.
+    metadata : mapping or ArrayMetadata, optional
+        A part of a ``zarr.json``, in the terms of version 3 for every format.  Other arguments
+        add to it.  Lengths in ``shape`` can be null, the array -> bytes codec can be omitted, and
+        codecs can have any form that ``compressors`` accepts, with a part of their configuration.
+        A fill value of null is undefined (version 2).  Members without an argument are given
+        here, such as ``{"storage_transformers": [...]}``.
 
     Raises
     ------
@@ -173,20 +174,19 @@ def create_array(
         if shape is not None and parse_shape(shape) != values.shape:
             raise ValueError(f"shape {parse_shape(shape)} is not that of data, {values.shape}")
         shape = values.shape
-    expected = None
+    members: Mapping[str, Any] = {}
     if metadata is not None:
-        from zarr_core.normalize.partial_metadata import as_partial  # seldom needed
+        from zarr_core.normalize.constraints import (  # seldom needed
+            complete_metadata,
+            parse_partial_metadata,
+        )
 
-        expected = as_partial(metadata)
-    if shape is None and (expected is None or "shape" not in expected.document):
+        members = parse_partial_metadata(metadata)
+    if shape is None and "shape" not in members:
         as_data = hasattr(store, "__array__") or isinstance(store, list | tuple)
         hint = ": the first argument is the location; pass elements as data=" if as_data else ""
         raise TypeError(f"a new array requires shape or data{hint}")
-    if (
-        dtype is None
-        and values is not None
-        and (expected is None or "data_type" not in expected.document)
-    ):
+    if dtype is None and values is not None and "data_type" not in members:
         dtype = dtype_of(values)
     settings = array_settings(config)
     options = NodeOptions(path, zarr_format, storage_options, overwrite=overwrite)
@@ -197,10 +197,10 @@ def create_array(
         "fill_value": fill_value, "attributes": attributes,
         "chunk_key_encoding": chunk_key_encoding, "dimension_names": dimension_names,
     }  # fmt: skip
-    if expected is None:
+    if metadata is None:
         made = new.format.to_format(new_array_metadata(new.format, arguments), NEW_ARRAY)
     else:
-        made = expected.complete(zarr_format=new.format.name, **arguments)
+        made = complete_metadata(members, new.format, arguments)
     stored = stored_array(
         new.store, new.path, new.format, made, settings, consolidated=new.consolidated
     )

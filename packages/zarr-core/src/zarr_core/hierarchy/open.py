@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from zarr_core.hierarchy.store_path import StoreLike
     from zarr_core.interfaces.store import Store
-    from zarr_core.normalize.partial_metadata import PartialArrayMetadata
 
 Mode = Literal["r", "r+", "a", "w", "w-", "x"]
 _IS_ARRAY = "is an array, not a group; open it with open_array"
@@ -47,7 +46,7 @@ def open(
     use_consolidated: bool | None = None,
     config: Mapping[str, Any] | None = None,
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
-    metadata: Mapping[str, Any] | ArrayMetadata | PartialArrayMetadata | None = None,
+    metadata: Mapping[str, Any] | ArrayMetadata | None = None,
     match: bool = True,
     **create: Any,
 ) -> Array | Group:
@@ -74,9 +73,9 @@ def open(
         ``write_empty_chunks`` and ``missing_chunks`` for this array; see :func:`create_array`.
     extensions : mapping, optional
         Code for the node and its members: ``{"codec": {"acme.xor": Xor}}``.
-    metadata : mapping, ArrayMetadata or PartialArrayMetadata, optional
+    metadata : mapping or ArrayMetadata, optional
         What is expected of an array, as a part of a ``zarr.json``.  An existing array is compared,
-        a new one is created with it.  See :class:`zarr_core.PartialArrayMetadata`.
+        a new one is created with it.  See :func:`create_array`.
     match : bool
         Whether an existing array must also be as ``**create`` describes it.  Only given arguments
         are compared; ``"auto"`` is any value, and so is None, except no filters or compressors.
@@ -123,7 +122,7 @@ def open_array(
     storage_options: Mapping[str, Any] | None = None,
     config: Mapping[str, Any] | None = None,
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
-    metadata: Mapping[str, Any] | ArrayMetadata | PartialArrayMetadata | None = None,
+    metadata: Mapping[str, Any] | ArrayMetadata | None = None,
     match: bool = True,
     **create: Any,
 ) -> Array:
@@ -287,7 +286,7 @@ def _create(
 
 def array_from_metadata(
     store: StoreLike,
-    metadata: Mapping[str, Any] | ArrayMetadata | PartialArrayMetadata | None = None,
+    metadata: Mapping[str, Any] | ArrayMetadata | None = None,
     *,
     path: str | None = None,
     zarr_format: int | str = 3,
@@ -307,7 +306,7 @@ def array_from_metadata(
     ----------
     store : store-like
         Location of the chunks: a path, a URL, a store, a mapping, an array or group.
-    metadata : ArrayMetadata, PartialArrayMetadata or mapping, optional
+    metadata : ArrayMetadata or mapping, optional
         The metadata; it is neither stored nor compared with stored metadata.  A part of a
         ``zarr.json`` is completed as for a new array.
     path : str, optional
@@ -342,10 +341,10 @@ def array_from_metadata(
         place, below, named = options.resolve(store, read_only=read_only)
         format_ = format_named(zarr_format if named is None else named)
         if arguments or not isinstance(metadata, ArrayMetadata | GroupMetadata):
-            from zarr_core.normalize.partial_metadata import as_partial  # seldom needed
+            from zarr_core.normalize.constraints import complete_metadata, parse_partial_metadata
 
-            partial = as_partial({} if metadata is None else metadata)
-            metadata = partial.complete(zarr_format=format_.name, **arguments)
+            document = {} if metadata is None else parse_partial_metadata(metadata)
+            metadata = complete_metadata(document, format_, arguments)
         found = stored_node(
             place, below, format_, metadata, read_only=read_only, config=config, fixed=fixed
         )

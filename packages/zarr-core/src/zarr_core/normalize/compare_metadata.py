@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.definition import ExtensionDefinition
@@ -15,7 +16,7 @@ from zarr_core.printable import shorten
 from zarr_core.registry.resolve import create_extension, require_extension
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from zarr_core.definition import JSON
     from zarr_core.metadata.array import ArrayMetadata
@@ -24,7 +25,7 @@ _MISSING: Any = object()
 _KINDS = ("array -> array", "array -> bytes", "bytes -> bytes")
 
 
-def document_of(metadata: ArrayMetadata) -> dict[str, JSON]:
+def document_of(metadata: ArrayMetadata) -> dict[str, Any]:
     """All members of the metadata, in the terms of version 3; an undefined fill value is None."""
     document = metadata.to_json()
     del document["zarr_format"], document["node_type"]
@@ -39,147 +40,130 @@ def document_of(metadata: ArrayMetadata) -> dict[str, JSON]:
     return {**defaults, **document}
 
 
-def differences(metadata: ArrayMetadata, expected: Mapping[str, Any]) -> list[ValidationProblem]:
-    """Every difference of the metadata from the members of a part of a ``zarr.json``."""
-    comparison = Comparison(metadata)
-    comparison.documents(document_of(metadata), expected)
-    return comparison.problems
+def metadata_differences(
+    metadata: ArrayMetadata, expected: Mapping[str, Any]
+) -> list[ValidationProblem]:
+    """Every difference of the metadata of an array from the members of a part of a ``zarr.json``.
 
-
-class Comparison:
-    """Merges parts of a ``zarr.json``, and collects their contradictions in ``problems``.
-
-    With the metadata of an array, the first part is its whole document.  Members that it does not
-    have are then contradictions, and different forms of a value are equal.
+    Of ``codecs``, the codecs of each kind are compared by position, and of configurations and
+    ``attributes`` the members that are given.  Extensions are equal if their normal forms are,
+    fill values if their bytes are.
     """
-
-    def __init__(self, metadata: ArrayMetadata | None = None) -> None:
-        self.problems: list[ValidationProblem] = []
-        self._metadata = metadata
-
-    def _differ(self, pointer: str, one: Any, other: Any) -> None:
-        stored = "missing" if one is _MISSING else shown(one)
-        self.problems.append(ValidationProblem(pointer, f"is {stored}, not {shown(other)}"))
-
-    def documents(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-        """Merge two documents."""
-        merged = {**other, **one}
-        for member in sorted(other, key=[*ARRAY_MEMBERS, *other].index):
-            left, right, pointer = one.get(member, _MISSING), other[member], json_pointer(member)
-            if left is _MISSING:
-                if self._metadata is not None:
-                    self._differ(pointer, left, right)
-            elif member == "shape":
-                lengths = [b if a is None else a for a, b in zip(left, right, strict=False)]
-                pairs = zip(lengths, right, strict=False)
-                if len(left) == len(right) and all(length in (None, a) for a, length in pairs):
-                    merged[member] = lengths
-                else:
-                    self._differ(pointer, left, right)
-            elif member in ("data_type", "chunk_grid", "chunk_key_encoding"):
-                items = definition_of(left), definition_of(right)
-                if self._metadata is not None:
-                    items = _normal(member, items[0]), _normal(member, items[1])
-                merged[member] = self.definitions(*items, pointer).to_json()
-            elif member == "fill_value" and self._metadata is not None:
-                if not _is_fill_value(self._metadata, right, other.get("data_type")):
-                    self._differ(pointer, left, right)
-            elif member == "codecs":
-                ones, others = definitions_of(left), definitions_of(right)
-                if self._metadata is not None:
-                    ones, within = without_format_codec(ones, others)
-                    pointer += within
-                merged[member] = [item.to_json() for item in self._codecs(ones, others, pointer)]
-            elif member == "storage_transformers":
-                ones, others = definitions_of(left), definitions_of(right)
-                self._lists(ones, others, pointer, "storage transformer")
-            elif member == "attributes":
-                merged[member] = self._members(left, right, pointer)
-            elif not same_json(left, right):
-                self._differ(pointer, left, right)
-        return merged
-
-    def _members(
-        self, one: Mapping[str, Any], other: Mapping[str, Any], pointer: str
-    ) -> dict[str, Any]:
-        """Merge objects by their members, each as a whole."""
-        for name, value in other.items():
-            if name in one or self._metadata is not None:
-                stored = one.get(name, _MISSING)
-                if not same_json(stored, value):
-                    self._differ(pointer + json_pointer(name), stored, value)
-        return {**other, **one}
-
-    def _codecs(
-        self, one: list[ExtensionDefinition], other: list[ExtensionDefinition], pointer: str
-    ) -> list[ExtensionDefinition]:
-        """Merge chains by kinds and positions; the array -> bytes codec can be missing."""
-        merged: list[ExtensionDefinition] = []
-        for kind, ones, others in zip(_KINDS, split_codecs(one), split_codecs(other), strict=True):
-            if kind == _KINDS[1] and not (ones and others):
-                merged += ones or others
-            else:
-                merged += self._lists(ones, others, pointer, f"{kind} codec", len(merged))
-        return merged
-
-    def _lists(
-        self,
-        ones: list[ExtensionDefinition],
-        others: list[ExtensionDefinition],
-        pointer: str,
-        what: str,
-        first: int = 0,
-    ) -> list[ExtensionDefinition]:
-        """Merge definitions by position; ``first`` is the position of the first one."""
-        merged = [*ones]
-        if len(ones) != len(others):
-            names = [", ".join(shown(item.name) for item in items) for items in (ones, others)]
-            has = f"the {what}{'' if len(ones) == 1 else 's'} {names[0]}" if ones else f"no {what}"
-            problem = ValidationProblem(pointer, f"has {has}, not {names[1] or 'none'}")
-            self.problems.append(problem)
-        for number, (one, other) in enumerate(zip(ones, others, strict=False)):
-            if len(ones) != len(others) and one.name != other.name:
-                break  # which of them is missing is not known
-            merged[number] = self.definitions(one, other, f"{pointer}/{first + number}")
-        return merged
-
-    def definitions(
-        self, one: ExtensionDefinition, other: ExtensionDefinition, pointer: str = ""
-    ) -> ExtensionDefinition:
-        """Merge the configurations by their members, which can be lists of codecs."""
-        if one.name != other.name:
-            self._differ(pointer, one.name, other.name)
-            return one
-        stored: Mapping[str, JSON] = one.configuration
-        metadata = self._metadata
-        if metadata is not None and other.configuration.keys() - stored.keys():
-            stored = {**_configuration(one), **stored}
-        merged = {**other.configuration, **one.configuration}
-        for member, value in other.configuration.items():
-            at = f"{pointer}/configuration{json_pointer(member)}"
-            ones, others = inner_codecs(one, member), inner_codecs(other, member)
-            if ones is not None and others is not None:
-                merged[member] = [item.to_json() for item in self._codecs(ones, others, at)]
-            elif member in stored or metadata is not None:
-                left = stored.get(member, _MISSING)
-                # Other forms, such as "F" for the order of transpose.
-                if not same_json(left, value) and (
-                    metadata is None
-                    or not same_json(left, _configuration(other, metadata).get(member, value))
-                ):
-                    self._differ(at, left, value)
-        if merged == one.configuration:
-            return one
-        return ExtensionDefinition(one.name, merged, one.must_understand and other.must_understand)
+    document = document_of(metadata)
+    return [
+        problem
+        for member in sorted(expected, key=[*ARRAY_MEMBERS, *expected].index)
+        for problem in _member(metadata, member, document.get(member, _MISSING), expected[member])
+    ]
 
 
-def _is_fill_value(metadata: ArrayMetadata, wanted: Any, data_type: JSON) -> bool:
+def _member(
+    metadata: ArrayMetadata, member: str, stored: Any, value: Any
+) -> Iterator[ValidationProblem]:
+    """The differences in one member of the document."""
+    pointer = json_pointer(member)
+    if stored is _MISSING:
+        is_equal = False
+    elif member == "shape":
+        is_equal = len(stored) == len(value) and all(
+            wanted in (None, length) for length, wanted in zip(stored, value, strict=True)
+        )
+    elif member in ("data_type", "chunk_grid", "chunk_key_encoding"):
+        one, other = (_normal(member, definition_of(item)) for item in (stored, value))
+        yield from _definition(metadata, one, other, pointer)
+        return
+    elif member == "fill_value":
+        is_equal = _is_fill_value(metadata, value)
+    elif member == "codecs":
+        others = definitions_of(value)
+        codecs, within = without_format_codec(metadata.codecs, others)
+        yield from _codecs(metadata, codecs, others, pointer + within)
+        return
+    elif member == "storage_transformers":
+        ones, others = definitions_of(stored), definitions_of(value)
+        yield from _lists(metadata, ones, others, pointer, "storage transformer")
+        return
+    elif member == "attributes":
+        for name, item in value.items():
+            if not same_json(stored.get(name, _MISSING), item):
+                yield _difference(pointer + json_pointer(name), stored.get(name, _MISSING), item)
+        return
+    else:
+        is_equal = same_json(stored, value)
+    if not is_equal:
+        yield _difference(pointer, stored, value)
+
+
+def _codecs(
+    metadata: ArrayMetadata,
+    codecs: Sequence[ExtensionDefinition],
+    expected: Sequence[ExtensionDefinition],
+    pointer: str,
+) -> Iterator[ValidationProblem]:
+    """The differences of a chain by kinds and positions; the array -> bytes codec can be missing."""
+    first = 0
+    for kind, ones, others in zip(
+        _KINDS, split_codecs(codecs), split_codecs(expected), strict=True
+    ):
+        if others or kind != _KINDS[1]:
+            yield from _lists(metadata, ones, others, pointer, f"{kind} codec", first)
+        first += len(ones)
+
+
+def _lists(
+    metadata: ArrayMetadata,
+    ones: Sequence[ExtensionDefinition],
+    others: Sequence[ExtensionDefinition],
+    pointer: str,
+    what: str,
+    first: int = 0,
+) -> Iterator[ValidationProblem]:
+    """The differences of definitions by position; ``first`` is the position of the first one."""
+    if len(ones) != len(others):
+        names = [", ".join(shown(item.name) for item in items) for items in (ones, others)]
+        has = f"the {what}{'' if len(ones) == 1 else 's'} {names[0]}" if ones else f"no {what}"
+        yield ValidationProblem(pointer, f"has {has}, not {names[1] or 'none'}")
+    for number, (one, other) in enumerate(zip(ones, others, strict=False), first):
+        if len(ones) != len(others) and one.name != other.name:
+            return  # which of them is missing is not known
+        yield from _definition(metadata, one, other, f"{pointer}/{number}")
+
+
+def _definition(
+    metadata: ArrayMetadata,
+    stored: ExtensionDefinition,
+    expected: ExtensionDefinition,
+    pointer: str,
+) -> Iterator[ValidationProblem]:
+    """The differences of the name and of the given members of the configuration."""
+    if stored.name != expected.name:
+        yield _difference(pointer, stored.name, expected.name)
+        return
+    configuration: Mapping[str, JSON] = stored.configuration
+    if expected.configuration.keys() - configuration.keys():
+        configuration = {**_configuration(metadata, stored), **configuration}
+    for member, value in expected.configuration.items():
+        at = f"{pointer}/configuration{json_pointer(member)}"
+        ones, others = inner_codecs(stored, member), inner_codecs(expected, member)
+        found = configuration.get(member, _MISSING)
+        if ones is not None and others is not None:
+            yield from _codecs(metadata, ones, others, at)
+        # There are other forms, such as "F" for the order of transpose.
+        elif not same_json(found, value) and not same_json(
+            found, _configuration(metadata, expected).get(member, value)
+        ):
+            yield _difference(at, found, value)
+
+
+def _difference(pointer: str, stored: Any, expected: Any) -> ValidationProblem:
+    text = "missing" if stored is _MISSING else shown(stored)
+    return ValidationProblem(pointer, f"is {text}, not {shown(expected)}")
+
+
+def _is_fill_value(metadata: ArrayMetadata, wanted: Any) -> bool:
     """Whether the fill values have the same bytes, also if they differ in their JSON form."""
     if wanted is None and metadata.fill_value_undefined:
         return True
-    stored_type = _normal("data_type", metadata.data_type)
-    if data_type is not None and _normal("data_type", definition_of(data_type)) != stored_type:
-        return same_json(metadata.fill_value, wanted)
     resolved = resolve_cached(metadata, "array metadata", "")
     try:
         value = resolved.data_type.fill_value_as_stored(wanted, resolved.chain.byte_order)
@@ -189,19 +173,6 @@ def _is_fill_value(metadata: ArrayMetadata, wanted: Any, data_type: JSON) -> boo
     if found.dtype.hasobject:
         return bool(found[()] == value[()])
     return found.tobytes() == value.tobytes()
-
-
-# --- definitions ---
-
-
-def definition_of(value: Any) -> ExtensionDefinition:
-    """A definition of JSON, a name or an object."""
-    return value if isinstance(value, ExtensionDefinition) else ExtensionDefinition.from_json(value)
-
-
-def definitions_of(values: Any) -> list[ExtensionDefinition]:
-    """A list of definitions of JSON."""
-    return [definition_of(value) for value in values]
 
 
 def _normal(extension_point: str, definition: ExtensionDefinition) -> ExtensionDefinition:
@@ -214,7 +185,31 @@ def _normal(extension_point: str, definition: ExtensionDefinition) -> ExtensionD
     return normal
 
 
-# --- codecs ---
+def _configuration(metadata: ArrayMetadata, definition: ExtensionDefinition) -> Mapping[str, JSON]:
+    """The configuration of a codec with its defaults; empty if it cannot be created."""
+    try:
+        codec = create_extension("codec", definition, complete=False)
+        if codec is None:
+            return {}
+        with suppress(ZarrError, ValueError, TypeError):  # for chunks of another kind
+            codec = codec.resolve(resolve_cached(metadata, "array metadata", "").codecs.decoded)
+        configuration: Mapping[str, JSON] = codec.to_configuration()
+    except (ZarrError, ValueError, TypeError):
+        return {}
+    return configuration
+
+
+# --- definitions of codecs ---
+
+
+def definition_of(value: Any) -> ExtensionDefinition:
+    """A definition of JSON, a name or an object."""
+    return value if isinstance(value, ExtensionDefinition) else ExtensionDefinition.from_json(value)
+
+
+def definitions_of(values: Any) -> list[ExtensionDefinition]:
+    """A list of definitions of JSON."""
+    return [definition_of(value) for value in values]
 
 
 def split_codecs(codecs: Sequence[ExtensionDefinition]) -> list[list[ExtensionDefinition]]:
@@ -255,7 +250,7 @@ def inner_codecs(definition: ExtensionDefinition, member: str) -> list[Extension
 
 def without_format_codec(
     codecs: Sequence[ExtensionDefinition], wanted: Sequence[ExtensionDefinition] = ()
-) -> tuple[list[ExtensionDefinition], str]:
+) -> tuple[Sequence[ExtensionDefinition], str]:
     """The codecs within a codec of the format, such as N5's blocks, and the pointer to them.
 
     Users do not name such a codec, which only contains the others.
@@ -264,23 +259,7 @@ def without_format_codec(
         inner = inner_codecs(codecs[0], "codecs")
         if inner is not None and all(item.name != codecs[0].name for item in wanted):
             return inner, "/0/configuration/codecs"
-    return [*codecs], ""
-
-
-def _configuration(
-    definition: ExtensionDefinition, metadata: ArrayMetadata | None = None
-) -> Mapping[str, JSON]:
-    """The configuration of a codec with its defaults; empty if it cannot be created."""
-    try:
-        codec = create_extension("codec", definition, complete=False)
-        if codec is None:
-            return {}
-        if metadata is not None:
-            codec = codec.resolve(resolve_cached(metadata, "array metadata", "").codecs.decoded)
-        configuration: Mapping[str, JSON] = codec.to_configuration()
-    except (ZarrError, ValueError, TypeError):
-        return {}
-    return configuration
+    return codecs, ""
 
 
 # --- JSON ---

@@ -1,61 +1,207 @@
-"""Compare an existing array with partial metadata and with arguments of ``create_array``."""
+"""Constraints on one array: arguments of ``create_array`` and a part of a ``zarr.json``.
+
+A new array has the members of the document, and what the arguments give.  An existing array is
+compared with both: the arguments, merged with its own document, are a part of a document, too.
+"""
 
 from __future__ import annotations
 
-import pickle
+from collections.abc import Mapping
 from contextlib import suppress
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from numpy import can_cast
 
-from zarr_core.cache import Cache
+from zarr_core import strictjson
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.engine.chain import inner_order
-from zarr_core.errors import MetadataError, MetadataMismatchError
-from zarr_core.metadata.validation import ARRAY_MEMBERS
+from zarr_core.errors import (
+    MetadataError,
+    MetadataMismatchError,
+    MetadataValidationError,
+    UnsupportedFieldError,
+)
+from zarr_core.interfaces.chunk_grid import ChunkGrid
+from zarr_core.metadata.array import ArrayMetadata
+from zarr_core.metadata.attributes import check_attributes
+from zarr_core.metadata.nonstandard import standard_fill_value
+from zarr_core.metadata.schema import Schema, core_schema
+from zarr_core.metadata.validation import (
+    ARRAY_MEMBERS,
+    array_problems,
+    is_fill_value,
+    unknown_members,
+)
+from zarr_core.metadata.validation_problem import ValidationProblem, problem_lines
 from zarr_core.normalize.array_metadata import (
     DEFAULTS,
     NEW_ARRAY,
+    add_transpose,
     fill_value_errors,
     grid_of,
+    new_array_metadata,
     other_members,
     parse_order,
     parse_shape,
 )
-from zarr_core.normalize.chunk_shapes import AUTO
-from zarr_core.normalize.codecs import SHARDING, is_auto
+from zarr_core.normalize.chunk_shapes import AUTO, parse_lengths
+from zarr_core.normalize.codecs import (
+    SHARDING,
+    TRANSPOSE,
+    configuration_to_json,
+    is_auto,
+    parse_codec,
+    parse_codecs,
+)
 from zarr_core.normalize.compare_metadata import (
     definition_of,
-    differences,
+    definitions_of,
     document_of,
     inner_codecs,
+    metadata_differences,
     split_codecs,
     without_format_codec,
 )
-from zarr_core.normalize.complete_metadata import (
-    LAYOUT_ARGUMENTS,
-    fill_lengths,
-    lengths_of,
-    merge_layout,
-    sharding_in,
-)
 from zarr_core.normalize.data_types import parse_data_type
 from zarr_core.normalize.definitions import parse_definition
-from zarr_core.normalize.partial_metadata import as_partial
-from zarr_core.registry.scope import cache_key, override_extensions
+from zarr_core.optional import check_names
+from zarr_core.printable import shorten
+from zarr_core.registry.extension_names import names
+from zarr_core.registry.resolve import require_extension
+from zarr_core.registry.scope import override_extensions
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
+    from collections.abc import Sequence
 
     from zarr_core.definition import JSON
     from zarr_core.engine.stored_array import StoredArray
     from zarr_core.interfaces.data_type import DataType
-    from zarr_core.metadata.validation_problem import ValidationProblem
+    from zarr_core.interfaces.format import Format
+    from zarr_core.normalize.chunk_shapes import Lengths
+
+_LAYOUT = ("order", "filters", "serializer", "compressors", "chunks", "shards")
 
 
-# The attributes and additional fields of constraints whose other members an array has, by the
-# content of both; limited by the bytes of the keys.
-_satisfied: Cache[Hashable, list[dict[str, Any]]] = Cache(1 << 20, largest=1 << 15)
+# --- a part of a document ---
+
+
+def parse_partial_metadata(metadata: Any, location: str = "metadata") -> dict[str, Any]:
+    """The members of a part of a ``zarr.json``, or of all metadata of an array.
+
+    Codecs can be names, or any form that ``compressors`` of ``create_array`` accepts; lengths in
+    ``shape`` can be null, and so can a fill value, which is then undefined (version 2).
+
+    Raises
+    ------
+    TypeError
+        If the argument is neither a mapping nor ArrayMetadata.
+    MetadataValidationError
+        If it is not valid; has all problems.
+    UnsupportedFieldError
+        If it has unknown members that are not objects with ``"must_understand": false``.
+    """
+    if isinstance(metadata, ArrayMetadata):
+        return document_of(metadata)
+    if not isinstance(metadata, Mapping):
+        raise TypeError(
+            "metadata must be a part of a zarr.json as a dictionary, or ArrayMetadata, not "
+            f"{shorten(repr(metadata))}"
+        )
+    members: Any = strictjson.plain(configuration_to_json(dict(metadata)), location)
+    value, data_type = members.get("fill_value"), members.get("data_type")
+    if type(value) is float and not is_fill_value(data_type, value):
+        standard = standard_fill_value(data_type, value)  # such as 42.0 for 42
+        members["fill_value"] = value if standard is None else standard
+    problems = _schema().problems(members)
+    if not problems and "shape" in members:
+        lengths = [length or 0 for length in members["shape"]]
+        problems = array_problems({**members, "shape": lengths})
+    if problems:
+        raise MetadataValidationError(location, problems)
+    if unknown_members(members, ARRAY_MEMBERS) and (
+        unknown := unknown_members(members, (*ARRAY_MEMBERS, *names("extension")))
+    ):
+        raise UnsupportedFieldError(location, unknown)
+    return {name: members[name] for name in members if name not in ("zarr_format", "node_type")}
+
+
+@cache
+def _schema() -> Schema:
+    """The schema of array metadata without required members; lengths can be null."""
+    document: Any = core_schema("array").document
+    properties = dict(document["properties"])
+    length = properties["shape"]["items"]
+    properties["shape"] = {"type": "array", "items": {"anyOf": [length, {"type": "null"}]}}
+    properties["codecs"] = {**properties["codecs"], "minItems": 0}
+    return Schema({"type": "object", "properties": properties, "$defs": document["$defs"]})
+
+
+# --- new arrays ---
+
+
+def complete_metadata(
+    document: Mapping[str, Any], format_: Format, arguments: Mapping[str, Any]
+) -> ArrayMetadata:
+    """The metadata of a new array that has the members of a document, and what arguments give.
+
+    Raises
+    ------
+    TypeError
+        If an argument is unknown or contradicts the document, or if neither has a shape.
+    MetadataValidationError, ExtensionError, CodecChainError
+        As for :func:`zarr_core.create_array`.
+    """
+    check_names(arguments, DEFAULTS)
+    given = {name: value for name, value in arguments.items() if not _is_default(name, value)}
+    merged = {**DEFAULTS, **_members_as_arguments(document), **given}
+    if merged["shape"] is None:
+        raise TypeError("a new array requires shape or data")
+    merged["shape"] = shape = parse_shape(merged["shape"])
+    attributes = check_attributes(merged["attributes"] or {}, NEW_ARRAY)
+    merged["attributes"] = {**document.get("attributes", {}), **attributes}
+    if "fill_value" not in given and (value := document.get("fill_value", ...)) is not ...:
+        data_type, byte_order = parse_data_type(merged["dtype"] or "float64")
+        with fill_value_errors("metadata"):
+            merged["fill_value"] = value and data_type.fill_value_as_stored(value, byte_order)
+    merged.update(
+        _merge_layout(document, given, shape, within_shards=any(n in given for n in _LAYOUT))
+    )
+    additional = {name: document[name] for name in document if name not in ARRAY_MEMBERS}
+    made = new_array_metadata(format_, merged, additional)
+    if problems := metadata_differences(made, document):
+        found = [
+            ValidationProblem(item.pointer, f"{item.message} as in metadata") for item in problems
+        ]
+        text = ", ".join(f"{name}={shorten(repr(value), 100)}" for name, value in given.items())
+        raise TypeError(
+            f"{NEW_ARRAY}: the arguments {text} and metadata contradict each other:\n  "
+            + "\n  ".join(problem_lines(found))
+        )
+    return format_.to_format(made, NEW_ARRAY)
+
+
+def _is_default(name: str, value: Any) -> bool:
+    default = DEFAULTS[name]
+    return value is default or (isinstance(value, str | tuple) and value == default)
+
+
+def _members_as_arguments(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The members of a document that are arguments, except the fill value, chunks and codecs."""
+    arguments: dict[str, Any] = {}
+    if None not in (shape := document.get("shape", [None])):
+        arguments["shape"] = shape
+    if any(name is not None for name in document.get("dimension_names", ())):
+        arguments["dimension_names"] = document["dimension_names"]
+    if "storage_transformers" in document:
+        arguments["storage_transformers"] = document["storage_transformers"]
+    for member, name in (("data_type", "dtype"), ("chunk_key_encoding", "chunk_key_encoding")):
+        if member in document:
+            arguments[name] = definition_of(document[member])
+    return arguments
+
+
+# --- existing arrays ---
 
 
 def check_array(
@@ -65,7 +211,7 @@ def check_array(
     *,
     casts: bool = False,
 ) -> None:
-    """Compare an existing array with partial metadata and with arguments of ``create_array``.
+    """Compare an existing array with a part of a ``zarr.json`` and with arguments of ``create_array``.
 
     ``casts`` permits any dtype to which that of the arguments can be cast safely.
 
@@ -76,35 +222,15 @@ def check_array(
     TypeError, ValueError, ExtensionError
         If the metadata or an argument is not valid for any array.
     """
-    found, content = stored.metadata, stored.metadata.extensions_key
     with override_extensions(stored.extensions):
-        try:
-            text = pickle.dumps((metadata, [*arguments.items()], casts), 4)
-        except Exception:  # contains objects that cannot be pickled
-            text = b""
-        key = (text, content, found.shape, found.dimension_names, stored.format.name, cache_key())
-        known = _satisfied.get(key) if text and content else None
-        expected = known
-        if expected is None:
-            expected = [] if metadata is None else [as_partial(metadata).document]
-            if arguments:
-                expected = [*expected, _expected_members(arguments, stored, casts)]
+        expected = [] if metadata is None else [parse_partial_metadata(metadata)]
+        if arguments:
+            expected.append(_expected_members(arguments, stored, casts))
         problems: dict[ValidationProblem, None] = {}
         for document in expected:
-            problems.update(dict.fromkeys(differences(found, document)))
+            problems.update(dict.fromkeys(metadata_differences(stored.metadata, document)))
     if problems:
         raise MetadataMismatchError(stored.location, problems)
-    if known is None and text and content:
-        varying = [
-            {
-                name: value
-                for name, value in document.items()
-                if name not in ARRAY_MEMBERS or (name == "attributes" and value)
-            }
-            for document in expected
-        ]
-        varying = [document for document in varying if document]
-        _satisfied.keep(key, varying, len(text) + len(content))
 
 
 def _expected_members(
@@ -171,38 +297,148 @@ def _expected_layout(
     given: dict[str, Any], stored: StoredArray, shape: tuple[int, ...], byte_order: str | None
 ) -> dict[str, Any]:
     """The chunk grid and the codecs that arguments determine."""
-    layout = {name: given[name] for name in LAYOUT_ARGUMENTS[:-1] if name in given}
+    layout = {name: given[name] for name in _LAYOUT if name in given}
     stored_order = inner_order(stored.codecs) if {"order", "filters"} & layout.keys() else None
     if "order" in layout and (*parse_order(layout["order"], len(shape)),) == stored_order:
         if "filters" not in layout:
             del layout["order"]
     elif "filters" in layout and stored.format.filters_and_compressors(stored.metadata):
-        layout.setdefault("order", stored_order)  # not one of the filters
+        layout.setdefault("order", stored_order or "C")  # not one of the filters
     if not layout and byte_order is None:
         return {}
-    document: dict[str, Any] = document_of(stored.metadata)
+    document = document_of(stored.metadata)
     document["codecs"], _ = without_format_codec(stored.metadata.codecs)
-    sharding = sharding_in(split_codecs(document["codecs"]))
-    if sharding is None and layout.get("shards"):
-        shards = layout.pop("shards")
-        is_layout = hasattr(shards, "aspect_ratio")
-        shards = shards.get("shape", AUTO) if isinstance(shards, dict) else shards
-        grid = definition_of(document["chunk_grid"])
-        shards = fill_lengths(shards, lengths_of(grid, document, shape), shape, "shards")
-        expected = grid_of(shards) if isinstance(shards, tuple) else grid
-        # A layout gives no shards of one chunk.
-        if isinstance(shards, tuple) and not (is_layout and expected == grid):
-            return {"chunk_grid": expected.to_json(), "codecs": [SHARDING.name]}
-    elif sharding is not None and layout.get("shards") is False:
-        document["codecs"] = inner_codecs(sharding, "codecs") or ()
-        document["chunk_grid"] = ExtensionDefinition(
-            "regular", {"chunk_shape": sharding.configuration["chunk_shape"]}
+    before, sharding, after = split_codecs(document["codecs"])
+    grid = definition_of(document["chunk_grid"])
+    merged = _merge_layout(document, layout, shape, within_shards=True)
+    serializer, chunks, shards = merged["serializer"], merged["chunks"], merged.get("shards")
+    if byte_order is not None and not is_auto(serializer) and serializer.name == "bytes":
+        serializer = ExtensionDefinition("bytes", {"endian": byte_order})
+    filters = add_transpose(layout.get("order", "C"), merged["filters"], len(shape))
+    codecs = [*filters, *([] if is_auto(serializer) else [serializer]), *merged["compressors"]]
+    if shards and _sharding_in(sharding) is None:
+        before, sharding, after = [], [SHARDING], []
+        # A ChunkLayout gives no shards of one chunk.
+        if hasattr(given["shards"], "aspect_ratio") and grid_of(shards["shape"]) == grid:
+            shards = None
+    if shards:
+        configuration = {**shards, "codecs": [item.to_json() for item in codecs]}
+        lengths = configuration.pop("shape")
+        if not is_auto(chunks):
+            configuration["chunk_shape"] = [*chunks]
+        codecs = [*before, ExtensionDefinition(sharding[0].name, configuration), *after]
+        if "shards" in layout:
+            grid = grid_of(lengths)
+    elif not is_auto(chunks):
+        grid = (
+            grid_of(chunks) if isinstance(chunks, tuple) else parse_definition(chunks, "chunk grid")
         )
-    merged = merge_layout(document, layout, shape, byte_order=byte_order)
-    serializer, chunks = merged["serializer"], merged["chunks"]
-    codecs = [*merged["filters"], *([] if is_auto(serializer) else [serializer])]
-    grid = grid_of(chunks) if isinstance(chunks, tuple) else parse_definition(chunks, "chunk grid")
-    return {
-        "chunk_grid": grid.to_json(),
-        "codecs": [definition.to_json() for definition in codecs + merged["compressors"]],
-    }
+    return {"chunk_grid": grid.to_json(), "codecs": [item.to_json() for item in codecs]}
+
+
+# --- chunks and codecs ---
+
+
+def _merge_layout(
+    document: Mapping[str, Any],
+    given: Mapping[str, Any],
+    shape: tuple[int, ...],
+    *,
+    within_shards: bool,
+) -> dict[str, Any]:
+    """The chunks and codecs of a document as arguments, in which those that are given prevail.
+
+    With ``within_shards``, the codecs and chunks are those of inner chunks, if there are shards.
+    """
+    split = split_codecs(definitions_of(document.get("codecs", ())))
+    grid = definition_of(document["chunk_grid"]) if "chunk_grid" in document else None
+    if grid is not None and not grid.configuration:
+        grid = None
+    chunks, shards = given.get("chunks", AUTO), given.get("shards", AUTO)
+    known: Any = None if grid is None else _lengths_of(grid, document, shape)
+    inner = known
+    sharding = _sharding_in(split[1]) if within_shards and not _is_grid(chunks) else None
+    if sharding is not None:
+        split = split_codecs(inner_codecs(sharding, "codecs") or ())
+        inner = sharding.configuration.get("chunk_shape")
+    chunks = _fill_lengths(chunks, inner, shape, "chunks")
+    if is_auto(chunks) and sharding is not None and inner is not None:
+        chunks = tuple(inner)
+    elif is_auto(chunks) and sharding is None and is_auto(shards) and grid is not None:
+        chunks = grid
+    merged = {"chunks": chunks}
+    if shards is not False and (sharding is not None or not is_auto(shards)):
+        options = shards if isinstance(shards, dict) else {"shape": shards}
+        lengths = _fill_lengths(options.get("shape", AUTO), known, shape, "shards")
+        merged["shards"] = {**options, "shape": known if is_auto(lengths) and known else lengths}
+    if "codecs" not in document:
+        return merged
+    filters, serializers, compressors = split
+    if "order" in given:
+        filters = [item for item in filters if item.name != TRANSPOSE.name]
+    if "filters" in given:
+        filters = _complete(parse_codecs(given["filters"]), filters)
+    if "compressors" in given:
+        compressors = _complete(parse_codecs(given["compressors"]), compressors)
+    if given.get("serializer") is not None:
+        serializers = _complete([parse_codec(given["serializer"])], serializers)
+    elif any(split_codecs(filters)[1:]) or split_codecs(compressors)[1]:
+        serializers = []  # it is one of them, as in version 2
+    serializer = serializers[0] if serializers else AUTO
+    return merged | {"filters": filters, "serializer": serializer, "compressors": compressors}
+
+
+def _complete(
+    given: list[ExtensionDefinition], codecs: list[ExtensionDefinition]
+) -> list[ExtensionDefinition]:
+    """The given codecs, with further members of the configurations of the same codecs."""
+    if [item.name for item in given] != [item.name for item in codecs]:
+        return given
+    return [
+        ExtensionDefinition(item.name, {**other.configuration, **item.configuration})
+        for item, other in zip(given, codecs, strict=True)
+    ]
+
+
+def _sharding_in(serializers: list[ExtensionDefinition]) -> ExtensionDefinition | None:
+    """The codec that divides a chunk, or shard, into inner chunks."""
+    for item in serializers:
+        if item.name == SHARDING.name or {"codecs", "chunk_shape"} <= item.configuration.keys():
+            return item
+    return None
+
+
+def _is_grid(value: Any) -> bool:
+    return isinstance(value, dict | ExtensionDefinition | ChunkGrid)
+
+
+def _lengths_of(
+    grid: ExtensionDefinition, document: Mapping[str, Any], shape: tuple[int, ...]
+) -> Lengths:
+    """The lengths of the chunks of a document along each dimension."""
+    sizes = tuple(document.get("shape", shape))
+    axes = require_extension("chunk_grid", grid, NEW_ARRAY.at("/chunk_grid")).axes(
+        shape if None in sizes else sizes
+    )
+    return tuple(
+        axis.uniform or tuple(length for length, count in axis.runs() for _ in range(count))
+        for axis in axes
+    )
+
+
+def _fill_lengths(
+    value: Any, known: Sequence[Any] | None, shape: tuple[int, ...], argument: str
+) -> Any:
+    """Lengths in which known ones take the place of "auto"; "auto" if an argument gives none."""
+    if known is None or is_auto(value) or _is_grid(value):
+        return value
+    if hasattr(value, "aspect_ratio"):  # a ChunkLayout
+        value = None if value.soft else value.shape
+        if value is None:
+            return AUTO
+    lengths = parse_lengths(value, shape, argument)
+    if all(item == AUTO for item in lengths):
+        return AUTO
+    if len(known) != len(lengths):
+        return lengths
+    return tuple(old if item == AUTO else item for item, old in zip(lengths, known, strict=True))
