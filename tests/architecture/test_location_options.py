@@ -108,9 +108,6 @@ CALLS = {
     "zarr_core.resolve_store_path place": lambda at, path, o: zarr.resolve_store_path(at, **o),
     "zarr_core.rmdir store": lambda at, path, o: zarr.rmdir(at, "x", **o),
     "zarr_core.save store": lambda at, path, o: zarr.save(at, a=VALUES, b=VALUES, path="y", **o),
-    "zarr_core.save_array store": lambda at, path, o: zarr.save_array(at, VALUES, path="y", **o),
-    "zarr_core.save_group store": lambda at, path, o: zarr.save_group(at, VALUES, path="y", **o),
-    "zarr_core.tree store": lambda at, path, o: zarr.tree(at, **o),
     "zarr_core.unconsolidate_metadata store": lambda at, path, o: zarr.unconsolidate_metadata(
         at, **o
     ),

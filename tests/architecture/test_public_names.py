@@ -19,7 +19,7 @@ NAMES = {
         create_array create_group empty empty_like errors full full_like getsize group
         create_array create_group empty empty_like full full_like getsize group
         installed_extensions load resolve_store_path move ones ones_like open open_array open_consolidated
-        open_group override_extensions register_hooks remove rename rmdir save save_array save_group tree
+        open_group override_extensions register_hooks remove rename rmdir save
         unconsolidate_metadata unregister_hooks zeros zeros_like
     """,
     "zarr_core.extension": """
@@ -45,8 +45,8 @@ NAMES = {
         erase_node escape_controls escape_json file_lock fill_value_test find_provider format_named
         format_of_new formats_without holds_anything in_one_thread inner_order longest_wait installed_entry_points
         is_auxiliary is_integer is_node_name is_provided is_reserved_name join json_pointer keep_nonfinite
-        key_lock key_order listed log create_extension make_room
-         normalise_path number_from_text occupied only_keys optional_function opened_store other_providers package_schema parallel_for permit_nodes parse_selection path_from_url
+        key_lock key_order listed log create_extension make_room metadata_differences
+         normalise_path number_from_text occupied only_keys optional_function opened_store other_providers package_schema parallel_for parse_partial_metadata permit_nodes parse_selection path_from_url
         printable_message project project_dimension providers_of put quoted read_metadata
         read_metadata_from read_node refuse_misspelt reporting require_consolidating require_erasing require_extension
          scratch store_new stored_node strictjson system_calls take thread_count update_additional_fields walk without_chunks waiting

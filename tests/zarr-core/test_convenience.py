@@ -114,18 +114,15 @@ def test_saving_overwrites_on_request():
     zarr.save(store, [3], overwrite=True)
     assert zarr.load(store).tolist() == [3]
     zarr.save(store, x=[4], overwrite=True)
-    zarr.save_group(store, [5], overwrite=True)
-    assert {name: values.tolist() for name, values in zarr.load(store).items()} == {"arr_0": [5]}
-    for save in (zarr.save, zarr.save_group):
-        with pytest.raises(NodeExistsError, match="overwrite=True"):
-            save(store, [6])
-        with pytest.raises(TypeError, match="overwrite must be True or False"):
-            save(store, overwrite=np.arange(3))
+    zarr.save(store, [5], [6], overwrite=True)
+    loaded = {name: values.tolist() for name, values in zarr.load(store).items()}
+    assert loaded == {"arr_0": [5], "arr_1": [6]}
+    with pytest.raises(NodeExistsError, match="overwrite=True"):
+        zarr.save(store, [6])
 
 
 def test_two_arrays_of_one_name_are_not_saved():
-    for save in (zarr.save, zarr.save_group):
-        store = zarr.MemoryStore()
-        with pytest.raises(ValueError, match="two arrays as 'arr_0'"):
-            save(store, [1, 2], arr_0=[9, 9, 9])
-        assert not [*store.list()]
+    store = zarr.MemoryStore()
+    with pytest.raises(ValueError, match="two arrays as 'arr_0'"):
+        zarr.save(store, [1, 2], arr_0=[9, 9, 9])
+    assert not [*store.list()]

@@ -68,11 +68,11 @@ def test_a_group_is_opened_or_recreated(tmp_path):
 
 
 def test_arrays_are_saved_alone_or_below_a_group(tmp_path):
-    zarr.save_array(tmp_path / "a", np.arange(3), compressors=None)
+    zarr.create_array(tmp_path / "a", data=np.arange(3), compressors=None)
     assert zarr.load(tmp_path / "a").tolist() == [0, 1, 2]
-    zarr.save_group(tmp_path / "g", np.arange(2), x=[5])
+    zarr.save(tmp_path / "g", np.arange(2), x=[5])
     assert {name: v.tolist() for name, v in zarr.load(tmp_path / "g").items()} == {
         "arr_0": [0, 1],
         "x": [5],
     }
-    assert "arr_0" in str(zarr.tree(tmp_path / "g"))
+    assert "arr_0" in str(zarr.open_group(tmp_path / "g").tree())

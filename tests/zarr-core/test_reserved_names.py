@@ -153,7 +153,7 @@ def creations(group):
         "recode": lambda name: zarr.copy(group["ok"], group, name, compressors=None),
         "move": lambda name: group.move("ok", name),
         "move function": lambda name: zarr.move(group["ok"], group, name),
-        "save": lambda name: zarr.save_array(store, np.arange(2), path=name),
+        "save": lambda name: zarr.save(store, np.arange(2), path=name),
     }
 
 

@@ -42,7 +42,7 @@ def save(store):
 
 
 def save_group(store):
-    zarr.save_group(store, VALUES, path="a/b", one=VALUES, two=VALUES)
+    zarr.save(store, VALUES, path="a/b", one=VALUES, two=VALUES)
 
 
 def notes_of(error):
@@ -180,7 +180,7 @@ def test_interrupts_are_undone_too():
         create_array(Interrupted(store))
     assert list(store.list()) == []
     with pytest.raises(KeyboardInterrupt):
-        zarr.save_group(Interrupted(store), one=VALUES, two=VALUES)
+        zarr.save(Interrupted(store), one=VALUES, two=VALUES)
     assert list(store.list()) == []
 
 

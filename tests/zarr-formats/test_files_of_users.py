@@ -130,29 +130,27 @@ def test_clear_removes_nothing_if_one_member_cannot_be_removed(tmp_path):
         lambda place, **options: zarr.save(place, VALUES, **options),
         lambda place, **options: zarr.save(place, VALUES, VALUES, **options),
         lambda place, **options: zarr.save(place, x=VALUES, **options),
-        lambda place, **options: zarr.save_array(place, VALUES, **options),
-        lambda place, **options: zarr.save_group(place, VALUES, **options),
     ],
 )
 @pytest.mark.parametrize("path", PATHS)
-def test_saving_beside_files_is_refused(tmp_path, save, path):
+def test_saving_again_beside_files_is_refused(tmp_path, save, path):
     directory = tmp_path if path is None else tmp_path / path
     directory.mkdir(exist_ok=True, parents=True)
     (directory / "letter.doc").write_text("mine")
-    for overwrite in (False, True):
-        with pytest.raises(NodeExistsError, match=r"letter\.doc.*path of its own"):
-            save(tmp_path, path=path, overwrite=overwrite)
-    assert [file.rpartition("/")[2] for file in contents(tmp_path)] == ["letter.doc"]
-    (directory / "letter.doc").unlink()
     save(tmp_path, path=path)
+    before = contents(tmp_path)
+    with pytest.raises(NodeExistsError, match=r"letter\.doc.*another path"):
+        save(tmp_path, path=path, overwrite=True)
+    assert contents(tmp_path) == before
+    (directory / "letter.doc").unlink()
     save(tmp_path, path=path, overwrite=True)
     with pytest.raises(NodeExistsError, match="already exists"):
         save(tmp_path, path=path)
 
 
-@pytest.mark.parametrize("name", ["zarr_format", "chunks", "order", "mode", "data"])
+@pytest.mark.parametrize("name", ["compressors", "chunks", "order", "mode", "data"])
 def test_names_of_arguments_are_not_names_of_arrays(tmp_path, name):
-    for save, arrays in ((zarr.save, [VALUES]), (zarr.save, []), (zarr.save_group, [])):
-        with pytest.raises(TypeError, match=rf"{name!r} is an argument of .*save_array"):
-            save(tmp_path / "a", *arrays, **{name: VALUES})
+    for arrays in ([VALUES], []):
+        with pytest.raises(TypeError, match=rf"{name!r} is an argument of .*create_array"):
+            zarr.save(tmp_path / "a", *arrays, **{name: VALUES})
     assert not contents(tmp_path)

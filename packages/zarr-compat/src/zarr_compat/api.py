@@ -83,9 +83,14 @@ full = adapt_creation(zarr_core.full)
 full_like = adapt_creation(zarr_core.full_like)
 ones = adapt_creation(zarr_core.ones)
 ones_like = adapt_creation(zarr_core.ones_like)
-tree = adapt(zarr_core.tree)
 zeros = adapt_creation(zarr_core.zeros)
 zeros_like = adapt_creation(zarr_core.zeros_like)
+
+
+def tree(group: Any, expand: bool | None = None, level: int | None = None) -> Any:
+    """The hierarchy below a group, for display, as :meth:`Group.tree`."""
+    found: Group = open_group(group, mode="r")
+    return found.tree(expand=expand, level=level)
 
 
 def array(data: Any, **options: Any) -> Array:

@@ -20,8 +20,8 @@ _NAMES = {
         "check_consolidated consolidate_metadata unconsolidate_metadata"
     ),
     "zarr_core.hierarchy.convenience": (
-        "array create empty empty_like full full_like getsize group load ones ones_like save "
-        "save_array save_group tree zeros zeros_like"
+        "array create empty empty_like full full_like getsize group load ones ones_like save zeros "
+        "zeros_like"
     ),
     "zarr_core.hierarchy.create": "create_array create_group",
     "zarr_core.hierarchy.delete": "remove rmdir",

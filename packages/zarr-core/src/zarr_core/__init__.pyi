@@ -22,9 +22,6 @@ from zarr_core.hierarchy.convenience import load as load
 from zarr_core.hierarchy.convenience import ones as ones
 from zarr_core.hierarchy.convenience import ones_like as ones_like
 from zarr_core.hierarchy.convenience import save as save
-from zarr_core.hierarchy.convenience import save_array as save_array
-from zarr_core.hierarchy.convenience import save_group as save_group
-from zarr_core.hierarchy.convenience import tree as tree
 from zarr_core.hierarchy.convenience import zeros as zeros
 from zarr_core.hierarchy.convenience import zeros_like as zeros_like
 from zarr_core.hierarchy.create import create_array as create_array

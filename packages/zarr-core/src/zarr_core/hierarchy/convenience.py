@@ -2,40 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from contextlib import suppress
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_core.errors import NodeExistsError, NodeNotFoundError, StoreReadOnlyError
-from zarr_core.formats.detect import format_of_new
+from zarr_core.errors import NodeNotFoundError, StoreReadOnlyError
 from zarr_core.hierarchy.array import Array
 from zarr_core.hierarchy.create import ARRAY_ARGUMENTS, create_array, create_group, like_options
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.open import open as open_node
 from zarr_core.hierarchy.open import open_group
 from zarr_core.hierarchy.rollback import Rollback
-from zarr_core.hierarchy.store_path import (
-    NodeOptions,
-    opened_store,
-    refuse_misspelt,
-)
-from zarr_core.location import Location
+from zarr_core.hierarchy.store_path import opened_store, refuse_misspelt
 from zarr_core.registry.scope import override_extensions
 from zarr_core.threads import concurrent_map
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Mapping, Sequence
 
     from zarr_core.hierarchy.group import Group
     from zarr_core.hierarchy.store_path import StoreLike
-    from zarr_core.interfaces.store import Store
 
     Shape = int | Sequence[int]
-
-# Arguments of ``save_array`` that describe the location.
-_LOCATION = {"path", "zarr_format", "overwrite", "storage_options"}
 
 
 def array(data: Any, *, store: StoreLike = None, **options: Any) -> Array:
@@ -127,6 +117,8 @@ def full_like(like: Any, fill_value: Any, **options: Any) -> Array:
 def save(
     store: StoreLike,
     *arrays: Any,
+    path: str | None = None,
+    zarr_format: int | str | None = None,
     overwrite: bool = False,
     storage_options: Mapping[str, Any] | None = None,
     **named: Any,
@@ -139,20 +131,16 @@ def save(
         Location of the new node.
     *arrays, **named : array-like
         A single unnamed array becomes the node itself.  If there are several, the unnamed ones are
-        called ``arr_0``, ``arr_1``, ...  ``path`` may be the path of the node in the store.
-    overwrite : bool
-        Whether an existing node is removed first, with everything below it.
-    storage_options : mapping, optional
-        Further arguments for the store of a URL.
+        called ``arr_0``, ``arr_1``, ...
+    path, zarr_format, overwrite, storage_options
+        As for :func:`create_array`.
 
     Raises
     ------
     NodeExistsError
-        If a node exists already, and ``overwrite`` is false; or if the location has keys that
-        belong to no node, such as other files in a directory.
+        If a node exists already, and ``overwrite`` is false.
     TypeError
-        If ``overwrite`` or ``storage_options`` is an array, or an array has the name of an argument of
-        :func:`create_array` or :func:`open`.
+        If an array has the name of an argument of :func:`create_array` or :func:`open`.
     ValueError
         If there is no array, or two have the same name.
 
@@ -169,90 +157,31 @@ def save(
     >>> zarr.load("both.zarr")["x"]
     array([0, 1, 2])
     """
-    options = _checked_options(overwrite, storage_options)
-    if len(arrays) == 1 and not named.keys() - {"path"}:
-        save_array(store, arrays[0], **options, **named)
-    else:
-        save_group(store, *arrays, **options, **named)
-
-
-def _checked_options(overwrite: Any, storage_options: Any) -> dict[str, Any]:
-    if not isinstance(overwrite, bool):
-        raise TypeError("overwrite must be True or False; save no array under this name")
-    if not isinstance(storage_options, Mapping | None):
-        raise TypeError("storage_options must be a mapping; save no array under this name")
-    return {"overwrite": overwrite, "storage_options": storage_options}
-
-
-def _all_named(arrays: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
-    """Return all arrays by name; the unnamed ones are called as by :func:`numpy.savez`."""
-    unnamed = {f"arr_{number}": values for number, values in enumerate(arrays)}
-    if both := sorted(unnamed.keys() & named.keys()):
+    options: dict[str, Any] = {
+        "path": path, "zarr_format": zarr_format, "overwrite": overwrite,
+        "storage_options": storage_options,
+    }  # fmt: skip
+    if len(arrays) == 1 and not named:
+        create_array(store, data=arrays[0], **options).store.flush()  # of a zip file
+        return
+    members = {f"arr_{number}": values for number, values in enumerate(arrays)}
+    if both := sorted(members.keys() & named.keys()):
         raise ValueError(
             f"cannot save two arrays as {both[0]!r}: unnamed arrays are called arr_0, arr_1, ...; "
             "rename the keyword argument"
         )
+    members.update(named)
+    if not members:
+        raise ValueError("nothing to save: pass at least one array")
     arguments = ARRAY_ARGUMENTS | signature(open_node).parameters.keys()
     if wrong := sorted(named.keys() & arguments):
         raise TypeError(
             f"{wrong[0]!r} is an argument of create_array and open, and cannot be the name of a saved "
-            "array: for one array pass it to save_array, for several to create_group and "
+            "array: for one array pass it to create_array, for several to create_group and "
             f"group.create_array, which also accepts {wrong[0]!r} as a name"
         )
-    return unnamed | named
-
-
-def _location(
-    store: StoreLike,
-    *,
-    path: str | None = None,
-    zarr_format: int | str | None = None,
-    overwrite: bool = False,
-    storage_options: Mapping[str, Any] | None = None,
-) -> tuple[StoreLike, dict[str, Any]]:
-    """Resolve a location for new nodes, and check that it has no keys that belong to no node.
-
-    Saving again with ``overwrite=True`` would remove them, or be refused.
-    """
-    named = NodeOptions(path, zarr_format, storage_options)
-    place, below, zarr_format = named.resolve(store)
-    of_parent = store.stored.format.name if isinstance(store, Node) else None
-    format_ = format_of_new(place, below, zarr_format or of_parent)
-    if place.supports_listing and (foreign := format_.unmanaged_key(place, below)) is not None:
-        raise NodeExistsError(
-            Location(place, below),
-            f"has {foreign!r}, which is not part of a Zarr node; save to a path of its own",
-        )
-    options = {"zarr_format": zarr_format, "overwrite": overwrite}
-    if isinstance(store, Node):
-        return store, options | {"path": path}
-    return place, options | {"path": below}
-
-
-def save_array(store: StoreLike, values: Any, **options: Any) -> None:
-    """Store one array; options as for :func:`create_array`, errors as for :func:`save`."""
-    location = {name: options.pop(name) for name in _LOCATION & options.keys()}
-    place, target = _location(store, **location)
-    array = create_array(place, data=values, **target, **options)
-    array.store.flush()  # of a zip file
-
-
-def save_group(
-    store: StoreLike,
-    *arrays: Any,
-    overwrite: bool = False,
-    storage_options: Mapping[str, Any] | None = None,
-    **named: Any,
-) -> None:
-    """Store arrays in a group, also a single one; otherwise as :func:`save`."""
-    path = named.pop("path", None)
-    location = _checked_options(overwrite, storage_options)
-    members = _all_named(arrays, named)
-    if not members:
-        raise ValueError("nothing to save: pass at least one array")
-    place, options = _location(store, path=path, **location)
     with Rollback() as rollback, rollback.nested():
-        group = create_group(place, **options)
+        group = create_group(store, **options)
         for name, value in members.items():
             group.create_array(name, data=value)
         group.store.flush()
@@ -279,35 +208,11 @@ def group(store: StoreLike = None, *, overwrite: bool = False, **options: Any) -
     """
     try:
         return open_group(store, "w" if overwrite else "a", **options)
-    except StoreReadOnlyError as error:
-        if overwrite:
-            raise
-        try:
-            return open_group(store, "r", **options)
-        except NodeNotFoundError:
-            raise error from None
-
-
-def tree(
-    store: StoreLike,
-    level: int | None = None,
-    *,
-    path: str | None = None,
-    storage_options: Mapping[str, Any] | None = None,
-) -> object:
-    """The hierarchy below a group, for display; as :meth:`Group.tree`.
-
-    Examples
-    --------
-    >>> import zarr_core as zarr
-    >>> root = zarr.create_group("drawn.zarr")
-    >>> _ = root.create_array("north/height", shape=(4, 5), dtype="int16")
-    >>> zarr.tree("drawn.zarr")
-    /
-    └── north
-        └── height (4, 5) int16
-    """
-    return open_group(store, path=path, storage_options=storage_options).tree(level)
+    except StoreReadOnlyError:
+        if not overwrite:
+            with suppress(NodeNotFoundError):
+                return open_group(store, "r", **options)
+        raise
 
 
 def load(store: StoreLike, *, path: str | None = None, **options: Any) -> Any:
@@ -358,19 +263,12 @@ def getsize(
     """
     with opened_store(store, path, read_only=True, storage_options=storage_options) as opened:
         place, below = opened
+        names, prefixes = [below] if below else [], [f"{below}/" if below else ""]
         if isinstance(store, Node) and below and not path:
             format_ = store.stored.format
-            keys = set(format_.documents(below))
-            for prefix in format_.prefixes(below):
-                keys.update(place.list_prefix(prefix))
-            return _nbytes_of(place, keys)
-        found = place.getsize(below) if below else None
-        keys = set(place.list_prefix(f"{below}/" if below else ""))
-        if found is None and not keys:
+            names, prefixes = [*format_.documents(below)], [*format_.prefixes(below)]
+        keys = {key for prefix in prefixes for key in place.list_prefix(prefix)}.union(names)
+        sizes = dict(concurrent_map(keys, place.getsize, place.max_concurrency))
+        if not isinstance(store, Node) and all(size is None for size in sizes.values()):
             refuse_misspelt(store, place, below, "nothing is stored here")
-        return (found or 0) + _nbytes_of(place, keys)
-
-
-def _nbytes_of(store: Store, keys: Iterable[str]) -> int:
-    """Bytes of the values of some keys; keys that were removed meanwhile count as 0."""
-    return sum(size or 0 for _, size in concurrent_map(keys, store.getsize, store.max_concurrency))
+        return sum(size or 0 for size in sizes.values())  # None: removed meanwhile

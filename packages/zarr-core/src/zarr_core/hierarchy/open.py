@@ -21,7 +21,7 @@ from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.store_path import NodeOptions
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
-from zarr_core.optional import check_names, with_advice
+from zarr_core.optional import check_names
 from zarr_core.registry.scope import override_extensions
 
 if TYPE_CHECKING:
@@ -33,7 +33,10 @@ if TYPE_CHECKING:
 Mode = Literal["r", "r+", "a", "w", "w-", "x"]
 _IS_ARRAY = "is an array, not a group; open it with open_array"
 _IS_GROUP = "is a group, not an array; open it with open_group"
-_MODES = ("r", "r+", "a", "w", "w-", "x")
+_MODES = (None, "r", "r+", "a", "w", "w-", "x")
+_GROUP_OPTIONS = (
+    "path", "zarr_format", "storage_options", "use_consolidated", "extensions", "attributes"
+)  # fmt: skip
 
 
 def open(
@@ -113,19 +116,7 @@ def open(
     return _open(Array if is_array else None, store, mode, options, create)
 
 
-def open_array(
-    store: StoreLike = None,
-    mode: Mode | None = None,
-    *,
-    path: str | None = None,
-    zarr_format: int | str | None = None,
-    storage_options: Mapping[str, Any] | None = None,
-    config: Mapping[str, Any] | None = None,
-    extensions: Mapping[str, Mapping[str, Any]] | None = None,
-    metadata: Mapping[str, Any] | ArrayMetadata | None = None,
-    match: bool = True,
-    **create: Any,
-) -> Array:
+def open_array(store: StoreLike = None, mode: Mode | None = None, **options: Any) -> Array:
     """Open an array; parameters as for :func:`open`.
 
     Raises
@@ -145,27 +136,14 @@ def open_array(
     >>> zarr.open_array("counts.zarr", mode="r")[...]
     array([7, 7, 0, 0], dtype=int16)
     """
-    options = NodeOptions(
-        path, zarr_format, storage_options, extensions, config, None, metadata, match
-    )
-    node = _open(Array, store, mode, options, create)
+    given, create = NodeOptions.split(options)
+    node = _open(Array, store, mode, given, create)
     if not isinstance(node, Array):
         raise NodeTypeError(node.stored.location, _IS_GROUP)
     return node
 
 
-@with_advice
-def open_group(
-    store: StoreLike = None,
-    mode: Mode | None = None,
-    *,
-    path: str | None = None,
-    zarr_format: int | str | None = None,
-    storage_options: Mapping[str, Any] | None = None,
-    use_consolidated: bool | None = None,
-    extensions: Mapping[str, Mapping[str, Any]] | None = None,
-    attributes: Mapping[str, Any] | None = None,
-) -> Group:
+def open_group(store: StoreLike = None, mode: Mode | None = None, **options: Any) -> Group:
     """Open a group; parameters as for :func:`open`, ``attributes`` for a new group.
 
     Raises
@@ -183,11 +161,9 @@ def open_group(
     >>> zarr.open_group("survey.zarr", mode="r")["north/height"].shape
     (2,)
     """
-    options = NodeOptions(
-        path, zarr_format, storage_options, extensions, use_consolidated=use_consolidated
-    )
-    create = {} if attributes is None else {"attributes": attributes}
-    node = _open(Group, store, mode, options, create)
+    check_names(options, _GROUP_OPTIONS)
+    given, create = NodeOptions.split(options)
+    node = _open(Group, store, mode, given, create)
     if not isinstance(node, Group):
         raise NodeTypeError(node.stored.location, _IS_ARRAY)
     return node
@@ -216,10 +192,9 @@ def _open(
 ) -> Array | Group:
     """Open a node, or create one of a kind if the mode requires it."""
     with override_extensions(options.extensions):
-        if mode not in _MODES and mode is not None:
-            raise ValueError(f"mode must be one of {', '.join(_MODES)}, not {mode!r}")
-        # Arguments are checked also if no node is created.
-        if create:
+        if mode not in _MODES:
+            raise ValueError(f"mode must be one of {', '.join(_MODES[1:])}, not {mode!r}")
+        if create and kind is not Group:  # arguments are checked also if no node is created
             from zarr_core.hierarchy.create import ARRAY_ARGUMENTS  # slow to import
 
             check_names(create, ARRAY_ARGUMENTS)
@@ -228,8 +203,8 @@ def _open(
             raise StoreReadOnlyError(
                 f'the store is read-only, and mode="{mode}" requires writing', store
             )
+        options = options._replace(path=path, zarr_format=zarr_format, overwrite=mode == "w")
         if mode in ("w", "w-", "x"):
-            options = options._replace(path=path, zarr_format=zarr_format, overwrite=mode == "w")
             return _create(kind, store, options, create)
         try:
             format_, metadata = read_node(store, path, zarr_format)
@@ -241,7 +216,6 @@ def _open(
                     )
                     raise NodeNotFoundError(error.location, reason) from None
                 raise
-            options = options._replace(path=path, zarr_format=zarr_format)
             try:
                 return _create(kind, store, options, create)
             except NodeExistsError as error:
