@@ -203,9 +203,9 @@ def _open(
             raise StoreReadOnlyError(
                 f'the store is read-only, and mode="{mode}" requires writing', store
             )
-        options = options._replace(path=path, zarr_format=zarr_format, overwrite=mode == "w")
         if mode in ("w", "w-", "x"):
-            return _create(kind, store, options, create)
+            create["overwrite"] = mode == "w"
+            return _create(kind, store, path, zarr_format, options, create)
         try:
             format_, metadata = read_node(store, path, zarr_format)
         except NodeNotFoundError as error:
@@ -217,7 +217,7 @@ def _open(
                     raise NodeNotFoundError(error.location, reason) from None
                 raise
             try:
-                return _create(kind, store, options, create)
+                return _create(kind, store, path, zarr_format, options, create)
             except NodeExistsError as error:
                 try:
                     format_, metadata = read_node(store, path, zarr_format)
@@ -242,20 +242,19 @@ def _open(
 
 
 def _create(
-    kind: type[Array | Group] | None, store: Store, options: NodeOptions, create: dict[str, Any]
+    kind: type[Array | Group] | None,
+    store: Store,
+    path: str,
+    zarr_format: int | str | None,
+    options: NodeOptions,
+    create: dict[str, Any],
 ) -> Array | Group:
     from zarr_core.hierarchy.create import create_array, create_group  # slow to import
 
-    location: dict[str, Any] = {
-        "path": options.path,
-        "zarr_format": options.zarr_format,
-        "overwrite": options.overwrite,
-    }
+    create = {**create, "path": path, "zarr_format": zarr_format}
     if kind is not Array:
-        return create_group(store, **location, **create)
-    return create_array(
-        store, **location, config=options.config, metadata=options.metadata, **create
-    )
+        return create_group(store, **create)
+    return create_array(store, config=options.config, metadata=options.metadata, **create)
 
 
 def array_from_metadata(
