@@ -15,7 +15,7 @@ from zarr_core.formats.detect import read_node
 from zarr_core.formats.lookup import format_named
 from zarr_core.hierarchy.array import Array
 from zarr_core.hierarchy.coerce import described
-from zarr_core.hierarchy.from_metadata import stored_node
+from zarr_core.hierarchy.from_metadata import array_settings, stored_node
 from zarr_core.hierarchy.group import Group
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.store_path import NodeOptions
@@ -228,7 +228,7 @@ def _open(
             read_only = place.read_only
         stored = stored_node(
             store, path, format_, metadata, read_only=read_only,
-            use_consolidated=options.use_consolidated, config=options.config,
+            use_consolidated=options.use_consolidated, settings=array_settings(options.config),
         )  # fmt: skip
         if kind is not Group and (options.metadata is not None or (options.match and create)):
             if isinstance(stored, StoredArray):
@@ -319,7 +319,12 @@ def array_from_metadata(
             document = {} if metadata is None else parse_partial_metadata(metadata)
             metadata = complete_metadata(document, format_, arguments)
         found = stored_node(
-            place, below, format_, metadata, read_only=read_only, config=config, fixed=fixed
+            place,
+            below,
+            format_,
+            metadata,
+            read_only=read_only,
+            settings=array_settings(config)._replace(fixed=fixed),
         )
         if not isinstance(found, StoredArray):
             raise NodeTypeError(found.location, "the metadata is that of a group")
