@@ -20,8 +20,8 @@ def names(definitions):
     return [definition.name for definition in definitions]
 
 
-def test_defaults_of_new_arrays(monkeypatch):
-    monkeypatch.setattr(normalize_codecs, "_told_uncompressed", True)  # tested elsewhere
+@pytest.mark.filterwarnings("ignore:.*not compressed")
+def test_defaults_of_new_arrays():
     chain = normalize_codecs.parse_codec_chain("auto", "auto", "auto", "big", INT32)
     assert chain == [ExtensionDefinition("bytes", {"endian": "big"}), ZSTD]
     with zarr.config.set(disabled_plugins={"*"}):

@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 import zarr_core as zarr
+from zarr_core import user_warning
 from zarr_core.errors import (
-    CodecChainError,
     ExtensionConfigurationError,
     NodeExistsError,
     UnknownExtensionError,
 )
-from zarr_core.normalize import codecs as normalized_codecs
 from zarr_core.registry import discovery, schemas
 from zarr_core.registry.provider import Provider
 
@@ -48,21 +47,6 @@ def test_directories_of_groups_and_other_documents_hold_new_nodes(tmp_path):
 
 
 # --- compressors as filters ---
-
-
-@pytest.mark.parametrize("filters", ["zstd", ["gzip"], [zarr.codec("blosc")], "numcodecs.bz2"])
-@pytest.mark.parametrize("zarr_format", [2, 3])
-def test_a_compressor_is_no_filter(filters, zarr_format):
-    options = {"shape": 4, "dtype": "u2", "filters": filters, "zarr_format": zarr_format}
-    for settings in ({}, {"default_compressors": "gzip"}):
-        with (
-            zarr.config.set(**settings),
-            pytest.raises(CodecChainError, match="would compress again; pass compressors="),
-        ):
-            zarr.create_array({}, **options)
-    zarr.create_array({}, **options, compressors=None)
-    with zarr.config.set(default_compressors=None):
-        zarr.create_array({}, **options)
 
 
 def test_filters_of_fixed_size_are_compressed():
@@ -111,7 +95,7 @@ def test_files_of_stores_that_are_not_installed(tmp_path, suffix):
 
 
 def test_a_missing_default_compressor_is_told_once(monkeypatch):
-    monkeypatch.setattr(normalized_codecs, "_told_uncompressed", False)
+    monkeypatch.setattr(user_warning, "_issued", set())
     with zarr.config.set(disabled_plugins={"zarr-codecs"}):
         zarr.create_array({}, shape=2, dtype="i2", compressors=None)
         with pytest.warns(UserWarning, match=r"not compressed.*zstd.*--copy-metadata"):

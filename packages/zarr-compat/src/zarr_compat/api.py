@@ -89,7 +89,8 @@ zeros_like = adapt_creation(zarr_core.zeros_like)
 
 def tree(group: Any, expand: bool | None = None, level: int | None = None) -> Any:
     """The hierarchy below a group, for display, as :meth:`Group.tree`."""
-    return open_group(group, mode="r").tree(expand=expand, level=level)
+    found: Any = open_group(group, mode="r")
+    return found.tree(expand=expand, level=level)
 
 
 def array(data: Any, **options: Any) -> Array:

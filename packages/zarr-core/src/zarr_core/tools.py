@@ -32,7 +32,6 @@ _NAMES = {
     "zarr_core.hierarchy.create_node": "make_room occupied",
     "zarr_core.hierarchy.delete": "erase_node require_erasing",
     "zarr_core.hierarchy.display": "chunk_lengths data_type_text stored_lengths",
-    "zarr_core.hierarchy.from_metadata": "stored_node",
     "zarr_core.hierarchy.node": "Node update_additional_fields",
     "zarr_core.hierarchy.rollback": "Rollback holds_anything",
     "zarr_core.hierarchy.store_path": "opened_store refuse_misspelt",

@@ -45,7 +45,6 @@ from zarr_core.hierarchy.delete import require_erasing as require_erasing
 from zarr_core.hierarchy.display import chunk_lengths as chunk_lengths
 from zarr_core.hierarchy.display import data_type_text as data_type_text
 from zarr_core.hierarchy.display import stored_lengths as stored_lengths
-from zarr_core.hierarchy.from_metadata import stored_node as stored_node
 from zarr_core.hierarchy.node import Node as Node
 from zarr_core.hierarchy.node import update_additional_fields as update_additional_fields
 from zarr_core.hierarchy.progress import Progress as Progress

@@ -20,16 +20,34 @@ if TYPE_CHECKING:
 _OBJECT = np.dtype(object)
 
 
-def plain(value: Any) -> np.ndarray[Any, Any]:
-    """Convert an array-like to a plain NumPy array; raise a ValueError for missing elements."""
-    _refuse_missing(value)
-    if isinstance(value, Set | Iterator):  # NumPy stores the object itself
-        kind = type(value).__name__
-        raise TypeError(f"cannot convert an object of type {kind} to an array; pass a list")
+def as_array(value: Any, dtype: np.dtype[Any] | None = None) -> np.ndarray[Any, Any]:
+    """Convert an array-like to a NumPy array; values with a dtype keep it.
+
+    Raises
+    ------
+    SelectionError
+        If a Python number does not fit the dtype.
+    TypeError, ValueError
+        If NumPy cannot convert the value to the dtype, or elements are missing.
+    """
+    if dtype is not None and dtype.kind in "TSU":
+        _refuse_missing_texts(value)
+    if dtype is None or hasattr(value, "__array__"):
+        dtype = None
+        _refuse_missing(value)
+        if isinstance(value, Set | Iterator):  # NumPy stores the object itself
+            kind = type(value).__name__
+            raise TypeError(f"cannot convert an object of type {kind} to an array; pass a list")
     try:
-        return np.asarray(value)
+        return np.asarray(value, dtype)
+    except OverflowError as error:
+        raise SelectionError(f"cannot be stored as {dtype}: {error}") from error
     except (TypeError, ValueError) as error:
-        raise _not_converted(value, "an array", error) from error
+        ragged = "inhomogeneous" in str(error)
+        reason = "nested sequences must have the same length at each level" if ragged else error
+        text = f"cannot convert {brief(value)} to {dtype or 'an array'}: {reason}"
+        # Subclasses may have other arguments.
+        raise (ValueError if isinstance(error, ValueError) else TypeError)(text) from error
 
 
 def _refuse_missing(value: Any) -> None:
@@ -43,7 +61,12 @@ def _refuse_missing(value: Any) -> None:
         missing = getattr(value, "mask", False)
         remedy = "values.filled(...)"
     elif hasattr(value, "isna") and hasattr(value, "__array__"):  # pandas
-        missing = _missing_of_pandas(value)
+        missing = np.asarray(value.isna())
+        # NaN and NaT are values of NumPy data types.
+        if hasattr(value, "dtype"):
+            missing = missing & (not isinstance(value.dtype, np.dtype))
+        else:  # a frame
+            missing = missing[:, [not isinstance(dtype, np.dtype) for dtype in value.dtypes]]
         remedy = "values.fillna(...), or values.to_numpy(dtype=..., na_value=...)"
     else:
         count = getattr(value, "null_count", 0)  # a method of Polars
@@ -54,71 +77,25 @@ def _refuse_missing(value: Any) -> None:
         raise ValueError(f"{kind} elements cannot be stored; replace them with {remedy}")
 
 
-def _missing_of_pandas(value: Any) -> Any:
-    """Which elements are missing; False for NumPy data types, whose NaN and NaT are values."""
-    if hasattr(value, "dtypes") and not hasattr(value, "dtype"):  # a frame
-        extended = [not isinstance(dtype, np.dtype) for dtype in value.dtypes]
-        return any(extended) and value.isna().to_numpy()[:, extended]
-    return not isinstance(value.dtype, np.dtype) and value.isna()
-
-
 def _refuse_missing_texts(value: Any) -> None:
     """Raise a ValueError for objects that NumPy would convert to a text such as ``None``."""
     given = getattr(value, "dtype", _OBJECT)
     if isinstance(value, str | bytes) or not (given == _OBJECT or hasattr(given, "na_object")):
         return
     for item in np.asarray(value, _OBJECT).flat:
-        if not isinstance(item, str | bytes) and _is_missing(item):
+        try:
+            is_missing = item is None or bool(item != item)  # NaN, NaT
+        except (TypeError, ValueError):  # pandas.NA has no truth value
+            is_missing = True
+        if is_missing:
             raise ValueError(
                 f"{item!r} is not a string, and the data type has no missing value; replace missing "
                 "values, for example with an empty string"
             )
 
 
-def _is_missing(item: Any) -> bool:
-    """Whether an item is None, NaN, NaT or a missing value of pandas."""
-    try:
-        return item is None or bool(item != item)
-    except (TypeError, ValueError):  # pandas.NA has no truth value
-        return True
-
-
-def as_array(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """Convert an assigned value to an array; values with a dtype keep it.
-
-    Raises
-    ------
-    SelectionError
-        If a Python number does not fit the dtype.
-    TypeError, ValueError
-        If NumPy cannot convert the value to the dtype, or elements are missing.
-    """
-    if dtype.kind in "TSU":
-        _refuse_missing_texts(value)
-    if hasattr(value, "__array__"):
-        return plain(value)
-    try:
-        return np.asarray(value, dtype)
-    except OverflowError as error:
-        raise SelectionError(f"cannot be stored as {dtype}: {error}") from error
-    except (TypeError, ValueError) as error:
-        raise _not_converted(value, str(dtype), error) from error
-
-
-def _not_converted(value: Any, wanted: str, error: Exception) -> Exception:
-    ragged = "inhomogeneous" in str(error)
-    reason = "nested sequences must have the same length at each level" if ragged else error
-    # Subclasses may have other arguments.
-    kind = ValueError if isinstance(error, ValueError) else TypeError
-    return kind(f"cannot convert {brief(value)} to {wanted}: {reason}")
-
-
 def elements_of(value: Any, data_type: DataType) -> np.ndarray[Any, Any]:
-    """Convert assigned elements to an array; most keep their dtype.
-
-    Raises a SelectionError if a Python number does not fit the data type, and a ValueError if
-    elements are missing.
-    """
+    """Convert assigned elements to an array; most keep their dtype.  Errors as of :func:`as_array`."""
     _refuse_missing(value)  # a data type may convert the value
     try:
         value = data_type.as_elements(value)
@@ -157,7 +134,7 @@ def values_of(data: Any) -> Any:
     """
     if is_chunked(data):
         return data
-    values = plain(data)
+    values = as_array(data)
     dtype = getattr(data, "dtype", values.dtype)
     if values.dtype == _OBJECT and getattr(dtype, "type", None) is str:
         return values.astype(np.dtypes.StringDType())  # strings of pandas
@@ -173,12 +150,9 @@ def described(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     if data is None:
         return arguments
     values = values_of(data)
-    of_data = {"shape": values.shape}
-    if hasattr(data, "dtype"):
-        of_data["dtype"] = dtype_of(values)
+    of_data = {"shape": values.shape, "dtype": dtype_of(values) if hasattr(data, "dtype") else None}
     given = {name: value for name, value in arguments.items() if value is not None}
-    given.pop("data")
-    return of_data | given
+    return {**of_data, **given, "data": None}
 
 
 def as_assigned(values: Any, data: Any, data_type: DataType) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from zarr_core.cache import Cache
 from zarr_core.config import config as settings
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.engine.resolved_metadata import WriteEmptyChunks, resolve_cached
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
 
     N = TypeVar("N")
 
-_warned: Cache[tuple[str, str], ResolvedMetadata] = Cache(256)
-
 
 class ArraySettings(NamedTuple):
     """The settings of one array."""
@@ -53,23 +50,20 @@ def array_settings(config: Mapping[str, Any] | None) -> ArraySettings:
 
     Raises a TypeError for an unknown setting, a ValueError for an invalid value.
     """
-    write_empty_chunks: WriteEmptyChunks
     known = settings.settings
     if not config:
         return ArraySettings(known.write_empty_chunks, known.missing_chunks == "error", None)
-    options = dict(config)
-    write_empty_chunks = options.pop("write_empty_chunks", known.write_empty_chunks)
-    missing = options.pop("missing_chunks", known.missing_chunks)
-    order = options.pop("order", None)
-    if options:
+    if unknown := sorted(config.keys() - {"write_empty_chunks", "missing_chunks", "order"}):
         raise TypeError(
-            f"unknown array setting: {', '.join(sorted(options))}; "
+            f"unknown array setting: {', '.join(unknown)}; "
             "must be one of write_empty_chunks, missing_chunks, order"
         )
+    order, missing = config.get("order"), config.get("missing_chunks", known.missing_chunks)
     if order not in ("C", "F", None):
         raise ValueError(f'the setting order must be "C" or "F", not {order!r}')
     if missing not in ("fill", "error"):
         raise ValueError(f'missing_chunks must be "fill" or "error", not {missing!r}')
+    write_empty_chunks = config.get("write_empty_chunks", known.write_empty_chunks)
     if write_empty_chunks != "never":
         write_empty_chunks = bool(write_empty_chunks)
     return ArraySettings(write_empty_chunks, missing == "error", order)
@@ -106,16 +100,14 @@ def stored_node(
     *,
     read_only: bool,
     use_consolidated: bool | None = None,
-    config: Mapping[str, Any] | None = None,
+    settings: ArraySettings | None = None,
     consolidated: ConsolidatedView | None = None,
-    fixed: bool = False,
 ) -> StoredArray | StoredGroup:
     """Create a stored array or group from its metadata, and validate the metadata."""
     validate_node(store, path, metadata)
     if isinstance(metadata, ArrayMetadata):
-        settings = array_settings(config)
         return stored_array(
-            store, path, format_, metadata, settings._replace(fixed=True) if fixed else settings,
+            store, path, format_, metadata, settings or array_settings(None),
             read_only=read_only, consolidated=consolidated,
         )  # fmt: skip
     if metadata.nonstandard:
@@ -145,11 +137,7 @@ def _warn_of_nonstandard(metadata: NodeMetadata, store: Store, path: str) -> Non
 def _warn_of_wrong_values(
     metadata: ArrayMetadata, resolved: ResolvedMetadata, store: Store, path: str
 ) -> None:
-    """Warn, once per location, that the values of an array may be wrong."""
-    location = (store.url, path)
-    if _warned.get(location) is resolved:
-        return
-    _warned.keep(location, resolved)
+    """Warn that the values of an array may be wrong."""
     # A fallback of the data type has another warning.
     ignored = [definition for definition in resolved.ignored if definition != metadata.data_type]
     if ignored:
@@ -168,20 +156,18 @@ def _warn_of_wrong_values(
 
 def pickled_state(stored: StoredNode[Any]) -> tuple[Any, ...]:
     """The arguments of :func:`reopen` for a node."""
-    config: dict[str, Any] = {}
-    use_consolidated = None
+    array_settings = use_consolidated = None
     if isinstance(stored, StoredArray):
-        config = {
-            "write_empty_chunks": stored.resolved.write_empty_chunks,
-            "missing_chunks": "error" if stored.missing_is_error else "fill",
-            "order": stored.result_order,
-        }
+        array_settings = ArraySettings(
+            stored.resolved.write_empty_chunks, stored.missing_is_error, stored.result_order,
+            stored.fixed,
+        )  # fmt: skip
     elif isinstance(stored, StoredGroup):
         use_consolidated = stored.uses_consolidated and stored.metadata.consolidated is not None
     document = stored.format.to_json(stored.metadata)
     return (
-        stored.store, stored.path, stored.format.name, document, stored.read_only,
-        use_consolidated, config, stored.extensions, stored.fixed,
+        stored.store, stored.path, stored.format.name, document, stored.extensions,
+        stored.read_only, use_consolidated, array_settings,
     )  # fmt: skip
 
 
@@ -191,23 +177,20 @@ def reopen(
     path: str,
     zarr_format: str,
     document: JSON,
+    extensions: Mapping[str, Mapping[str, Any]],
     read_only: bool,
     use_consolidated: bool | None,
-    config: Mapping[str, Any],
-    extensions: Mapping[str, Mapping[str, Any]],
-    fixed: bool = False,
+    array_settings: ArraySettings | None,
 ) -> N:
     """Create a node from its pickled state; does not access the store."""
     with override_extensions(extensions):
         format_ = format_named(zarr_format)
         metadata = format_.from_json(document, Location(store, path))
-        return kind(
-            stored_node(
-                store, path, format_, metadata,
-                read_only=read_only, use_consolidated=use_consolidated, config=config,
-                fixed=fixed,
-            )
+        stored = stored_node(
+            store, path, format_, metadata, read_only=read_only,
+            use_consolidated=use_consolidated, settings=array_settings,
         )  # fmt: skip
+        return kind(stored)
 
 
 def validate_node(store: Store, path: str, metadata: NodeMetadata) -> None:

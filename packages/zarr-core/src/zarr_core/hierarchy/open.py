@@ -15,7 +15,7 @@ from zarr_core.formats.detect import read_node
 from zarr_core.formats.lookup import format_named
 from zarr_core.hierarchy.array import Array
 from zarr_core.hierarchy.coerce import described
-from zarr_core.hierarchy.from_metadata import stored_node
+from zarr_core.hierarchy.from_metadata import array_settings, stored_node
 from zarr_core.hierarchy.group import Group
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.store_path import NodeOptions
@@ -203,9 +203,9 @@ def _open(
             raise StoreReadOnlyError(
                 f'the store is read-only, and mode="{mode}" requires writing', store
             )
-        options = options._replace(path=path, zarr_format=zarr_format, overwrite=mode == "w")
         if mode in ("w", "w-", "x"):
-            return _create(kind, store, options, create)
+            create["overwrite"] = mode == "w"
+            return _create(kind, store, path, zarr_format, options, create)
         try:
             format_, metadata = read_node(store, path, zarr_format)
         except NodeNotFoundError as error:
@@ -217,7 +217,7 @@ def _open(
                     raise NodeNotFoundError(error.location, reason) from None
                 raise
             try:
-                return _create(kind, store, options, create)
+                return _create(kind, store, path, zarr_format, options, create)
             except NodeExistsError as error:
                 try:
                     format_, metadata = read_node(store, path, zarr_format)
@@ -228,7 +228,7 @@ def _open(
             read_only = place.read_only
         stored = stored_node(
             store, path, format_, metadata, read_only=read_only,
-            use_consolidated=options.use_consolidated, config=options.config,
+            use_consolidated=options.use_consolidated, settings=array_settings(options.config),
         )  # fmt: skip
         if kind is not Group and (options.metadata is not None or (options.match and create)):
             if isinstance(stored, StoredArray):
@@ -242,20 +242,19 @@ def _open(
 
 
 def _create(
-    kind: type[Array | Group] | None, store: Store, options: NodeOptions, create: dict[str, Any]
+    kind: type[Array | Group] | None,
+    store: Store,
+    path: str,
+    zarr_format: int | str | None,
+    options: NodeOptions,
+    create: dict[str, Any],
 ) -> Array | Group:
     from zarr_core.hierarchy.create import create_array, create_group  # slow to import
 
-    location: dict[str, Any] = {
-        "path": options.path,
-        "zarr_format": options.zarr_format,
-        "overwrite": options.overwrite,
-    }
+    create = {**create, "path": path, "zarr_format": zarr_format}
     if kind is not Array:
-        return create_group(store, **location, **create)
-    return create_array(
-        store, **location, config=options.config, metadata=options.metadata, **create
-    )
+        return create_group(store, **create)
+    return create_array(store, config=options.config, metadata=options.metadata, **create)
 
 
 def array_from_metadata(
@@ -320,7 +319,12 @@ def array_from_metadata(
             document = {} if metadata is None else parse_partial_metadata(metadata)
             metadata = complete_metadata(document, format_, arguments)
         found = stored_node(
-            place, below, format_, metadata, read_only=read_only, config=config, fixed=fixed
+            place,
+            below,
+            format_,
+            metadata,
+            read_only=read_only,
+            settings=array_settings(config)._replace(fixed=fixed),
         )
         if not isinstance(found, StoredArray):
             raise NodeTypeError(found.location, "the metadata is that of a group")

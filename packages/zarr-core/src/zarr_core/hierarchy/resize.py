@@ -37,13 +37,6 @@ def new_shape(
     """Parse the arguments of :meth:`zarr_core.Array.resize`; return the new shape.
 
     ``old`` is the shape that is stored now, from which None and ``only`` are determined.
-
-    Raises
-    ------
-    ValueError
-        If the number of dimensions differs, a length is negative, or ``only`` forbids the change.
-    StoreCapabilityError
-        If chunks have to be removed and the store cannot list or remove keys.
     """
     if only not in ("grow", "shrink", None):
         raise ValueError(f'only must be "grow" or "shrink", not {only!r}')

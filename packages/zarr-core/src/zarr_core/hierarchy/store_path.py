@@ -102,7 +102,23 @@ def resolve_store_path(
     NodeNameError
         If the path is invalid.
     """
-    store, below = _resolve(place, path, read_only, storage_options)
+    below = normalise_path("" if path is None else path)
+    if isinstance(place, Node):
+        below = "/".join(part for part in (place.path, below) if part)
+        place = place.store
+    options = dict(storage_options or {})
+    if options and not isinstance(place, str | os.PathLike):
+        raise StoreError("storage_options requires a URL or path", store=repr(place))
+    resolved = None
+    if _may_be_pipeline(place):
+        from zarr_core.optional import optional_function  # rarely used
+
+        resolve_pipeline = optional_function("open(PLACE|scheme:path)")
+        resolved = resolve_pipeline(place, read_only, options, _from_path)
+    if resolved is None:
+        store = _store_of(place, read_only, options)
+    else:
+        store, below = resolved[0], join(resolved[1], below)
     if config.settings.chunk_cache is not None:
         from zarr_core.optional import optional_function  # rarely used
 
@@ -110,86 +126,61 @@ def resolve_store_path(
     return store, below
 
 
-def _resolve(
-    place: StoreLike,
-    path: str | None,
-    read_only: bool,
-    storage_options: Mapping[str, Any] | None,
-) -> tuple[Store, str]:
-    below = normalise_path("" if path is None else path)
-    if isinstance(place, str):  # first, for speed
-        if _may_be_pipeline(place):
-            from zarr_core.optional import optional_function  # rarely used
-
-            resolve_pipeline = optional_function("open(PLACE|scheme:path)")
-            options = dict(storage_options or {})
-            resolved = resolve_pipeline(place, read_only, options, _from_path)
-            if resolved is not None:
-                return resolved[0], join(resolved[1], below)
-        return _from_path(place, read_only, dict(storage_options or {})), below
-    if storage_options and not isinstance(place, os.PathLike):
-        raise StoreError("storage_options requires a URL or path", store=repr(place))
-    if isinstance(place, Node):
-        return place.store, "/".join(part for part in (place.path, below) if part)
-    if isinstance(place, Store):
-        return place, below
-    if place is None or type(place) is dict:
-        from zarr_core.stores.memory import MemoryStore
-
-        return MemoryStore(place, read_only=read_only), below
-    if (store := _from_object(place, read_only)) is not None:
-        return store, below
-    if isinstance(place, os.PathLike):
-        text = os.fspath(place)
-        if not isinstance(text, str):
-            raise StoreError("a path must be a string, not bytes", store=repr(text))
-        return _from_path(text, read_only, dict(storage_options or {})), below
-    if isinstance(place, Mapping):
-        _check_mapping(place)
-        from zarr_core.stores.mapping import MappingStore
-
-        return MappingStore(place, read_only=read_only), below
-    as_data = hasattr(place, "__array__") or isinstance(place, list | tuple)
-    raise StoreError(
-        f"cannot open a store from {_kind(place)}; pass a path, a URL, a zarr_core store, a "
-        "mapping of keys to bytes, an array or a group"
-        + (", and pass elements as data=" if as_data else "")
-        + _who_takes(place)
-    )
-
-
 def _may_be_pipeline(place: StoreLike) -> bool:
     """Whether a location may be a URL pipeline, and not the path of a file with ``|``."""
     return isinstance(place, str) and "|" in place and not os.path.lexists(place)
 
 
-def _check_mapping(place: Mapping[Any, Any]) -> None:
-    """Raise a StoreError for mappings that are files of another format."""
+def _store_of(place: Any, read_only: bool, options: dict[str, Any]) -> Store:
+    """The store of a location that is neither a node nor a URL pipeline."""
+    if isinstance(place, str):  # first, for speed
+        return _from_path(place, read_only, options)
+    if isinstance(place, Store):
+        return place
+    if place is None or type(place) is dict:
+        from zarr_core.stores.memory import MemoryStore
+
+        return MemoryStore(place, read_only=read_only)
+    modules = [*_modules(place)]
+    if modules:
+        from zarr_core.registry.extension_names import names  # slow to import
+
+        known = set(names("store"))
+        for name in modules:
+            if name in known:
+                kind = _store_class(name, Location(repr(type(place))))
+                if store := kind.from_object(place, read_only=read_only):
+                    return store
+    if isinstance(place, os.PathLike):
+        text = os.fspath(place)
+        if isinstance(text, str):
+            return _from_path(text, read_only, options)
+        raise StoreError("a path must be a string, not bytes", store=repr(text))
+    from zarr_core.registry.hints import requirement
     from zarr_core.registry.known_extensions import OTHER_OBJECTS
 
-    for name in _modules(place):
-        if advice := OTHER_OBJECTS.get(name):
-            raise StoreError(f"cannot open a store from {_kind(place)}; {advice}")
+    advice = next((OTHER_OBJECTS[name] for name in modules if name in OTHER_OBJECTS), "")
+    if isinstance(place, Mapping) and not advice:
+        from zarr_core.stores.mapping import MappingStore
+
+        return MappingStore(place, read_only=read_only)
+    if not advice:
+        advice = (
+            "pass a path, a URL, a zarr_core store, a mapping of keys to bytes, an array or a group"
+        )
+        if hasattr(place, "__array__") or isinstance(place, list | tuple):
+            advice += ", and pass elements as data="
+        wanted = next(filter(None, (requirement("store", name) for name in modules)), None)
+        if wanted is not None:
+            advice += (
+                f". The current version of {wanted} can open it: pip install --upgrade {wanted}"
+            )
+    raise StoreError(f"cannot open a store from {_kind(place)}; {advice}")
 
 
 def _kind(place: object) -> str:
     module = type(place).__module__
     return type(place).__name__ if module == "builtins" else f"{module}.{type(place).__name__}"
-
-
-def _from_object(place: object, read_only: bool) -> Store | None:
-    """The store for an object of another library, if an installed store supports it."""
-    if not (modules := [*_modules(place)]):
-        return None
-    from zarr_core.registry.extension_names import names  # slow to import
-
-    known = set(names("store"))
-    for name in modules:
-        if name in known:
-            store = _store_class(name, Location(repr(type(place))))
-            if (found := store.from_object(place, read_only=read_only)) is not None:
-                return found
-    return None
 
 
 def _modules(place: object) -> Iterator[str]:
@@ -205,22 +196,9 @@ def _modules(place: object) -> Iterator[str]:
             name = name.rpartition(".")[0]
 
 
-def _who_takes(place: object) -> str:
-    """The installation hint for an object that is not supported."""
-    from zarr_core.registry.hints import requirement
-
-    for name in _modules(place):
-        if wanted := requirement("store", name):
-            return f". The current version of {wanted} can open it: pip install --upgrade {wanted}"
-    return ""
-
-
 def _from_path(text: str, read_only: bool, options: dict[str, Any]) -> Store:
     if "://" in text:
-        scheme = text.partition("://")[0]
-        if not scheme.islower():  # RFC 3986, 3.1: case does not matter
-            text = scheme.lower() + text[len(scheme) :]
-        return _store_named(_name_in(text), text, read_only, options)
+        return _from_url(text, read_only, options)
     # For speed: most paths need no check.
     if ":" in text or text.startswith("~"):
         text = _checked_path(text)
@@ -245,8 +223,23 @@ def _from_path(text: str, read_only: bool, options: dict[str, Any]) -> Store:
     except StoreError:
         _check_metadata_key(text)
         if _is_zip(text):  # read-only: documents of other programs are zip archives, too
-            return _store_named("zip", text, True, options)
+            return _store_class("zip", Location(text)).from_url(text, read_only=True, **options)
         raise
+
+
+def _from_url(url: str, read_only: bool, options: dict[str, Any]) -> Store:
+    """Open the store that the scheme of a URL names."""
+    from zarr_core.registry.extension_names import is_provided  # slow to import
+    from zarr_core.registry.known_extensions import URL_CHAINS
+
+    scheme, _, rest = url.partition("://")
+    name = scheme = scheme.lower()  # RFC 3986, 3.1: case does not matter
+    if "::" in url and "://" in url.rpartition("::")[2]:
+        name = URL_CHAINS  # such as simplecache::s3://bucket/field.zarr
+    elif "+" in scheme and not is_provided("store", scheme):
+        name = scheme.partition("+")[0]
+    kind = _store_class(name, Location(_shown(url)))
+    return kind.from_url(f"{scheme}://{rest}", read_only=read_only, **options)
 
 
 def _is_zip(text: str) -> bool:
@@ -273,11 +266,12 @@ def _check_metadata_key(text: str) -> None:
 
 def _checked_path(text: str) -> str:
     """Expand the home directory; raise for a URL with one slash, or a Windows drive."""
+    literal = f" For a directory of that name, write {'./' + text!r}."
     if text.startswith("~"):
         expanded = os.path.expanduser(text)
         if expanded.startswith("~"):
             user = text[1:].replace("\\", "/").partition("/")[0]
-            raise StoreError(f"no home directory for user {user!r}.{_literal(text)}", store=text)
+            raise StoreError(f"no home directory for user {user!r}.{literal}", store=text)
         return expanded
     if (found := _SCHEME_OR_DRIVE(text)) and not os.path.splitdrive(text)[0]:
         scheme = found[1]
@@ -287,35 +281,13 @@ def _checked_path(text: str) -> str:
             rest = _shown(f"{scheme}://{text[found.end() :]}").partition("://")[2]
             meant = f"{scheme}:///{rest}" if scheme == "file" else f"{scheme}://{rest}"
             reason = f"a URL needs two slashes after the colon: did you mean {meant!r}?"
+            literal = f" For a directory of that name, write {f'./{scheme}:/{rest}'!r}."
             text = f"{scheme}:/{rest}"
-        raise StoreError(reason + _literal(text), store=text)
+        raise StoreError(reason + literal, store=text)
     return text
 
 
-def _literal(text: str) -> str:
-    return f" For a directory of that name, write {'./' + text!r}."
-
-
 _SCHEME_OR_DRIVE = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?:/|(?<=^.:)\\)").match
-
-
-def _name_in(url: str) -> str:
-    """The name of the store that a URL is for."""
-    if "://" in url.rpartition("::")[2] and "::" in url:
-        from zarr_core.registry.known_extensions import URL_CHAINS
-
-        return URL_CHAINS  # such as simplecache::s3://bucket/field.zarr
-    scheme = url.partition("://")[0]
-    name, plus, _ = scheme.partition("+")
-    if plus:
-        from zarr_core.registry.extension_names import is_provided  # slow to import
-
-        return scheme if is_provided("store", scheme) else name
-    return scheme
-
-
-def _store_named(name: str, url: str, read_only: bool, options: dict[str, Any]) -> Store:
-    return _store_class(name, Location(_shown(url))).from_url(url, read_only=read_only, **options)
 
 
 def _shown(url: str) -> str:

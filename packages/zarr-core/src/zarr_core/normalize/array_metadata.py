@@ -23,7 +23,6 @@ from zarr_core.normalize.codecs import (
     is_auto,
     parse_codec_chain,
     parse_codecs,
-    refuse_compressors,
     sharded,
 )
 from zarr_core.normalize.data_types import parse_data_type
@@ -67,10 +66,7 @@ def new_array_metadata(
     arguments: Mapping[str, Any],
     additional_fields: dict[str, JSON] | None = None,
 ) -> ArrayMetadata:
-    """Return version 3 metadata of a new array, in which every default of a format is explicit.
-
-    ``arguments`` are all of :data:`DEFAULTS`; errors are those of :func:`zarr_core.create_array`.
-    """
+    """Return version 3 metadata of a new array, in which every default of a format is explicit."""
     shape, chunks = parse_shape(arguments["shape"]), arguments["chunks"]
     dtype, fill_value = arguments["dtype"], arguments["fill_value"]
     data_type, byte_order = parse_data_type("float64" if dtype is None else dtype)
@@ -133,15 +129,12 @@ def fill_value_errors(location: Location | str) -> Iterator[None]:
 
 
 def _compressors(format_: Format, arguments: Mapping[str, Any]) -> Any:
-    """The compressors of a new array; an error if a filter and the default both compress."""
+    """The compressors of a new array, by default those of the settings or the format."""
     compressors: Any = arguments["compressors"]
-    if not is_auto(compressors):
-        return compressors
-    compressors = config.settings.default_compressors
+    if is_auto(compressors):
+        compressors = config.settings.default_compressors
     if is_auto(compressors) and format_.compressors is not None:
         compressors = format_.compressors
-    if compressors and not is_auto(arguments["filters"]):
-        refuse_compressors(parse_codecs(arguments["filters"]))
     return compressors
 
 
@@ -223,10 +216,7 @@ def add_transpose(order: Any, filters: Any, ndim: int) -> Any:
 
 
 def parse_order(order: Any, ndim: int) -> list[int]:
-    """The dimensions in the order in which a chunk stores them, from ``"C"``, ``"F"`` or a permutation.
-
-    Raises a ValueError for anything else.
-    """
+    """The dimensions in the order in which a chunk stores them; a ValueError for an invalid order."""
     if isinstance(order, str) and order in ("C", "F"):
         return [*range(ndim)] if order == "C" else [*reversed(range(ndim))]
     try:

@@ -21,27 +21,12 @@ SHARD_BYTES = 1 << 25
 def chunk_and_shard_shape(
     shape: tuple[int, ...], item_size: int, chunks: Any = "auto", shards: Any = None
 ) -> tuple[Lengths, Lengths | None]:
-    """Choose the shapes of chunks and shards.
+    """Choose the shapes of chunks and shards; arguments as for :func:`zarr_core.create_array`.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        Shape of the array.
-    item_size : int
-        Bytes per element.
-    chunks : int, sequence, bool, None, "auto" or ChunkLayout
-        One length for all dimensions or one per dimension; -1 or None for the whole dimension.
-        False: one chunk.  ``"auto"`` or True, also for single dimensions: see Notes.  A sequence in
-        place of a length has the length of every chunk along the dimension.  For a
-        :class:`zarr_core.ChunkLayout`, as ``chunks`` or ``shards``, see that class.
-    shards : int, sequence, "auto", None or ChunkLayout
-        The same for shards; None for no shards.  Chunks within shards have one length per
-        dimension, even if the lengths of shards differ.
-
-    Returns
-    -------
-    chunks : tuple of (int or tuple of int)
-    shards : tuple of (int or tuple of int), or None
+    A chunk starts as the whole array, and its longest dimension is halved (rounded up) until it
+    has at most ``CHUNK_BYTES``.  A shard starts as a chunk, and the dimension with the most shards
+    is doubled while the shard has at most ``SHARD_BYTES`` and does not cover that dimension.  If
+    only shards are given, they are divided instead of the array, by divisors of their lengths.
 
     Raises
     ------
@@ -49,26 +34,12 @@ def chunk_and_shard_shape(
         If a length is not positive, the number of lengths is wrong, a shard is not a multiple of
         a chunk, or chunks within shards have different lengths.
 
-    Notes
-    -----
-    ``"auto"``: a chunk starts as the whole array, and its longest dimension is halved (rounded
-    up) until it has at most 1 MiB.  A shard starts as a chunk, and the dimension with the most
-    shards is doubled while the shard has at most 32 MiB and does not cover that dimension.  If
-    only shards are given, the shard is divided instead of the array, along each dimension by a
-    divisor of its length.  If a single dimension is ``"auto"``, only its length is changed.
-
     Examples
     --------
-    >>> chunk_and_shard_shape((20000, 20000), 8)
-    ((313, 313), None)
     >>> chunk_and_shard_shape((20000, 20000), 8, shards="auto")
     ((313, 313), (2504, 1252))
-    >>> chunk_and_shard_shape((100, 100), 4, chunks=30, shards=60)
-    ((30, 30), (60, 60))
     >>> chunk_and_shard_shape((60, 10), 4, chunks=[[10, 20, 30], 5])
     (((10, 20, 30), 5), None)
-    >>> chunk_and_shard_shape((3650, 721, 1440), 4, chunks=("auto", 100, 100))
-    ((15, 100, 100), None)
     """
     for value in (chunks, shards):
         if hasattr(value, "choose_shapes"):  # a ChunkLayout

@@ -11,7 +11,6 @@ from zarr_core.errors import (
     ExtensionConfigurationError,
     MetadataValidationError,
     UnknownExtensionError,
-    ZarrError,
 )
 from zarr_core.interfaces.codec import (
     ArrayToArrayCodec,
@@ -25,7 +24,7 @@ from zarr_core.registry.hints import install_hint
 from zarr_core.registry.known_extensions import ARGUMENTS, NUMCODECS_IDS
 from zarr_core.registry.resolve import create_extension, find_provider
 from zarr_core.strictjson import MAX_DEPTH, plain
-from zarr_core.user_warning import warn
+from zarr_core.user_warning import warn_once
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -102,15 +101,9 @@ def configuration_to_json(value: Any, depth: int = 0) -> Any:
 def parse_codec_chain(
     filters: Any, serializer: Any, compressors: Any, byte_order: str | None, data_type: DataType
 ) -> list[ExtensionDefinition]:
-    """Return the ``codecs`` of an array.
-
-    ``"auto"`` means no filters, the default serializer of the data type (with ``byte_order``), and
-    the default compressor if its codec is installed, else no compression.  With
-    ``serializer="auto"``, filters can contain an array -> bytes codec, as in version 2 for objects,
-    and compressors can begin with one, as in version 2 for images, which takes the place of the
-    serializer ``bytes``; otherwise the default serializer is inserted before the first bytes ->
-    bytes codec among the filters.
-    """
+    """Return the ``codecs`` of an array; ``byte_order`` is that of the default serializer."""
+    # As in version 2, filters can contain an array -> bytes codec, for objects, and compressors can
+    # begin with one, for images; it takes the place of the serializer "bytes".
     codecs = [] if is_auto(filters) else parse_codecs(filters)
     last = [] if is_auto(compressors) else parse_codecs(compressors)
     given = None if serializer is None or is_auto(serializer) else parse_codec(serializer)
@@ -129,42 +122,13 @@ def parse_codec_chain(
     elif is_provided("codec", DEFAULT_COMPRESSOR.name):
         codecs.append(DEFAULT_COMPRESSOR)
     else:
-        _warn_uncompressed()
-    return codecs
-
-
-def refuse_compressors(filters: list[ExtensionDefinition]) -> None:
-    """Raise a CodecChainError if chunks would be compressed twice, by a filter and the default."""
-    for definition in filters:
-        try:
-            codec = create_extension("codec", definition, complete=False)
-            if not isinstance(codec, BytesToBytesCodec) or codec.encoded_size(16) is not None:
-                continue
-            compresses = len(codec.encode(bytes(4096), 4096)) < 4096  # base64 does not
-        except (ZarrError, TypeError, ValueError, RuntimeError):
-            continue  # reported elsewhere
-        if compresses:
-            raise CodecChainError(
-                f"the filter {definition.name!r} compresses, and the default compressor would "
-                f"compress again; pass compressors={definition.name!r} instead, or also say "
-                "compressors=None"
-            )
-
-
-_told_uncompressed = False
-
-
-def _warn_uncompressed() -> None:
-    """Warn once that the default compressor is missing."""
-    global _told_uncompressed
-    if not _told_uncompressed:
-        _told_uncompressed = True
-        warn(
+        warn_once(
             f"new arrays are not compressed, as the default compressor {DEFAULT_COMPRESSOR.name!r} "
             "is not installed; compressors=None is without this warning. In a frozen program, include "
             "the metadata of the distributions, as with PyInstaller's --copy-metadata zarr-codecs. "
             f"{install_hint('codec', DEFAULT_COMPRESSOR.name)}"
         )
+    return codecs
 
 
 def codec_kind(definition: ExtensionDefinition) -> int | None:
@@ -197,13 +161,7 @@ def sharded(
 
 
 def parse_codec(codec: Any) -> ExtensionDefinition:
-    """Return the definition of a name, definition, codec, or codec of numcodecs (``get_config``).
-
-    Raises
-    ------
-    CodecChainError
-        For any other argument.
-    """
+    """Return the definition of a codec in any form; raises a CodecChainError for anything else."""
     if isinstance(codec, str | Codec | ExtensionDefinition):
         return codec_definition(codec)
     if isinstance(codec, type):

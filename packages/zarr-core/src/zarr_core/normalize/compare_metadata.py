@@ -215,12 +215,8 @@ def definitions_of(values: Any) -> list[ExtensionDefinition]:
 def split_codecs(codecs: Sequence[ExtensionDefinition]) -> list[list[ExtensionDefinition]]:
     """The array -> array codecs, the array -> bytes codec if there is one, and bytes -> bytes codecs.
 
-    An unknown codec is array -> array before codecs of arrays, else bytes -> bytes.
-
-    Raises
-    ------
-    CodecChainError
-        If they are not in this order, or there are several array -> bytes codecs.
+    An unknown codec is array -> array before codecs of arrays, else bytes -> bytes.  Raises a
+    CodecChainError if they are in another order, or there are several array -> bytes codecs.
     """
     kinds = [codec_kind(definition) for definition in codecs]
     known = [kind for kind in kinds if kind is not None]

@@ -145,12 +145,7 @@ def complete_metadata(
 ) -> ArrayMetadata:
     """The metadata of a new array that has the members of a document, and what arguments give.
 
-    Raises
-    ------
-    TypeError
-        If an argument is unknown or contradicts the document, or if neither has a shape.
-    MetadataValidationError, ExtensionError, CodecChainError
-        As for :func:`zarr_core.create_array`.
+    Raises a TypeError if an argument is unknown or contradicts the document, or without a shape.
     """
     check_names(arguments, DEFAULTS)
     given = {name: value for name, value in arguments.items() if not _is_default(name, value)}
@@ -213,14 +208,8 @@ def check_array(
 ) -> None:
     """Compare an existing array with a part of a ``zarr.json`` and with arguments of ``create_array``.
 
-    ``casts`` permits any dtype to which that of the arguments can be cast safely.
-
-    Raises
-    ------
-    MetadataMismatchError
-        If the array is not as expected; has all differences.
-    TypeError, ValueError, ExtensionError
-        If the metadata or an argument is not valid for any array.
+    ``casts`` permits any dtype to which that of the arguments can be cast safely.  Raises a
+    MetadataMismatchError with all differences.
     """
     with override_extensions(stored.extensions):
         expected = [] if metadata is None else [parse_partial_metadata(metadata)]

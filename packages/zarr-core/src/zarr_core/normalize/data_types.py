@@ -34,16 +34,7 @@ _DTYPES_DISTRIBUTION = "zarr-dtypes"
 
 
 def parse_data_type(dtype: Any) -> tuple[DataType, Literal["little", "big"] | None]:
-    """Return a data type, and its byte order if that is not native, else None.
-
-    Accepts a name in metadata (``"float32"``, ``"r24"``), a definition, an object with
-    ``to_definition()``, or anything that :class:`numpy.dtype` accepts (``">f4"``, ``float``).
-
-    Raises
-    ------
-    UnknownExtensionError
-        If no installed data type corresponds.
-    """
+    """Return a data type, and its byte order if that is not native, else None."""
     if isinstance(dtype, DataType):
         return dtype, None
     if isinstance(dtype, dict | ExtensionDefinition) or hasattr(dtype, "to_definition"):

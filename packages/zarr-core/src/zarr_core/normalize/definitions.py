@@ -16,18 +16,10 @@ _SEPARATORS = {"default": "/", "v2": "."}
 
 
 def parse_definition(value: Any, what: str) -> ExtensionDefinition:
-    """Return the definition of an extension.
+    """Return the definition of an extension in any form; raises TypeError or ValueError for others.
 
-    Accepts a name, a dictionary with ``name`` and optionally ``configuration``, a definition, or an
-    object with ``to_definition()`` or, as in zarr-python, ``to_dict()``.  ``what`` is the extension
-    point, for messages.
-
-    Raises
-    ------
-    TypeError
-        For any other value.
-    ValueError
-        If a dictionary has no ``name``, or unknown members.
+    Objects have ``to_definition()`` or, as in zarr-python, ``to_dict()``.  ``what`` is the
+    extension point, for messages.
     """
     if isinstance(value, ExtensionDefinition):
         return value
@@ -57,16 +49,7 @@ def parse_definition(value: Any, what: str) -> ExtensionDefinition:
 def parse_chunk_key_encoding(
     encoding: Any, format_: Format, location: Location
 ) -> ExtensionDefinition:
-    """Return the definition of a chunk key encoding in which every default is explicit.
-
-    Accepts a name, a definition, ``{"name": "default", "separator": "."}``, ``("default", ".")``,
-    and ``"."`` or ``"/"`` for the default of the format with that separator; None for its default.
-
-    Raises
-    ------
-    ExtensionError
-        If it is unknown, or its configuration is invalid.
-    """
+    """Return the definition of a chunk key encoding in which every default is explicit."""
     definition = (
         format_.chunk_key_encoding if encoding is None else _parse_encoding(encoding, format_)
     )
