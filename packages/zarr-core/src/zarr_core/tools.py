@@ -20,9 +20,9 @@ _NAMES = {
     "zarr_core.chunk_grids": "RegularAxis",
     "zarr_core.config": "max_encoded_nbytes",
     "zarr_core.engine.chain": "CodecChain codec_definition inner_order",
-    "zarr_core.engine.chunk_reader": "ChunkReader read_open",
     "zarr_core.engine.fill_value": "fill_test:fill_value_test",
     "zarr_core.engine.prepared_chain": "PreparedCodecChain",
+    "zarr_core.engine.read": "ChunkReader read_open",
     "zarr_core.engine.scratch": "MemoryLimiter remote_memory scratch",
     "zarr_core.engine.stored_array": "StoredArray",
     "zarr_core.engine.stored_node": "StoredGroup",
@@ -73,10 +73,8 @@ _NAMES = {
     "zarr_core.registry.hints": "other_providers",
     "zarr_core.registry.discovery": "providers:providers_of",
     "zarr_core.registry.resolve": "create_extension find_provider require_extension",
-    "zarr_core.selection.parsed_selection": "is_integer",
-    "zarr_core.selection.projection": (
-        "ChunkProjection chunk_count project project_dimension put take"
-    ),
+    "zarr_core.selection.parse": "is_integer",
+    "zarr_core.selection.projection": "ChunkProjection project project_dimension put take",
     "zarr_core.stores.local": "LocalStore path_from_url",
     "zarr_core.stores.local_files": "file_lock",
     "zarr_core.strictjson": "keep_nonfinite",

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from zarr_core.engine.chunk_reader import decode_again
 from zarr_core.engine.fill_value import fill_test
-from zarr_core.engine.read import located
+from zarr_core.engine.read import decode_again, located
 from zarr_core.engine.scratch import scratch
 from zarr_core.errors import ChunkDecodeError, CodecError, StoreError, unconfirmed_note
 from zarr_core.interfaces.chunk_observer import changing, observers
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from zarr_core.engine.prepared_chain import PreparedCodecChain
-    from zarr_core.engine.stored_chunks import StoredChunks
+    from zarr_core.engine.stored_array import StoredArray
     from zarr_core.interfaces.byte_reader import ByteReader
     from zarr_core.interfaces.selection import AnySelection
     from zarr_core.interfaces.store import Buffers, Store
@@ -178,7 +177,7 @@ class _Batch:
 
 
 def write(
-    stored: StoredChunks,
+    stored: StoredArray,
     selection: AnySelection,
     value: Array,
     fields: str | list[str] | None = None,
@@ -214,7 +213,7 @@ def write(
 
 
 def _write(
-    stored: StoredChunks, selection: AnySelection, value: Array, fields: str | list[str] | None
+    stored: StoredArray, selection: AnySelection, value: Array, fields: str | list[str] | None
 ) -> None:
     codecs = stored.codecs
     projections: Iterable[ChunkProjection] | None = None
@@ -248,7 +247,7 @@ def _write(
     writer.unconfirmed.check()
 
 
-def _cast(stored: StoredChunks, values: Array) -> Array:
+def _cast(stored: StoredArray, values: Array) -> Array:
     """Cast values to the data type; a RuntimeError of NumPy becomes a ValueError."""
     try:
         return values.astype(stored.resolved.dtype)
@@ -259,7 +258,7 @@ def _cast(stored: StoredChunks, values: Array) -> Array:
 
 
 def _stored_projections(
-    stored: StoredChunks, selection: AnySelection, value: Array
+    stored: StoredArray, selection: AnySelection, value: Array
 ) -> Iterator[ChunkProjection] | None:
     """The projections onto stored chunks alone, if the value is what missing chunks contain.
 
@@ -285,7 +284,7 @@ def _stored_projections(
 
 
 def _projection_onto(
-    stored: StoredChunks, selection: BasicIndexer, chunk_coords: tuple[int, ...]
+    stored: StoredArray, selection: BasicIndexer, chunk_coords: tuple[int, ...]
 ) -> ChunkProjection:
     """The projection of slices with step 1 onto one chunk; its ``out_selection`` is not used."""
     index = []
@@ -302,7 +301,7 @@ class _Writer:
 
     Parameters
     ----------
-    stored : StoredChunks
+    stored : StoredArray
         The array.
     value : ndarray
         The values; shape of the selection.
@@ -321,7 +320,7 @@ class _Writer:
 
     def __init__(
         self,
-        stored: StoredChunks,
+        stored: StoredArray,
         value: Array,
         one: Array | None,
         fields: str | list[str] | None,

@@ -18,7 +18,7 @@ from zarr_core.interfaces.selection import BasicIndexer
 from zarr_core.registry.resolve import require_extension
 from zarr_core.registry.scope import override_extensions
 from zarr_core.selection import parse
-from zarr_core.selection.parsed_selection import as_integer
+from zarr_core.selection.parse import as_integer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -84,7 +84,7 @@ def read_within(
     if out is not None:
         check_out(stored, out, parsed.shape, dtype)
     order = stored.result_order or stored.resolved.order
-    order = order if order == "F" and parsed.takes_any_order else "C"
+    order = order if order == "F" and parsed.allows_fortran else "C"
     own = 0
     result = out
     if out is None or not _is_viewable(parsed, out):
