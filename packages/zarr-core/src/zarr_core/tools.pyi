@@ -6,11 +6,11 @@ from zarr_core.cache import Cache as Cache
 from zarr_core.chunk_grids import RegularAxis as RegularAxis
 from zarr_core.config import max_encoded_nbytes as max_encoded_nbytes
 from zarr_core.engine.chain import CodecChain as CodecChain
+from zarr_core.engine.chain import PreparedCodecChain as PreparedCodecChain
 from zarr_core.engine.chain import codec_definition as codec_definition
 from zarr_core.engine.chain import inner_order as inner_order
 from zarr_core.engine.fill_value import fill_test
 from zarr_core.engine.native import reason_against
-from zarr_core.engine.prepared_chain import PreparedCodecChain as PreparedCodecChain
 from zarr_core.engine.read import ChunkReader as ChunkReader
 from zarr_core.engine.read import read_open as read_open
 from zarr_core.engine.scratch import MemoryLimiter as MemoryLimiter

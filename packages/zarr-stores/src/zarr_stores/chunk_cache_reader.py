@@ -154,10 +154,10 @@ def _read_missing(
     state = cache.missed(key, in_parts=True)
     if not read_open(reader.store, key, codecs.prefetch, decode):
         return False
-    state = cache.confirm(key, state, generation)
-    if state is not None:
+    confirmed = cache.confirm(key, state, generation)
+    if confirmed is not None:
         for projection, chunk in chunks:
-            cache.keep(key, (codecs, projection.chunk_coords), chunk, state)
+            cache.keep(key, (codecs, projection.chunk_coords), chunk, confirmed)
             out[projection.out_selection] = take(chunk, projection.chunk_selection)
     return True
 

@@ -27,7 +27,7 @@ from zarr_core.threads import parallel_for
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from zarr_core.engine.prepared_chain import PreparedCodecChain
+    from zarr_core.engine.chain import PreparedCodecChain
     from zarr_core.engine.stored_array import StoredArray
     from zarr_core.interfaces.byte_reader import Buffer, ByteReader
     from zarr_core.interfaces.selection import AnySelection

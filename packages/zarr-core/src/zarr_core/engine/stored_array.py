@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from typing import Self
 
     from zarr_core.definition import ExtensionDefinition
+    from zarr_core.engine.chain import PreparedCodecChain
     from zarr_core.engine.consolidated_view import ConsolidatedView
-    from zarr_core.engine.prepared_chain import PreparedCodecChain
     from zarr_core.engine.resolved_metadata import ResolvedMetadata, WriteEmptyChunks
     from zarr_core.interfaces.chunk_grid import ChunkAxis
     from zarr_core.interfaces.codec import Codec

@@ -291,12 +291,12 @@ def _along_one_dimension(
     """
     flat = array.reshape(-1)
     own = next(number for number, part in enumerate(parts) if part is array)
-    index = [
+    index: list[Any] = [
         part if isinstance(part, slice) else slice(int(part), int(part) + 1, 1)
-        for part in parts
-        if part is not array
+        for part in (*parts[:own], *parts[own + 1 :])
     ]
-    index.insert(own, _progression(flat) or flat)
+    run = _progression(flat)
+    index.insert(own, flat if run is None else run)
     # Where the axes of the array are in the order of the dimensions.
     ordered = max((axis + 1 for axis in axes[:own] if axis is not None), default=0)
     others = [axis for axis in range(len(result)) if not first <= axis < first + array.ndim]

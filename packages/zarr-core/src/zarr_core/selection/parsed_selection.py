@@ -95,10 +95,9 @@ class ParsedSelection(NamedTuple):
         shape = value.shape
         if self.same and shape == self.shape:
             return value
-        engine_shape = self.selection.shape
         if shape != self.shape:
             if not shape:  # the same everywhere: order does not matter
-                return np.broadcast_to(value, engine_shape)
+                return np.broadcast_to(value, self.shape if self.same else self.selection.shape)
             surplus = len(shape) - len(self.shape)
             if surplus > 0 and shape[:surplus] == (1,) * surplus:
                 value = value.reshape(shape[surplus:])
@@ -110,8 +109,8 @@ class ParsedSelection(NamedTuple):
                 ) from None
         if self.axes:
             value = value.transpose(self.axes)
-        if engine_shape != value.shape:
-            value = value.reshape(engine_shape)
+        if value.shape != self.selection.shape:
+            value = value.reshape(self.selection.shape)
         return self._reverse(value)
 
     def _reverse(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

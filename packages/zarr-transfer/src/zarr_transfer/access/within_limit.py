@@ -238,7 +238,7 @@ def _is_direct(out: NDArray, dtype: np.dtype[Any]) -> bool:
 
 def _has_same_axes(parsed: ParsedSelection) -> bool:
     """Whether the part of a chunk is a slice of an array with the shape of the result."""
-    return parsed.shape == parsed.selection.shape and not parsed.axes and not parsed.flipped
+    return parsed.shape == parsed.selection.shape and not parsed.axes and not parsed.reversed_axes
 
 
 def _nbytes(stored: StoredArray, part: ChunkPart) -> int:
