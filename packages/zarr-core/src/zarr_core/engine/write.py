@@ -306,11 +306,12 @@ class _Writer:
             if self._one is not None and projection.is_whole_encoded_chunk:
                 self._put(codecs, key, self._encode_one(codecs, self._one))
                 return
-            new = self._value[projection.out_selection]
             if self._one is not None:
-                new = np.broadcast_to(self._one, new.shape)
-            elif new.dtype != resolved.dtype and self._fields is None:
-                new = _cast(stored, new)  # chunk by chunk, to save memory
+                new: Array = np.broadcast_to(self._one, projection.chunk_selection.shape)
+            else:
+                new = self._value[projection.out_selection]
+                if new.dtype != resolved.dtype and self._fields is None:
+                    new = _cast(stored, new)  # chunk by chunk, to save memory
             if projection.is_complete_chunk and self._fields is None:
                 self._replace(codecs, key, projection, new)
             else:
