@@ -214,28 +214,20 @@ class ChunkReader:
 
     def read(self, key: str, selection: AnySelection | None, out: Array) -> bool:
         """Read the selected elements of a chunk, or all; return whether the chunk is stored."""
-        codecs = self.codecs
+        codecs, store = self.codecs, self.store
         if selection is None and codecs.is_raw:
             if out.flags.c_contiguous:
                 octets = out.reshape(-1).view(_UINT8).data
-                size = self.store.get_into(key, octets)
+                size = store.get_into(key, octets)
                 if size is not None and size != len(octets):
                     raise ChunkDecodeError(f"{size} bytes instead of {len(octets)}")
                 return size is not None
-        elif codecs.prefers_partial_decode and not (
-            isinstance(selection, MaskIndexer)
-            and codecs.inner_codecs is None
-            and selection.shape[0] * _DENSE >= selection.mask.size
-        ):
+        elif codecs.prefers_partial_decode and not self._is_dense(selection):
             part = codecs.full_selection if selection is None else selection
             return read_open(
-                self.store, key, codecs.prefetch, lambda it: codecs.partial_decode(it, part, out)
+                store, key, codecs.prefetch, lambda it: codecs.partial_decode(it, part, out)
             )
-        return self._read_whole(key, selection, out)
-
-    def _read_whole(self, key: str, selection: AnySelection | None, out: Array) -> bool:
-        """Read the bytes of a whole chunk, decode them, and copy the selected elements."""
-        codecs, store = self.codecs, self.store
+        # The bytes of the whole chunk are read and decoded, and the selected elements copied.
         data: Buffer | None
         if store.in_memory or codecs.decoded.nbytes is None:  # where it is, or of any size
             data = self._get(key)
@@ -251,6 +243,14 @@ class ChunkReader:
                 if data is not None:
                     codecs.decode_into(data, out, selection)
         return data is not None
+
+    def _is_dense(self, selection: AnySelection | None) -> bool:
+        """Whether a mask selects so many elements of a chunk that all are read."""
+        return (
+            isinstance(selection, MaskIndexer)
+            and self.codecs.inner_codecs is None
+            and selection.shape[0] * _DENSE >= selection.mask.size
+        )
 
     def _decode_large(self, value: ByteReader, selection: AnySelection | None, out: Array) -> None:
         """Receive a value of a remote store when memory for it is available, and decode it."""

@@ -6,7 +6,7 @@ are equal.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -91,9 +91,11 @@ class ResolvedMetadata:
     write_empty_chunks: WriteEmptyChunks
     stores_fill_value: bool
     fill_value_assumed: bool
+    _prepared: Cache[tuple[int, ...], PreparedCodecChain] = field(
+        default_factory=lambda: Cache(_MAX_SHAPES)
+    )
 
     def __post_init__(self) -> None:
-        self._prepared: Cache[tuple[int, ...], PreparedCodecChain] = Cache(_MAX_SHAPES)
         self.may_be_misread = bool(self.ignored) or self.fill_value_assumed
         self.dtype = self.data_type.numpy_dtype
         self.affixes = self.key_encoding.affixes(len(self.axes))
@@ -103,6 +105,14 @@ class ResolvedMetadata:
             lengths = self.grid.chunk_shape(self.axes, (0,) * len(self.axes))
         self.codecs = self._prepare(lengths)
         self.order = self.codecs.order
+
+    def resized(self, shape: tuple[int, ...], location: Location) -> ResolvedMetadata:
+        """The same extensions for an array of another shape, without storage transformers."""
+        problems: list[ValidationProblem] = []
+        axes = _axes(self.grid, self.key_encoding, shape, location, problems)
+        if problems:
+            raise MetadataValidationError(location, problems)
+        return replace(self, axes=axes)
 
     def codecs_for(self, chunk_coords: tuple[int, ...]) -> PreparedCodecChain:
         """The codecs of one chunk."""
@@ -193,15 +203,7 @@ def resolve_metadata(
     with _collect_problems(location, "/fill_value", problems):
         fill_value, assumed = _fill_value(metadata, data_type, chain, bool(ignored))
     grid = require_extension("chunk_grid", metadata.chunk_grid, location.at("/chunk_grid"))
-    axes: tuple[ChunkAxis, ...] = ()
-    with _collect_problems(location, "/chunk_grid", problems):
-        axes = grid.axes(metadata.shape)
-        if not isinstance(axes, tuple) or not all(isinstance(axis, ChunkAxis) for axis in axes):
-            raise TypeError(f"axes returned {axes!r}, not a tuple of ChunkAxis")
-    if len(axes) == len(metadata.shape):
-        with _collect_problems(location, "/chunk_key_encoding", problems):
-            key_encoding.check(tuple(axis.count for axis in axes))
-            key_encoding.affixes(len(axes))
+    axes = _axes(grid, key_encoding, metadata.shape, location, problems)
     transformers: list[StorageTransformer] = []
     for number, definition in enumerate(metadata.storage_transformers):
         if problems:
@@ -252,6 +254,26 @@ def resolve_metadata(
         )
     except CodecChainError as error:
         raise CodecChainError(f"{location.at('/codecs')}: {error}") from error
+
+
+def _axes(
+    grid: ChunkGrid,
+    key_encoding: ChunkKeyEncoding,
+    shape: tuple[int, ...],
+    location: Location,
+    problems: list[ValidationProblem],
+) -> tuple[ChunkAxis, ...]:
+    """The chunks along each dimension; adds problems of the grid and the keys."""
+    axes: tuple[ChunkAxis, ...] = ()
+    with _collect_problems(location, "/chunk_grid", problems):
+        axes = grid.axes(shape)
+        if not isinstance(axes, tuple) or not all(isinstance(axis, ChunkAxis) for axis in axes):
+            raise TypeError(f"axes returned {axes!r}, not a tuple of ChunkAxis")
+    if len(axes) == len(shape):
+        with _collect_problems(location, "/chunk_key_encoding", problems):
+            key_encoding.check(tuple(axis.count for axis in axes))
+            key_encoding.affixes(len(axes))
+    return axes
 
 
 class _collect_problems:  # noqa: N801 - used as a function is

@@ -295,13 +295,16 @@ class StoredArray(StoredNode[ArrayMetadata]):
         old, resolved = self.metadata, self.resolved
         if write_empty_chunks is None:
             write_empty_chunks = resolved.write_empty_chunks
+        is_resized = metadata.shape != old.shape
         if (
-            metadata.shape != old.shape
-            or metadata.extensions_key != old.extensions_key
+            metadata.extensions_key != old.extensions_key
             or write_empty_chunks != resolved.write_empty_chunks
+            or (is_resized and (metadata.storage_transformers or not metadata.extensions_key))
         ):
             with scope.override_extensions(self.extensions):
                 resolved = resolve_cached(metadata, self.store, self.path, write_empty_chunks)
+        elif is_resized:
+            resolved = resolved.resized(metadata.shape, self.location)
         return type(self)(
             self.store, self.path, self.format, metadata, resolved,
             read_only=self.read_only, missing_is_error=self.missing_is_error,
