@@ -14,7 +14,6 @@ import atexit
 import os
 import sys
 import threading
-from _thread import _count as running_threads
 from _thread import start_new_thread
 from collections import deque
 from contextlib import contextmanager, suppress
@@ -417,7 +416,7 @@ class _ThreadPool:
     def __init__(self) -> None:
         self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._idle: deque[None] = deque()  # an item for each thread without a job
-        self._begun: deque[None] = deque()  # an item for each thread that runs
+        self._ended: deque[None] = deque()  # an item for each thread that has ended
         self._started = 0
         self._is_closed = False
 
@@ -433,22 +432,19 @@ class _ThreadPool:
         self._jobs.put(job)
 
     def _run_jobs(self) -> None:
-        self._begun.append(None)
         while (job := self._jobs.get()) is not None:
             job()
             del job  # may hold much memory
             self._idle.append(None)
+        self._ended.append(None)
 
     def close(self) -> None:
         """End all threads, and wait for those that do not wait for a server."""
         self._is_closed = True
         end = monotonic() + _SHUTDOWN_SECONDS
-        while len(self._begun) < self._started and monotonic() < end:
-            sleep(1e-5)
-        others = running_threads() - self._started
         for _ in range(self._started):
             self._jobs.put(None)
-        while running_threads() > others and monotonic() < end:
+        while len(self._ended) < self._started and monotonic() < end:
             sleep(1e-5)
 
 

@@ -305,15 +305,8 @@ def read_open(
 
 
 def decode_again(store: Store, key: str, error: ChunkDecodeError, work: Callable[[], T]) -> T:
-    """Repeat what reads a chunk after an error, past caches, if the store is remote.
-
-    The bytes may have been damaged on the way.
-
-    Raises
-    ------
-    ChunkDecodeError
-        If the chunk is damaged again, or the store is not remote.
-    """
+    """Repeat what reads a chunk after an error, past caches, if the store is remote."""
+    # The bytes may have been damaged on the way.
     if store.max_concurrency is None:
         raise error
     log("retries", "%s %r cannot be decoded (%s); reading it again", store, key, error.reason)

@@ -54,30 +54,9 @@ WriteEmptyChunks: TypeAlias = 'bool | Literal["never"]'
 class ResolvedMetadata:
     """Everything that the engine needs to know about an array.
 
-    Parameters
-    ----------
-    data_type, grid, key_encoding, chain, transformers
-        The extensions.  Transformers that are equivalent to codecs are part of the grid
-        and the chain.
-    fill_value : ndarray, shape ()
-        The fill value.
-    ignored : tuple of ExtensionDefinition
-        Ignored extensions: unknown, with must_understand false; and a data type that was
-        replaced by a fallback.
-    write_empty_chunks : WriteEmptyChunks
-        The setting of the array.
-    stores_fill_value : bool
-        Whether chunks that contain only the fill value are stored, by that setting and the metadata.
-    fill_value_assumed : bool
-        Whether the fill value is null, which the data type does not permit; its default
-        is used instead.
-
-    Attributes
-    ----------
-    codecs : PreparedCodecChain
-        The codecs of the first chunk; of all chunks if they have one shape.
-    may_be_misread : bool
-        Whether extensions are ignored or the fill value is assumed.
+    Storage transformers that are equivalent to codecs are part of the grid and the chain.
+    ``ignored`` has unknown extensions with must_understand false, and a data type that was replaced
+    by a fallback.  ``codecs`` are those of the first chunk, of all if chunks have one shape.
     """
 
     data_type: DataType
@@ -88,9 +67,9 @@ class ResolvedMetadata:
     chain: CodecChain
     transformers: tuple[StorageTransformer, ...]
     ignored: tuple[ExtensionDefinition, ...]
-    write_empty_chunks: WriteEmptyChunks
-    stores_fill_value: bool
-    fill_value_assumed: bool
+    write_empty_chunks: WriteEmptyChunks  # the setting of the array
+    stores_fill_value: bool  # by that setting and the metadata
+    fill_value_assumed: bool  # it is null, which the data type does not permit
     _prepared: Cache[tuple[int, ...], PreparedCodecChain] = field(
         default_factory=lambda: Cache(_MAX_SHAPES)
     )
@@ -172,17 +151,7 @@ def resolve_cached(
 def resolve_metadata(
     metadata: ArrayMetadata, location: Location, write_empty_chunks: WriteEmptyChunks = False
 ) -> ResolvedMetadata:
-    """Find the code for every extension that valid metadata name.
-
-    Raises
-    ------
-    ExtensionError
-        If an extension is unknown, broken, in conflict or wrongly configured.
-    MetadataValidationError
-        If the fill value, the grid or a storage transformer does not fit.
-    CodecChainError
-        If the codecs do not form a chain for such chunks.
-    """
+    """Find the code for every extension that valid metadata name."""
     problems: list[ValidationProblem] = []
     ignored: list[ExtensionDefinition] = []
     if metadata.data_type_fallbacks:

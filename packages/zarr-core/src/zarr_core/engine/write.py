@@ -83,15 +83,7 @@ class UnconfirmedKeys:
 
 
 class _Batch:
-    """Small encoded chunks that a store keeps together, as it has transactions.
-
-    Parameters
-    ----------
-    store : Store
-        Store of the chunks; with ``traits.batch_nbytes``.
-    unconfirmed : UnconfirmedKeys
-        Receives the keys of chunks that cannot be stored.
-    """
+    """Small encoded chunks that a store keeps together, as it has transactions."""
 
     def __init__(self, store: Store, unconfirmed: UnconfirmedKeys) -> None:
         self._store = store
@@ -256,26 +248,7 @@ def _projection_onto(
 
 
 class _Writer:
-    """Writes the chunks of one call.
-
-    Parameters
-    ----------
-    stored : StoredArray
-        The array.
-    value : ndarray
-        The values; shape of the selection.
-    one : ndarray, shape (), optional
-        The value of all elements: chunks of one shape are then encoded once.
-    fields : str or list of str, optional
-        The fields to which the values belong.
-
-    Attributes
-    ----------
-    unconfirmed : UnconfirmedKeys
-        The keys of chunks that are not stored after a failure.
-    batch : _Batch or None
-        Chunks that are stored together.
-    """
+    """Writes the chunks of one call; if all elements have the value ``one``, encodes it once."""
 
     def __init__(
         self,

@@ -70,19 +70,9 @@ def _ranks(index: Sequence[Indices], axes: Sequence[ChunkAxis]) -> Array:
 def _group(
     index: Sequence[Indices], axes: Sequence[ChunkAxis]
 ) -> tuple[Indices | None, Indices, list[list[int]]]:
-    """Sort elements into chunks.
-
-    The sort is stable: of several values assigned to one element the last is kept, as in NumPy.
-
-    Returns
-    -------
-    order : ndarray of intp or None
-        The elements in the order of chunks; None if they already are.
-    bounds : ndarray of intp
-        Where each chunk begins in that order, and the end of the last.
-    chunks : list of list of int
-        The coordinates of the chunks in each dimension.
-    """
+    """Sort elements into chunks; return their order, bounds of chunks, coordinates of chunks."""
+    # The sort is stable: of several values assigned to one element the last is kept, as in NumPy.
+    # The order is None if elements already are in it.
     keys = _keys(index, axes)
     sizes = np.bincount(keys) if keys.dtype.itemsize <= 2 and len(keys) > _BLOCK else None
     order: Indices | None = None
@@ -115,35 +105,39 @@ def project_indices(
     if order is not None:
         index = index[order]
     edges = bounds.tolist()
-    steps = _steps(index, bounds)
-    for place, (chunk, step) in enumerate(zip(chunks, steps, strict=True)):
+    for place, chunk in enumerate(chunks):
         first, end = edges[place : place + 2]
         start, length = axis.start(chunk), axis.length(chunk)
         inside = min(length, axis.size - start)
         count = end - first
         run = index[first:end]
         out_selection = _places(order, first, end)
-        if step and count > 2 and not (run[1:] - run[:-1] == step).all():
-            step = 0
-        if step and isinstance(out_selection, slice):
-            chunk_selection = slice(int(run[0]) - start, int(run[-1]) - start + 1, step)
+        # A slice with a scattered out_selection would wrongly promise a view of the result.
+        part = progression(run) if isinstance(out_selection, slice) else None
+        if part is not None:
+            chunk_selection = slice(part.start - start, part.stop - start, part.step)
             yield chunk, chunk_selection, out_selection, count == inside, count == length
             continue
-        # A slice with a scattered out_selection would wrongly promise a view of the result.
         if start:
             run = run - start if order is None else np.subtract(run, start, out=run)
         all_there = complete and count >= inside and _covers(run, inside)
         yield chunk, run, out_selection, all_there, False
 
 
-def _steps(values: Indices, bounds: Indices) -> list[int]:
-    """For each group the step that its first two and last elements permit, if any, else 0."""
-    first, last = bounds[:-1], bounds[1:] - 1
-    starts = values[first]
-    step = values[np.minimum(first + 1, last)] - starts
-    even = (step > 0) & (values[last] - starts == step * (last - first))
-    found: list[int] = np.where(first == last, 1, np.where(even, step, 0)).tolist()
-    return found
+def progression(indices: Indices) -> slice | None:
+    """The ascending slice that selects the same as one-dimensional indices, if any."""
+    count = len(indices)
+    if count == 0:
+        return slice(0, 0, 1)
+    first, last = int(indices[0]), int(indices[-1])
+    if count == 1:
+        return slice(first, first + 1, 1)
+    step = int(indices[1]) - first
+    if step < 1 or last - first != step * (count - 1):
+        return None
+    if count > 2 and not (indices[1:] - indices[:-1] == step).all():
+        return None
+    return slice(first, last + 1, step)
 
 
 def _places(order: Indices | None, first: int, end: int) -> slice | Indices:

@@ -23,6 +23,7 @@ from zarr_core.interfaces.selection import (
     MaskIndexer,
     OrthogonalIndexer,
 )
+from zarr_core.selection.array_projection import progression
 from zarr_core.selection.parsed_selection import ParsedSelection
 from zarr_core.selection.projection import outer_product
 
@@ -212,7 +213,7 @@ def _itemwise(index: Any, shape: tuple[int, ...], *, arrays: bool) -> ParsedSele
         else:
             numbers = _within(_as_array(item, shape), dimension, shape)
             flat = numbers.reshape(-1)
-            parts.append(_progression(flat) or flat)
+            parts.append(progression(flat) or flat)
             result.extend(numbers.shape)
             same = same and numbers.ndim == 1
     # As in NumPy, the result with an ellipsis is an array even without dimensions.
@@ -295,7 +296,7 @@ def _along_one_dimension(
         part if isinstance(part, slice) else slice(int(part), int(part) + 1, 1)
         for part in (*parts[:own], *parts[own + 1 :])
     ]
-    run = _progression(flat)
+    run = progression(flat)
     index.insert(own, flat if run is None else run)
     # Where the axes of the array are in the order of the dimensions.
     ordered = max((axis + 1 for axis in axes[:own] if axis is not None), default=0)
@@ -454,22 +455,6 @@ def _within(array: np.ndarray[Any, Any], dimension: int, shape: tuple[int, ...])
             )
         indices = np.where(indices < 0, indices + size, indices)
     return indices
-
-
-def _progression(indices: Indices) -> slice | None:
-    """The ascending slice that selects the same as one-dimensional indices, if any."""
-    count = len(indices)
-    if count == 0:
-        return slice(0, 0, 1)
-    first, last = int(indices[0]), int(indices[-1])
-    if count == 1:
-        return slice(first, first + 1, 1)
-    step = int(indices[1]) - first
-    if step < 1 or last - first != step * (count - 1):
-        return None
-    if not (indices[1:] - indices[:-1] == step).all():
-        return None
-    return slice(first, last + 1, step)
 
 
 def _mask_selection(mask: np.ndarray[Any, Any], shape: tuple[int, ...]) -> AnySelection:
