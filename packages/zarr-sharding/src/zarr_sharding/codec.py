@@ -185,10 +185,7 @@ class ShardingCodec(PartialEncodeCodec, SubchunkCodec):
     def for_plan(
         self, decoded: ArrayRepresentation, inner: object, inner_nbytes: int | None
     ) -> tuple[Self, int | None]:
-        """Return a codec that makes the same requests, for plans of zarr-transfer.
-
-        The second item is the size of a shard with inner chunks of ``inner_nbytes``.
-        """
+        """For plans of zarr-transfer: a codec that makes the same requests, and the size of a shard."""
         assert isinstance(inner, PreparedCodecChain)
         shard = self._shard(decoded)
         index, nbytes = shard.index, None

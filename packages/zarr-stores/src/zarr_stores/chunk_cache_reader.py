@@ -10,13 +10,13 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from zarr_core.extension import BasicIndexer, ChunkAxis
-from zarr_core.tools import ChunkReader, key_lock, project, read_open, take
+from zarr_core.extension import BasicIndexer
+from zarr_core.tools import ChunkReader, RegularAxis, key_lock, project, read_open, take
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from zarr_core.extension import ByteReader, Store
+    from zarr_core.extension import ByteReader, ChunkAxis, Store
     from zarr_core.tools import ChunkProjection, PreparedCodecChain
 
     from zarr_stores.chunk_cache import DecodedChunks
@@ -40,14 +40,15 @@ class CachedChunkReader(ChunkReader):
             return
         self.in_batches = False
         inner = codecs.inner_codecs
-        self._inner_axes: tuple[_InnerAxis, ...] | None = None
+        self._inner_axes: tuple[ChunkAxis, ...] | None = None
         if inner is not None and codecs.prefers_partial_decode:
             shapes = zip(codecs.decoded.shape, inner.decoded.shape, strict=True)
-            self._inner_axes = tuple(_InnerAxis(size, length) for size, length in shapes)
+            self._inner_axes = tuple(
+                RegularAxis(size, -(-size // length), length) for size, length in shapes
+            )
 
-    def nbytes_at_once(self, selection: AnySelection) -> int | None:
+    def nbytes_at_once(self, selection: AnySelection) -> None:
         """Unknown, so that threads are used only if chunks are not in the cache."""
-        return None
 
     def read(self, key: str, selection: AnySelection | None, out: Array) -> bool:
         """Read a chunk, or the selected inner chunks of a shard, through the cache."""
@@ -100,27 +101,6 @@ class CachedChunkReader(ChunkReader):
             if cache.state(key) == state:
                 return True
         return super().read(key, part, out)
-
-
-class _InnerAxis(ChunkAxis):
-    """The inner chunks along one dimension of a shard."""
-
-    def __init__(self, size: int, length: int) -> None:
-        self.size = size
-        self.uniform: int = length
-        self.count = -(-size // length)
-
-    def start(self, chunk: int) -> int:
-        return chunk * self.uniform
-
-    def length(self, chunk: int) -> int:
-        return self.uniform
-
-    def chunk_of(self, element: int) -> int:
-        return element // self.uniform
-
-    def chunks_of(self, elements: np.ndarray[Any, np.dtype[np.intp]]) -> Array:
-        return elements // self.uniform
 
 
 def _read_missing(

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from zarr_core.engine.chain import PreparedCodecChain
-    from zarr_core.engine.stored_array import StoredArray
+    from zarr_core.engine.stored_chunks import StoredChunks
     from zarr_core.interfaces.byte_reader import Buffer, ByteReader
     from zarr_core.interfaces.selection import AnySelection
     from zarr_core.interfaces.store import Store
@@ -49,7 +49,7 @@ _MAX_BUFFER_NBYTES = 1 << 24  # larger buffers are not reused
 _MAX_REMOTE_NBYTES = 1 << 17  # larger ones count for the limit of memory of remote reads
 
 
-def read(stored: StoredArray, selection: AnySelection, out: Array) -> None:
+def read(stored: StoredChunks, selection: AnySelection, out: Array) -> None:
     """Read a selection.
 
     Parameters
@@ -104,7 +104,7 @@ def read(stored: StoredArray, selection: AnySelection, out: Array) -> None:
     )
 
 
-def _read_projection(stored: StoredArray, out: Array, projection: ChunkProjection) -> None:
+def _read_projection(stored: StoredChunks, out: Array, projection: ChunkProjection) -> None:
     """Read the elements of one chunk to their place in the result."""
     out_selection = projection.out_selection
     if all(type(item) is slice for item in out_selection):
@@ -115,7 +115,7 @@ def _read_projection(stored: StoredArray, out: Array, projection: ChunkProjectio
         out[out_selection] = values
 
 
-def _read_chunk(stored: StoredArray, projection: ChunkProjection, out: Array) -> None:
+def _read_chunk(stored: StoredChunks, projection: ChunkProjection, out: Array) -> None:
     """Read the elements of one chunk."""
     chunk_coords, part, _, _, is_whole = projection
     reader = stored.chunk_reader(chunk_coords)
@@ -134,7 +134,7 @@ def _read_chunk(stored: StoredArray, projection: ChunkProjection, out: Array) ->
 
 
 def _read_batch(
-    stored: StoredArray, reader: ChunkReader, out: Array, batch: Sequence[KeyedProjection]
+    stored: StoredChunks, reader: ChunkReader, out: Array, batch: Sequence[KeyedProjection]
 ) -> None:
     """Read small chunks of one shape, with as few steps per chunk as possible."""
     codecs, store = reader.codecs, reader.store
@@ -169,7 +169,7 @@ def _read_batch(
             raise located(stored, key, shape, error) from error
 
 
-def _fill_missing(stored: StoredArray, key: str, out: Array, region: Any = ...) -> None:
+def _fill_missing(stored: StoredChunks, key: str, out: Array, region: Any = ...) -> None:
     if stored.missing_is_error:
         raise MissingChunkError(stored.key_location(key))
     out[region] = stored.resolved.fill_value
@@ -319,7 +319,7 @@ def decode_again(store: Store, key: str, error: ChunkDecodeError, work: Callable
 
 
 def located(
-    stored: StoredArray,
+    stored: StoredChunks,
     key: str,
     shape: tuple[int, ...],
     error: CodecError | MissingChunkError | MemoryError,

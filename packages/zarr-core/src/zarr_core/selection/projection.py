@@ -155,9 +155,13 @@ def project_keys(
     """
     for tables in _tables(selection, axes):
         chunks, chunk_items, out_items, _, whole = _columns(tables)
-        keys = chunk_keys(chunks)
-        # Not strict: an endless iterator may be among them.
-        yield from zip(keys, product(*chunk_items), product(*out_items), _all_of(whole))  # noqa: B905
+        yield from zip(
+            chunk_keys(chunks),
+            product(*chunk_items),
+            product(*out_items),
+            _all_of(whole),
+            strict=False,  # an endless iterator may be among them
+        )
 
 
 def _project_slices(
@@ -189,13 +193,18 @@ def _combine(
     if not all(tables):
         return iter(())
     chunks, chunk_items, out_items, complete, whole = _columns(tables)
-    selections = map(chunk_selection, product(*chunk_items))
     places: Iterator[Any] = product(*out_items)
-    if out_selection is not None:
-        places = map(out_selection, places)
-    # Not strict: endless iterators may be among them.
-    fields = zip(product(*chunks), selections, places, _all_of(complete), _all_of(whole))  # noqa: B905
-    return map(_chunk_projection, fields)
+    return map(
+        _chunk_projection,
+        zip(
+            product(*chunks),
+            map(chunk_selection, product(*chunk_items)),
+            places if out_selection is None else map(out_selection, places),
+            _all_of(complete),
+            _all_of(whole),
+            strict=False,  # endless iterators may be among them
+        ),
+    )
 
 
 def _columns(tables: Sequence[Sequence[DimProjection]]) -> Any:

@@ -17,16 +17,14 @@ import threading
 from contextlib import suppress
 from math import prod
 from mmap import mmap
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from zarr_core.extension import (
-    ArrayRepresentation,
     BufferByteReader,
     ByteRange,
     ByteReader,
     ChunkDecodeError,
-    PartialDecodeCodec,
     SubchunkCodec,
     WrapperStore,
     ZarrError,
@@ -108,35 +106,6 @@ class NullArray(np.ndarray[Any, Any]):
 # --- the codecs ---
 
 
-@runtime_checkable
-class PlannableCodec(Protocol):
-    """A codec that divides chunks and whose requests for reading can be planned."""
-
-    def for_plan(
-        self, decoded: ArrayRepresentation, inner: object, inner_nbytes: int | None
-    ) -> tuple[PartialDecodeCodec, int | None]:
-        """Return a codec that makes the same requests for partial decoding.
-
-        Parameters
-        ----------
-        decoded : ArrayRepresentation
-            The chunk.
-        inner : PreparedCodecChain
-            Codecs for the inner chunks instead of :meth:`SubchunkCodec.inner_codecs`; they decode
-            nothing.
-        inner_nbytes : int or None
-            The assumed size of every stored inner chunk, in bytes; then no index may be decoded.
-            None to use the stored index.
-
-        Returns
-        -------
-        codec : PartialDecodeCodec
-            The codec.
-        nbytes : int or None
-            The size of a stored chunk with all inner chunks; None without ``inner_nbytes``.
-        """
-
-
 class _ValueWasReadError(ZarrError):
     """The whole value was read, so nothing else is requested."""
 
@@ -163,7 +132,8 @@ class DryChain(PreparedCodecChain):
         codec = real.array_to_bytes
         if not real.prefers_partial_decode or not isinstance(codec, SubchunkCodec):
             return
-        if not isinstance(codec, PlannableCodec):
+        for_plan: Any = getattr(codec, "for_plan", None)
+        if for_plan is None:
             self.prefers_partial_decode = False  # assume that whole values are read
             return
         decoded = self._representations[-1]
@@ -171,7 +141,7 @@ class DryChain(PreparedCodecChain):
         assert isinstance(chain, PreparedCodecChain)  # as for every use of the codec
         inner = DryChain(chain, is_assumed)
         assumed = inner.assumed_size if is_assumed else None
-        self._partial, size = codec.for_plan(decoded, inner, assumed)
+        self._partial, size = for_plan(decoded, inner, assumed)
         self.is_indexed = True
         if real.encoded_size is None and size is not None:
             self.assumed_size = size
