@@ -9,8 +9,8 @@ import pytest
 SCRIPT = Path(__file__).parents[2] / "scripts" / "count_journeys.py"
 
 LIMITS = {
-    "read array[0:10, ::2] from a directory": 11,
-    "write a part of a shard": 29,
+    "read array[0:10, ::2] from a directory": 8,
+    "write a part of a shard": 28,
     "open new metadata with an ignored codec": 28,
     "copy a group": 54,
 }

@@ -39,7 +39,7 @@ NAMES = {
         MaskIndexer Node PreparedCodecChain Progress ProgressReporter RegularAxis Rollback Schema
         StoredArray StoredGroup SubrangeReader UnconfirmedKeys WrapperReader
         assigned_values available_threads call_after_fork check_out field_index is_chunked call_interruptibly
-        check_attributes check_reserved_names chunk_count chunk_lengths codec_definition data_type_text MemoryLimiter native_reason_against shorten stored_lengths
+        check_attributes check_reserved_names chunk_lengths codec_definition data_type_text MemoryLimiter native_reason_against shorten stored_lengths
         LocalStore NewValue StoreSnapshot
         concurrent_map conflicting_format data_type_for
         erase_node escape_controls escape_json file_lock fill_value_test find_provider format_named

@@ -59,7 +59,7 @@ def test_large_memory_is_shared_and_limited():
     with ThreadPoolExecutor(1) as pool, scratch(module._LARGE) as memory:
         assert address(memory) == place
         assert pool.submit(lambda: scratch(module._LARGE).__enter__()).result() is not memory
-    assert all(len(kept) < module._LARGE for kept in module._free.buffers)
+    assert all(len(kept) < module._LARGE for kept in module._small)
 
 
 DTYPES = [

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import hypothesis.extra.numpy as hnp
 import hypothesis.strategies as st
 import numpy as np
@@ -320,12 +317,3 @@ def test_bad_blocks_are_explained(index, message):
     with pytest.raises(SelectionError, match=message) as caught:
         block(index, AXES)
     assert str(caught.value).endswith("(grid of chunks (3, 2))")
-
-
-def test_integers_and_slices_are_parsed_without_numpy():
-    code = (
-        "import sys; from zarr_core.selection.parse import basic, fancy; "
-        "basic((1, slice(None, None, -2), ...), (4, 5)); fancy((1, 2), (4, 5)); "
-        "sys.exit('numpy' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -284,7 +284,7 @@ def test_writing_one_value_keeps_little(monkeypatch):
     array = made((sum(lengths),), [lengths], "int16")
     array[...] = 5
     assert (array[...] == 5).all()
-    prepared = array.stored.resolved.prepared
+    prepared = array.stored.resolved._prepared
     assert len(prepared) + len(prepared._older) <= 2 * 3
 
 

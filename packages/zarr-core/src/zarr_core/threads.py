@@ -14,7 +14,6 @@ import atexit
 import os
 import sys
 import threading
-from _thread import _count as running_threads
 from _thread import start_new_thread
 from collections import deque
 from contextlib import contextmanager, suppress
@@ -115,7 +114,8 @@ def parallel_for(
         first = list(islice(left, count))
         left = chain(first, left)
         if len(first) > 1:
-            _run_in_threads(left, work, len(first), waits=threads is not None)
+            only_waits = threads is not None and _is_main()
+            _run_in_threads(left, work, len(first), only_waits=only_waits)
             return
     for task in left:
         work(task)
@@ -169,14 +169,22 @@ def _is_slow(tasks: Iterator[T], work: Callable[[T], None], seconds: float) -> b
 
 
 def _run_in_threads(
-    tasks: Iterator[T], work: Callable[[T], None], count: int, *, waits: bool
-) -> None:
+    tasks: Iterator[T],
+    work: Callable[[T], object],
+    count: int,
+    *,
+    only_waits: bool,
+    seconds: float | None = None,
+) -> bool:
+    """Call ``work`` on each task in threads; return False if they are left, after a time.
+
+    With ``only_waits``, this thread waits for ``count`` others: it is the main thread, which gets
+    the signals, and they send requests.  Otherwise it works, too.
+    """
     initial = _local.sharing
     guard = threading.Lock()
     end = object()
     failures: list[BaseException] = []
-    # The main thread, which gets the signals, only waits for threads that send requests.
-    only_waits = waits and _is_main()
     call = _Call(None if only_waits else _local.call)
 
     def drain() -> None:
@@ -213,8 +221,9 @@ def _run_in_threads(
                     call.join()
             elif any(not isinstance(it, Exception | Abandoned) for it in failures):
                 call.leave()
-            else:
-                call.join()
+            elif not call.join(seconds):
+                call.leave()
+                return False
             _local.sharing = initial  # an interrupt may have prevented it in drain
             break
         except Abandoned:
@@ -224,6 +233,7 @@ def _run_in_threads(
     if failures:
         # An interrupt takes precedence over a failure.
         raise next((it for it in failures if not isinstance(it, Exception)), failures[0])
+    return True
 
 
 # --- calls and interrupts ---
@@ -300,7 +310,8 @@ class _Call:
             sleep(1e-3)
 
 
-class waiting:  # noqa: N801 - used as a function is: with waiting("a server")
+@contextmanager
+def waiting(what: object = None) -> Iterator[None]:
     """Mark a block that waits for a server or another thread, and uses no memory of the caller.
 
     If the call is interrupted, it does not wait for the end of the block, where :class:`Abandoned`
@@ -309,38 +320,27 @@ class waiting:  # noqa: N801 - used as a function is: with waiting("a server")
     In the main thread, an interrupt ends the block only if it waits in Python; see
     :func:`call_interruptibly`.
     """
-
-    __slots__ = ("_call", "_thread", "_what")
-
-    def __init__(self, what: object = None) -> None:
-        self._what = what
-
-    def __enter__(self) -> None:
-        thread = self._thread = get_ident()
-        call = _local.call
-        if call is not None:
-            if thread in call.waiting:
-                call = None  # within another block, or after it
-            else:
-                call.waiting.add(thread)
-                if call.is_left:
-                    raise Abandoned
-        self._call = call
-        if self._what is not None:
-            if thread in _waits:
-                self._what = None
-            else:
-                _waits[thread] = monotonic(), self._what
-
-    def __exit__(self, *_: object) -> None:
-        if self._what is not None:
-            _waits.pop(self._thread, None)
-        call = self._call
+    thread, call = get_ident(), _local.call
+    if call is not None:
+        if thread in call.waiting:
+            call = None  # within another block, or after it
+        else:
+            call.waiting.add(thread)
+            if call.is_left:
+                raise Abandoned
+    is_named = what is not None and thread not in _waits
+    if is_named:
+        _waits[thread] = monotonic(), what
+    try:
+        yield
+    finally:
+        if is_named:
+            _waits.pop(thread, None)
         if call is not None:
             # First: the caller, which leaves before it looks, must see a thread that continues.
-            call.waiting.discard(self._thread)
+            call.waiting.discard(thread)
             if call.is_left:
-                call.waiting.add(self._thread)
+                call.waiting.add(thread)
                 raise Abandoned
 
 
@@ -385,31 +385,7 @@ def call_for(seconds: float | None, work: Callable[[], None]) -> bool:
 
     It is left when it waits for a server: see :class:`waiting`.
     """
-    call = _Call()
-    failures: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            work()
-        except BaseException as failure:
-            failures.append(failure)
-        finally:
-            call.is_closed = True
-
-    try:
-        try:
-            call.start(run)
-        except RuntimeError:  # no new threads
-            run()
-        finished = call.join(seconds)
-    except BaseException:
-        call.leave()
-        raise
-    if not finished:
-        call.leave()
-    elif failures:
-        raise failures.pop()  # no reference cycle
-    return finished
+    return _run_in_threads(iter((None,)), lambda _: work(), 1, only_waits=True, seconds=seconds)
 
 
 def acquire_interruptibly(lock: threading.Lock) -> None:
@@ -439,7 +415,7 @@ class _ThreadPool:
     def __init__(self) -> None:
         self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._idle: deque[None] = deque()  # an item for each thread without a job
-        self._begun: deque[None] = deque()  # an item for each thread that runs
+        self._ended: deque[None] = deque()  # an item for each thread that has ended
         self._started = 0
         self._is_closed = False
 
@@ -455,22 +431,19 @@ class _ThreadPool:
         self._jobs.put(job)
 
     def _run_jobs(self) -> None:
-        self._begun.append(None)
         while (job := self._jobs.get()) is not None:
             job()
             del job  # may hold much memory
             self._idle.append(None)
+        self._ended.append(None)
 
     def close(self) -> None:
         """End all threads, and wait for those that do not wait for a server."""
         self._is_closed = True
         end = monotonic() + _SHUTDOWN_SECONDS
-        while len(self._begun) < self._started and monotonic() < end:
-            sleep(1e-5)
-        others = running_threads() - self._started
         for _ in range(self._started):
             self._jobs.put(None)
-        while running_threads() > others and monotonic() < end:
+        while len(self._ended) < self._started and monotonic() < end:
             sleep(1e-5)
 
 

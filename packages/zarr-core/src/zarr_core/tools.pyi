@@ -5,13 +5,13 @@ from zarr_core.cache import Cache as Cache
 from zarr_core.chunk_grids import RegularAxis as RegularAxis
 from zarr_core.config import max_encoded_nbytes as max_encoded_nbytes
 from zarr_core.engine.chain import CodecChain as CodecChain
+from zarr_core.engine.chain import PreparedCodecChain as PreparedCodecChain
 from zarr_core.engine.chain import codec_definition as codec_definition
 from zarr_core.engine.chain import inner_order as inner_order
-from zarr_core.engine.chunk_reader import ChunkReader as ChunkReader
-from zarr_core.engine.chunk_reader import read_open as read_open
 from zarr_core.engine.fill_value import fill_test
 from zarr_core.engine.native import reason_against
-from zarr_core.engine.prepared_chain import PreparedCodecChain as PreparedCodecChain
+from zarr_core.engine.read import ChunkReader as ChunkReader
+from zarr_core.engine.read import read_open as read_open
 from zarr_core.engine.scratch import MemoryLimiter as MemoryLimiter
 from zarr_core.engine.scratch import Reservation as Reservation
 from zarr_core.engine.scratch import remote_memory as remote_memory
@@ -99,10 +99,9 @@ from zarr_core.registry.hints import other_providers as other_providers
 from zarr_core.registry.resolve import create_extension as create_extension
 from zarr_core.registry.resolve import find_provider as find_provider
 from zarr_core.registry.resolve import require_extension as require_extension
+from zarr_core.selection.parse import is_integer as is_integer
 from zarr_core.selection.parsed_selection import ParsedSelection as ParsedSelection
-from zarr_core.selection.parsed_selection import is_integer as is_integer
 from zarr_core.selection.projection import ChunkProjection as ChunkProjection
-from zarr_core.selection.projection import chunk_count as chunk_count
 from zarr_core.selection.projection import project as project
 from zarr_core.selection.projection import project_dimension as project_dimension
 from zarr_core.selection.projection import put as put

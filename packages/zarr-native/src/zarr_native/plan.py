@@ -236,7 +236,7 @@ class Plan(NativePlan):
 def _getter(array: StoredArray) -> Callable[[str], Buffer | None]:
     """A function that gets a value; one that is too large, which Python refuses, as empty."""
     store, limit = array.chunk_store, array.codecs.max_encoded_size
-    if type(store).get_limited is Store.get_limited:  # it would get it as a whole
+    if store.in_memory:
         return store.get
     get_limited = store.get_limited
 

@@ -106,8 +106,8 @@ class ShardingCodec(PartialEncodeCodec, SubchunkCodec):
                 f'index_location must be "start" or "end", not {self.index_location!r}'
             )
         inner, index = _chain(self.codecs), _chain(self.index_codecs)
-        put(self, "codecs", inner.to_definitions())
-        put(self, "index_codecs", index.to_definitions())
+        put(self, "codecs", inner.definitions)
+        put(self, "index_codecs", index.definitions)
         put(self, "_inner", inner)
         put(self, "_index", index)
 
@@ -126,8 +126,8 @@ class ShardingCodec(PartialEncodeCodec, SubchunkCodec):
     def to_configuration(self) -> dict[str, JSON]:
         """Return the configuration; inner codecs keep the form in which they were read."""
         members: dict[str, JSON] = {
-            "codecs": [definition.to_json() for definition in self._inner.to_definitions()],
-            "index_codecs": [definition.to_json() for definition in self._index.to_definitions()],
+            "codecs": [definition.to_json() for definition in self._inner.definitions],
+            "index_codecs": [definition.to_json() for definition in self._index.definitions],
             "index_location": self.index_location,
         }
         if self.chunk_shape is None:
@@ -185,7 +185,7 @@ class ShardingCodec(PartialEncodeCodec, SubchunkCodec):
     def for_plan(
         self, decoded: ArrayRepresentation, inner: object, inner_nbytes: int | None
     ) -> tuple[Self, int | None]:
-        """Return a codec that makes the same requests, and the assumed size of a shard."""
+        """For plans of zarr-transfer: a codec that makes the same requests, and the size of a shard."""
         assert isinstance(inner, PreparedCodecChain)
         shard = self._shard(decoded)
         index, nbytes = shard.index, None

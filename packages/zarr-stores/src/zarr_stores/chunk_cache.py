@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core.extension import ChunkObserver
@@ -231,11 +232,11 @@ class DecodedChunks(ChunkObserver):
             return None
         name = self.prefix + prefix
         self._memory.begin_change(name)
-        return lambda: self._memory.end_change(name)
+        return partial(self._end_change, name)
 
-    def forget(self, store: Store, prefix: str) -> None:
-        if self._needs_notice(store):
-            self._memory.forget_all(self.prefix + prefix)
+    def _end_change(self, name: str) -> None:
+        self._memory.forget_all(name)
+        self._memory.end_change(name)
 
     def _needs_notice(self, store: Store) -> bool:
         """Whether values of a store are in the cache, which does not see changes through it."""

@@ -10,17 +10,18 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from zarr_core.extension import BasicIndexer, ChunkAxis
-from zarr_core.tools import ChunkReader, key_lock, project, read_open, take
+from zarr_core.extension import BasicIndexer
+from zarr_core.tools import ChunkReader, RegularAxis, key_lock, project, read_open, take
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from zarr_core.extension import ByteReader, Selection, Store
-    from zarr_core.tools import ChunkProjection, MaskIndexer, PreparedCodecChain
+    from zarr_core.extension import ByteReader, ChunkAxis, Store
+    from zarr_core.tools import ChunkProjection, PreparedCodecChain
 
     from zarr_stores.chunk_cache import DecodedChunks
 
+    AnySelection = Any  # of the engine
     Array = np.ndarray[Any, Any]
     _Box = tuple[list[int], list[int], Sequence[ChunkProjection]]
 
@@ -30,106 +31,88 @@ _ATTEMPTS = 5  # to combine chunks of one stored shard
 class CachedChunkReader(ChunkReader):
     """How chunks of one shape are read through a cache."""
 
-    __slots__ = ("cache", "inner_axes", "uncached_part", "uncached_whole")
-
     def __init__(self, store: Store, codecs: PreparedCodecChain, cache: DecodedChunks) -> None:
         super().__init__(store, codecs)
-        if codecs.decoded.nbytes is None or codecs.dtype.hasobject:
-            return  # the size in memory is unknown
         self.cache = cache
+        # Otherwise the size in memory is unknown.
+        self._is_cached = codecs.decoded.nbytes is not None and not codecs.dtype.hasobject
+        if not self._is_cached:
+            return
         self.in_batches = False
-        self.uncached_part, self.uncached_whole = self.read_part, self.read_whole
         inner = codecs.inner_codecs
+        self._inner_axes: tuple[ChunkAxis, ...] | None = None
         if inner is not None and codecs.prefers_partial_decode:
             shapes = zip(codecs.decoded.shape, inner.decoded.shape, strict=True)
-            self.inner_axes = tuple(_InnerAxis(size, length) for size, length in shapes)
-            self.read_part = self.read_whole = _read_shard
-        else:
-            self.read_part = self.read_whole = _read_chunk
+            self._inner_axes = tuple(
+                RegularAxis(size, -(-size // length), length) for size, length in shapes
+            )
 
-    def nbytes_at_once(self, *_: Any) -> int | None:
+    def nbytes_at_once(self, selection: AnySelection) -> None:
         """Unknown, so that threads are used only if chunks are not in the cache."""
-        return None
 
+    def read(self, key: str, selection: AnySelection | None, out: Array) -> bool:
+        """Read a chunk, or the selected inner chunks of a shard, through the cache."""
+        if not self._is_cached:
+            return super().read(key, selection, out)
+        if self._inner_axes is None:
+            return self._read_chunk(key, selection, out)
+        return self._read_shard(key, selection, out, self._inner_axes)
 
-class _InnerAxis(ChunkAxis):
-    """The inner chunks along one dimension of a shard."""
-
-    def __init__(self, size: int, length: int) -> None:
-        self.size = size
-        self.uniform: int = length
-        self.count = -(-size // length)
-
-    def start(self, chunk: int) -> int:
-        return chunk * self.uniform
-
-    def length(self, chunk: int) -> int:
-        return self.uniform
-
-    def chunk_of(self, element: int) -> int:
-        return element // self.uniform
-
-    def chunks_of(self, elements: np.ndarray[Any, np.dtype[np.intp]]) -> Array:
-        return elements // self.uniform
-
-
-def _read_chunk(
-    reader: Any, key: str, selection: Selection | MaskIndexer | None, out: Array
-) -> bool:
-    cache, codecs = reader.cache, reader.codecs
-    chunk = cache.get(key, codecs)
-    if chunk is None:
-        decoded = codecs.decoded
-        if not cache.fits(decoded.nbytes):
-            uncached = reader.uncached_whole if selection is None else reader.uncached_part
-            is_stored: bool = uncached(reader, key, selection, out)
-            return is_stored
-        with key_lock(cache, key):
-            chunk = cache.get(key, codecs)  # another thread may have decoded it
-            if chunk is None:
-                state = cache.missed(key)
-                chunk = np.empty(decoded.shape, codecs.dtype)
-                if not reader.uncached_whole(reader, key, None, chunk):
-                    return False
-                cache.keep(key, codecs, chunk, state)
-    out[...] = chunk if selection is None else take(chunk, selection)
-    return True
-
-
-def _read_shard(
-    reader: Any, key: str, selection: Selection | MaskIndexer | None, out: Array
-) -> bool:
-    """Combine inner chunks from the cache with those that it lacks, all of one stored shard."""
-    cache = reader.cache
-    selection = reader.codecs.full_selection if selection is None else selection
-    for _ in range(_ATTEMPTS):
-        state = cache.state(key)
-        parts = [*project(selection, reader.inner_axes, complete=False)]
-        missing = _put_cached(reader, key, parts, out)
-        if missing:
-            if state[1]:  # the others may be replaced at any time
-                break
+    def _read_chunk(self, key: str, selection: AnySelection | None, out: Array) -> bool:
+        cache, codecs = self.cache, self.codecs
+        chunk = cache.get(key, codecs)
+        if chunk is None:
+            decoded = codecs.decoded
+            if not cache.fits(decoded.nbytes or 0):
+                return super().read(key, selection, out)
             with key_lock(cache, key):
-                missing = _put_cached(reader, key, missing, out)
-                if not cache.fits(len(missing) * reader.codecs.inner_codecs.decoded.nbytes):
+                chunk = cache.get(key, codecs)  # another thread may have decoded it
+                if chunk is None:
+                    state = cache.missed(key)
+                    chunk = np.empty(decoded.shape, codecs.dtype)
+                    if not super().read(key, None, chunk):
+                        return False
+                    cache.keep(key, codecs, chunk, state)
+        out[...] = chunk if selection is None else take(chunk, selection)
+        return True
+
+    def _read_shard(
+        self, key: str, selection: AnySelection | None, out: Array, axes: Sequence[ChunkAxis]
+    ) -> bool:
+        """Combine inner chunks from the cache with those that it lacks, all of one stored shard."""
+        cache = self.cache
+        part = self.codecs.full_selection if selection is None else selection
+        for _ in range(_ATTEMPTS):
+            state = cache.state(key)
+            parts = [*project(part, axes, complete=False)]
+            missing = _put_cached(self, key, parts, out)
+            if missing:
+                if state[1]:  # the others may be replaced at any time
                     break
-                if missing and not _read_missing(reader, key, missing, out):
-                    return False
-        elif len(parts) == 1:
-            return True
-        if cache.state(key) == state:
-            return True
-    is_stored: bool = reader.uncached_part(reader, key, selection, out)
-    return is_stored
+                with key_lock(cache, key):
+                    missing = _put_cached(self, key, missing, out)
+                    inner: Any = self.codecs.inner_codecs
+                    if not cache.fits(len(missing) * inner.decoded.nbytes):
+                        break
+                    if missing and not _read_missing(self, key, missing, out):
+                        return False
+            elif len(parts) == 1:
+                return True
+            if cache.state(key) == state:
+                return True
+        return super().read(key, part, out)
 
 
-def _read_missing(reader: Any, key: str, missing: list[ChunkProjection], out: Array) -> bool:
+def _read_missing(
+    reader: CachedChunkReader, key: str, missing: list[ChunkProjection], out: Array
+) -> bool:
     """Decode inner chunks, keep them, and copy their selected elements.
 
     Nothing is copied if the chunks that are kept were from another value: the state then differs.
     """
     codecs, cache = reader.codecs, reader.cache
-    shape = codecs.inner_codecs.decoded.shape
+    inner: Any = codecs.inner_codecs
+    shape = inner.decoded.shape
     first = [min(axis) for axis in zip(*(it.chunk_coords for it in missing), strict=True)]
     last = [max(axis) for axis in zip(*(it.chunk_coords for it in missing), strict=True)]
     count = prod(stop - start + 1 for start, stop in zip(first, last, strict=True))
@@ -151,15 +134,17 @@ def _read_missing(reader: Any, key: str, missing: list[ChunkProjection], out: Ar
     state = cache.missed(key, in_parts=True)
     if not read_open(reader.store, key, codecs.prefetch, decode):
         return False
-    state = cache.confirm(key, state, generation)
-    if state is not None:
+    confirmed = cache.confirm(key, state, generation)
+    if confirmed is not None:
         for projection, chunk in chunks:
-            cache.keep(key, (codecs, projection.chunk_coords), chunk, state)
+            cache.keep(key, (codecs, projection.chunk_coords), chunk, confirmed)
             out[projection.out_selection] = take(chunk, projection.chunk_selection)
     return True
 
 
-def _put_cached(reader: Any, key: str, projections: Any, out: Array) -> list[ChunkProjection]:
+def _put_cached(
+    reader: CachedChunkReader, key: str, projections: Any, out: Array
+) -> list[ChunkProjection]:
     """Copy the inner chunks that are in the cache; return the others."""
     get, codecs = reader.cache.get, reader.codecs
     missing = []

@@ -76,12 +76,7 @@ class KeyCopier:
             except StoreError as error:
                 unconfirmed.fail([pair.target], error)
 
-        with unconfirmed.follow(pairs, work, lambda pair: pair.target) as (left, work_on):
-            try:
-                in_parallel(self._source, self._dest, left, work_on)
-            except BaseException:  # values of the batch are not stored
-                unconfirmed.keys += [pair.target for pair, _ in self._batch]
-                raise
+        in_parallel(self._source, self._dest, pairs, work)
         self._finish(self._store_batch(self._taken_batch()), after)
         unconfirmed.check()
 

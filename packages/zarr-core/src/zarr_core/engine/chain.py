@@ -1,34 +1,65 @@
 """Codec chains: the codecs of an array, in the order of encoding.
 
-Specification: v3.1, "Codecs": array -> array codecs, exactly one array -> bytes
-codec, bytes -> bytes codecs.
+Specification: v3.1, "Codecs": array -> array codecs, exactly one array -> bytes codec,
+bytes -> bytes codecs.
+
+A :class:`CodecChain` is what metadata name.  :meth:`CodecChain.prepare` computes once what depends
+on the shape of a chunk: a :class:`PreparedCodecChain` has sizes, dtypes and the fastest way to
+decode, and encodes and decodes chunks.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
+from zarr_core.config import max_encoded_nbytes
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.engine import codec_calls
-from zarr_core.engine.prepared_chain import PreparedCodecChain
-from zarr_core.errors import CodecChainError, ZarrError
+from zarr_core.engine.fill_value import fill_test
+from zarr_core.engine.scratch import scratch
+from zarr_core.errors import ChunkDecodeError, CodecChainError, ZarrError
+from zarr_core.interfaces.byte_reader import BufferByteReader
 from zarr_core.interfaces.codec import (
     ArrayRepresentation,
     ArrayToArrayCodec,
     ArrayToBytesCodec,
     BytesToBytesCodec,
     Codec,
+    PartialDecodeCodec,
+    PartialEncodeCodec,
     SubchunkCodec,
 )
+from zarr_core.interfaces.selection import BasicIndexer, MaskIndexer
 from zarr_core.location import NO_LOCATION, Location
 from zarr_core.registry.extension_names import name_of
 from zarr_core.registry.provider import is_fault
 from zarr_core.registry.resolve import create_extension, must_be_complete, reason
+from zarr_core.selection.projection import put, take
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from zarr_core.interfaces.byte_reader import Buffer, ByteReader
+    from zarr_core.interfaces.selection import AnySelection, Selection
+    from zarr_core.interfaces.store import Buffers
+
+    Array = np.ndarray[Any, Any]
+
+_KINDS = {
+    ArrayToArrayCodec: "array -> array",
+    ArrayToBytesCodec: "array -> bytes",
+    BytesToBytesCodec: "bytes -> bytes",
+}
+_SIZE = (int, type(None))
+_DTYPE = (np.dtype, type(None))
+_UINT8 = np.dtype(np.uint8)  # NumPy takes a tenth of a microsecond to find it
+_MIN_PARTIAL_NBYTES = 1 << 17  # smaller chunks are read faster as a whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,10 +150,6 @@ class CodecChain:
         """The byte order of the stored elements, if the array -> bytes codec has one."""
         return next((c.byte_order for c in self.codecs if isinstance(c, ArrayToBytesCodec)), None)
 
-    def to_definitions(self) -> tuple[ExtensionDefinition, ...]:
-        """The definitions for the metadata."""
-        return self.definitions
-
     def resolve(self, decoded: ArrayRepresentation) -> CodecChain:
         """The chain of a new array, completed with what depends on its decoded chunk.
 
@@ -131,7 +158,11 @@ class CodecChain:
         definitions, codecs = [], []
         items = [*zip(self.definitions, self.codecs, strict=True)]
         if not any(isinstance(codec, ArrayToBytesCodec) for codec in self.codecs):
-            default = self._encoded(decoded).data_type.default_serializer()
+            serialized = decoded
+            for definition, codec in items:
+                if isinstance(codec, ArrayToArrayCodec):
+                    serialized = encoded_representation(codec, definition.name, serialized)
+            default = serialized.data_type.default_serializer()
             compressors = (
                 number
                 for number, codec in enumerate(self.codecs)
@@ -153,13 +184,6 @@ class CodecChain:
             codecs.append(resolved)
         return CodecChain(tuple(definitions), tuple(codecs))
 
-    def _encoded(self, decoded: ArrayRepresentation) -> ArrayRepresentation:
-        """The result of the array -> array codecs."""
-        for definition, codec in zip(self.definitions, self.codecs, strict=True):
-            if isinstance(codec, ArrayToArrayCodec):
-                decoded = encoded_representation(codec, definition.name, decoded)
-        return decoded
-
     def after(self, definition: ExtensionDefinition, codec: ArrayToArrayCodec | None) -> CodecChain:
         """The chain with an additional first codec, array -> array; unchanged if it is None."""
         if codec is None:
@@ -174,50 +198,27 @@ class CodecChain:
         CodecChainError
             If a codec does not support its input.
         """
-        array_to_array: list[tuple[str, ArrayToArrayCodec]] = []
-        array_to_bytes: tuple[str, ArrayToBytesCodec] | None = None
-        bytes_to_bytes: list[tuple[str, BytesToBytesCodec]] = []
-        representations = [decoded]
-        for definition, codec in zip(self.definitions, self.codecs, strict=True):
-            name, last = definition.name, representations[-1]
-            if isinstance(codec, ArrayToArrayCodec):
-                array_to_array.append((name, codec))
-                representations.append(encoded_representation(codec, name, last))
-            elif isinstance(codec, ArrayToBytesCodec):
-                array_to_bytes = (name, codec)
-                try:
-                    codec.check(last)
-                except BaseException as error:
-                    raise _refused(name, last, error) from error
-            elif isinstance(codec, BytesToBytesCodec):
-                prepared = codec_calls.query(name, BytesToBytesCodec, codec.prepare, last)
-                bytes_to_bytes.append((name, prepared))
-        if array_to_bytes is None:
-            raise CodecChainError("a codec chain requires exactly one array -> bytes codec")
-        return PreparedCodecChain(array_to_array, array_to_bytes, bytes_to_bytes, representations)
+        pairs = zip(self.definitions, self.codecs, strict=True)
+        codecs = [(definition.name, codec) for definition, codec in pairs if codec is not None]
+        return PreparedCodecChain(codecs, decoded)
 
     def _check_order(self, location: Location, *, complete: bool) -> None:
-        order = {ArrayToArrayCodec: 0, ArrayToBytesCodec: 1, BytesToBytesCodec: 2}
-        kinds = [
-            rank for codec in self.codecs for kind, rank in order.items() if isinstance(codec, kind)
+        kinds = list(_KINDS)
+        pairs = zip(self.definitions, self.codecs, strict=True)
+        ranks = [
+            (definition.name, rank)
+            for definition, codec in pairs
+            for rank, kind in enumerate(kinds)
+            if isinstance(codec, kind)
         ]
-        if kinds != sorted(kinds) or kinds.count(1) > 1 or (complete and not kinds.count(1)):
-            names = ", ".join(
-                f"{definition.name} ({_KIND_NAMES[rank]})"
-                for definition, rank in zip(
-                    (d for d, c in zip(self.definitions, self.codecs, strict=True) if c),
-                    kinds,
-                    strict=True,
-                )
-            )
+        order = [rank for _, rank in ranks]
+        if order != sorted(order) or order.count(1) > 1 or (complete and not order.count(1)):
+            names = ", ".join(f"{name} ({_KINDS[kinds[rank]]})" for name, rank in ranks)
             text = str(location)
             raise CodecChainError(
                 f"{text and f'{text}: '}codecs must be any array -> array codecs, then exactly one "
                 f"array -> bytes codec, then any bytes -> bytes codecs; here: {names or 'none'}"
             )
-
-
-_KIND_NAMES = ("array -> array", "array -> bytes", "bytes -> bytes")
 
 
 def codec_definition(item: ExtensionDefinition | Codec | str) -> ExtensionDefinition:
@@ -239,6 +240,9 @@ def encoded_representation(
             raise TypeError(f"encoded_representation returned {encoded!r}")
     except BaseException as error:
         raise _refused(name, decoded, error) from error
+    settings = (decoded.write_empty_chunks, decoded.missing_is_error)
+    if (encoded.write_empty_chunks, encoded.missing_is_error) != settings:  # codecs ignore them
+        encoded = replace(encoded, write_empty_chunks=settings[0], missing_is_error=settings[1])
     return encoded
 
 
@@ -251,6 +255,415 @@ def _refused(name: str, decoded: ArrayRepresentation, error: BaseException) -> C
     )
 
 
+class PreparedCodecChain:
+    """Codecs for chunks of one shape.
+
+    Parameters
+    ----------
+    codecs : sequence of (str, Codec)
+        Names and codecs, in the order of encoding.
+    decoded : ArrayRepresentation
+        The decoded chunk.
+
+    Attributes
+    ----------
+    decoded, dtype : ArrayRepresentation, dtype
+        The decoded chunk, and the dtype of its elements.
+    names, array_to_array, array_to_bytes, bytes_to_bytes
+        The names of all codecs, and the codecs by kind.
+    is_fill : callable
+        Whether all elements of an array are the fill value.
+    encoded_size : int or None
+        Bytes of an encoded chunk; None if the size depends on the content.
+    max_encoded_size : int
+        Largest size of an encoded chunk that is read, in bytes.
+    memory_dtype : dtype or None
+        The dtype of the output of the array -> bytes codec, if that is an array in memory.
+    is_raw : bool
+        Whether an encoded chunk is the memory of the chunk, byte for byte.
+    has_memory_layout : bool
+        Whether the bytes -> bytes codecs decode to the elements as they are in memory,
+        except for the byte order.
+    decodes_bytes_into : bool
+        Whether :meth:`decode_bytes_into` can be used: there are bytes -> bytes codecs, and the
+        size of their output is known.
+    supports_partial_encode : bool
+        Whether a part can be read and written without the rest.
+    prefers_partial_decode : bool
+        Whether a part can be decoded without the rest, and chunks are so large that this is faster.
+    read_buffer_size : int
+        Bytes of memory to provide for reading an encoded chunk.
+    prefetch : ByteRange or None
+        What partial decoding reads first.
+    inner_codecs : PreparedCodecChain or None
+        The codecs of the inner chunks, if chunks are shards.
+    max_concurrency : int or None
+        Maximum number of concurrent calls, if a codec waits.
+    inner_chunk_nbytes : int or None
+        Decoded bytes that a codec processes at once: of an inner chunk if there are any.
+    inner_chunk_count : int
+        Number of inner chunks in a chunk; 1 if there are none.
+    """
+
+    def __init__(self, codecs: Sequence[tuple[str, Codec]], decoded: ArrayRepresentation) -> None:
+        self._codecs = tuple(codecs)
+        self.names = tuple(name for name, _ in codecs)
+        self.decoded = decoded
+        self.dtype = decoded.data_type.numpy_dtype
+        self._array_to_array: list[tuple[str, ArrayToArrayCodec]] = []
+        self._representations = [decoded]  # and the result of each array -> array codec
+        bytes_to_bytes: list[tuple[str, BytesToBytesCodec]] = []
+        last = decoded
+        for name, codec in codecs:
+            if isinstance(codec, ArrayToArrayCodec):
+                self._array_to_array.append((name, codec))
+                last = encoded_representation(codec, name, last)
+                self._representations.append(last)
+            elif isinstance(codec, ArrayToBytesCodec):
+                self._serializer_name, self.array_to_bytes = name, codec
+                try:
+                    codec.check(last)
+                except BaseException as error:
+                    raise _refused(name, last, error) from error
+            elif isinstance(codec, BytesToBytesCodec):
+                prepare = codec.prepare
+                prepared = codec_calls.query(name, BytesToBytesCodec, prepare, last)
+                bytes_to_bytes.append((name, prepared))
+        if not hasattr(self, "array_to_bytes"):
+            raise CodecChainError("a codec chain requires exactly one array -> bytes codec")
+        nbytes = decoded.nbytes or 0
+        if nbytes > sys.maxsize:
+            raise CodecChainError(
+                f"chunks of shape {decoded.shape} take {nbytes} bytes, more than can be addressed"
+            )
+        self._serialized = last  # what the array -> bytes codec encodes
+        self.array_to_array = tuple(codec for _, codec in self._array_to_array)
+        self.bytes_to_bytes = tuple(codec for _, codec in bytes_to_bytes)
+        self.is_fill = fill_test(decoded.fill_value)
+        self._prepare_sizes(bytes_to_bytes)
+        self._prepare_decoding()
+        self._prepare_inner_chunks()
+
+    def _prepare_sizes(self, bytes_to_bytes: Sequence[tuple[str, BytesToBytesCodec]]) -> None:
+        """Follow the size of the bytes through the codecs, as far as the metadata determine it."""
+        last, serializer, name = self._serialized, self.array_to_bytes, self._serializer_name
+        self.memory_dtype = codec_calls.query(name, _DTYPE, serializer.memory_dtype, last)
+        size = codec_calls.query(name, _SIZE, serializer.encoded_size, last)
+        # Text takes several times as much as numbers.
+        known = 8 * last.nbytes if size is None and last.nbytes is not None else size
+        encoders, decoders = [], []
+        for name, codec in bytes_to_bytes:
+            decoders.append((name, codec, size, max_encoded_nbytes(known, last.size)))
+            decoded_size = size
+            if size is not None:
+                size = codec_calls.query(name, _SIZE, codec.encoded_size, size)
+                known = known if size is None else size
+            encoders.append((name, codec, decoded_size, size))
+        self._bytes_encoders, self._bytes_decoders = tuple(encoders), tuple(reversed(decoders))
+        self.encoded_size = size
+        self.max_encoded_size = max_encoded_nbytes(known, last.size) if size is None else size
+        # Compressors may add a little to incompressible data.
+        nbytes = self.decoded.nbytes or 0
+        self.read_buffer_size = size if size is not None else nbytes + (nbytes >> 4) + 1024
+
+    def _prepare_decoding(self) -> None:
+        """Decide what has to be done to decode a chunk, or a part of it."""
+        in_memory = self.memory_dtype is not None
+        # A byte other than 0 and 1 is not a bool, but NumPy would compute with it.
+        self._is_boolean = in_memory and self.memory_dtype.kind == "b"
+        plain = in_memory and not self.array_to_array
+        self._is_in_place = plain and self.memory_dtype == self.dtype
+        self.has_memory_layout = plain and not self._is_boolean
+        self.decodes_bytes_into = in_memory and bool(self.bytes_to_bytes)
+        self.is_raw = self._is_in_place and self.has_memory_layout and not self.bytes_to_bytes
+        serializer, last = self.array_to_bytes, self._serialized
+        self._partial: Any = None  # the array -> bytes codec if it supports partial decoding
+        if isinstance(serializer, PartialDecodeCodec) and not self.bytes_to_bytes:
+            name = self._serializer_name
+            if codec_calls.query(name, bool, serializer.supports_partial, last):
+                self._partial = serializer
+        self.supports_partial_encode = isinstance(self._partial, PartialEncodeCodec)
+        is_small = (self.decoded.nbytes or 0) <= _MIN_PARTIAL_NBYTES
+        if is_small and not self.supports_partial_encode:
+            self._partial = None
+        self.prefers_partial_decode = self._partial is not None
+        self.prefetch = None if self._partial is None else self._partial.prefetch(last)
+
+    def _prepare_inner_chunks(self) -> None:
+        """Find the codecs of inner chunks, and what they and all others have in common."""
+        serializer = self.array_to_bytes
+        inner: PreparedCodecChain | None = None
+        if isinstance(serializer, SubchunkCodec) and not self.array_to_array:
+            chain = serializer.inner_codecs(self._serialized)
+            if not isinstance(chain, PreparedCodecChain):
+                raise TypeError(f"inner_codecs returned {chain!r}, not a PreparedCodecChain")
+            inner = chain
+        self.inner_codecs = inner
+        self.inner_chunk_nbytes: int | None = (
+            self.decoded.nbytes if inner is None else inner.inner_chunk_nbytes
+        )
+        self.inner_chunk_count = (self.decoded.nbytes or 1) // (self.inner_chunk_nbytes or 1) or 1
+        codecs = [*self.array_to_array, serializer, *self.bytes_to_bytes]
+        limits = [codec.max_concurrency for codec in codecs]
+        limits.append(None if inner is None else inner.max_concurrency)
+        self.max_concurrency: int | None = max(
+            (limit for limit in limits if limit is not None), default=None
+        )
+
+    def with_write_empty_chunks(self) -> PreparedCodecChain:
+        """Return the same codecs, with empty chunks stored."""
+        return PreparedCodecChain(self._codecs, replace(self.decoded, write_empty_chunks=True))
+
+    def with_missing_as_error(self) -> PreparedCodecChain:
+        """Return codecs that raise an error for missing inner chunks; the same if there are none."""
+        if not isinstance(self.array_to_bytes, SubchunkCodec):
+            return self
+        return PreparedCodecChain(self._codecs, replace(self.decoded, missing_is_error=True))
+
+    @cached_property
+    def full_selection(self) -> BasicIndexer:
+        """The selection of a whole chunk."""
+        return BasicIndexer(tuple(slice(0, length, 1) for length in self.decoded.shape))
+
+    @cached_property
+    def order(self) -> Literal["C", "F"]:
+        """Whether elements along the last dimension of a chunk are contiguous, or the first."""
+        order = inner_order(self)
+        return (
+            "F"
+            if order is not None and len(order) > 1 and order == (*range(len(order)),)[::-1]
+            else "C"
+        )
+
+    # --- decoding ---
+
+    def check_size(self, size: int) -> None:
+        """Raise a ChunkDecodeError if an encoded chunk of this size is damaged."""
+        if self.encoded_size is not None and size != self.encoded_size:
+            raise ChunkDecodeError(f"{size} bytes instead of {self.encoded_size}")
+        if size > self.max_encoded_size:
+            raise ChunkDecodeError(codec_calls.too_large(size, self.max_encoded_size))
+
+    def decode(self, data: Buffer) -> Array:
+        """Decode the bytes of a chunk; the result may be a view of them.
+
+        Raises
+        ------
+        ChunkDecodeError
+            If the bytes are damaged.
+        """
+        return self._decode_array(self.decode_bytes(data))
+
+    def decode_bytes(self, data: Buffer) -> Buffer:
+        """Decode with the bytes -> bytes codecs alone."""
+        for name, codec, size, limit in self._bytes_decoders:
+            data = codec_calls.decode_bytes(name, codec, data, size, limit)
+        return data
+
+    def decode_bytes_into(self, data: Buffer, out: memoryview) -> None:
+        """Decode with the bytes -> bytes codecs into memory of exactly the decoded size.
+
+        Only if :attr:`decodes_bytes_into`.
+        """
+        decoders = self._bytes_decoders
+        for name, codec, size, limit in decoders[:-1]:
+            data = codec_calls.decode_bytes(name, codec, data, size, limit)
+        name, codec, _, _ = decoders[-1]
+        codec_calls.call(ChunkDecodeError, name, codec.decode_into, data, out)
+
+    def decode_into(self, data: Buffer, out: Array, selection: AnySelection | None = None) -> None:
+        """Decode a chunk, or the selected elements, into an array with any strides.
+
+        Parameters
+        ----------
+        data : Buffer
+            The stored bytes.
+        out : ndarray
+            Has the shape of the selection, or of the chunk.
+        selection : Selection or MaskIndexer, optional
+            The elements to copy; all by default.
+        """
+        if not self.decodes_bytes_into:
+            decoded = self.decode_bytes(data)
+            if self.decoded.missing_is_error and self._decode_selected(decoded, selection, out):
+                return
+            array = self._decode_array(decoded)
+            out[...] = array if selection is None else take(array, selection)
+        elif selection is None and self._is_in_place and out.flags.c_contiguous:
+            octets = out.reshape(-1).view(_UINT8)
+            self.decode_bytes_into(data, octets.data)
+            if self._is_boolean:
+                _check_booleans(octets)
+        else:
+            with scratch(self._serialized.nbytes or 0) as buffer:
+                self.decode_bytes_into(data, buffer)
+                array = self._decode_array(buffer)
+                out[...] = array if selection is None else take(array, selection)
+
+    def _decode_selected(self, data: Buffer, selection: AnySelection | None, out: Array) -> bool:
+        """Decode only the selected inner chunks; others may be missing.  Return whether it did."""
+        name, codec = self._serializer_name, self.array_to_bytes
+        last = self._serialized
+        if not (isinstance(codec, PartialDecodeCodec) and codec.supports_partial(last)):
+            return False
+        part = self._encoded_part(self.full_selection if selection is None else selection, out)
+        if part is not None:
+            codec_calls.partial_decode(name, codec, BufferByteReader(data), last, *part)
+        return part is not None
+
+    def partial_decode(self, reader: ByteReader, selection: AnySelection, out: Array) -> None:
+        """Decode a part of a stored chunk, reading no more than needed.
+
+        Only if :attr:`prefers_partial_decode`.  ``out`` has the shape of the selection.
+        """
+        if self.encoded_size is not None:
+            self.check_size(reader.size)
+        encoded_part = self._encoded_part(selection, out)
+        if encoded_part is None:
+            self.check_size(reader.size)
+            self.decode_into(reader.read(0, reader.size), out, selection)
+            return
+        name = self._serializer_name
+        codec_calls.partial_decode(name, self._partial, reader, self._serialized, *encoded_part)
+        if self._is_boolean:
+            _check_booleans(out.view(_UINT8))
+
+    def read_whole(self, reader: ByteReader | None) -> Array:
+        """Return the stored chunk as a new array, or one of fill values if it is missing."""
+        decoded = self.decoded
+        if reader is None:
+            return np.full(decoded.shape, decoded.fill_value, self.dtype)
+        self.check_size(reader.size)
+        array = np.empty(decoded.shape, self.dtype)
+        with scratch(reader.size) as buffer:
+            reader.read_into([(0, buffer)])
+            self.decode_into(buffer, array)
+        return array
+
+    def _decode_array(self, data: Buffer) -> Array:
+        """Decode the bytes of the array -> bytes codec."""
+        last = self._serialized
+        name, serializer = self._serializer_name, self.array_to_bytes
+        if self.memory_dtype is None:
+            array = codec_calls.decode_array(name, serializer, data, last)
+        elif len(data) != last.nbytes:
+            raise ChunkDecodeError(f"{len(data)} bytes instead of {last.nbytes}", name)
+        else:
+            array = np.ndarray(last.shape, self.memory_dtype, data)
+            if self._is_boolean:
+                _check_booleans(array.view(_UINT8))
+            if self._array_to_array and not self.memory_dtype.isnative:
+                array = array.astype(self.memory_dtype.newbyteorder("="))
+        for number in range(len(self._array_to_array) - 1, -1, -1):
+            name, codec = self._array_to_array[number]
+            array = codec_calls.decode_array(name, codec, array, self._representations[number])
+        return array
+
+    # --- encoding ---
+
+    def encode(self, array: Array, memory: memoryview | None = None) -> Buffers | None:
+        """Encode a chunk.
+
+        Parameters
+        ----------
+        array : ndarray
+            The whole chunk, with any strides; dtype of the data type, native order.
+        memory : memoryview, optional
+            Memory for a copy in C order, ``decoded.nbytes`` long.
+
+        Returns
+        -------
+        Buffer, sequence of Buffer, or None
+            The bytes to store, perhaps a view of ``array`` or ``memory``; None for an empty chunk
+            that is not stored.
+        """
+        if not self.decoded.write_empty_chunks and self.is_fill(array):
+            return None
+        if self._array_to_array or self.memory_dtype is None:
+            array = codec_calls.read_only_view(array)
+        for number, (name, codec) in enumerate(self._array_to_array):
+            decoded, encoded = self._representations[number : number + 2]
+            array = codec_calls.encode_array(name, codec, array, decoded, encoded)
+        if self.memory_dtype is None:
+            name, serializer = self._serializer_name, self.array_to_bytes
+            return self._encode_bytes(
+                codec_calls.encode_elements(name, serializer, array, self._serialized)
+            )
+        return self._encode_bytes(self._memory_of(array, memory))
+
+    def partial_encode(
+        self, reader: ByteReader | None, selection: AnySelection, value: Array
+    ) -> Buffers | None:
+        """Encode a chunk with new elements in a part; only if :attr:`supports_partial_encode`.
+
+        Parameters
+        ----------
+        reader : ByteReader or None
+            The stored chunk; None if it is missing.
+        selection : Selection
+            The part.
+        value : ndarray
+            Its new elements; has the shape of the selection.
+        """
+        encoded_part = self._encoded_part(selection, value)
+        if encoded_part is None:
+            array = self.read_whole(reader)
+            put(array, selection, value)
+            return self.encode(array)
+        name = self._serializer_name
+        return codec_calls.partial_encode(
+            name, self._partial, reader, self._serialized, *encoded_part
+        )
+
+    def _memory_of(self, array: Array, memory: memoryview | None) -> Buffer:
+        """The elements in C order and the stored byte order."""
+        dtype = self.memory_dtype
+        if array.dtype == dtype and array.flags.c_contiguous:
+            data: Buffer = array.reshape(-1).view(_UINT8).data
+        elif memory is not None and len(memory) == self._serialized.nbytes:
+            np.ndarray(array.shape, dtype, memory)[...] = array
+            data = memory
+        elif array.dtype == dtype:
+            data = array.tobytes()
+        else:  # tobytes would make a second copy
+            data = np.ascontiguousarray(array, dtype).reshape(-1).view(_UINT8).data
+        if self._is_boolean and data:
+            octets = np.frombuffer(data, np.uint8)
+            if octets.max() > 1:  # NumPy allows such bools
+                data = (octets != 0).tobytes()
+        return data
+
+    def _encode_bytes(self, buffers: Buffers | None) -> Buffers | None:
+        """Encode the result of the array -> bytes codec with the bytes -> bytes codecs."""
+        encoders = self._bytes_encoders
+        if buffers is None or not encoders:
+            return buffers
+        data = buffers if isinstance(buffers, codec_calls.BUFFERS) else b"".join(buffers)
+        for name, codec, decoded_size, encoded_size in encoders:
+            data = codec_calls.encode_bytes(name, codec, data, decoded_size, encoded_size)
+        return data
+
+    def _encoded_part(self, selection: AnySelection, part: Array) -> tuple[Selection, Array] | None:
+        """The part of the input of the array -> bytes codec that encodes a part of the chunk.
+
+        None if it needs the whole chunk.
+        """
+        if isinstance(selection, MaskIndexer):
+            selection = selection.to_coordinates()
+        for _, codec in self._array_to_array:
+            encoded = codec.encoded_part(selection, part)
+            if encoded is None:
+                return None
+            selection, part = encoded
+        return selection, part
+
+
+def _check_booleans(octets: Array) -> None:
+    """Raise an error for bytes that are not bools; NumPy would compute with them."""
+    if octets.size and octets.max() > 1:
+        raise ChunkDecodeError(f"the byte {octets.max()} is not a bool; only 0 and 1 are", "bytes")
+
+
 def inner_order(codecs: PreparedCodecChain) -> tuple[int, ...] | None:
     """The dimensions of a chunk, or inner chunk, in the order in which they are stored.
 
@@ -258,6 +671,8 @@ def inner_order(codecs: PreparedCodecChain) -> tuple[int, ...] | None:
     chunks in another way than a permutation.
     """
     decoded = codecs.decoded
+    if not codecs.array_to_array and not isinstance(codecs.array_to_bytes, SubchunkCodec):
+        return (*range(len(decoded.shape)),)
     # The codecs permute these lengths, which all differ.
     lengths = (*range(2, 2 + len(decoded.shape)),)
     probe = replace(decoded, shape=lengths)

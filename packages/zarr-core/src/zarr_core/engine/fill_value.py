@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-_WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+# ``==`` is fast and cannot fail for these; 1 and True differ by their class.
+_PLAIN = frozenset({bytes, str, int, bool, type(None)})
 
 
 def fill_test(fill_value: np.ndarray[Any, Any]) -> Callable[[np.ndarray[Any, Any]], bool]:
@@ -29,13 +30,11 @@ def fill_test(fill_value: np.ndarray[Any, Any]) -> Callable[[np.ndarray[Any, Any
         with the same payload.  Python objects are equal if they are immutable and of the same type.
     """
     dtype = fill_value.dtype
-    if dtype.kind == "T":
-        text: Any = fill_value[()]
-        if "\0" in text:  # NumPy ignores what follows a null character
-            return lambda array: all(item == text for item in array.flat)
-        return _strings_test(text)
-    if dtype.hasobject:
-        return _objects_test(fill_value[()])
+    if dtype.hasobject or dtype.kind == "T":
+        value: Any = fill_value[()]
+        # NumPy ignores what follows a null character.
+        is_text = dtype.kind == "T" and "\0" not in value
+        return _strings_test(value) if is_text else _objects_test(value)
     if dtype.kind == "c":
         part = np.empty((), dtype).real.dtype
         real, imaginary = (
@@ -43,9 +42,9 @@ def fill_test(fill_value: np.ndarray[Any, Any]) -> Callable[[np.ndarray[Any, Any
             fill_test(fill_value.imag.astype(part)),
         )
         return lambda array: real(array.real) and imaginary(array.imag)
-    word = _WORDS.get(dtype.itemsize)
-    if word is None:
+    if dtype.itemsize not in (1, 2, 4, 8):
         return _bytes_test(fill_value)
+    word = np.dtype(f"u{dtype.itemsize}")
     bits = fill_value.view(word)[()]
 
     def test(array: Array) -> bool:
@@ -63,15 +62,9 @@ def fill_test(fill_value: np.ndarray[Any, Any]) -> Callable[[np.ndarray[Any, Any
 
 def _strings_test(text: str) -> Callable[[Array], bool]:
     def test(array: Array) -> bool:
-        if array.size and array[(0,) * array.ndim] != text:
-            return False
-        return bool((array == text).all())
+        return not array.size or (array[(0,) * array.ndim] == text and bool((array == text).all()))
 
     return test
-
-
-# ``==`` is fast and cannot fail for these; 1 and True differ by their class.
-_PLAIN = frozenset({bytes, str, int, bool, type(None)})
 
 
 def _objects_test(fill_value: Any) -> Callable[[Array], bool]:
@@ -86,15 +79,15 @@ def _objects_test(fill_value: Any) -> Callable[[Array], bool]:
 
 
 def _bytes_test(fill_value: Array) -> Callable[[Array], bool]:
+    pattern = np.frombuffer(fill_value.tobytes(), np.uint8)
+
     def test(array: Array) -> bool:
         if not array.size:
             return True
         # An array even without dimensions: NumPy strips null bytes from scalars.
         corner: Any = (*(slice(0, 1),) * array.ndim, ...)
-        first = array[corner].tobytes()
-        if first != fill_value.tobytes():
+        if array[corner].tobytes() != pattern.tobytes():
             return False
-        pattern = np.frombuffer(first, np.uint8)
         octets = np.ascontiguousarray(array).reshape(-1).view(np.uint8).reshape(-1, len(pattern))
         return bool((octets == pattern).all())
 

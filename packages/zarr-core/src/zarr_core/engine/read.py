@@ -1,44 +1,52 @@
 """Reading a selection: from chunks in a store to an array in memory.
 
-Each decision is made once, as early as possible:
-
-- For an array, codecs and store are known.  :class:`ChunkReader` selects how its chunks are read:
-  raw, whole or in part.
-
-- For a selection, a single chunk is read at once.  Otherwise chunks are read one after the other,
-  small ones in batches (`_read_batch`), or in threads if they are large or the store has latency.
-
-- For a chunk, it matters whether the selection is the whole chunk, whether it is contiguous in
-  the result, and whether the chunk is stored.
+:func:`read` divides a selection at the edges of chunks.  A single chunk is read at once.  Others
+are read one after the other, small ones in batches (:func:`_read_batch`), or in threads if they
+are large or the store has latency.  :class:`ChunkReader` reads one chunk: raw into the result, in
+part, or whole into a buffer from which it is decoded.
 """
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from math import prod
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from zarr_core.engine.chunk_reader import decode_again, read_oversized
-from zarr_core.engine.scratch import scratch
-from zarr_core.errors import ChunkDecodeError, CodecError, MissingChunkError
-from zarr_core.interfaces.selection import BasicIndexer
-from zarr_core.selection.projection import numpy_index, project, project_keys
+from zarr_core.engine.scratch import remote_memory, scratch
+from zarr_core.errors import ChunkDecodeError, CodecError, MissingChunkError, ValueReplacedError
+from zarr_core.interfaces.byte_reader import ByteRange
+from zarr_core.interfaces.selection import BasicIndexer, MaskIndexer
+from zarr_core.log import log
+from zarr_core.selection.projection import project, project_keys, take
 from zarr_core.threads import parallel_for
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from zarr_core.engine.chunk_reader import ChunkReader
+    from zarr_core.engine.chain import PreparedCodecChain
     from zarr_core.engine.stored_chunks import StoredChunks
-    from zarr_core.interfaces.byte_reader import Buffer
+    from zarr_core.interfaces.byte_reader import Buffer, ByteReader
     from zarr_core.interfaces.selection import AnySelection
+    from zarr_core.interfaces.store import Store
     from zarr_core.selection.projection import ChunkProjection, KeyedProjection
 
     Array = np.ndarray[Any, Any]
 
+T = TypeVar("T")
+
+THREADS_PAY_NBYTES = 1 << 16
+"""Decoded bytes of a chunk above which threads are always faster."""
+
+_UINT8 = np.dtype(np.uint8)  # NumPy takes a tenth of a microsecond to find it
 _BATCH = 16  # small chunks per task of a thread
+_DENSE = 16  # if one element in so many is selected, all are read
+_ATTEMPTS = 5  # to read a value that is being replaced
+_MAX_BUFFER_NBYTES = 1 << 24  # larger buffers are not reused
+_MAX_REMOTE_NBYTES = 1 << 17  # larger ones count for the limit of memory of remote reads
 
 
 def read(stored: StoredChunks, selection: AnySelection, out: Array) -> None:
@@ -81,7 +89,7 @@ def read(stored: StoredChunks, selection: AnySelection, out: Array) -> None:
             keyed = project_keys(selection, stored.axes, stored.chunk_keys)
         else:
             keyed = (
-                (stored.chunk_key(chunk), numpy_index(part), out_selection, is_whole)
+                (stored.chunk_key(chunk), part, out_selection, is_whole)
                 for chunk, part, out_selection, _, is_whole in projections
             )
         batches = iter(lambda: list(islice(keyed, _BATCH)), [])
@@ -90,7 +98,7 @@ def read(stored: StoredChunks, selection: AnySelection, out: Array) -> None:
     parallel_for(
         projections,
         partial(_read_projection, stored, out),
-        stored.parallel(reader.nbytes_at_once(selection, stored.axes, out)),
+        stored.parallel(reader.nbytes_at_once(selection)),
         stored.threads,
         stored.codecs.inner_chunk_count,
     )
@@ -112,14 +120,13 @@ def _read_chunk(stored: StoredChunks, projection: ChunkProjection, out: Array) -
     chunk_coords, part, _, _, is_whole = projection
     reader = stored.chunk_reader(chunk_coords)
     key = stored.chunk_key(chunk_coords)
-    read_chunk, selection = (reader.read_whole, None) if is_whole else (reader.read_part, part)
+    selection = None if is_whole else part
     try:
         try:
-            is_stored = read_chunk(reader, key, selection, out)
+            is_stored = reader.read(key, selection, out)
         except ChunkDecodeError as error:
-            is_stored = decode_again(
-                reader.store, key, error, lambda: read_chunk(reader, key, selection, out)
-            )
+            read_again = partial(reader.read, key, selection, out)
+            is_stored = decode_again(reader.store, key, error, read_again)
     except (ChunkDecodeError, MissingChunkError, MemoryError) as error:
         raise located(stored, key, reader.codecs.decoded.shape, error) from error
     if not is_stored:
@@ -131,28 +138,20 @@ def _read_batch(
 ) -> None:
     """Read small chunks of one shape, with as few steps per chunk as possible."""
     codecs, store = reader.codecs, reader.store
-    in_memory, get, get_into = store.in_memory, reader.get, store.get_into
+    in_memory, get, get_buffered = store.in_memory, store.get, reader.get_buffered
     decode_bytes_into = codecs.decode_bytes_into if codecs.decodes_bytes_into else None
     shape, dtype = codecs.decoded.shape, codecs.memory_dtype
     nbytes = codecs.decoded.nbytes or 0
-    buffer_size = codecs.read_buffer_size
-    data: Buffer | None
     # One buffer has the stored bytes, the other the decoded ones; without compression, the first
     # has both.  The bytes of a store in memory are used where they are.
-    with scratch(buffer_size) as buffer, scratch(nbytes) as memory:
+    with scratch(codecs.read_buffer_size) as buffer, scratch(nbytes) as memory:
         array = np.ndarray(shape, dtype, buffer if decode_bytes_into is None else memory)
-        chunk_key = ""
+        key = ""
         try:
-            for chunk_key, chunk_selection, out_selection, is_whole in batch:
-                if in_memory:
-                    data = get(chunk_key)
-                else:
-                    size = get_into(chunk_key, buffer)
-                    data = None if size is None else buffer[:size]
-                    if size is not None and size > buffer_size:
-                        data = read_oversized(reader, chunk_key, size)
+            for key, part, out_selection, is_whole in batch:
+                data = get(key) if in_memory else get_buffered(key, buffer)
                 if data is None:
-                    _fill_missing(stored, chunk_key, out, out_selection)
+                    _fill_missing(stored, key, out, out_selection)
                     continue
                 if decode_bytes_into is not None:
                     decode_bytes_into(data, memory)
@@ -160,15 +159,163 @@ def _read_batch(
                     raise ChunkDecodeError(f"{len(data)} bytes instead of {nbytes}")
                 elif in_memory:
                     array = np.ndarray(shape, dtype, data)
-                out[out_selection] = array if is_whole else array[chunk_selection]
+                if is_whole:
+                    out[out_selection] = array
+                elif type(part) is tuple:
+                    out[out_selection] = array[part]
+                else:
+                    out[out_selection] = take(array, part)
         except (ChunkDecodeError, MemoryError) as error:
-            raise located(stored, chunk_key, shape, error) from error
+            raise located(stored, key, shape, error) from error
 
 
 def _fill_missing(stored: StoredChunks, key: str, out: Array, region: Any = ...) -> None:
     if stored.missing_is_error:
         raise MissingChunkError(stored.key_location(key))
     out[region] = stored.resolved.fill_value
+
+
+# --- one chunk ---
+
+
+class ChunkReader:
+    """How chunks of one shape are read from one store.
+
+    Attributes
+    ----------
+    store, codecs
+        The arguments.
+    in_batches : bool
+        Whether chunks are so small that several are read per task.
+    """
+
+    def __init__(self, store: Store, codecs: PreparedCodecChain) -> None:
+        self.store = store
+        self.codecs = codecs
+        largest = _MAX_BUFFER_NBYTES if store.max_concurrency is None else _MAX_REMOTE_NBYTES
+        self._is_large = codecs.read_buffer_size > largest
+        self.in_batches = (
+            codecs.has_memory_layout
+            and not codecs.prefers_partial_decode
+            and store.max_concurrency is None
+            and codecs.max_concurrency is None
+            and (codecs.decoded.nbytes or 0) < THREADS_PAY_NBYTES
+        )
+
+    def nbytes_at_once(self, selection: AnySelection) -> int | None:
+        """Bytes that are decoded at once for a chunk; they decide whether threads are used."""
+        codecs = self.codecs
+        if not codecs.prefers_partial_decode or codecs.inner_codecs is not None:
+            return codecs.inner_chunk_nbytes
+        # Only the selected part of an uncompressed chunk is read.
+        if isinstance(selection, BasicIndexer):
+            return prod(map(min, selection.shape, codecs.decoded.shape)) * codecs.dtype.itemsize
+        return 0
+
+    def read(self, key: str, selection: AnySelection | None, out: Array) -> bool:
+        """Read the selected elements of a chunk, or all; return whether the chunk is stored."""
+        codecs, store = self.codecs, self.store
+        if selection is None and codecs.is_raw:
+            if out.flags.c_contiguous:
+                octets = out.reshape(-1).view(_UINT8).data
+                size = store.get_into(key, octets)
+                if size is not None and size != len(octets):
+                    raise ChunkDecodeError(f"{size} bytes instead of {len(octets)}")
+                return size is not None
+        elif codecs.prefers_partial_decode and not self._is_dense(selection):
+            part = codecs.full_selection if selection is None else selection
+            return read_open(
+                store, key, codecs.prefetch, lambda it: codecs.partial_decode(it, part, out)
+            )
+        # The bytes of the whole chunk are read and decoded, and the selected elements copied.
+        data: Buffer | None
+        if store.in_memory or codecs.decoded.nbytes is None:  # where it is, or of any size
+            data = self._get(key)
+            if data is not None:
+                codecs.decode_into(data, out, selection)
+        elif self._is_large:  # allocate a buffer only if the chunk is stored
+            return read_open(
+                store, key, ByteRange(0), lambda it: self._decode_large(it, selection, out)
+            )
+        else:  # the buffer is reused for the next chunk
+            with scratch(codecs.read_buffer_size) as buffer:
+                data = self.get_buffered(key, buffer)
+                if data is not None:
+                    codecs.decode_into(data, out, selection)
+        return data is not None
+
+    def _is_dense(self, selection: AnySelection | None) -> bool:
+        """Whether a mask selects so many elements of a chunk that all are read."""
+        return (
+            isinstance(selection, MaskIndexer)
+            and self.codecs.inner_codecs is None
+            and selection.shape[0] * _DENSE >= selection.mask.size
+        )
+
+    def _decode_large(self, value: ByteReader, selection: AnySelection | None, out: Array) -> None:
+        """Receive a value of a remote store when memory for it is available, and decode it."""
+        codecs, nbytes = self.codecs, value.size
+        codecs.check_size(nbytes)
+        limit = remote_memory.reserve(lambda: nbytes + (codecs.decoded.nbytes or 0))
+        is_remote = self.store.max_concurrency is not None
+        with limit if is_remote else nullcontext(), scratch(nbytes) as buffer:
+            value.read_into([(0, buffer)])
+            codecs.decode_into(buffer, out, selection)
+
+    def get_buffered(self, key: str, buffer: memoryview) -> Buffer | None:
+        """Read a value into a buffer; return the part with the value, or a larger value."""
+        size = self.store.get_into(key, buffer)
+        if size is None:
+            return None
+        return buffer[:size] if size <= len(buffer) else self._get(key)
+
+    def _get(self, key: str) -> Buffer | None:
+        """Return a value, unless it is larger than the codecs permit."""
+        if self.store.in_memory:
+            return self.store.get(key)
+        value = self.store.get_limited(key, self.codecs.max_encoded_size)
+        if isinstance(value, int):
+            self.codecs.check_size(value)
+            raise ChunkDecodeError(f"{value} bytes")  # unreachable: the limit is not above that
+        return value
+
+
+def read_open(
+    store: Store, key: str, prefetch: ByteRange | None, decode: Callable[[ByteReader], None]
+) -> bool:
+    """Open a value and decode it; retry if it is replaced meanwhile."""
+    for attempt in range(_ATTEMPTS):
+        try:
+            value = store.open_again(key, prefetch)
+            if value is None:
+                return False
+            with value:
+                decode(value)
+                value.verify()
+                return True
+        except ValueReplacedError:
+            if attempt == _ATTEMPTS - 1:
+                raise
+            log("retries", "%s %r was replaced while it was read; reading it again", store, key)
+            store.discard_cached(key)
+    raise AssertionError("the last attempt raises")
+
+
+# --- errors ---
+
+
+def decode_again(store: Store, key: str, error: ChunkDecodeError, work: Callable[[], T]) -> T:
+    """Repeat what reads a chunk after an error, past caches, if the store is remote."""
+    # The bytes may have been damaged on the way.
+    if store.max_concurrency is None:
+        raise error
+    log("retries", "%s %r cannot be decoded (%s); reading it again", store, key, error.reason)
+    store.discard_cached(key)
+    try:
+        return work()
+    except ChunkDecodeError as second:
+        reason = f"{second.reason}, also when it was requested again"
+        raise type(second)(reason, second.codec, second.location) from error
 
 
 def located(

@@ -1,15 +1,14 @@
 """Array metadata with the code for the extensions that they name.
 
 The result depends only on the shape, the extensions and the fill value, so arrays share it if these
-are equal; arrays of different shapes share the extensions.  :func:`resolve_cached` caches the
-extensions, and with them the results for each shape.
+are equal.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -21,7 +20,6 @@ from zarr_core.interfaces.codec import ArrayRepresentation
 from zarr_core.location import Location
 from zarr_core.log import log
 from zarr_core.metadata.validation_problem import ValidationProblem
-from zarr_core.registry import hooks
 from zarr_core.registry.provider import is_fault
 from zarr_core.registry.resolve import (
     create_data_type,
@@ -35,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from zarr_core.definition import ExtensionDefinition
-    from zarr_core.engine.prepared_chain import PreparedCodecChain
+    from zarr_core.engine.chain import PreparedCodecChain
     from zarr_core.interfaces.chunk_grid import ChunkGrid
     from zarr_core.interfaces.chunk_key_encoding import ChunkKeyEncoding
     from zarr_core.interfaces.data_type import DataType
@@ -50,39 +48,15 @@ _MAX_CHECKED = 1000  # lengths along a dimension that are checked beforehand
 # Whether chunks that contain only the fill value are stored.  False also stores them if the fill
 # value is undefined; "never" does not.
 WriteEmptyChunks: TypeAlias = 'bool | Literal["never"]'
-PreparedChains: TypeAlias = "Cache[tuple[tuple[int, ...], bool], PreparedCodecChain]"
 
 
 @dataclass(eq=False)
 class ResolvedMetadata:
     """Everything that the engine needs to know about an array.
 
-    Parameters
-    ----------
-    data_type, grid, key_encoding, chain, transformers
-        The extensions.  Transformers that are equivalent to codecs are part of the grid
-        and the chain.
-    fill_value : ndarray, shape ()
-        The fill value.
-    ignored : tuple of ExtensionDefinition
-        Ignored extensions: unknown, with must_understand false; and a data type that was
-        replaced by a fallback.
-    write_empty_chunks : WriteEmptyChunks
-        The setting of the array.
-    stores_fill_value : bool
-        Whether chunks that contain only the fill value are stored, by that setting and the metadata.
-    fill_value_assumed : bool
-        Whether the fill value is null, which the data type does not permit; its default
-        is used instead.
-    prepared : Cache
-        The codecs for chunks by their shape; shared by arrays with the same extensions.
-
-    Attributes
-    ----------
-    codecs : PreparedCodecChain
-        The codecs of the first chunk; of all chunks if they have one shape.
-    may_be_misread : bool
-        Whether extensions are ignored or the fill value is assumed.
+    Storage transformers that are equivalent to codecs are part of the grid and the chain.
+    ``ignored`` has unknown extensions with must_understand false, and a data type that was replaced
+    by a fallback.  ``codecs`` are those of the first chunk, of all if chunks have one shape.
     """
 
     data_type: DataType
@@ -93,10 +67,12 @@ class ResolvedMetadata:
     chain: CodecChain
     transformers: tuple[StorageTransformer, ...]
     ignored: tuple[ExtensionDefinition, ...]
-    write_empty_chunks: WriteEmptyChunks
-    stores_fill_value: bool
-    fill_value_assumed: bool
-    prepared: PreparedChains
+    write_empty_chunks: WriteEmptyChunks  # the setting of the array
+    stores_fill_value: bool  # by that setting and the metadata
+    fill_value_assumed: bool  # it is null, which the data type does not permit
+    _prepared: Cache[tuple[int, ...], PreparedCodecChain] = field(
+        default_factory=lambda: Cache(_MAX_SHAPES)
+    )
 
     def __post_init__(self) -> None:
         self.may_be_misread = bool(self.ignored) or self.fill_value_assumed
@@ -108,6 +84,14 @@ class ResolvedMetadata:
             lengths = self.grid.chunk_shape(self.axes, (0,) * len(self.axes))
         self.codecs = self._prepare(lengths)
         self.order = self.codecs.order
+
+    def resized(self, shape: tuple[int, ...], location: Location) -> ResolvedMetadata:
+        """The same extensions for an array of another shape, without storage transformers."""
+        problems: list[ValidationProblem] = []
+        axes = _axes(self.grid, self.key_encoding, shape, location, problems)
+        if problems:
+            raise MetadataValidationError(location, problems)
+        return replace(self, axes=axes)
 
     def codecs_for(self, chunk_coords: tuple[int, ...]) -> PreparedCodecChain:
         """The codecs of one chunk."""
@@ -129,33 +113,17 @@ class ResolvedMetadata:
                     raise CodecChainError(f"{location.at('/codecs')}: {error}") from error
 
     def _prepare(self, shape: tuple[int, ...]) -> PreparedCodecChain:
-        key = (shape, self.stores_fill_value)
-        codecs = self.prepared.get(key)
+        codecs = self._prepared.get(shape)
         if codecs is None:
             decoded = ArrayRepresentation(
                 shape, self.data_type, self.fill_value, self.stores_fill_value
             )
-            codecs = self.prepared.keep(key, self.chain.prepare(decoded))
+            codecs = self._prepared.keep(shape, self.chain.prepare(decoded))
         return codecs
 
 
-class _Extensions(NamedTuple):
-    """The extensions of arrays whose metadata differ only in shape and attributes."""
-
-    data_type: DataType
-    fallback: ExtensionDefinition | None
-    grid: ChunkGrid
-    key_encoding: ChunkKeyEncoding
-    chain: CodecChain
-    fill_value: np.ndarray[Any, Any]
-    fill_value_assumed: bool
-    prepared: PreparedChains
-    resolved: Cache[Hashable, ResolvedMetadata]
-    """The results for each shape and setting."""
-
-
 # Limited by the bytes of the keys, which can have a million chunk lengths, and _SIZE for the rest.
-_extensions: Cache[Hashable, _Extensions] = Cache(1 << 22)
+_resolved: Cache[Hashable, ResolvedMetadata] = Cache(1 << 22)
 _SIZE = 1 << 12
 
 
@@ -169,20 +137,11 @@ def resolve_cached(
     content = metadata.extensions_key
     if not content:  # the metadata have no key
         return resolve_metadata(metadata, Location(store, path), write_empty_chunks)
-    key = (content, cache_key())
-    extensions = _extensions.get(key)
-    setting = (metadata.shape, write_empty_chunks)
-    resolved = None if extensions is None else extensions.resolved.get(setting)
+    key = (content, metadata.shape, write_empty_chunks, cache_key())
+    resolved = _resolved.get(key)
     if resolved is None:
-        location, problems = Location(store, path), list[ValidationProblem]()
-        used = extensions
-        # Hooks observe the extensions of arrays, also of those that are equal except for the shape.
-        if used is None or metadata.data_type_fallbacks or hooks.active():
-            used = _find_extensions(metadata, location, problems)
-        resolved = _resolve(used, metadata, location, write_empty_chunks, problems)
-        if extensions is None:
-            extensions = _extensions.keep(key, used, _SIZE + len(content))
-        extensions.resolved.keep(setting, resolved)
+        resolved = resolve_metadata(metadata, Location(store, path), write_empty_chunks)
+        _resolved.keep(key, resolved, _SIZE + len(content))
     elif metadata.data_type_fallbacks:  # the warning about a fallback names each array
         location = Location(store, path).at("/data_type")
         create_data_type(metadata.data_type, metadata.data_type_fallbacks, location)
@@ -192,97 +151,58 @@ def resolve_cached(
 def resolve_metadata(
     metadata: ArrayMetadata, location: Location, write_empty_chunks: WriteEmptyChunks = False
 ) -> ResolvedMetadata:
-    """Find the code for every extension that valid metadata name.
-
-    Raises
-    ------
-    ExtensionError
-        If an extension is unknown, broken, in conflict or wrongly configured.
-    MetadataValidationError
-        If the fill value, the grid or a storage transformer does not fit.
-    CodecChainError
-        If the codecs do not form a chain for such chunks.
-    """
+    """Find the code for every extension that valid metadata name."""
     problems: list[ValidationProblem] = []
-    extensions = _find_extensions(metadata, location, problems)
-    return _resolve(extensions, metadata, location, write_empty_chunks, problems)
-
-
-def _find_extensions(
-    metadata: ArrayMetadata, location: Location, problems: list[ValidationProblem]
-) -> _Extensions:
-    """The extensions, as far as they do not depend on the shape."""
-    used = None
+    ignored: list[ExtensionDefinition] = []
     if metadata.data_type_fallbacks:
-        data_type, used = create_data_type(
+        data_type, fallback = create_data_type(
             metadata.data_type, metadata.data_type_fallbacks, location.at("/data_type")
         )
+        ignored += [] if fallback is None else [metadata.data_type]
     else:
         data_type = require_extension("data_type", metadata.data_type, location.at("/data_type"))
     key_encoding = require_extension(
         "chunk_key_encoding", metadata.chunk_key_encoding, location.at("/chunk_key_encoding")
     )
     chain = CodecChain.from_definitions(metadata.codecs, location.at("/codecs"))
-    with _Objections(location, "/data_type", problems):
+    with _collect_problems(location, "/data_type", problems):
         if not isinstance(data_type.numpy_dtype, np.dtype):
             raise TypeError(f"numpy_dtype returned {data_type.numpy_dtype!r}, not a dtype")
     fill_value, assumed = np.empty(()), False
-    with _Objections(location, "/fill_value", problems):
-        fill_value, assumed = _fill_value(metadata, data_type, chain, used is not None)
+    with _collect_problems(location, "/fill_value", problems):
+        fill_value, assumed = _fill_value(metadata, data_type, chain, bool(ignored))
     grid = require_extension("chunk_grid", metadata.chunk_grid, location.at("/chunk_grid"))
-    return _Extensions(
-        data_type, used, grid, key_encoding, chain, fill_value, assumed,
-        Cache(_MAX_SHAPES), Cache(_MAX_SHAPES),
-    )  # fmt: skip
-
-
-def _resolve(
-    extensions: _Extensions,
-    metadata: ArrayMetadata,
-    location: Location,
-    write_empty_chunks: WriteEmptyChunks,
-    problems: list[ValidationProblem],
-) -> ResolvedMetadata:
-    """Apply extensions to the shape of an array."""
-    data_type, used, grid, key_encoding, chain, fill_value, assumed, prepared, _ = extensions
-    axes: tuple[ChunkAxis, ...] = ()
-    with _Objections(location, "/chunk_grid", problems):
-        axes = grid.axes(metadata.shape)
-        if not isinstance(axes, tuple) or not all(isinstance(axis, ChunkAxis) for axis in axes):
-            raise TypeError(f"axes returned {axes!r}, not a tuple of ChunkAxis")
-    if len(axes) == len(metadata.shape):
-        with _Objections(location, "/chunk_key_encoding", problems):
-            key_encoding.check(tuple(axis.count for axis in axes))
-            key_encoding.affixes(len(axes))
-    if problems:
-        raise MetadataValidationError(location, problems)
+    axes = _axes(grid, key_encoding, metadata.shape, location, problems)
     transformers: list[StorageTransformer] = []
-    ignored = [] if used is None else [metadata.data_type]
     for number, definition in enumerate(metadata.storage_transformers):
+        if problems:
+            break
         pointer = f"/storage_transformers/{number}"
         transformer = create_extension("storage_transformer", definition, location.at(pointer))
         if transformer is None:
             ignored.append(definition)
             continue
-        with _Objections(location, pointer, problems):
+        with _collect_problems(location, pointer, problems):
             transformer.check(metadata.shape)
-        if problems:
-            raise MetadataValidationError(location, problems)
         transformers.append(transformer)
-    if transformers and not ignored and not chain.ignored:
-        same, transformers = _by_codecs(metadata, transformers)
+    if problems:
+        raise MetadataValidationError(location, problems)
+    if not ignored and not chain.ignored:
+        # The first transformers may be equivalent to codecs.
+        same = metadata
+        while transformers and (by_codecs := transformers[0].as_codecs(same)) is not None:
+            same, transformers = by_codecs, transformers[1:]
         if same is not metadata:
-            place = location.at("/storage_transformers")
-            grid = require_extension("chunk_grid", same.chunk_grid, place)
+            part = location.at("/storage_transformers")
+            grid = require_extension("chunk_grid", same.chunk_grid, part)
             axes = grid.axes(same.shape)
-            chain = CodecChain.from_definitions(same.codecs, place)
-            prepared = Cache(_MAX_SHAPES)
+            chain = CodecChain.from_definitions(same.codecs, part)
     if metadata.chunk_memory_layout is not None:
-        place = location.at("/chunk_memory_layout")
-        layout = require_extension("chunk_memory_layout", metadata.chunk_memory_layout, place)
+        part = location.at("/chunk_memory_layout")
+        layout = require_extension("chunk_memory_layout", metadata.chunk_memory_layout, part)
         chain = chain.after(metadata.chunk_memory_layout, layout.codec(len(metadata.shape)))
-        prepared = Cache(_MAX_SHAPES)
-    for definition in (*ignored, *chain.ignored):
+    ignored += chain.ignored
+    for definition in ignored:
         log("extensions", "%s: unknown extension %r is ignored", location, definition.name)
     try:
         return ResolvedMetadata(
@@ -293,20 +213,39 @@ def _resolve(
             key_encoding,
             chain,
             tuple(transformers),
-            (*ignored, *chain.ignored),
+            tuple(ignored),
             write_empty_chunks,
             # If the fill value is undefined, other readers may show any value for a missing chunk.
             write_empty_chunks is True
             or (metadata.fill_value_undefined and write_empty_chunks != "never")
             or assumed,
             assumed,
-            prepared,
         )
     except CodecChainError as error:
         raise CodecChainError(f"{location.at('/codecs')}: {error}") from error
 
 
-class _Objections:
+def _axes(
+    grid: ChunkGrid,
+    key_encoding: ChunkKeyEncoding,
+    shape: tuple[int, ...],
+    location: Location,
+    problems: list[ValidationProblem],
+) -> tuple[ChunkAxis, ...]:
+    """The chunks along each dimension; adds problems of the grid and the keys."""
+    axes: tuple[ChunkAxis, ...] = ()
+    with _collect_problems(location, "/chunk_grid", problems):
+        axes = grid.axes(shape)
+        if not isinstance(axes, tuple) or not all(isinstance(axis, ChunkAxis) for axis in axes):
+            raise TypeError(f"axes returned {axes!r}, not a tuple of ChunkAxis")
+    if len(axes) == len(shape):
+        with _collect_problems(location, "/chunk_key_encoding", problems):
+            key_encoding.check(tuple(axis.count for axis in axes))
+            key_encoding.affixes(len(axes))
+    return axes
+
+
+class _collect_problems:  # noqa: N801 - used as a function is
     """Collects ValueErrors of an extension as problems of the metadata; raises other errors."""
 
     # Not contextlib.contextmanager: used several times for each array that is opened.
@@ -326,15 +265,6 @@ class _Objections:
             return False
         problem = ValidationProblem(self._pointer, reason(error))
         raise MetadataValidationError(self._location, [problem]) from error
-
-
-def _by_codecs(
-    metadata: ArrayMetadata, transformers: list[StorageTransformer]
-) -> tuple[ArrayMetadata, list[StorageTransformer]]:
-    """Replace the first transformers by equivalent codecs; return the metadata and the others."""
-    while transformers and (same := transformers[0].as_codecs(metadata)) is not None:
-        metadata, transformers = same, transformers[1:]
-    return metadata, transformers
 
 
 def _fill_value(

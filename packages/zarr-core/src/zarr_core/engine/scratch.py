@@ -17,30 +17,23 @@ from zarr_core.threads import acquire_interruptibly, call_after_fork, waiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from types import TracebackType
 
 _SMALLEST = 1 << 16
-_LARGE = 1 << 18  # bytes of buffers that all threads share
+_LARGE = 1 << 18  # bytes
 _KEPT_BYTES = (os.cpu_count() or 1) << 24  # of large buffers; others are freed at once
-_KEPT_BUFFERS = 4  # small ones of each thread
+_KEPT_BUFFERS = 4 * (os.cpu_count() or 1)  # small ones
 
-
-class _Free(threading.local):
-    def __init__(self) -> None:
-        self.buffers: list[memoryview] = []
-
-
-_free = _Free()
-_large: list[memoryview] = []  # append and pop are atomic
+# Of the process, not of each thread: requests to remote stores have many threads, of which few need
+# a buffer at a time.  ``append`` and ``pop`` are atomic.
+_small: list[memoryview] = []
+_large: list[memoryview] = []
 
 
 class scratch:  # noqa: N801 - used as a function is: with scratch(n) as memory
-    """Borrow memory for a block: small buffers of this thread, large buffers of the process.
+    """Borrow memory for a block.
 
     The block gets a writable memoryview of format ``B`` and length ``nbytes``, with undefined
     content.  Nested blocks get different memory.
-
-    Requests to remote stores have many threads, of which few need a large buffer at a time.
     """
 
     __slots__ = ("_buffer", "_nbytes")
@@ -50,7 +43,7 @@ class scratch:  # noqa: N801 - used as a function is: with scratch(n) as memory
 
     def __enter__(self) -> memoryview:
         nbytes = self._nbytes
-        free = _free.buffers if nbytes < _LARGE else _large
+        free = _small if nbytes < _LARGE else _large
         try:
             buffer = free.pop()
         except IndexError:
@@ -60,17 +53,11 @@ class scratch:  # noqa: N801 - used as a function is: with scratch(n) as memory
         self._buffer = buffer
         return buffer[:nbytes]
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         buffer = self._buffer
         if len(buffer) < _LARGE:
-            free = _free.buffers
-            if len(free) < _KEPT_BUFFERS:
-                free.append(buffer)
+            if len(_small) < _KEPT_BUFFERS:
+                _small.append(buffer)
         elif sum(map(len, [*_large])) + len(buffer) <= _KEPT_BYTES:
             _large.append(buffer)
 
@@ -83,8 +70,10 @@ class Reservation:
         self._limiter = limiter
 
     def __call__(self, amount: int) -> None:
-        self._limiter.change(amount - self.amount)
-        self.amount = amount
+        with self._limiter.changed:
+            self._limiter.used += amount - self.amount
+            self.amount = amount
+            self._limiter.changed.notify_all()
 
 
 class MemoryLimiter:
@@ -98,7 +87,7 @@ class MemoryLimiter:
         """Forget all tasks, for a child process, which has none of them."""
         self.used = self._inside = 0
         self._entrance = threading.Lock()
-        self._changed = threading.Condition()
+        self.changed = threading.Condition()
 
     @contextmanager
     def reserve(self, expected: Callable[[], int]) -> Iterator[Reservation]:
@@ -106,11 +95,11 @@ class MemoryLimiter:
         # Only one task waits for the amount: otherwise small ones could overtake it forever.
         acquire_interruptibly(self._entrance)
         try:
-            with self._changed:
+            with self.changed:
                 # The expected amount may change while waiting.
                 while self.used + (amount := expected()) > self.limit and self._inside:
                     with waiting():
-                        self._changed.wait()
+                        self.changed.wait()
                 self.used += amount
                 self._inside += 1
         finally:
@@ -119,17 +108,10 @@ class MemoryLimiter:
         try:
             yield hold
         finally:
-            with self._changed:
+            with self.changed:
                 self.used -= hold.amount
                 self._inside -= 1
-                self._changed.notify_all()
-
-    def change(self, more: int) -> None:
-        """Correct the used amount without waiting."""
-        with self._changed:
-            self.used += more
-            if more < 0:
-                self._changed.notify_all()
+                self.changed.notify_all()
 
 
 class _RemoteMemory(MemoryLimiter):

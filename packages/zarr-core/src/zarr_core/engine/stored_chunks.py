@@ -7,8 +7,8 @@ from math import prod
 from typing import TYPE_CHECKING, Literal
 
 from zarr_core.config import config
-from zarr_core.engine.chunk_reader import THREADS_PAY_NBYTES, ChunkReader
 from zarr_core.engine.native import UNDECIDED
+from zarr_core.engine.read import THREADS_PAY_NBYTES, ChunkReader
 from zarr_core.engine.resolved_metadata import resolve_cached
 from zarr_core.engine.scratch import remote_memory
 from zarr_core.engine.stored_node import StoredNode
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from typing import Self
 
     from zarr_core.definition import ExtensionDefinition
+    from zarr_core.engine.chain import PreparedCodecChain
     from zarr_core.engine.consolidated_view import ConsolidatedView
-    from zarr_core.engine.prepared_chain import PreparedCodecChain
     from zarr_core.engine.resolved_metadata import ResolvedMetadata, WriteEmptyChunks
     from zarr_core.interfaces.chunk_grid import ChunkAxis
     from zarr_core.interfaces.codec import Codec
@@ -289,13 +289,16 @@ class StoredChunks(StoredNode[ArrayMetadata]):
         old, resolved = self.metadata, self.resolved
         if write_empty_chunks is None:
             write_empty_chunks = resolved.write_empty_chunks
+        is_resized = metadata.shape != old.shape
         if (
-            metadata.shape != old.shape
-            or metadata.extensions_key != old.extensions_key
+            metadata.extensions_key != old.extensions_key
             or write_empty_chunks != resolved.write_empty_chunks
+            or (is_resized and (metadata.storage_transformers or not metadata.extensions_key))
         ):
             with scope.override_extensions(self.extensions):
                 resolved = resolve_cached(metadata, self.store, self.path, write_empty_chunks)
+        elif is_resized:
+            resolved = resolved.resized(metadata.shape, self.location)
         return type(self)(
             self.store, self.path, self.format, metadata, resolved,
             read_only=self.read_only, missing_is_error=self.missing_is_error,

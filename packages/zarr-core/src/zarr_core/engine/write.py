@@ -8,15 +8,14 @@ key, so that concurrent writes to different elements of a chunk are not lost.
 from __future__ import annotations
 
 import threading
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
+from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_core.engine.chunk_reader import decode_again
-from zarr_core.engine.fill_value import fill_test
-from zarr_core.engine.read import located
+from zarr_core.engine.read import decode_again, located
 from zarr_core.engine.scratch import scratch
 from zarr_core.errors import ChunkDecodeError, CodecError, StoreError, unconfirmed_note
 from zarr_core.interfaces.chunk_observer import changing, observers
@@ -25,10 +24,9 @@ from zarr_core.selection.projection import project, put
 from zarr_core.threads import INTERRUPTS, parallel_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from contextlib import AbstractContextManager
+    from collections.abc import Iterable, Iterator
 
-    from zarr_core.engine.prepared_chain import PreparedCodecChain
+    from zarr_core.engine.chain import PreparedCodecChain
     from zarr_core.engine.stored_chunks import StoredChunks
     from zarr_core.interfaces.byte_reader import ByteReader
     from zarr_core.interfaces.selection import AnySelection
@@ -37,11 +35,10 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-T = TypeVar("T")
-
 # Seconds to encode a chunk above which threads are faster: a file system creates the small
 # files of a directory one after the other.
 _MIN_TASK_SECONDS = 150e-6
+_FEW_ELEMENTS = 100  # whose chunks are visited without listing
 _MAX_ENCODED = 16  # encoded chunks that are kept when all elements have one value
 MAX_UNCONFIRMED = 1_000_000  # keys that are collected; a call may write more than fit into memory
 MAX_INTERRUPTED = 100_000  # keys after an interrupt, which must not take long
@@ -78,34 +75,6 @@ class UnconfirmedKeys:
             self.check()
         self.keys.append(key)
 
-    @contextmanager
-    def follow(
-        self, tasks: Iterable[T], work: Callable[[T], None], key: Callable[[T], str]
-    ) -> Iterator[tuple[Iterator[T], Callable[[T], None]]]:
-        """Add the keys of the tasks that may not be stored to an interrupt of the block.
-
-        Returns the tasks and the function with which the block must replace its own.
-        """
-        pending: dict[str, None] = {}
-
-        def begin() -> Iterator[T]:
-            for task in tasks:
-                pending[key(task)] = None
-                yield task
-
-        def work_on(task: T) -> None:
-            work(task)
-            pending.pop(key(task), None)
-
-        left = begin()
-        try:
-            yield left, work_on
-        except INTERRUPTS as interrupt:
-            for _ in islice(left, MAX_INTERRUPTED):
-                pass  # adds the keys of all other tasks
-            name_unconfirmed(interrupt, [*self.keys, *pending])
-            raise
-
     def check(self) -> None:
         """Raise the first failure, with all keys in ``unconfirmed``."""
         if self._error is not None:
@@ -113,25 +82,8 @@ class UnconfirmedKeys:
             raise self._error
 
 
-def name_unconfirmed(interrupt: BaseException, keys: Iterable[str]) -> None:
-    """Add the keys of values that may not be stored to an interrupt, unless it has some."""
-    if not hasattr(interrupt, "unconfirmed"):
-        names = tuple(dict.fromkeys(islice(keys, MAX_INTERRUPTED)))
-        interrupt.unconfirmed = names  # type: ignore[attr-defined]  # as errors have
-        if names:
-            interrupt.add_note(unconfirmed_note(names))
-
-
 class _Batch:
-    """Small encoded chunks that a store keeps together, as it has transactions.
-
-    Parameters
-    ----------
-    store : Store
-        Store of the chunks; with ``traits.batch_nbytes``.
-    unconfirmed : UnconfirmedKeys
-        Receives the keys of chunks that cannot be stored.
-    """
+    """Small encoded chunks that a store keeps together, as it has transactions."""
 
     def __init__(self, store: Store, unconfirmed: UnconfirmedKeys) -> None:
         self._store = store
@@ -207,9 +159,11 @@ def write(
         try:
             _write(stored, selection, value, fields)
         except INTERRUPTS as interrupt:
-            # For a store without latency, stored values are not counted.
-            parts = project(selection, stored.axes)
-            name_unconfirmed(interrupt, (stored.chunk_key(it.chunk_coords) for it in parts))
+            # Which of the chunks are stored is not known: threads were left that still send some.
+            chunks = islice(project(selection, stored.axes), MAX_INTERRUPTED)
+            names = tuple(stored.chunk_key(chunk.chunk_coords) for chunk in chunks)
+            interrupt.unconfirmed = names  # type: ignore[union-attr]  # as errors have
+            interrupt.add_note(unconfirmed_note(names))
             raise
 
 
@@ -223,28 +177,24 @@ def _write(
     if fields is None and value.size > 1 and not any(value.strides):
         # One value everywhere.  It has no dimensions: a scalar may be a Python object.
         one = _cast(stored, value[(slice(0, 1),) * value.ndim].reshape(()))
-        projections = _stored_projections(stored, selection, one)
+        if value.size > _FEW_ELEMENTS:
+            projections = _stored_projections(stored, selection, one)
         parallel = parallel if projections is None else None
-    writer = _Writer(stored, value, one, fields)
     if projections is None:
         projections = project(selection, stored.axes)
-        if (
-            stored.native is not None
-            and not (one is not None or fields)
-            and (value.dtype == stored.resolved.dtype)
-        ):
+        is_plain = one is None and not fields and value.dtype == stored.resolved.dtype
+        if stored.native is not None and is_plain:
             # Compiled code returns the chunks that it leaves to Python, or None for all.
             left = stored.native.write(stored, selection, value)
             if left is not None:
                 projections = (it for it in projections if it.chunk_coords in left)
-    with writer.follow(projections) as (parts, work):
-        try:
-            parallel_for(
-                parts, work, parallel, stored.threads, codecs.inner_chunk_count, _MIN_TASK_SECONDS
-            )
-        finally:
-            if writer.batch is not None:
-                writer.batch.flush()
+    writer = _Writer(stored, value, one, fields)
+    pieces = codecs.inner_chunk_count
+    try:
+        parallel_for(projections, writer.write, parallel, stored.threads, pieces, _MIN_TASK_SECONDS)
+    finally:
+        if writer.batch is not None:
+            writer.batch.flush()
     writer.unconfirmed.check()
 
 
@@ -265,13 +215,13 @@ def _stored_projections(
 
     None if every chunk of the selection has to be visited.
     """
-    store, decoded = stored.chunk_store, stored.codecs.decoded
+    store = stored.chunk_store
     if (
         not isinstance(selection, BasicIndexer)
         or any(part.step != 1 for part in selection.index)
-        or decoded.write_empty_chunks
+        or stored.codecs.decoded.write_empty_chunks
         or not (store.supports_listing and store.traits.supports_erasing)
-        or not fill_test(decoded.fill_value)(value)
+        or not stored.codecs.is_fill(value)
     ):
         return None
     box = [
@@ -298,26 +248,7 @@ def _projection_onto(
 
 
 class _Writer:
-    """Writes the chunks of one call.
-
-    Parameters
-    ----------
-    stored : StoredChunks
-        The array.
-    value : ndarray
-        The values; shape of the selection.
-    one : ndarray, shape (), optional
-        The value of all elements: chunks of one shape are then encoded once.
-    fields : str or list of str, optional
-        The fields to which the values belong.
-
-    Attributes
-    ----------
-    unconfirmed : UnconfirmedKeys
-        The keys of chunks that are not stored after a failure.
-    batch : _Batch or None
-        Chunks that are stored together.
-    """
+    """Writes the chunks of one call; if all elements have the value ``one``, encodes it once."""
 
     def __init__(
         self,
@@ -327,23 +258,13 @@ class _Writer:
         fields: str | list[str] | None,
     ) -> None:
         self.unconfirmed = UnconfirmedKeys()
-        store = stored.chunk_store
+        self._store = store = stored.chunk_store
         self.batch = _Batch(store, self.unconfirmed) if store.traits.batch_nbytes else None
         self._stored = stored
         self._value = value
         self._one = one
         self._fields = fields
         self._encoded: dict[PreparedCodecChain, Buffers | None] = {}
-
-    def follow(
-        self, projections: Iterable[ChunkProjection]
-    ) -> AbstractContextManager[tuple[Iterable[ChunkProjection], Any]]:
-        """Follow which chunks are stored, if the store has latency."""
-        if self._stored.threads is None:
-            return nullcontext((projections, self.write))
-        return self.unconfirmed.follow(
-            projections, self.write, lambda it: self._stored.chunk_key(it.chunk_coords)
-        )
 
     def write(self, projection: ChunkProjection) -> None:
         """Write the elements of one chunk, unless another chunk could not be stored."""
@@ -355,103 +276,96 @@ class _Writer:
         resolved = stored.resolved
         codecs = resolved.codecs if resolved.is_uniform else resolved.codecs_for(chunk_coords)
         try:
-            if self._one is not None:
-                self._write_one(codecs, key, projection, self._one)
+            if self._one is not None and projection.is_whole_encoded_chunk:
+                self._put(codecs, key, self._encode_one(codecs, self._one))
                 return
-            new = self._value[projection.out_selection]
-            if new.dtype != resolved.dtype and self._fields is None:
-                new = _cast(stored, new)  # chunk by chunk, to save memory
-            if projection.is_complete_chunk and self._fields is None:
-                self._write_complete(codecs, key, projection, new)
+            if self._one is not None:
+                new: Array = np.broadcast_to(self._one, projection.chunk_selection.shape)
             else:
-                self._change(codecs, key, projection.chunk_selection, new)
+                new = self._value[projection.out_selection]
+                if new.dtype != resolved.dtype and self._fields is None:
+                    new = _cast(stored, new)  # chunk by chunk, to save memory
+            if projection.is_complete_chunk and self._fields is None:
+                self._replace(codecs, key, projection, new)
+            else:
+                self._update(codecs, key, projection.chunk_selection, new)
         except (CodecError, MemoryError) as error:
             raise located(stored, key, codecs.decoded.shape, error) from error
         except StoreError as error:
             self.unconfirmed.fail([key], error)
 
-    def _write_one(
-        self, codecs: PreparedCodecChain, key: str, projection: ChunkProjection, one: Array
-    ) -> None:
-        """Write one value to all selected elements of a chunk."""
+    def _encode_one(self, codecs: PreparedCodecChain, one: Array) -> Buffers | None:
+        """Encode a chunk of one value, once for all chunks of a shape."""
         encoded = self._encoded
-        if projection.is_whole_encoded_chunk and codecs in encoded:
-            self._store(codecs, key, encoded[codecs])  # the usual case: nothing is created
-            return
-        new = np.broadcast_to(one, projection.chunk_selection.shape)
-        if projection.is_whole_encoded_chunk:
-            buffers = codecs.encode(new)
-            if len(encoded) < _MAX_ENCODED:
-                encoded[codecs] = buffers
-            self._store(codecs, key, buffers)
-        elif projection.is_complete_chunk:
-            self._write_complete(codecs, key, projection, new)
-        else:
-            self._change(codecs, key, projection.chunk_selection, new)
+        if codecs in encoded:
+            return encoded[codecs]
+        buffers = codecs.encode(np.broadcast_to(one, codecs.decoded.shape))
+        if len(encoded) < _MAX_ENCODED:
+            encoded[codecs] = buffers
+        return buffers
 
-    def _write_complete(
+    def _replace(
         self, codecs: PreparedCodecChain, key: str, projection: ChunkProjection, value: Array
     ) -> None:
         """Store a chunk of which all elements inside the array are new."""
-        selection, is_whole = projection.chunk_selection, projection.is_whole_encoded_chunk
-        if not is_whole and codecs.supports_partial_encode and codecs.inner_codecs is not None:
-            # A shard that extends beyond the array has only the inner chunks inside the array.
-            self._store(codecs, key, codecs.partial_encode(None, selection, value))
-            return
-        nbytes = codecs.decoded.nbytes
-        if nbytes is None or (
-            # The store keeps the encoded bytes: no scratch memory.
-            is_whole and self._stored.chunk_store.in_memory and not codecs.bytes_to_bytes
-        ):
-            array = value if is_whole else codecs.read_whole(None)
-            if not is_whole:
-                put(array, selection, value)
-            self._store(codecs, key, codecs.encode(array))
-            return
-        with scratch(nbytes) as memory:
-            if is_whole:
-                self._store(codecs, key, codecs.encode(value, memory))
+        selection, nbytes = projection.chunk_selection, codecs.decoded.nbytes
+        if projection.is_whole_encoded_chunk:
+            # A store in memory keeps the bytes, unless a codec makes others: no scratch memory.
+            if nbytes is None or (self._store.in_memory and not codecs.bytes_to_bytes):
+                self._put(codecs, key, codecs.encode(value))
                 return
-            with scratch(nbytes) as elements:
-                array = np.frombuffer(elements, codecs.dtype).reshape(codecs.decoded.shape)
-                array[...] = codecs.decoded.fill_value
-                put(array, selection, value)
-                self._store(codecs, key, codecs.encode(array, memory))
+            with scratch(nbytes) as memory:
+                self._put(codecs, key, codecs.encode(value, memory))
+        elif codecs.supports_partial_encode and codecs.inner_codecs is not None:
+            # A shard that extends beyond the array has only the inner chunks inside the array.
+            self._put(codecs, key, codecs.partial_encode(None, selection, value))
+        else:
+            array = codecs.read_whole(None)
+            put(array, selection, value)
+            self._put(codecs, key, codecs.encode(array))
 
-    def _change(
+    def _update(
         self, codecs: PreparedCodecChain, key: str, selection: AnySelection, value: Array
     ) -> None:
         """Change a part of a stored chunk; read it again if it cannot be decoded."""
-        store, fields = self._stored.chunk_store, self._fields
-
-        def change(reader: ByteReader | None) -> Buffers | None:
-            if codecs.supports_partial_encode and fields is None:
-                buffers = codecs.partial_encode(reader, selection, value)
-            else:
-                array = codecs.read_whole(reader)
-                put(array if fields is None else array[fields], selection, value)
-                buffers = codecs.encode(array)
-            if buffers is None and reader is not None and not store.traits.supports_erasing:
-                return _encode_empty(codecs)
-            return buffers
-
+        change = partial(self._change, codecs, selection, value)
         try:
-            store.update(key, change)
+            self._store.update(key, change)
         except ChunkDecodeError as error:
-            decode_again(store, key, error, lambda: store.update(key, change))
+            decode_again(self._store, key, error, partial(self._store.update, key, change))
 
-    def _store(self, codecs: PreparedCodecChain, key: str, buffers: Buffers | None) -> None:
-        """Store an encoded chunk, or remove it if it is empty."""
-        store = self._stored.chunk_store
-        batch = store if self.batch is None else self.batch
-        if buffers is not None:
-            batch.set(key, buffers)
-        elif store.traits.supports_erasing:
-            batch.erase(key)
+    def _change(
+        self,
+        codecs: PreparedCodecChain,
+        selection: AnySelection,
+        value: Array,
+        reader: ByteReader | None,
+    ) -> Buffers | None:
+        """Encode a stored chunk with new elements in a part."""
+        fields = self._fields
+        if codecs.supports_partial_encode and fields is None:
+            buffers = codecs.partial_encode(reader, selection, value)
         else:
-            store.update(key, lambda reader: None if reader is None else _encode_empty(codecs))
+            array = codecs.read_whole(reader)
+            put(array if fields is None else array[fields], selection, value)
+            buffers = codecs.encode(array)
+        if buffers is None and not self._store.traits.supports_erasing:
+            return _empty_instead(codecs, reader)
+        return buffers
+
+    def _put(self, codecs: PreparedCodecChain, key: str, buffers: Buffers | None) -> None:
+        """Store an encoded chunk, or remove it if it is empty."""
+        target = self._store if self.batch is None else self.batch
+        if buffers is not None:
+            target.set(key, buffers)
+        elif self._store.traits.supports_erasing:
+            target.erase(key)
+        else:
+            self._store.update(key, partial(_empty_instead, codecs))
 
 
-def _encode_empty(codecs: PreparedCodecChain) -> Buffers | None:
-    """Encode an empty chunk, for a store that cannot remove keys."""
+def _empty_instead(codecs: PreparedCodecChain, reader: ByteReader | None) -> Buffers | None:
+    """Encode an empty chunk that replaces a stored one, for a store that cannot remove keys."""
+    if reader is None:
+        return None
     return codecs.with_write_empty_chunks().encode(codecs.read_whole(None))

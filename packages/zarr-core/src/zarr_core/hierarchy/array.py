@@ -337,7 +337,7 @@ class Array(Node[ArrayMetadata]):
             if order == "C":
                 result = np.empty(parsed.shape, dtype)
             else:
-                result = np.empty(parsed.shape, dtype, order if parsed.takes_any_order else "C")
+                result = np.empty(parsed.shape, dtype, order if parsed.allows_fortran else "C")
         except (MemoryError, ValueError) as error:
             raise SelectionError(
                 f"{self.stored.location}: the selection has {prod(parsed.shape)} elements of {dtype}, more than fit into "

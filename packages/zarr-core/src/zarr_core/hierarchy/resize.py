@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_core.engine.resolved_metadata import resolve_cached
 from zarr_core.errors import StoreCapabilityError
 from zarr_core.hierarchy.coerce import elements_of
 from zarr_core.interfaces.chunk_observer import forget_chunks
@@ -18,7 +17,7 @@ from zarr_core.interfaces.selection import BasicIndexer
 from zarr_core.registry.resolve import require_extension
 from zarr_core.registry.scope import override_extensions
 from zarr_core.selection import parse
-from zarr_core.selection.parsed_selection import as_integer
+from zarr_core.selection.parse import as_integer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -130,7 +129,7 @@ def resized(array: StoredArray, metadata: ArrayMetadata, shape: tuple[int, ...])
         if new_grid is not grid:
             new = new.replace(chunk_grid=new_grid.to_definition())
         # An invalid shape raises before anything is stored.
-        resolved = resolve_cached(new, array.store, array.path, array.resolved.write_empty_chunks)
+        resolved = array.with_metadata(new).resolved
     resolved.check_lengths(location)
     return new
 

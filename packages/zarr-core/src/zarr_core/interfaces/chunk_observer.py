@@ -21,39 +21,31 @@ class ChunkObserver(ABC):
 
     @abstractmethod
     def begin_change(self, store: Store, prefix: str) -> Callable[[], None] | None:
-        """Keep no chunk below a prefix of a store until the result is called.
+        """Keep no new chunk below a prefix of a store until the result is called.
 
-        None if the observer has no chunks of this store, or sees the changes in another way.
+        The result also removes those that were kept before.  None if the observer has no chunks of
+        this store, or sees the changes in another way.
         """
-
-    @abstractmethod
-    def forget(self, store: Store, prefix: str) -> None:
-        """Remove all chunks below a prefix of a store."""
 
 
 observers: WeakValueDictionary[int, ChunkObserver] = WeakValueDictionary()
 """All observers of this process; writing is faster if it asks first whether there are any."""
 
 
-def forget_chunks(store: Store, prefix: str) -> None:
-    """Tell every observer that chunks below a prefix were changed."""
-    for observer in _all():
-        observer.forget(store, prefix)
-
-
 @contextmanager
 def changing(store: Store, prefix: str) -> Iterator[None]:
     """Tell every observer of a change of chunks below a prefix, when it begins and ends."""
-    begun = [observer.begin_change(store, prefix) for observer in _all()]
+    references = observers.valuerefs()  # in one step: other threads add observers
+    known = [observer for reference in references if (observer := reference()) is not None]
+    ends = [observer.begin_change(store, prefix) for observer in known]
     try:
         yield
     finally:
-        forget_chunks(store, prefix)
-        for end in begun:
-            if end is not None:
-                end()
+        for end in filter(None, ends):
+            end()
 
 
-def _all() -> list[ChunkObserver]:
-    references = observers.valuerefs()  # in one step: other threads add observers
-    return [observer for reference in references if (observer := reference()) is not None]
+def forget_chunks(store: Store, prefix: str) -> None:
+    """Tell every observer that chunks below a prefix were changed."""
+    with changing(store, prefix):
+        pass

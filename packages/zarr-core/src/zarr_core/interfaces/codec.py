@@ -337,31 +337,6 @@ class SubchunkCodec(ArrayToBytesCodec):
         """
         return None
 
-    def for_plan(
-        self, decoded: ArrayRepresentation, inner: object, inner_nbytes: int | None
-    ) -> tuple[PartialDecodeCodec, int | None] | None:
-        """Return a codec that makes the same requests for partial decoding, to plan a read.
-
-        Parameters
-        ----------
-        decoded : ArrayRepresentation
-            The chunk.
-        inner : PreparedCodecChain
-            Codecs for the inner chunks instead of :meth:`inner_codecs`; they decode nothing.
-        inner_nbytes : int or None
-            The assumed size of every stored inner chunk, in bytes; then no index may be decoded.
-            None to use the stored index.
-
-        Returns
-        -------
-        codec : PartialDecodeCodec
-            The codec.
-        nbytes : int or None
-            The size of a stored chunk with all inner chunks; None without ``inner_nbytes``.
-            Instead of both, None if the codec does not support plans.
-        """
-        return None
-
 
 class BytesToBytesCodec(Codec):
     """A codec from bytes to bytes, such as a compressor or a checksum."""

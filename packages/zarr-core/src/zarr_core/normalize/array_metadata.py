@@ -28,7 +28,7 @@ from zarr_core.normalize.codecs import (
 from zarr_core.normalize.data_types import parse_data_type
 from zarr_core.normalize.definitions import parse_chunk_key_encoding, parse_definition
 from zarr_core.registry.resolve import require_extension
-from zarr_core.selection.parsed_selection import as_integer
+from zarr_core.selection.parse import as_integer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -169,7 +169,7 @@ def _resolved(
         ) from error
     chunk = chunk_grid.chunk_shape(axes, (0,) * len(axes))
     chain = CodecChain.of(*codecs, location=NEW_ARRAY.at("/codecs"))
-    return chain.resolve(ArrayRepresentation(chunk, data_type, fill_value)).to_definitions()
+    return chain.resolve(ArrayRepresentation(chunk, data_type, fill_value)).definitions
 
 
 def grid_of(lengths: Lengths) -> ExtensionDefinition:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from math import gcd, isqrt, prod
 from typing import Any, TypeAlias
 
-from zarr_core.selection.parsed_selection import as_integer
+from zarr_core.selection.parse import as_integer
 
 Lengths: TypeAlias = tuple[Any, ...]
 """One length for all chunks along a dimension, or the length of each; AUTO while it is not chosen."""

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-__all__ = ["coordinate_chunk_count", "distinct_chunks", "project_coordinates", "project_indices"]
-
 _LARGEST = int(np.iinfo(np.intp).max)
 _BLOCK = 1 << 16  # elements whose intermediate numbers stay in the cache
 
@@ -37,11 +35,6 @@ def chunk_numbers(index: Indices, axis: ChunkAxis) -> Indices:
     if uniform >= axis.size:  # also if the length of a chunk exceeds intp
         return np.zeros(len(index), np.intp)
     return index // uniform
-
-
-def distinct_chunks(index: Indices, axis: ChunkAxis) -> Indices:
-    """The chunks that hold any of the elements, ascending."""
-    return np.unique(chunk_numbers(index, axis))
 
 
 def _keys(index: Sequence[Indices], axes: Sequence[ChunkAxis]) -> Array:
@@ -77,19 +70,9 @@ def _ranks(index: Sequence[Indices], axes: Sequence[ChunkAxis]) -> Array:
 def _group(
     index: Sequence[Indices], axes: Sequence[ChunkAxis]
 ) -> tuple[Indices | None, Indices, list[list[int]]]:
-    """Sort elements into chunks.
-
-    The sort is stable: of several values assigned to one element the last is kept, as in NumPy.
-
-    Returns
-    -------
-    order : ndarray of intp or None
-        The elements in the order of chunks; None if they already are.
-    bounds : ndarray of intp
-        Where each chunk begins in that order, and the end of the last.
-    chunks : list of list of int
-        The coordinates of the chunks in each dimension.
-    """
+    """Sort elements into chunks; return their order, bounds of chunks, coordinates of chunks."""
+    # The sort is stable: of several values assigned to one element the last is kept, as in NumPy.
+    # The order is None if elements already are in it.
     keys = _keys(index, axes)
     sizes = np.bincount(keys) if keys.dtype.itemsize <= 2 and len(keys) > _BLOCK else None
     order: Indices | None = None
@@ -112,7 +95,7 @@ def _group(
 def project_indices(
     index: Indices, axis: ChunkAxis, complete: bool = True
 ) -> Iterator[tuple[int, slice | Indices, slice | Indices, bool, bool]]:
-    """Sort the indices of one dimension into chunks; yield the fields of a ``ChunkDimProjection``.
+    """Sort the indices of one dimension into chunks; yield the fields of a ``DimProjection``.
 
     ``is_complete_chunk`` may be false for a complete chunk if ``complete`` is false.
     """
@@ -122,35 +105,39 @@ def project_indices(
     if order is not None:
         index = index[order]
     edges = bounds.tolist()
-    steps = _steps(index, bounds)
-    for place, (chunk, step) in enumerate(zip(chunks, steps, strict=True)):
+    for place, chunk in enumerate(chunks):
         first, end = edges[place : place + 2]
         start, length = axis.start(chunk), axis.length(chunk)
         inside = min(length, axis.size - start)
         count = end - first
         run = index[first:end]
         out_selection = _places(order, first, end)
-        if step and count > 2 and not (run[1:] - run[:-1] == step).all():
-            step = 0
-        if step and isinstance(out_selection, slice):
-            chunk_selection = slice(int(run[0]) - start, int(run[-1]) - start + 1, step)
+        # A slice with a scattered out_selection would wrongly promise a view of the result.
+        part = progression(run) if isinstance(out_selection, slice) else None
+        if part is not None:
+            chunk_selection = slice(part.start - start, part.stop - start, part.step)
             yield chunk, chunk_selection, out_selection, count == inside, count == length
             continue
-        # A slice with a scattered out_selection would wrongly promise a view of the result.
         if start:
             run = run - start if order is None else np.subtract(run, start, out=run)
         all_there = complete and count >= inside and _covers(run, inside)
         yield chunk, run, out_selection, all_there, False
 
 
-def _steps(values: Indices, bounds: Indices) -> list[int]:
-    """For each group the step that its first two and last elements permit, if any, else 0."""
-    first, last = bounds[:-1], bounds[1:] - 1
-    starts = values[first]
-    step = values[np.minimum(first + 1, last)] - starts
-    even = (step > 0) & (values[last] - starts == step * (last - first))
-    found: list[int] = np.where(first == last, 1, np.where(even, step, 0)).tolist()
-    return found
+def progression(indices: Indices) -> slice | None:
+    """The ascending slice that selects the same as one-dimensional indices, if any."""
+    count = len(indices)
+    if count == 0:
+        return slice(0, 0, 1)
+    first, last = int(indices[0]), int(indices[-1])
+    if count == 1:
+        return slice(first, first + 1, 1)
+    step = int(indices[1]) - first
+    if step < 1 or last - first != step * (count - 1):
+        return None
+    if count > 2 and not (indices[1:] - indices[:-1] == step).all():
+        return None
+    return slice(first, last + 1, step)
 
 
 def _places(order: Indices | None, first: int, end: int) -> slice | Indices:
@@ -200,13 +187,6 @@ def project_coordinates(
         yield chunk, inside, (places,), all_there, False
 
 
-def coordinate_chunk_count(index: tuple[Indices, ...], axes: Sequence[ChunkAxis]) -> int:
-    """The number of chunks that contain any of the elements."""
-    if len(index[0]) == 0:
-        return 0
-    return len(_group(index, axes)[1]) - 1
-
-
 def project_mask(
     mask: Array,
     boxes: Iterable[tuple[tuple[int, ...], tuple[slice, ...]]],
@@ -216,55 +196,30 @@ def project_mask(
 
     ``boxes`` are the grid coordinates and elements of every chunk, in C order.
     """
-    offset = 0
-    for _, row in groupby(boxes, lambda box: box[0][0]):
-        chunks = list(row)
-        if len(chunks) == 1:
-            places = None
-        else:
-            rows = mask[chunks[0][1][0]]
-            places = _RowPlaces(rows, axes[-1], offset)
-        for coords, box in chunks:
+    offset = 0  # selected elements before this row of chunks
+    for _, group in groupby(boxes, lambda box: box[0][0]):
+        row = list(group)
+        places = None
+        if len(row) > 1:  # elements of a chunk are not adjacent in the result
+            selected = mask[row[0][1][0]]
+            places = selected.cumsum().reshape(selected.shape)
+            places += offset - 1
+        for coords, box in row:
             inside = mask[box]
             count = int(np.count_nonzero(inside))
             if not count:
                 continue
-            is_complete = count == inside.size
-            found: slice | Indices = slice(offset, offset + count, 1)
+            out_selection: slice | Indices = slice(offset, offset + count, 1)
             if places is not None:
-                found = places.of((slice(None), *box[1:-1]), coords[-1], count)
-            if is_complete and inside.ndim == 1:
-                whole = BasicIndexer((slice(0, count, 1),))
-                yield coords, whole, (found,), True, count == axes[0].length(coords[0])
-            else:
-                yield coords, MaskIndexer(inside), (found,), is_complete, False
+                out_selection = places[(slice(None), *box[1:])][inside]
+            is_complete = count == inside.size
+            chunk_selection: BasicIndexer | MaskIndexer = MaskIndexer(inside)
+            is_whole = is_complete and inside.ndim == 1
+            if is_whole:
+                chunk_selection = BasicIndexer((slice(0, count, 1),))
+                is_whole = count == axes[0].length(coords[0])
+            yield coords, chunk_selection, (out_selection,), is_complete, is_whole
             if places is None:
                 offset += count
         if places is not None:
-            offset = places.end
-
-
-class _RowPlaces:
-    """Where the selected elements of chunks are in the result, if rows are divided.
-
-    ``mask`` is the part of the mask in a row of chunks, complete in all other dimensions; ``axis``
-    has the chunks along the last dimension; ``offset`` is the number of preceding elements.
-    """
-
-    def __init__(self, mask: Array, axis: ChunkAxis, offset: int) -> None:
-        self._counts = np.empty((*mask.shape[:-1], axis.count), np.intp)
-        for number in range(axis.count):
-            start = axis.start(number)
-            columns = mask[..., start : start + axis.length(number)]
-            self._counts[..., number] = np.count_nonzero(columns, axis=-1)
-        ends = np.cumsum(self._counts) + offset
-        self._starts = ends.reshape(self._counts.shape) - self._counts
-        self.end = int(ends[-1])
-
-    def of(self, rows: tuple[slice, ...], chunk: int, count: int) -> Indices:
-        """The places of the elements of some rows in a chunk, ascending."""
-        part: Any = (*rows, chunk)
-        counts = self._counts[part].reshape(-1)
-        starts = self._starts[part].reshape(-1)
-        before = np.cumsum(counts) - counts
-        return np.repeat(starts - before, counts) + np.arange(count)
+            offset = int(places.reshape(-1)[-1]) + 1

@@ -3,34 +3,41 @@
 Functions raise :class:`SelectionError` for what is not an index, is out of bounds or has too many
 items; for masks of another shape; and for arrays that do not broadcast together.
 
-Integers and slices are parsed without NumPy.
+The items of an index are independent of each other (:func:`_itemwise`), except in NumPy's
+"advanced indexing": index arrays and integers broadcast together and select points
+(:func:`_broadcast`).  Unlike in NumPy, items are checked even if the index selects nothing.
 """
 
 from __future__ import annotations
 
 from math import prod
+from operator import index as index_of
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from zarr_core.errors import SelectionError
-from zarr_core.interfaces.selection import BasicIndexer, OrthogonalIndexer
-from zarr_core.selection.parsed_selection import (
-    ParsedSelection,
-    as_integer,
-    canonical,
-    expanded,
-    in_bounds,
-    is_integer,
-    items_of,
-    slice_bounds,
+from zarr_core.interfaces.selection import (
+    BasicIndexer,
+    CoordinateIndexer,
+    MaskIndexer,
+    OrthogonalIndexer,
 )
+from zarr_core.selection.array_projection import progression
+from zarr_core.selection.parsed_selection import ParsedSelection
+from zarr_core.selection.projection import outer_product
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from zarr_core.interfaces.chunk_grid import ChunkAxis
-    from zarr_core.interfaces.selection import Indices
+    from zarr_core.interfaces.selection import AnySelection, Indices, Selection
 
-__all__ = ["ParsedSelection", "basic", "block", "coordinate", "fancy", "mask", "orthogonal"]
+    Array = np.ndarray[Any, Any]
+
+_LARGEST = int(np.iinfo(np.intp).max)
+_SPARSE = 8  # bytes of a coordinate per byte of a mask
+_INSTEAD = "use oindex for the outer product of arrays, or vindex for points"
 
 
 def basic(index: Any, shape: tuple[int, ...]) -> ParsedSelection:
@@ -54,16 +61,11 @@ def coordinate(index: Any, shape: tuple[int, ...]) -> ParsedSelection:
     One array of integers per dimension; they broadcast together, and the result has their shape.
     A single boolean array is parsed by :func:`mask`.
     """
-    from zarr_core.selection import advanced  # imports NumPy
-
-    items = [item for item in items_of(index) if item is not Ellipsis]
+    items = [item for item in _items_of(index) if item is not Ellipsis]
     if all(is_integer(item) for item in items) and len(items) == len(shape):
         return basic(tuple(items), shape)
     plain = not any(isinstance(item, slice) or item is None for item in items)
-    if (
-        plain and len(items) == 1
-        and (array := advanced.as_array(items[0], shape)).dtype.kind == "b"
-    ):  # fmt: skip
+    if plain and len(items) == 1 and (array := _as_array(items[0], shape)).dtype.kind == "b":
         return mask(array, shape)
     if len(items) != len(shape) or not plain:
         raise SelectionError(
@@ -71,20 +73,29 @@ def coordinate(index: Any, shape: tuple[int, ...]) -> ParsedSelection:
             "for slices beside arrays use orthogonal indexing",
             shape,
         )
-    arrays = [
-        advanced.as_array([as_integer(item)] if is_integer(item) else item, shape) for item in items
-    ]
-    points, together = advanced.broadcast_points(arrays, shape)
-    return ParsedSelection(advanced.points_selection(points), together)
+    arrays = [_as_array([as_integer(item)] if is_integer(item) else item, shape) for item in items]
+    if any(array.dtype.kind == "b" for array in arrays):
+        raise SelectionError(
+            "coordinates must be integers; a mask has the shape of the whole array and stands alone",
+            shape,
+        )
+    checked = [_within(array, dimension, shape) for dimension, array in enumerate(arrays)]
+    try:
+        together = np.broadcast_arrays(*checked)
+    except ValueError:
+        shapes = ", ".join(str(array.shape) for array in arrays)
+        raise SelectionError(
+            f"coordinate arrays of shapes {shapes} do not broadcast to one shape", shape
+        ) from None
+    points = tuple(np.ascontiguousarray(array.reshape(-1)) for array in together)
+    return ParsedSelection(_points_selection(points), together[0].shape)
 
 
 def mask(index: Any, shape: tuple[int, ...]) -> ParsedSelection:
     """Parse a boolean array of the shape of the whole array; the result is flat, in C order."""
-    from zarr_core.selection import advanced  # imports NumPy
-
     if isinstance(index, tuple) and len(index) == 1:
         index = index[0]
-    selection = advanced.mask_selection(advanced.as_array(index, shape), shape)
+    selection = _mask_selection(_as_array(index, shape), shape)
     return ParsedSelection(selection, (prod(selection.shape),))
 
 
@@ -99,13 +110,13 @@ def block(index: Any, axes: Sequence[ChunkAxis]) -> ParsedSelection:
 
 def _block(index: Any, axes: Sequence[ChunkAxis], counts: tuple[int, ...]) -> ParsedSelection:
     parts = []
-    for dimension, (item, axis) in enumerate(zip(expanded(index, counts), axes, strict=True)):
+    for dimension, (item, axis) in enumerate(zip(_expanded(index, counts), axes, strict=True)):
         if isinstance(item, slice):
-            first, stop, step = slice_bounds(item, axis.count, counts)
+            first, stop, step = _slice_bounds(item, axis.count, counts)
             if step != 1:
                 raise SelectionError(f"slices of chunks have step 1, not {step}", counts)
         elif is_integer(item):
-            first = in_bounds(as_integer(item), dimension, counts, "chunk grid dimension")
+            first = _in_bounds(as_integer(item), dimension, counts, "chunk grid dimension")
             stop = first + 1
         else:
             raise SelectionError(
@@ -125,30 +136,17 @@ def fancy(index: Any, shape: tuple[int, ...]) -> ParsedSelection:
     parsed = _quick(index, shape)
     if parsed is not None:
         return parsed
-    items = items_of(index)
-    integers = arrays = 0
-    for item in items:
-        if not (item is None or item is Ellipsis or type(item) is slice):
-            if is_integer(item):
-                integers += 1
-            else:
-                arrays += 1
+    items = _items_of(index)
+    arrays = [item for item in items if _broadcasts(item) and not is_integer(item)]
     if not arrays:
         return _itemwise(index, shape, arrays=False)
-    from zarr_core.selection import advanced  # imports NumPy
-
-    if len(items) == arrays == 1 and _is_whole_mask(items[0], shape):
+    kind = getattr(getattr(items[0], "dtype", None), "kind", "")
+    if len(items) == 1 and shape and kind == "b" and getattr(items[0], "shape", None) == shape:
         return mask(items[0], shape)
-    if arrays == 1 and not integers:
-        given = advanced.single(items, shape)
-        if given is not None:
-            return _itemwise(given, shape, arrays=True)
-    return advanced.advanced(items, shape)
+    return _broadcast(items, shape)
 
 
-def _is_whole_mask(item: Any, shape: tuple[int, ...]) -> bool:
-    is_boolean = getattr(getattr(item, "dtype", None), "kind", "") == "b"
-    return bool(shape) and is_boolean and getattr(item, "shape", None) == shape
+# --- items that are independent of each other ---
 
 
 def _quick(index: Any, shape: tuple[int, ...]) -> ParsedSelection | None:
@@ -187,25 +185,25 @@ def _quick(index: Any, shape: tuple[int, ...]) -> ParsedSelection | None:
 
 def _itemwise(index: Any, shape: tuple[int, ...], *, arrays: bool) -> ParsedSelection:
     """Parse an index whose items do not depend on each other."""
-    items = expanded(index, shape)
     parts: list[Any] = []
     result: list[int] = []
-    flipped = []
-    for item in items:
+    reversed_axes = []
+    same = True
+    for item in _expanded(index, shape):
         dimension = len(parts)
         if item is None:
             result.append(1)
+            same = False
         elif isinstance(item, slice):
-            start, stop, step = slice_bounds(item, shape[dimension], shape)
-            count = len(range(start, stop, step))
-            if step < 0:
-                start, step = start + (count - 1) * step, -step
-                flipped.append(dimension)
-            parts.append(canonical(start, count, step))
+            part, count, is_reversed = _parse_slice(item, dimension, shape)
+            if is_reversed:
+                reversed_axes.append(dimension)
+            parts.append(part)
             result.append(count)
         elif is_integer(item):
-            number = in_bounds(as_integer(item), dimension, shape)
+            number = _in_bounds(as_integer(item), dimension, shape)
             parts.append(slice(number, number + 1, 1))
+            same = False
         elif not arrays:
             raise SelectionError(
                 f"{type(item).__name__} is not supported in a basic index; "
@@ -213,21 +211,364 @@ def _itemwise(index: Any, shape: tuple[int, ...], *, arrays: bool) -> ParsedSele
                 shape,
             )
         else:
-            part, lengths = _array_item(item, dimension, shape)
-            parts.append(part)
-            result.extend(lengths)
-    only_slices = all(isinstance(part, slice) for part in parts)
-    selection = BasicIndexer(tuple(parts)) if only_slices else OrthogonalIndexer(tuple(parts))
+            numbers = _within(_as_array(item, shape), dimension, shape)
+            flat = numbers.reshape(-1)
+            parts.append(progression(flat) or flat)
+            result.extend(numbers.shape)
+            same = same and numbers.ndim == 1
     # As in NumPy, the result with an ellipsis is an array even without dimensions.
-    scalar = not result and not any(item is Ellipsis for item in items_of(index))
-    return ParsedSelection(selection, tuple(result), tuple(flipped), scalar)
+    scalar = not result and not any(item is Ellipsis for item in _items_of(index))
+    same = same and not reversed_axes
+    return ParsedSelection(
+        outer_product(tuple(parts)), tuple(result), tuple(reversed_axes), scalar, same
+    )
 
 
-def _array_item(
-    item: Any, dimension: int, shape: tuple[int, ...]
-) -> tuple[slice | Indices, tuple[int, ...]]:
-    from zarr_core.selection import advanced  # imports NumPy
+# --- items that broadcast together ---
 
-    numbers = advanced.within(advanced.as_array(item, shape), dimension, shape)
-    flat = numbers.reshape(-1)
-    return advanced.progression(flat) or flat, numbers.shape
+
+def _broadcast(items: Sequence[Any], shape: tuple[int, ...]) -> ParsedSelection:
+    """Parse an index with arrays of integers, masks of any dimensions, or booleans.
+
+    NumPy's documentation, "Advanced indexing": the axes of the arrays come first in the result, or
+    replace those of the arrays if these are adjacent.
+    """
+    given = [_converted(item, shape) for item in items]
+    # A slice for each dimension, or indices of any shape that broadcast with the others.
+    parts: list[Any] = []
+    # The axes of slices and ``None`` in the result, and for each dimension its place among them.
+    lengths: list[int] = []
+    axes: list[int | None] = []
+    reversed_axes: list[int] = []
+    scalars: list[tuple[int, ...]] = []  # shapes that booleans without dimensions contribute
+    before: int | None = None  # axes before the first item that broadcasts
+    for item in _expanded(tuple(given), shape, [_dimensions(item) for item in given]):
+        dimension = len(parts)
+        if item is None:
+            lengths.append(1)
+        elif isinstance(item, slice):
+            part, count, is_reversed = _parse_slice(item, dimension, shape)
+            if is_reversed:
+                reversed_axes.append(dimension)
+            parts.append(part)
+            axes.append(len(lengths))
+            lengths.append(count)
+        else:
+            before = len(lengths) if before is None else before
+            if isinstance(item, bool):
+                scalars.append((int(item),))
+            else:
+                indices = _indices(item, dimension, shape)
+                parts += indices
+                axes += [None] * len(indices)
+    arrays = [part for part in parts if not isinstance(part, slice) and part.ndim]
+    try:
+        together = np.broadcast_shapes(*(part.shape for part in arrays), *scalars)
+    except ValueError:
+        shapes = ", ".join(str(part.shape) for part in arrays)
+        raise SelectionError(
+            f"index arrays of shapes {shapes} do not broadcast to one shape; {_INSTEAD}", shape
+        ) from None
+    numbers = [number for number, item in enumerate(given) if _broadcasts(item)]
+    are_adjacent = numbers[-1] - numbers[0] == len(numbers) - 1
+    first = before if before is not None and are_adjacent else 0
+    result = (*lengths[:first], *together, *lengths[first:])
+    if len(arrays) == 1 and not scalars:
+        return _along_one_dimension(parts, axes, arrays[0], first, result, tuple(reversed_axes))
+    return _points(parts, axes, reversed_axes, len(together), first, result, shape)
+
+
+def _along_one_dimension(
+    parts: Sequence[Any],
+    axes: Sequence[int | None],
+    array: Indices,
+    first: int,
+    result: tuple[int, ...],
+    reversed_axes: tuple[int, ...],
+) -> ParsedSelection:
+    """Indices along one dimension: an outer product, perhaps with its axes in another order.
+
+    ``first`` is the first axis of the array in the result.
+    """
+    flat = array.reshape(-1)
+    own = next(number for number, part in enumerate(parts) if part is array)
+    index: list[Any] = [
+        part if isinstance(part, slice) else slice(int(part), int(part) + 1, 1)
+        for part in (*parts[:own], *parts[own + 1 :])
+    ]
+    run = progression(flat)
+    index.insert(own, flat if run is None else run)
+    # Where the axes of the array are in the order of the dimensions.
+    ordered = max((axis + 1 for axis in axes[:own] if axis is not None), default=0)
+    others = [axis for axis in range(len(result)) if not first <= axis < first + array.ndim]
+    order: tuple[int, ...] = ()
+    moved = others[min(ordered, first) : max(ordered, first)]
+    if any(result[axis] != 1 for axis in moved):
+        order = (*others[:ordered], *range(first, first + array.ndim), *others[ordered:])
+    return ParsedSelection(outer_product(tuple(index)), result, reversed_axes, axes=order)
+
+
+def _points(
+    parts: Sequence[Any],
+    axes: Sequence[int | None],
+    reversed_axes: Sequence[int],
+    ndim: int,
+    first: int,
+    result: tuple[int, ...],
+    shape: tuple[int, ...],
+) -> ParsedSelection:
+    """Indices along several dimensions: the selection as points, even along its slices.
+
+    ``ndim`` is the number of axes of the arrays in the result, and ``first`` the first of them.
+    """
+    size = prod(result)
+    if not parts and not size:
+        return ParsedSelection(MaskIndexer(np.zeros((), bool)), result)
+    if not parts and size != 1:
+        raise SelectionError(
+            "no element of an array without dimensions is selected; read it with array[()], "
+            f"and with dimensions {_INSTEAD}",
+            shape,
+        )
+    coordinates = []
+    try:
+        for dimension, (part, axis) in enumerate(zip(parts, axes, strict=True)):
+            if axis is None:
+                last = first + ndim
+            else:
+                last = axis + (1 if axis < first else ndim + 1)
+                part = np.arange(part.start, part.stop, part.step, dtype=np.intp)
+                part = part[::-1] if dimension in reversed_axes else part
+            aligned = part.reshape(part.shape + (1,) * (len(result) - last))
+            coordinates.append(
+                np.ascontiguousarray(np.broadcast_to(aligned, result), np.intp).reshape(-1)
+            )
+    except (MemoryError, OverflowError, ValueError) as error:
+        raise SelectionError(
+            f"the coordinates of {size} points do not fit into memory; {_INSTEAD}", shape
+        ) from error
+    return ParsedSelection(_points_selection(tuple(coordinates)), result)
+
+
+def _converted(item: Any, shape: tuple[int, ...]) -> Any:
+    """An item as None, ``...``, slice, int, bool, or array of integers or booleans."""
+    if not _broadcasts(item):
+        return item
+    if is_integer(item):
+        return as_integer(item)
+    if isinstance(item, bool | np.bool_) or (_is_mask(item) and not item.ndim):
+        return bool(item)
+    return _as_array(item, shape)
+
+
+def _broadcasts(item: Any) -> bool:
+    """Whether an item is an array, an integer or a boolean."""
+    return not (item is None or item is Ellipsis or isinstance(item, slice))
+
+
+def _is_mask(item: Any) -> bool:
+    return isinstance(item, np.ndarray) and item.dtype.kind == "b"
+
+
+def _dimensions(item: Any) -> int:
+    """The number of dimensions of the array that a converted item selects from."""
+    if item is None or item is Ellipsis or isinstance(item, bool):
+        return 0
+    return item.ndim if _is_mask(item) else 1
+
+
+def _indices(item: Any, dimension: int, shape: tuple[int, ...]) -> list[Indices]:
+    """The indices that an integer or array selects in each of its dimensions."""
+    if isinstance(item, int):
+        return [np.asarray(_in_bounds(item, dimension, shape))]
+    if item.dtype.kind != "b":
+        return [_within(item, dimension, shape)]
+    lengths = shape[dimension : dimension + item.ndim]
+    if item.shape != lengths:
+        raise SelectionError(
+            f"a mask of shape {item.shape} does not fit dimensions of lengths "
+            f"{lengths} from dimension {dimension}; {_INSTEAD}",
+            shape,
+        )
+    return [np.ascontiguousarray(axis) for axis in np.nonzero(item)]
+
+
+# --- index arrays ---
+
+
+def _as_array(item: Any, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    """Return an array-like item of an index as an array of integers or booleans.
+
+    Raises SelectionError for anything else, and for arrays without dimensions.
+    """
+    try:
+        array = np.asarray(item)
+    except (ValueError, TypeError) as error:
+        raise SelectionError(f"{_brief(item)} is not an index: {error}", shape) from error
+    if array.size == 0 and not hasattr(item, "dtype"):
+        array = array.astype(np.intp)  # NumPy converts an empty list to float64
+    if array.ndim and array.dtype.kind in "iub":
+        return array
+    raise SelectionError(
+        f"{_brief(item)} ({type(item).__name__}) is not an index; "
+        "use integers, slices, ..., None, or arrays of integers or booleans",
+        shape,
+    )
+
+
+def _brief(item: Any) -> str:
+    text = repr(item)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _within(array: np.ndarray[Any, Any], dimension: int, shape: tuple[int, ...]) -> Indices:
+    """Return integers or a mask as contiguous indices from 0 to the length of a dimension.
+
+    Integers have any shape; negative ones count from the end.  A mask is as long as the dimension
+    and gives the positions that are true.
+    """
+    size = shape[dimension]
+    if array.dtype.kind == "b":
+        if array.shape != (size,):
+            raise SelectionError(
+                f"a mask of shape {array.shape} does not fit dimension {dimension} "
+                f"of length {size}",
+                shape,
+            )
+        return np.flatnonzero(array)
+    if array.size == 0:
+        return np.zeros(array.shape, np.intp)
+    # Before the cast to intp: it would turn large unsigned numbers into negative ones.
+    low, high = int(array.min()), int(array.max())
+    if low < -size or high >= size:
+        wrong = low if low < -size else high
+        raise SelectionError(
+            f"index {wrong} is out of bounds for dimension {dimension} of length {size}", shape
+        )
+    indices = np.ascontiguousarray(array, np.intp)
+    if low < 0:
+        if size > _LARGEST:
+            raise SelectionError(
+                f"negative indices in an array cannot count from the end of dimension "
+                f"{dimension} of length {size}; use an integer or slice",
+                shape,
+            )
+        indices = np.where(indices < 0, indices + size, indices)
+    return indices
+
+
+def _mask_selection(mask: np.ndarray[Any, Any], shape: tuple[int, ...]) -> AnySelection:
+    """The selection of the elements where a mask is true, in C order.
+
+    A BasicIndexer if they are all elements of a box; the indexer of their coordinates if those take
+    less memory than the mask; otherwise a MaskIndexer.
+    """
+    if mask.dtype.kind != "b":
+        raise SelectionError(f"a mask holds booleans, not {mask.dtype}", shape)
+    if mask.shape != shape:
+        raise SelectionError(f"a mask of shape {mask.shape} does not fit", shape)
+    count = np.count_nonzero(mask)
+    if count * mask.ndim * _SPARSE <= mask.size:
+        points = tuple(np.ascontiguousarray(indices) for indices in np.nonzero(mask))
+        return _points_selection(points)
+    box: list[slice] = []
+    inside = mask
+    for axis in range(mask.ndim):
+        others = tuple(other for other in range(mask.ndim) if other != axis)
+        some = np.flatnonzero(inside.any(axis=others))
+        box.append(slice(int(some[0]), int(some[-1]) + 1, 1))
+        inside = mask[tuple(box)]
+    return BasicIndexer(tuple(box)) if count == inside.size else MaskIndexer(mask)
+
+
+def _points_selection(points: tuple[Indices, ...]) -> Selection:
+    """Return the selection of points.
+
+    An OrthogonalIndexer selects the same along a single dimension, and detects runs.
+    """
+    return OrthogonalIndexer(points) if len(points) == 1 else CoordinateIndexer(points)
+
+
+# --- slices and integers ---
+
+
+def _items_of(index: Any) -> tuple[Any, ...]:
+    """The items of an index, which is one item or a tuple."""
+    return index if isinstance(index, tuple) else (index,)
+
+
+def _expanded(
+    index: Any, shape: tuple[int, ...], sizes: Sequence[int] | None = None
+) -> tuple[Any, ...]:
+    """Replace the ellipsis and missing items by full slices.
+
+    ``sizes`` has the number of dimensions that each item selects from; by default one, and none
+    for ``...`` and ``None``.
+    """
+    items = _items_of(index)
+    if sizes is None:
+        given = sum(item is not None and item is not Ellipsis for item in items)
+    else:
+        given = sum(sizes)
+    missing = len(shape) - given
+    if missing < 0:
+        raise SelectionError(f"{given} indices are too many for {len(shape)} dimensions", shape)
+    ellipses = [place for place, item in enumerate(items) if item is Ellipsis]
+    if len(ellipses) > 1:
+        raise SelectionError("an index can only have a single ellipsis ('...')", shape)
+    place = ellipses[0] if ellipses else len(items)
+    return (*items[:place], *(slice(None),) * missing, *items[place + 1 :])
+
+
+def as_integer(item: Any) -> int:
+    """Convert an integer of Python or NumPy, or an integer array without dimensions.
+
+    Raises a TypeError for anything else, and for booleans of NumPy: before version 2.3, NumPy
+    converts them with a DeprecationWarning.
+    """
+    if type(item) is not int and getattr(getattr(item, "dtype", None), "kind", "") == "b":
+        raise TypeError(f"{item!r} is a boolean, not an integer")
+    return index_of(item)
+
+
+def is_integer(item: Any) -> bool:
+    """Whether an item is an integer, of Python or NumPy, or an integer array without dimensions."""
+    if type(item) is int:
+        return True
+    if isinstance(item, bool) or getattr(item, "ndim", 0) != 0:
+        return False
+    try:
+        as_integer(item)
+    except TypeError:
+        return False
+    return True
+
+
+def _in_bounds(number: int, dimension: int, shape: tuple[int, ...], what: str = "dimension") -> int:
+    """An index from 0 to the length of a dimension; negative ones count from the end."""
+    size = shape[dimension]
+    if -size <= number < size:
+        return number + size if number < 0 else number
+    raise SelectionError(
+        f"index {number} is out of bounds for {what} {dimension} of length {size}", shape
+    )
+
+
+def _slice_bounds(item: slice, size: int, shape: tuple[int, ...]) -> tuple[int, int, int]:
+    """Start, stop and step of a slice of a dimension."""
+    try:
+        return item.indices(size)
+    except (TypeError, ValueError) as error:  # not integers, or a step of zero
+        raise SelectionError(f"{item!r}: {error}", shape) from None
+
+
+def _parse_slice(item: slice, dimension: int, shape: tuple[int, ...]) -> tuple[slice, int, bool]:
+    """A slice with a positive step, the number of its elements, and whether it was reversed."""
+    start, stop, step = _slice_bounds(item, shape[dimension], shape)
+    count = len(range(start, stop, step))
+    if count <= 0:
+        return slice(0, 0, 1), 0, step < 0
+    first = start if step > 0 else start + (count - 1) * step
+    # Right after the last element; with step 1 if there is only one.
+    stop = first + (count - 1) * abs(step) + 1
+    return slice(first, stop, abs(step) if count > 1 else 1), count, step < 0

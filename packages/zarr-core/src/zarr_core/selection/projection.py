@@ -1,44 +1,45 @@
 """Projections of a selection onto chunks: elements of each chunk, and their place in the result.
 
-:func:`project` divides a selection at the edges of chunks.  :func:`project_keys` does the same
-for slices, with keys instead of coordinates, for reads of many small chunks.  Both divide each
-dimension separately and combine the results.  :func:`take` and :func:`put` apply a selection
-to a chunk in memory.
+:func:`project` divides a selection at the edges of chunks.  Slices and outer products are divided
+along each dimension separately; every combination of the parts is a chunk.  :func:`project_keys`
+yields such combinations with keys instead of coordinates, for reads of many small chunks.
+:func:`take` and :func:`put` apply a selection to a chunk in memory.
 """
 
 from __future__ import annotations
 
 from functools import partial
 from itertools import islice, product, repeat
-from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
 
 from zarr_core.interfaces.selection import (
     BasicIndexer,
     CoordinateIndexer,
     MaskIndexer,
     OrthogonalIndexer,
-    slice_length,
+)
+from zarr_core.selection.array_projection import (
+    project_coordinates,
+    project_indices,
+    project_mask,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    import numpy as np
 
     from zarr_core.interfaces.chunk_grid import ChunkAxis
     from zarr_core.interfaces.selection import AnySelection, Indices, Selection
 
     Array = np.ndarray[Any, Any]
     DimIndex: TypeAlias = slice | Indices
-    KeyedProjection: TypeAlias = tuple[str, tuple[Any, ...], tuple[Any, ...], bool]
-    """``chunk_key``, ``chunk_selection``, ``out_selection`` and ``is_whole_encoded_chunk``; the
-    selections as indices of NumPy."""
-
-__all__ = [
-    "ChunkDimProjection", "ChunkProjection", "chunk_count", "numpy_index", "project",
-    "project_dimension", "project_keys", "put", "take",
-]  # fmt: skip
+    DimProjection: TypeAlias = tuple[int, DimIndex, DimIndex, bool, bool]
+    """The part of a selection along one dimension that lies in one chunk, with the fields of a
+    :class:`ChunkProjection`."""
+    KeyedProjection: TypeAlias = tuple[str, Any, tuple[Any, ...], bool]
+    """``chunk_key``, ``chunk_selection`` (slices as an index of NumPy), ``out_selection`` and
+    ``is_whole_encoded_chunk``."""
 
 _BATCH = 1024  # chunks of the first dimension; limits the memory for selections of millions
 _MANY = 256  # points for which one flat index is faster than one in each dimension
@@ -72,22 +73,8 @@ class ChunkProjection(NamedTuple):
     is_whole_encoded_chunk: bool
 
 
-class ChunkDimProjection(NamedTuple):
-    """The part of a selection along one dimension that lies in one chunk.
-
-    Fields as in :class:`ChunkProjection`; selections are slices or arrays of intp.
-    """
-
-    chunk_coord: int
-    chunk_selection: DimIndex
-    out_selection: DimIndex
-    is_complete_chunk: bool
-    is_whole_encoded_chunk: bool
-
-
-# The same as calls of the classes, which would run a Python function.
+# The same as a call of the class, which would run a Python function.
 _chunk_projection = partial(tuple.__new__, ChunkProjection)
-_dim_projection = partial(tuple.__new__, ChunkDimProjection)
 
 
 # --- all dimensions ---
@@ -114,12 +101,18 @@ def project(
         One for each chunk, in C order of the chunks.  A tuple if the selection consists of
         slices within a single chunk.
     """
-    if not isinstance(selection, BasicIndexer):
-        if isinstance(selection, OrthogonalIndexer):
-            return _project_orthogonal(selection, axes, complete)
-        if isinstance(selection, MaskIndexer):
-            return _project_mask(selection, axes)
-        return _project_coordinates(selection, axes, complete)
+    if isinstance(selection, OrthogonalIndexer):
+        pairs = zip(selection.index, axes, strict=True)
+        tables = [project_dimension(item, axis, complete) for item, axis in pairs]
+        return _combine(tables, outer_product, open_mesh)
+    if isinstance(selection, CoordinateIndexer):
+        if not axes:
+            return iter((ChunkProjection((), selection, (slice(0, 1, 1),), True, False),))
+        return map(_chunk_projection, project_coordinates(selection.index, axes, complete))
+    if isinstance(selection, MaskIndexer):
+        whole = BasicIndexer(tuple(slice(0, size, 1) for size in selection.mask.shape))
+        boxes = ((chunk, box) for chunk, _, box, _, _ in _project_slices(whole, axes))
+        return map(_chunk_projection, project_mask(selection.mask, boxes, axes))
     # The loop is only for slices within a single chunk.
     coords = []
     chunk_slices = []
@@ -157,40 +150,18 @@ def project_keys(
 ) -> Iterator[KeyedProjection]:
     """Divide slices at the edges of chunks, with as few steps per chunk as possible.
 
-    Parameters
-    ----------
-    selection : BasicIndexer
-        Selection within the bounds of the array, which has at least one dimension.
-    axes : sequence of ChunkAxis
-        The chunks along each dimension.
-    chunk_keys : callable
-        Function from chunk coordinates along each dimension to the keys of all
-        combinations, in C order.
+    ``chunk_keys`` is a function from chunk coordinates along each dimension to the keys of all
+    combinations, in C order.  The array has at least one dimension.
     """
     for tables in _tables(selection, axes):
-        columns = [zip(*table, strict=True) for table in tables]
-        chunks, chunk_selections, out_selections, _, whole = zip(*columns, strict=True)
+        chunks, chunk_items, out_items, _, whole = _columns(tables)
         yield from zip(
             chunk_keys(chunks),
-            product(*chunk_selections),
-            product(*out_selections),
+            product(*chunk_items),
+            product(*out_items),
             _all_of(whole),
             strict=False,  # an endless iterator may be among them
         )
-
-
-def chunk_count(selection: AnySelection, axes: Sequence[ChunkAxis]) -> int:
-    """Count the chunks that a selection touches: the projections of :func:`project`."""
-    if isinstance(selection, MaskIndexer):
-        return sum(1 for _ in _project_mask(selection, axes))
-    if not isinstance(selection, CoordinateIndexer):
-        pairs = zip(selection.index, axes, strict=True)
-        return prod(_dim_chunk_count(item, axis) for item, axis in pairs)
-    if not axes:
-        return 1
-    from zarr_core.selection import array_projection  # imports NumPy
-
-    return array_projection.coordinate_chunk_count(selection.index, axes)
 
 
 def _project_slices(
@@ -200,45 +171,12 @@ def _project_slices(
         yield from _combine(tables, BasicIndexer)
 
 
-def _project_orthogonal(
-    selection: OrthogonalIndexer, axes: Sequence[ChunkAxis], complete: bool
-) -> Iterator[ChunkProjection]:
-    tables = [
-        project_dimension(item, axis, complete)
-        for item, axis in zip(selection.index, axes, strict=True)
-    ]
-    return _combine(tables, _basic_or_orthogonal, open_mesh)
-
-
-def _project_coordinates(
-    selection: CoordinateIndexer, axes: Sequence[ChunkAxis], complete: bool
-) -> Iterator[ChunkProjection]:
-    if not axes:
-        yield ChunkProjection((), selection, (slice(0, 1, 1),), True, False)
-        return
-    from zarr_core.selection import array_projection  # imports NumPy
-
-    found = array_projection.project_coordinates(selection.index, axes, complete)
-    yield from map(_chunk_projection, found)
-
-
-def _project_mask(selection: MaskIndexer, axes: Sequence[ChunkAxis]) -> Iterator[ChunkProjection]:
-    from zarr_core.selection import array_projection  # imports NumPy
-
-    mask = selection.mask
-    whole = BasicIndexer(tuple(slice(0, size, 1) for size in mask.shape))
-    boxes = ((chunk, box) for chunk, _, box, _, _ in _project_slices(whole, axes))
-    return map(_chunk_projection, array_projection.project_mask(mask, boxes, axes))
-
-
 def _tables(
     selection: BasicIndexer, axes: Sequence[ChunkAxis]
-) -> Iterator[list[list[ChunkDimProjection]]]:
+) -> Iterator[list[list[DimProjection]]]:
     """The projections along each dimension, in batches of those along the first."""
-    rest = [
-        project_dimension(item, axis)
-        for item, axis in zip(selection.index[1:], axes[1:], strict=True)
-    ]
+    pairs = zip(selection.index[1:], axes[1:], strict=True)
+    rest = [list(_project_slice(item, axis)) for item, axis in pairs]
     if not all(rest):
         return
     first = _project_slice(selection.index[0], axes[0])
@@ -247,21 +185,21 @@ def _tables(
 
 
 def _combine(
-    tables: Sequence[Sequence[ChunkDimProjection]],
+    tables: Sequence[Sequence[DimProjection]],
     chunk_selection: Callable[[tuple[Any, ...]], Selection],
     out_selection: Callable[[tuple[Any, ...]], tuple[Any, ...]] | None = None,
 ) -> Iterator[ChunkProjection]:
     """Every combination of projections along the dimensions; the loops run inside itertools."""
     if not all(tables):
         return iter(())
-    columns = [zip(*table, strict=True) for table in tables]
-    chunks, chunk_items, out_items, complete, whole = zip(*columns, strict=True)
+    chunks, chunk_items, out_items, complete, whole = _columns(tables)
+    places: Iterator[Any] = product(*out_items)
     return map(
         _chunk_projection,
         zip(
             product(*chunks),
             map(chunk_selection, product(*chunk_items)),
-            map(out_selection, product(*out_items)) if out_selection else product(*out_items),
+            places if out_selection is None else map(out_selection, places),
             _all_of(complete),
             _all_of(whole),
             strict=False,  # endless iterators may be among them
@@ -269,12 +207,18 @@ def _combine(
     )
 
 
+def _columns(tables: Sequence[Sequence[DimProjection]]) -> Any:
+    """The five fields of the projections, each as a sequence for every dimension."""
+    return zip(*[zip(*table, strict=True) for table in tables], strict=True)
+
+
 def _all_of(flags: tuple[tuple[bool, ...], ...]) -> Iterator[bool]:
     """Whether the flags of a combination are all true, for every combination."""
     return repeat(True) if all(map(all, flags)) else map(all, product(*flags))
 
 
-def _basic_or_orthogonal(index: tuple[Any, ...]) -> BasicIndexer | OrthogonalIndexer:
+def outer_product(index: tuple[Any, ...]) -> BasicIndexer | OrthogonalIndexer:
+    """The selection of a slice or indices in each dimension."""
     only_slices = all(isinstance(item, slice) for item in index)
     return BasicIndexer(index) if only_slices else OrthogonalIndexer(index)
 
@@ -284,19 +228,17 @@ def _basic_or_orthogonal(index: tuple[Any, ...]) -> BasicIndexer | OrthogonalInd
 
 def project_dimension(
     index: DimIndex, axis: ChunkAxis, complete: bool = True
-) -> list[ChunkDimProjection]:
+) -> list[DimProjection]:
     """Divide a normalised slice or array of indices at the edges of chunks, in their order.
 
     ``complete`` is as for :func:`project`.
     """
     if isinstance(index, slice):
         return list(_project_slice(index, axis))
-    from zarr_core.selection import array_projection  # imports NumPy
-
-    return list(map(_dim_projection, array_projection.project_indices(index, axis, complete)))
+    return list(project_indices(index, axis, complete))
 
 
-def _project_slice(index: slice, axis: ChunkAxis) -> Iterator[ChunkDimProjection]:
+def _project_slice(index: slice, axis: ChunkAxis) -> Iterator[DimProjection]:
     uniform = axis.uniform
     size = axis.size
     position, stop, step = index.start, index.stop, index.step
@@ -324,29 +266,8 @@ def _project_slice(index: slice, axis: ChunkAxis) -> Iterator[ChunkDimProjection
             position += count * step
         inside = length if end <= size else size - start
         out_selection = slice(out_start, out_start + count, 1)
-        yield _dim_projection(
-            (chunk, chunk_selection, out_selection, count == inside, count == length)
-        )
+        yield chunk, chunk_selection, out_selection, count == inside, count == length
         out_start += count
-
-
-def _dim_chunk_count(index: DimIndex, axis: ChunkAxis) -> int:
-    if not isinstance(index, slice):
-        from zarr_core.selection import array_projection  # imports NumPy
-
-        return len(array_projection.distinct_chunks(index, axis))
-    count = slice_length(index)
-    if count == 0:
-        return 0
-    last = index.start + (count - 1) * index.step
-    uniform = axis.uniform
-    if uniform is not None:
-        if index.step >= uniform:
-            return count
-        return int(last // uniform - index.start // uniform + 1)
-    if index.step == 1:
-        return axis.chunk_of(last) - axis.chunk_of(index.start) + 1
-    return sum(1 for _ in _project_slice(index, axis))
 
 
 # --- elements of a chunk in memory ---
@@ -378,10 +299,8 @@ def take(array: Array, selection: AnySelection) -> Array:
         if len(points) > 1 and len(points[0]) > _MANY and array.flags.c_contiguous:
             return array.reshape(-1).take(selection.flat_index(array.shape))
         return array[points] if points else array.reshape(1)
-    index = selection.index
-    import numpy as np
-
     # One dimension at a time: NumPy would broadcast several arrays together.
+    index = selection.index
     part: Array = array[tuple(item if isinstance(item, slice) else slice(None) for item in index)]
     for axis, item in enumerate(index):
         if not isinstance(item, slice):
@@ -391,8 +310,6 @@ def take(array: Array, selection: AnySelection) -> Array:
 
 def _inside(array: Array, mask: Array) -> Array:
     """The part of a chunk inside the array, which has the shape of a mask."""
-    if array.shape == mask.shape:
-        return array
     return array[tuple(slice(0, length) for length in mask.shape)]
 
 
@@ -425,15 +342,6 @@ def put(array: Array, selection: AnySelection, values: Array | Any) -> None:
         array.reshape(1)[:] = values
 
 
-def numpy_index(selection: AnySelection) -> tuple[Any, ...]:
-    """Return an index with which NumPy selects the same; slower than :func:`take` if large."""
-    if isinstance(selection, MaskIndexer):
-        return selection.to_coordinates().index
-    if isinstance(selection, OrthogonalIndexer):
-        return open_mesh(selection.index)
-    return selection.index
-
-
 def open_mesh(index: tuple[DimIndex, ...]) -> tuple[DimIndex, ...]:
     """Return an index with which NumPy selects the outer product of slices and 1-D indices.
 
@@ -441,8 +349,6 @@ def open_mesh(index: tuple[DimIndex, ...]) -> tuple[DimIndex, ...]:
     """
     if sum(not isinstance(item, slice) for item in index) <= 1:
         return index
-    import numpy as np
-
     mesh = []
     for axis, item in enumerate(index):
         if isinstance(item, slice):

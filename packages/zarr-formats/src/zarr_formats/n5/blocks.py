@@ -177,6 +177,6 @@ def big_endian(chain: CodecChain, data_type: DataType) -> CodecChain:
             ExtensionDefinition("bytes", {"endian": "big"})
             if definition.name == "bytes" and "endian" not in definition.configuration
             else definition
-            for definition in chain.to_definitions()
+            for definition in chain.definitions
         )
     )

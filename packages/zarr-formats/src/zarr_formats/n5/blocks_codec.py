@@ -52,7 +52,7 @@ class BlocksCodec(ArrayToBytesCodec):
 
     def __post_init__(self) -> None:
         chain = chain_of(self.codecs)
-        object.__setattr__(self, "codecs", chain.to_definitions())
+        object.__setattr__(self, "codecs", chain.definitions)
         object.__setattr__(self, "_chain", chain)
 
     @classmethod
@@ -63,7 +63,7 @@ class BlocksCodec(ArrayToBytesCodec):
 
     def to_configuration(self) -> dict[str, JSON]:
         """Return the configuration to write; inner codecs are spelt as they were read."""
-        return {"codecs": [item.to_json() for item in self._chain.to_definitions()]}
+        return {"codecs": [item.to_json() for item in self._chain.definitions]}
 
     @property
     def ignored(self) -> tuple[ExtensionDefinition, ...]:
@@ -95,7 +95,7 @@ class BlocksCodec(ArrayToBytesCodec):
         return blocks
 
     def __hash__(self) -> int:
-        return hash(tuple(item.name for item in self._chain.to_definitions()))
+        return hash(tuple(item.name for item in self._chain.definitions))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Without the cache; codecs are looked up again.

@@ -50,9 +50,9 @@ class N5DefaultCodec(BlocksCodec):
     def resolve(self, decoded: ArrayRepresentation) -> Self:
         """Choose the transposition and the byte order; let the inner codecs choose the rest."""
         chain = self._chain
-        if chain.to_definitions()[0].name != "transpose":
+        if chain.definitions[0].name != "transpose":
             order = ExtensionDefinition("transpose", {"order": _reversed(decoded)})
-            chain = CodecChain.of(order, *chain.to_definitions())
+            chain = CodecChain.of(order, *chain.definitions)
         return replace(self, codecs=big_endian(chain, decoded.data_type).resolve(decoded))
 
     def check(self, decoded: ArrayRepresentation) -> None:
@@ -71,7 +71,7 @@ class N5DefaultCodec(BlocksCodec):
                 f"blocks hold integers of 8 to 64 bits, float32 or float64; N5 has no {name}"
             )
         blocks = self._of(decoded)
-        first = self._chain.to_definitions()[0]
+        first = self._chain.definitions[0]
         order = first.configuration.get("order")
         if first.name != "transpose" or order not in (_reversed(decoded), "F"):
             raise ValueError(

@@ -9,7 +9,6 @@ from zarr_core.extension import BasicIndexer, CoordinateIndexer, OrthogonalIndex
 from zarr_core.tools import (
     MaskIndexer,
     RegularAxis,
-    chunk_count,
     concurrent_map,
     in_one_thread,
     parse_selection,
@@ -130,7 +129,7 @@ def _read_requests(
     dry: DryArray, stored: StoredArray, parsed: ParsedSelection, parts: Iterable[ChunkPart]
 ) -> Requests:
     order = stored.result_order or stored.resolved.order
-    order = order if parsed.takes_any_order else "C"
+    order = order if parsed.allows_fortran else "C"
     out = parsed.view(NullArray.of(parsed.shape, stored.resolved.dtype, order))
     selection = parsed.selection
     with in_one_thread(also_requests=True):
@@ -181,7 +180,9 @@ def _inner_axes(codecs: PreparedCodecChain) -> tuple[ChunkAxis, ...]:
 
 def _inner_chunks(stored: StoredArray, parts: Iterable[ChunkPart]) -> int:
     return sum(
-        part.chunks * chunk_count(part.inside, _inner_axes(_codecs(stored, part))) for part in parts
+        part.chunks * inner.chunks
+        for part in parts
+        for inner in similar_parts(part.inside, _inner_axes(_codecs(stored, part)))
     )
 
 

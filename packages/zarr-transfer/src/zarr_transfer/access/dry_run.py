@@ -132,15 +132,16 @@ class DryChain(PreparedCodecChain):
         codec = real.array_to_bytes
         if not real.prefers_partial_decode or not isinstance(codec, SubchunkCodec):
             return
+        for_plan: Any = getattr(codec, "for_plan", None)
+        if for_plan is None:
+            self.prefers_partial_decode = False  # assume that whole values are read
+            return
         decoded = self._representations[-1]
         chain = codec.inner_codecs(decoded)
         assert isinstance(chain, PreparedCodecChain)  # as for every use of the codec
         inner = DryChain(chain, is_assumed)
-        planned = codec.for_plan(decoded, inner, inner.assumed_size if is_assumed else None)
-        if planned is None:
-            self.prefers_partial_decode = False  # assume that whole values are read
-            return
-        self._partial, size = planned
+        assumed = inner.assumed_size if is_assumed else None
+        self._partial, size = for_plan(decoded, inner, assumed)
         self.is_indexed = True
         if real.encoded_size is None and size is not None:
             self.assumed_size = size

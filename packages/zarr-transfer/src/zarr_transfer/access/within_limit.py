@@ -84,7 +84,7 @@ def read_within(
     if out is not None:
         check_out(stored, out, parsed.shape, dtype)
     order = stored.result_order or stored.resolved.order
-    order = order if order == "F" and parsed.takes_any_order else "C"
+    order = order if order == "F" and parsed.allows_fortran else "C"
     own = 0
     result = out
     if out is None or not _is_viewable(parsed, out):
@@ -238,7 +238,7 @@ def _is_direct(out: NDArray, dtype: np.dtype[Any]) -> bool:
 
 def _has_same_axes(parsed: ParsedSelection) -> bool:
     """Whether the part of a chunk is a slice of an array with the shape of the result."""
-    return parsed.shape == parsed.selection.shape and not parsed.axes and not parsed.flipped
+    return parsed.shape == parsed.selection.shape and not parsed.axes and not parsed.reversed_axes
 
 
 def _nbytes(stored: StoredArray, part: ChunkPart) -> int:
