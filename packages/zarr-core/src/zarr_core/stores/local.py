@@ -12,6 +12,7 @@ import re
 import stat
 import time
 from contextlib import nullcontext
+from functools import cached_property
 from math import inf
 from pathlib import PurePath
 from time import monotonic
@@ -107,11 +108,8 @@ class LocalStore(Store):
         # Prefixes that were inside -> until when (time.monotonic) many small chunks rely on it.
         self._inside_until: dict[str, float] = {"": inf}
         self._warns_of_links = True
-        if type(self) is LocalStore:  # a subclass may do more with files
-            # Compiled code does not synchronize files with the disk.
-            layout = FileLayout(self.path, follow_links, not (read_only or fsync))
-            self.traits = StoreTraits(files=layout)
-        if not os.path.isdir(self.path) and os.path.exists(self.path):
+        # For speed: access() with the final separator is True for directories only.
+        if not os.access(self._root, os.F_OK) and os.path.exists(self.path):
             raise StoreError(_NO_DIRECTORY, store=self.path)
 
     @classmethod
@@ -140,6 +138,14 @@ class LocalStore(Store):
     def url(self) -> str:
         # Called whenever a node is opened; pathlib takes ten times as long.
         return f"{_SCHEME}//{self.path}" if _PLAIN(self.path) else PurePath(self.path).as_uri()
+
+    @cached_property
+    def traits(self) -> StoreTraits:  # type: ignore[override]  # can be set
+        if type(self) is not LocalStore:  # a subclass may do more with files
+            return StoreTraits()
+        # Compiled code does not synchronize files with the disk.
+        layout = FileLayout(self.path, self._follow_links, not (self.read_only or self._fsync))
+        return StoreTraits(files=layout)
 
     # --- readable ---
 
