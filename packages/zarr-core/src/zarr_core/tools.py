@@ -21,14 +21,15 @@ _NAMES = {
     "zarr_core.formats.detect": "conflicting_format format_of_new read_node",
     "zarr_core.formats.key_order": "KeyOrder key_order",
     "zarr_core.formats.lookup": "format_named formats_without",
-    "zarr_core.formats.new_nodes": "StoreSnapshot check_reserved_names permit_nodes",
     "zarr_core.formats.unmanaged_keys": "is_auxiliary without_chunks",
     "zarr_core.formats.walk": "walk",
     "zarr_core.hierarchy.array": "assigned_values check_out parse_selection",
     "zarr_core.hierarchy.array_view": "as_index:field_index",
     "zarr_core.hierarchy.coerce": "is_chunked",
     "zarr_core.hierarchy.consolidate": "require_consolidating",
-    "zarr_core.hierarchy.create_node": "make_room occupied",
+    "zarr_core.hierarchy.create_node": (
+        "StoreSnapshot check_reserved_names make_room occupied permit_nodes"
+    ),
     "zarr_core.hierarchy.delete": "erase_node require_erasing",
     "zarr_core.hierarchy.display": "chunk_lengths data_type_text stored_lengths",
     "zarr_core.hierarchy.node": "Node update_additional_fields",

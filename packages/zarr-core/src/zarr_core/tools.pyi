@@ -26,9 +26,6 @@ from zarr_core.formats.key_order import KeyOrder as KeyOrder
 from zarr_core.formats.key_order import key_order as key_order
 from zarr_core.formats.lookup import format_named as format_named
 from zarr_core.formats.lookup import formats_without as formats_without
-from zarr_core.formats.new_nodes import StoreSnapshot as StoreSnapshot
-from zarr_core.formats.new_nodes import check_reserved_names as check_reserved_names
-from zarr_core.formats.new_nodes import permit_nodes as permit_nodes
 from zarr_core.formats.unmanaged_keys import is_auxiliary as is_auxiliary
 from zarr_core.formats.unmanaged_keys import without_chunks as without_chunks
 from zarr_core.formats.walk import walk as walk
@@ -38,8 +35,11 @@ from zarr_core.hierarchy.array import parse_selection as parse_selection
 from zarr_core.hierarchy.array_view import as_index
 from zarr_core.hierarchy.coerce import is_chunked as is_chunked
 from zarr_core.hierarchy.consolidate import require_consolidating as require_consolidating
+from zarr_core.hierarchy.create_node import StoreSnapshot as StoreSnapshot
+from zarr_core.hierarchy.create_node import check_reserved_names as check_reserved_names
 from zarr_core.hierarchy.create_node import make_room as make_room
 from zarr_core.hierarchy.create_node import occupied as occupied
+from zarr_core.hierarchy.create_node import permit_nodes as permit_nodes
 from zarr_core.hierarchy.delete import erase_node as erase_node
 from zarr_core.hierarchy.delete import require_erasing as require_erasing
 from zarr_core.hierarchy.display import chunk_lengths as chunk_lengths

@@ -1,24 +1,28 @@
-"""Detect the format of a node."""
+"""Detect the format of a node; the message about a path without one."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from zarr_core import strictjson
 from zarr_core.cache import Cache
 from zarr_core.errors import (
     ExtensionError,
     MetadataError,
     NodeNotFoundError,
+    StoreError,
     StoreReadError,
     ZarrError,
 )
 from zarr_core.formats.lookup import format_named, formats_without, provided_format
-from zarr_core.formats.not_found import no_node_message
+from zarr_core.formats.v3 import has_version_uri, metadata_key
+from zarr_core.interfaces.metadata_document import read_metadata
 from zarr_core.location import Location
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
-from zarr_core.registry.extension_names import names
-from zarr_core.registry.known_extensions import CONFLICTS, DETECTION_ORDER
+from zarr_core.registry.extension_names import is_provided, names
+from zarr_core.registry.hints import requirement
+from zarr_core.registry.known_extensions import CONFLICTS, DETECTION_ORDER, METADATA_KEYS
 from zarr_core.registry.provider import is_fault
 from zarr_core.registry.resolve import reason
 from zarr_core.registry.scope import cache_key
@@ -79,7 +83,7 @@ def read_node(
             return format_, metadata
         keys += format_.detection_keys
     location = Location(store, path)
-    raise NodeNotFoundError(location, ". ".join([no_node_message(store, path, keys), *broken]))
+    raise NodeNotFoundError(location, ". ".join([_no_node_message(store, path, keys), *broken]))
 
 
 def format_of_new(store: Store, path: str, zarr_format: int | str | None) -> Format:
@@ -194,3 +198,52 @@ def _warn_of_conflict(store: Store, path: str, name: str, metadata: NodeMetadata
             f"{store} {'/' + path!r} has metadata documents of two formats: it is read as {name}, and "
             f"{key!r} is ignored; pass zarr_format=... to choose",
         )
+
+
+def _no_node_message(store: Store, path: str, keys: list[str]) -> str:
+    """The message about a path without a node: the missing ``keys``, and what exists instead."""
+    prefix = f"{path}/" if path else ""
+    message = f"no Zarr array or group here (looked for {', '.join(dict.fromkeys(keys))})"
+    root = metadata_key("")
+    for name in DETECTION_ORDER:
+        install = (
+            ""
+            if is_provided("format", name)
+            else f", which is not installed: pip install {requirement('format', name)}"
+        )
+        if install and root in METADATA_KEYS[name] and _has_version_uri(store, root):
+            return f"{message}. The hierarchy has the format {name!r} or another draft{install}"
+        if METADATA_KEYS[name][0] in keys:
+            continue
+        for key in METADATA_KEYS[name]:
+            if store.exists(prefix + key):
+                advice = install or ": leave out zarr_format to open it"
+                return f"{message}. The key {prefix + key!r} belongs to the format {name!r}{advice}"
+    return (
+        f"{message}. {_instead(store, prefix)}. Use create_array or create_group to create a node"
+    )
+
+
+def _has_version_uri(store: Store, key: str) -> bool:
+    try:
+        data = read_metadata(store, key)
+        return data is not None and has_version_uri(strictjson.loads(data))
+    except ZarrError:
+        return False
+
+
+def _instead(store: Store, prefix: str) -> str:
+    """Describe the keys below a prefix; no final period."""
+    if not prefix and store.url.lower().endswith((".json", ".parq")):
+        return f"Open references as reference+{store.url}"
+    if not store.supports_listing:
+        return "Check the path; the store cannot list its keys"
+    try:
+        keys, prefixes = store.list_dir(prefix)
+    except StoreError:
+        return "Check the path"
+    found = sorted([*keys, *prefixes])
+    if not found:
+        return "Nothing is stored here: check the path"
+    count = f"{len(found)} other {'keys or prefixes' if len(found) > 1 else 'key or prefix'}"
+    return f"Check the path: {count} here, such as {found[0][len(prefix) :]!r}"

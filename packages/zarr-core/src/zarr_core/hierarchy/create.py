@@ -12,10 +12,9 @@ from zarr_core.engine.stored_node import StoredGroup
 from zarr_core.errors import CodecChainError
 from zarr_core.formats.detect import format_of_new
 from zarr_core.formats.lookup import format_named
-from zarr_core.formats.new_nodes import StoreSnapshot
 from zarr_core.hierarchy.array import Array
 from zarr_core.hierarchy.coerce import as_assigned, dtype_of, values_of
-from zarr_core.hierarchy.create_node import create_node, refuse_leftovers
+from zarr_core.hierarchy.create_node import StoreSnapshot, create_node, refuse_leftovers
 from zarr_core.hierarchy.from_metadata import array_settings, stored_array
 from zarr_core.hierarchy.group import Group
 from zarr_core.hierarchy.node import Node
