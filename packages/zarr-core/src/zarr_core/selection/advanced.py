@@ -38,11 +38,6 @@ if TYPE_CHECKING:
 
     from zarr_core.interfaces.selection import AnySelection, Indices, Selection
 
-__all__ = [
-    "advanced", "as_array", "broadcast_points", "mask_selection", "points_selection", "progression",
-    "single", "within",
-]  # fmt: skip
-
 _LARGEST = int(np.iinfo(np.intp).max)
 _SPARSE = 8  # bytes of a coordinate per byte of a mask
 _INSTEAD = "use oindex for the outer product of arrays, or vindex for points"

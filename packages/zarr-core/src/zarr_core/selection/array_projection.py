@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-__all__ = ["coordinate_chunk_count", "distinct_chunks", "project_coordinates", "project_indices"]
-
 _LARGEST = int(np.iinfo(np.intp).max)
 _BLOCK = 1 << 16  # elements whose intermediate numbers stay in the cache
 

@@ -14,17 +14,6 @@ if TYPE_CHECKING:
 
     from zarr_core.interfaces.selection import AnySelection
 
-__all__ = [
-    "ParsedSelection",
-    "as_integer",
-    "canonical",
-    "expanded",
-    "in_bounds",
-    "is_integer",
-    "items_of",
-    "slice_bounds",
-]
-
 
 class ParsedSelection(NamedTuple):
     """A selection as the engine reads it, and the shape of the result.

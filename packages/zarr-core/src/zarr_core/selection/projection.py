@@ -35,11 +35,6 @@ if TYPE_CHECKING:
     """``chunk_key``, ``chunk_selection``, ``out_selection`` and ``is_whole_encoded_chunk``; the
     selections as indices of NumPy."""
 
-__all__ = [
-    "ChunkDimProjection", "ChunkProjection", "chunk_count", "numpy_index", "project",
-    "project_dimension", "project_keys", "put", "take",
-]  # fmt: skip
-
 _BATCH = 1024  # chunks of the first dimension; limits the memory for selections of millions
 _MANY = 256  # points for which one flat index is faster than one in each dimension
 _ALL = (Ellipsis,)  # unlike an empty index, gives a view of an array without dimensions, too
