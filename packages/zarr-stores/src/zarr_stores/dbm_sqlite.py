@@ -16,8 +16,6 @@ from zarr_stores.sqlite_connections import is_plain_table
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["SQLiteTable", "is_sqlite_file"]
-
 _MAGIC = b"SQLite format 3\0"
 _TIMEOUT = 60.0  # seconds to wait for another process
 # The length of a blob is in the header of its row; other values are not data of this library.
