@@ -17,11 +17,7 @@ import pytest
 import zarr_core as zarr
 from hypothesis import given
 from hypothesis import strategies as st
-from zarr_core.errors import (
-    AttributeValueError,
-    MetadataDecodeError,
-    MetadataValidationError,
-)
+from zarr_core.errors import AttributeValueError, MetadataDecodeError, MetadataValidationError
 from zarr_transfer import convert
 from zarr_xarray import to_zarr
 

@@ -15,14 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 import zarr_core
-from old_format_arrays import (
-    ATTRIBUTES,
-    CHUNKS,
-    draft_2021,
-    n5,
-    version_1,
-    version_2,
-)
+from old_format_arrays import ATTRIBUTES, CHUNKS, draft_2021, n5, version_1, version_2
 from old_libraries import need, read_all, same_bits
 from recording import unpack
 

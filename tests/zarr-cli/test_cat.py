@@ -15,12 +15,7 @@ from zarr_cli.cat.blocks import blocks, read_blocks
 from zarr_cli.cat.elements import as_json, as_text
 from zarr_cli.cat.npy import NpyTypeError, npy_header, npy_parts
 from zarr_cli.cat.preview import preview
-from zarr_cli.cat.selection import (
-    SelectionTextError,
-    as_index,
-    lengths,
-    parse_selection,
-)
+from zarr_cli.cat.selection import SelectionTextError, as_index, lengths, parse_selection
 
 
 @st.composite

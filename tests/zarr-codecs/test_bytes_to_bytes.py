@@ -21,11 +21,7 @@ from zarr_codecs.crc32c import Crc32cCodec
 from zarr_codecs.gzip import GzipCodec
 from zarr_codecs.lz4 import Lz4Codec
 from zarr_codecs.lzma import LzmaCodec
-from zarr_codecs.numcodecs_names import (
-    NumcodecsBloscCodec,
-    NumcodecsGzipCodec,
-    NumcodecsZstdCodec,
-)
+from zarr_codecs.numcodecs_names import NumcodecsBloscCodec, NumcodecsGzipCodec, NumcodecsZstdCodec
 from zarr_codecs.zlib import ZlibCodec
 from zarr_codecs.zstd import ZstdCodec
 from zarr_core.extension import ChunkDecodeError, ExtensionDefinition

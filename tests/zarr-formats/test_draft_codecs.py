@@ -1,6 +1,7 @@
 """Codec URIs, memory layouts, and the position of the codec that encodes elements as bytes."""
 
 import gzip
+import json
 from dataclasses import dataclass
 
 import numcodecs
@@ -147,10 +148,16 @@ def test_codecs_are_applied_in_their_order():
 
 
 def test_bytes_are_not_elements_again():
-    """The text permits them without a purpose."""
+    """The text permits them, but does not define the elements, except for bytes."""
     for codecs in ([GZIP, BIG], [BIG, BIG]):
-        with pytest.raises(CodecChainError):
+        with pytest.raises(MetadataValidationError, match=r"/codecs/1: .*gives bytes"):
             open_a(array_store(codecs=codecs))
+    for members in ({"codecs": [GZIP, LITTLE]}, {"codecs": [GZIP, BIG], "data_type": "uint8"}):
+        array = open_a(array_store(**members))
+        array[...] = ramp((4, 6))
+        array.attrs["a"] = 1
+        assert open_a(array.store)[...].tolist() == ramp((4, 6)).tolist()
+        assert json.loads(array.store.get("meta/a.array.json"))["codecs"] == members["codecs"]
 
 
 @pytest.mark.parametrize("codecs", [[], [GZIP], [BIG]])

@@ -18,6 +18,7 @@ from zarr_core.errors import (
     UnsupportedFieldError,
 )
 from zarr_core.extension import MetadataExtension, ValidationProblem
+from zarr_formats.draft.entry_point import new_entry_point
 from zarr_formats.draft.metadata_encoding import MetadataEncoding
 
 FORMATS = {"draft": TEXT, "draft-2021": DIALECT}
@@ -89,11 +90,8 @@ def test_the_entry_point_is_json(text):
 
 
 def test_the_metadata_key_suffix_is_used():
-    encoding = {"type": "json", "metadata_key_suffix": ".zarr-meta"}
-    store = store_of(
-        {"meta/a.array.zarr-meta": ARRAY, "meta/b.array.json": ARRAY},
-        {**TEXT, "metadata_encoding": encoding},
-    )
+    store = store_of({"meta/a.array.zarr-meta": ARRAY, "meta/b.array.json": ARRAY}, None)
+    store.set("zarr.json", new_entry_point(metadata_key_suffix=".zarr-meta"))
     group = zarr.open_group(store)
     assert sorted(group) == ["a"]
     group.create_array("c/d", shape=2, dtype="i1")
@@ -125,6 +123,8 @@ def test_suffixes_that_cannot_be_part_of_a_key(suffix):
     encoding = {"type": "json", "metadata_key_suffix": suffix}
     with pytest.raises(MetadataValidationError, match="/metadata_encoding"):
         open_a(array_store({**TEXT, "metadata_encoding": encoding}))
+    with pytest.raises(MetadataValidationError, match="/metadata_encoding"):
+        new_entry_point(metadata_key_suffix=suffix)
 
 
 def test_other_encodings_are_rejected():
@@ -225,15 +225,12 @@ class Python(MetadataEncoding):
         return ast.literal_eval(text)
 
 
-ENCODINGS = {
-    "draft": {"extension": EXTENSION, "type": "python", "metadata_key_suffix": ".py"},
-    "draft-2021": EXTENSION,
-}
+ENCODING = {"extension": EXTENSION, "type": "python"}
 
 
 def python_store(name):
-    entry = {**FORMATS[name], "metadata_encoding": ENCODINGS[name]}
-    return store_of({}, entry | ({"metadata_key_suffix": ".py"} if name == "draft-2021" else {}))
+    entry = new_entry_point(name, metadata_key_suffix=".py", metadata_encoding=ENCODING)
+    return zarr.MemoryStore({"zarr.json": entry})
 
 
 class PythonOf2021(Python):
@@ -265,7 +262,9 @@ def test_another_metadata_encoding_is_an_extension(name, attributes):
     prefix, text = bytes(store.get(document)).decode().split("\n", 1)
     assert prefix == "python"
     assert ast.literal_eval(text)["shape"] == [8]
-    assert json.loads(bytes(store.get("zarr.json")))["metadata_encoding"] == ENCODINGS[name]
+    assert json.loads(bytes(store.get("zarr.json")))["metadata_encoding"] == (
+        {**ENCODING, "metadata_key_suffix": ".py"} if name == "draft" else EXTENSION
+    )
     with pytest.raises(UnknownExtensionError, match=EXTENSION):
         zarr.open(store, path="g/a")
 

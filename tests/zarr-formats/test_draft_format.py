@@ -18,12 +18,7 @@ from draft_stores import (
     ramp,
     store_of,
 )
-from zarr_core.errors import (
-    MetadataError,
-    NodeExistsError,
-    NodeNotFoundError,
-    StoreCapabilityError,
-)
+from zarr_core.errors import MetadataError, NodeExistsError, NodeNotFoundError, StoreCapabilityError
 from zarr_core.extension import Location
 from zarr_core.formats.lookup import format_named
 from zarr_core.metadata.group import GroupMetadata

@@ -9,11 +9,7 @@ import pytest
 import zarr_core as zarr
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from zarr_core.errors import (
-    CodecChainError,
-    ExtensionConfigurationError,
-    MetadataValidationError,
-)
+from zarr_core.errors import CodecChainError, ExtensionConfigurationError, MetadataValidationError
 from zarr_core.extension import ExtensionDefinition
 from zarr_grids.rectilinear import RectilinearGrid
 

@@ -11,11 +11,7 @@ import jsonschema
 import numpy as np
 import pytest
 import zarr_core
-from zarr_core.errors import (
-    CodecChainError,
-    ExtensionConfigurationError,
-    UnknownExtensionError,
-)
+from zarr_core.errors import CodecChainError, ExtensionConfigurationError, UnknownExtensionError
 from zarr_core.extension import BasicIndexer, BufferByteReader, ExtensionDefinition
 from zarr_core.tools import CodecChain, create_extension
 from zarr_sharding.codec import ShardingCodec

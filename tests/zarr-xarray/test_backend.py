@@ -186,6 +186,20 @@ def test_dimensions_of_nczarr(place):
     assert ds.attrs == {"title": "x"}
 
 
+@pytest.mark.parametrize(
+    "members", [{"dimrefs": []}, {"dimension_references": [], "storage": "scalar"}]
+)
+@pytest.mark.parametrize(("dtype", "shape"), [("f8", (1,)), ("u2", (1,)), ("i4", ())])
+def test_scalars_of_nczarr_have_no_dimension(members, dtype, shape):
+    array = zarr_core.create_array(
+        {}, path="a", shape=shape, dtype=dtype, zarr_format=2, fill_value=7
+    )
+    array[...] = 7
+    array.attrs["_nczarr_array"] = members
+    ds = xr.open_dataset(array.store, engine="zarr_core")
+    assert (ds["a"].dims, ds["a"].dtype, ds["a"].item()) == ((), dtype, 7)
+
+
 def test_fill_values_mask_in_version_2_and_on_request():
     for zarr_format, given, missing in ((2, None, True), (3, None, False), (3, True, True)):
         store = zarr_core.MemoryStore()

@@ -6,6 +6,7 @@ Names are imported on first use; ``__init__.pyi`` has their types.
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 # Not lazy: importing the module zarr_core.config would replace the object with that name.
@@ -35,8 +36,6 @@ def _lazy_names(
     public = sorted(homes, key=lambda name: (not name.isupper(), not name[0].isupper(), name))
 
     def get(name: str) -> Any:
-        from importlib import import_module
-
         if name not in homes:
             raise import_module("zarr_core.optional").MissingAttributeError(
                 f"module {module!r} has no attribute {name!r}", name=name, obj=sys.modules[module]
@@ -46,8 +45,12 @@ def _lazy_names(
             return import_module(f"{home}.{attribute}")
         found = vars(import_module(home))
         if attribute not in found:  # of another distribution
-            return found["optional_function"](attribute)
-        return vars(sys.modules[module]).setdefault(name, found[attribute])
+            value = found["optional_function"](attribute)
+        else:
+            value = vars(sys.modules[module]).setdefault(name, found[attribute])
+        if module == __name__ and isinstance(value, type(get)):
+            return import_module("zarr_core.hierarchy.node").public_function(value)
+        return value
 
     def shown() -> list[str]:
         dunder = (name for name in vars(sys.modules[module]) if name.startswith("__"))
@@ -84,3 +87,18 @@ _NAMES = {
     "zarr_core.stores.memory": "MemoryStore",
 }
 __getattr__, __dir__, __all__ = _lazy_names(__name__, _NAMES)
+
+
+class _Advice:
+    """The last finder of modules: says what to use instead of modules and names of zarr-python."""
+
+    @staticmethod
+    def find_spec(name: str, *_: object) -> None:
+        package, _, last = name.rpartition(".")
+        if package.partition(".")[0] == __name__:
+            missing = import_module("zarr_core.optional").MissingAttributeError
+            if advice := str(missing("", name=last, obj=sys.modules[__name__])):
+                raise ModuleNotFoundError(f"there is no {name}{advice}")
+
+
+sys.meta_path.append(_Advice)

@@ -6,17 +6,6 @@ import re
 
 from zarr_core.errors import NodeNameError
 
-__all__ = [
-    "CHECKPOINT_NAME",
-    "MANIFEST_NAMES",
-    "check_node_name",
-    "is_node_name",
-    "is_path_part",
-    "is_reserved_name",
-    "join",
-    "normalise_path",
-]
-
 CHECKPOINT_NAME = ".copying"
 """Key of the checkpoint of an interrupted copy, next to the chunks of an array."""
 

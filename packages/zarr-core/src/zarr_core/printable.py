@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-__all__ = ["escape_controls", "escape_json", "listed", "printable_message", "quoted", "shorten"]
-
 # Control characters (C0, DEL, C1), marks of bidirectional text, line and paragraph separators,
 # surrogates and invisible characters.  Joiners (U+200C, U+200D) are part of Persian, Hindi and
 # emoji.

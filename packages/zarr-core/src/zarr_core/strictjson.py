@@ -26,21 +26,6 @@ if TYPE_CHECKING:
     from zarr_core.definition import JSON
     from zarr_core.location import Location
 
-__all__ = [
-    "MAX_DEPTH",
-    "DecimalNumber",
-    "NonFinite",
-    "dumps",
-    "encode",
-    "identical",
-    "is_whole",
-    "keep_nonfinite",
-    "loads",
-    "plain",
-    "plain_floats",
-    "round_to_odd",
-]
-
 MAX_DEPTH = 256
 """Maximum nesting of arrays and objects."""
 

@@ -72,5 +72,6 @@ _NAMES = {
         "available_threads call_after_fork call_interruptibly concurrent_map in_one_thread "
         "longest_wait parallel_for thread_count waiting"
     ),
+    "zarr_core.user_warning": "warn",
 }
 __getattr__, __dir__, __all__ = _lazy_names(__name__, _NAMES)

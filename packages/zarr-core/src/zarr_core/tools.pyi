@@ -119,6 +119,7 @@ from zarr_core.threads import longest_wait as longest_wait
 from zarr_core.threads import parallel_for as parallel_for
 from zarr_core.threads import thread_count as thread_count
 from zarr_core.threads import waiting as waiting
+from zarr_core.user_warning import warn as warn
 
 fill_value_test = fill_test
 ProgressReporter = Reporter

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from zarr_core.extension import MetadataValidationError, ValidationProblem
 
-__all__ = ["metadata_error"]
-
 
 def metadata_error(pointer: str, message: str) -> MetadataValidationError:
     """Return the error for one problem of a document; callers add the location."""

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from zarr_core.extension import Location, MetadataValidationError, ValidationProblem
 from zarr_core.tools import strictjson
 
+from zarr_formats.metadata_error import metadata_error
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
@@ -89,3 +91,12 @@ def same(one: ArrayMetadata, other: ArrayMetadata, name: str) -> bool:
     if name in ("fill_value", "attributes"):
         return strictjson.identical(ours, theirs)
     return bool(ours == theirs)
+
+
+def write_chunks(metadata: ArrayMetadata) -> dict[str, JSON]:
+    """Return the member ``chunks`` of versions 1 and 2."""
+    grid = metadata.chunk_grid
+    if grid.name != "regular":
+        message = f"versions 1 and 2 support only regular chunk grids, not {grid.name!r}"
+        raise metadata_error("/chunk_grid", message)
+    return {"chunks": grid.configuration["chunk_shape"]}

@@ -13,8 +13,6 @@ from zarr_core.tools import call_after_fork
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["register_after_fork"]
-
 T = TypeVar("T")
 
 # By identity, because two stores of the same location are equal.

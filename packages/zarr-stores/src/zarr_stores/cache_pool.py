@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     import numpy as np
     from zarr_core.extension import Buffer, Store
 
-__all__ = ["CacheInfo", "CachePool"]
-
 _WHOLE = ByteRange(0)
 _STRIPES = 1024
 

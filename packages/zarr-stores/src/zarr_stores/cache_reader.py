@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from zarr_stores.cache_pool import CachePool, Changes, OpenedValue
 
-__all__ = ["CachedReader"]
-
 
 class CachedReader(ByteReader):
     """Reader of one generation of a value, parts of which may be cached.

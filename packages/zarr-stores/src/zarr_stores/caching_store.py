@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from zarr_stores.cache_pool import CacheInfo
 
-__all__ = ["CachingStore", "MemoryCachingStore"]
-
 
 class CachingStore(WrapperStore):
     """A wrapper that reports every change, even if the change fails halfway."""

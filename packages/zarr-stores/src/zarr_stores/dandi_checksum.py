@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from zarr_core.tools import Progress, StoreLike
 
-__all__ = ["dandi_checksum"]
-
 
 def dandi_checksum(
     store: StoreLike,

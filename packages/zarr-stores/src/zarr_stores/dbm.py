@@ -17,6 +17,7 @@ from weakref import WeakValueDictionary
 from zarr_core.extension import (
     BufferByteReader,
     ByteReader,
+    Store,
     StoreError,
     StoreReadError,
     check_key,
@@ -120,6 +121,15 @@ class DBMStore(DatabaseStore):
                 raise self._error(error, key, StoreReadError, "read") from error
 
     _get = get
+
+    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
+        """Return a value or its length, which gnu and ndbm do not tell before it is read."""
+        with self._database.lock:
+            try:
+                size = 0 if self._database.brief else _size_of(self._opened(), key.encode())
+            except Exception as error:
+                raise self._error(error, key, StoreReadError, "read") from error
+            return size if size > limit else Store.get_limited(self, key, limit)
 
     def _part(self, key: str, part: ByteRange) -> Buffer | None:
         value = self.get(key)
@@ -359,6 +369,17 @@ class DBMStore(DatabaseStore):
             )
             raise StoreError(reason, self) from error
         return getattr(module, kind)(self.path, flag)
+
+
+def _size_of(database: Any, name: bytes) -> int:
+    """Length of a value; 0 if it is missing, or unknown before it is read."""
+    if isinstance(database, SQLiteTable):
+        return database.size_of(name)
+    if type(database).__module__ == "dbm.dumb":
+        return int(database._index.get(name, (0, 0))[1])  # noqa: SLF001 - its offset and size
+    with suppress(KeyError, AttributeError):  # a missing key; another backend
+        return int(database.db.get_size(name))  # of Berkeley DB
+    return 0
 
 
 def _refuse_hidden(path: str) -> None:

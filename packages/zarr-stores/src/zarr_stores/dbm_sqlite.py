@@ -16,10 +16,10 @@ from zarr_stores.sqlite_connections import is_plain_table
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["SQLiteTable", "is_sqlite_file"]
-
 _MAGIC = b"SQLite format 3\0"
 _TIMEOUT = 60.0  # seconds to wait for another process
+# The length of a blob is in the header of its row; other values are not data of this library.
+_SIZE = "SELECT CASE WHEN typeof(value) = 'blob' THEN length(value) ELSE 1 << 60 END FROM Dict WHERE key = ?"
 _GET = "SELECT value FROM Dict WHERE key = ?"
 
 
@@ -74,6 +74,11 @@ class SQLiteTable:
         if row is None:
             raise KeyError(name)
         return row[0]
+
+    def size_of(self, name: bytes) -> int:
+        """Length of a value, without reading it; 0 if it is missing."""
+        row = self._cursor.execute(_SIZE, (name,)).fetchone()
+        return 0 if row is None else int(row[0])
 
     def __setitem__(self, name: bytes, value: bytes) -> None:
         self._cursor.execute("REPLACE INTO Dict(key, value) VALUES(?, ?)", (name, value))

@@ -19,8 +19,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["DigestTree"]
-
 _MAX_LEAF = 256
 _EMPTY = bytes(32)
 

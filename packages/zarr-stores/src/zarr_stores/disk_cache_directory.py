@@ -33,8 +33,6 @@ except ImportError:  # a platform without file locks: the total is less exact
 else:
     HAVE_LOCKS = True
 
-__all__ = ["Directory"]
-
 _SUM = struct.Struct("<q")
 _USAGE = "usage"
 _DIRECTORY = re.compile(r"[0-9a-f]{2}").fullmatch

@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from zarr_core.extension import Buffer
 
-__all__ = ["Entry"]
-
 _MAGIC = b"zarrdc2\n"
 _HEADER = struct.Struct(
     "<8sIIQI"

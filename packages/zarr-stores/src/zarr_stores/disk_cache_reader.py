@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     Run = tuple[int, int]
 
-__all__ = ["CachedReader"]
-
 
 class CachedReader(ByteReader):
     """Reader of one generation of a value, some blocks of which are cached.

@@ -10,14 +10,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = [
-    "BodyTooLargeError",
-    "EncodedRangeError",
-    "limit_bodies",
-    "limited_bodies",
-    "read_limited",
-]
-
 
 class BodyTooLargeError(Exception):
     """A response is longer than the limit."""

@@ -14,12 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 from urllib.parse import unquote
 from zipfile import ZIP_STORED
 
-from zarr_core.extension import (
-    StoreCapabilityError,
-    StoreError,
-    StoreTraits,
-    check_prefix,
-)
+from zarr_core.extension import StoreCapabilityError, StoreError, StoreTraits, check_prefix
 
 from zarr_stores._after_fork import register_after_fork
 from zarr_stores.unknown_options import check_options

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from zarr_core import Group, array_from_metadata, open_group, override_extensions
@@ -17,6 +16,7 @@ from zarr_core.tools import (
     keep_nonfinite,
     opened_store,
     quoted,
+    warn,
 )
 
 from zarr_transfer.execute import execute, prepare_destination
@@ -324,9 +324,7 @@ def _warn_unmanaged(left: list[str], line: Callable[[str], object]) -> None:
         line(f"leave {key}")
     if left:
         more = f" with {len(left) - 1} more" if len(left) > 1 else ""
-        warnings.warn(
+        warn(
             f"unmanaged keys are not copied: {quoted(left[0])}{more}; log= lists all, copy_store copies "
-            "them",
-            UserWarning,
-            stacklevel=4,  # the caller of copy
+            "them"
         )

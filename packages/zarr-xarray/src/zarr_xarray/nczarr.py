@@ -36,11 +36,11 @@ def nczarr_metadata(array: Array, attributes: Mapping[str, Any]) -> dict[str, An
 
 
 def references_of(metadata: Mapping[str, Any] | None) -> list[str] | None:
-    """Return the names of the dimensions that NCZarr metadata refers to, without groups."""
+    """Return the names of the dimensions that NCZarr metadata refers to; a scalar refers to none."""
     for name in _REFERENCES if metadata else ():
         references = metadata.get(name) if metadata else None
-        if isinstance(references, list) and references:
-            return [str(reference).rpartition("/")[2] for reference in references]
+        if isinstance(references, list):
+            return [str(item).rpartition("/")[2] for item in references] or [SCALAR]
     return None
 
 

@@ -10,18 +10,9 @@ import numpy as np
 
 from zarr_core import strictjson
 from zarr_core.errors import SelectionError
-from zarr_core.hierarchy.array_view import (
-    IndexAccessor,
-    as_index,
-    split_fields,
-)
-from zarr_core.hierarchy.coerce import (
-    as_array,
-    elements_of,
-    one_object,
-    refuse_elements,
-)
-from zarr_core.hierarchy.node import Node, update_metadata
+from zarr_core.hierarchy.array_view import IndexAccessor, as_index, split_fields
+from zarr_core.hierarchy.coerce import as_array, elements_of, one_object, refuse_elements
+from zarr_core.hierarchy.node import Node, update_metadata, with_advice
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.selection import parse
 
@@ -41,6 +32,7 @@ _INDEXING = ("fancy", "basic", "orthogonal", "coordinate", "mask", "block")
 _MAX_LENGTHS = 10**7
 
 
+@with_advice
 class Array(Node[ArrayMetadata]):
     """An array of chunks in a store.
 
@@ -642,6 +634,23 @@ class Array(Node[ArrayMetadata]):
         from zarr_core.hierarchy.display import array_line
 
         return array_line(self.stored)
+
+
+def _without_operator(name: str) -> Callable[..., Any]:
+    """A method that raises: an operator does not read the elements of an array."""
+
+    def operator(self: Array, *others: object) -> Any:
+        if others and not isinstance(others[0], int | float | complex | str | list | Node):
+            return NotImplemented  # arrays of NumPy and Dask read this one
+        place = self.stored.location
+        raise TypeError(f"{place}: an array has no {name}; read its elements first: array[...]")
+
+    return operator
+
+
+_BINARY = "add and divmod floordiv lshift matmul mod mul or pow rshift sub truediv xor"
+for _name in f"abs invert neg pos ge gt le lt {_BINARY} {_BINARY.replace(' ', ' r')} radd".split():
+    setattr(Array, f"__{_name}__", _without_operator(f"__{_name}__"))
 
 
 def parse_selection(

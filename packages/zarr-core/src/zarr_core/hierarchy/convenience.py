@@ -16,6 +16,7 @@ from zarr_core.hierarchy.open import open as open_node
 from zarr_core.hierarchy.open import open_group
 from zarr_core.hierarchy.rollback import Rollback
 from zarr_core.hierarchy.store_path import opened_store, refuse_misspelt
+from zarr_core.optional import check_names
 from zarr_core.registry.scope import override_extensions
 from zarr_core.threads import concurrent_map
 
@@ -232,6 +233,7 @@ def load(store: StoreLike, *, path: str | None = None, **options: Any) -> Any:
     >>> zarr.load("one.zarr")
     array([0, 1, 2])
     """
+    check_names(options, (signature(open_node).parameters.keys() | ARRAY_ARGUMENTS) - {"mode"})
     node: Array | Group = open_node(store, "r", path=path, **options)
     if isinstance(node, Array):
         return np.asarray(node[...])

@@ -180,6 +180,7 @@ def open_consolidated(store: StoreLike, mode: Mode | None = None, **options: Any
     ValueError
         If the group has no consolidated metadata.
     """
+    check_names(options, {*_GROUP_OPTIONS} - {"use_consolidated"})
     return open_group(store, mode, use_consolidated=True, **options)
 
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from zarr_core.definition import JSON
 
-__all__ = ["InvalidSchemaError", "Schema", "core_schema", "package_schema"]
-
 
 class InvalidSchemaError(ValueError):
     """A schema is not a valid JSON Schema, or has references outside itself."""

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.byte_reader import Buffer, ByteRange
     from zarr_core.interfaces.store import Buffers, Change, Listing
 
-__all__ = ["LocalStore"]
-
 _MISSING = -1
 _ANY_SIZE = (1 << 63) - 1  # a limit that no file exceeds
 _TICK = 20_000_000  # nanoseconds; the clock of most file systems advances every 1 to 10 ms

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from zarr_core.interfaces.store import Buffers
 
-__all__ = ["MappingStore"]
-
 
 class MappingStore(Store):
     """Keys and values in any mapping.

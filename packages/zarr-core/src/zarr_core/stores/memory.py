@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Self
 
-__all__ = ["MemoryStore"]
-
 _SCHEME = "memory://"
 _named: dict[str, dict[str, bytes]] = {}
 

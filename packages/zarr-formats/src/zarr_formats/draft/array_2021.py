@@ -21,11 +21,7 @@ from zarr_core.tools import strictjson
 from zarr_formats.chain import object_codec, read_chain, write_chain, write_stored_dtype
 from zarr_formats.draft import chunks, codecs
 from zarr_formats.draft.common_members import SHAPE, no_dimension_names
-from zarr_formats.draft.extensions import (
-    is_uri,
-    read_extensions,
-    write_extensions,
-)
+from zarr_formats.draft.extensions import is_uri, read_extensions, write_extensions
 from zarr_formats.draft.validate import add_location, validate_document
 from zarr_formats.fill import fill_from_v2, fill_to_v2
 from zarr_formats.metadata_error import metadata_error

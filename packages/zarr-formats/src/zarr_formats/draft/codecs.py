@@ -74,32 +74,37 @@ def read_codecs(
     Raises
     ------
     MetadataValidationError
-        If the shuffle mode of Blosc is unknown; ``location`` is empty.
+        If the shuffle mode of Blosc is unknown, or a codec for arrays follows one that gives bytes,
+        whose elements the text does not define; ``location`` is empty.
 
     Notes
     -----
     In the text, a codec for bytes can follow a codec for arrays: elements become bytes in
-    C order.  Version 3 requires the codec ``bytes``, which is inserted there.
+    C order.  Version 3 requires the codec ``bytes``, which is inserted there.  The reverse is
+    permitted, too; an ``endian`` codec that cannot change the bytes is omitted there.
     """
     definitions: list[ExtensionDefinition] = []
     for number, item in enumerate(codecs):
         configuration = item.get("configuration", {})
         name = known(item["type"], IN_TEXT)
-        if name == "endian":
-            definitions.append(ExtensionDefinition(_BYTES, configuration))
-            serialised = True
-            continue
-        definition = ExtensionDefinition(name or item["type"], configuration)
+        definition = ExtensionDefinition(
+            _BYTES if name == "endian" else name or item["type"], configuration
+        )
         if name == "blosc":
             definition = ExtensionDefinition(
                 name, _read_blosc(configuration, typesize, f"/codecs/{number}/configuration")
             )
-        kind = None if name else _kind(definition)
-        if kind is ArrayToBytesCodec:
-            serialised = True
-        elif kind is None and not serialised:
+        kind = ArrayToBytesCodec if name == "endian" else None if name else _kind(definition)
+        if serialised and kind is not None:
+            if name == "endian" and (typesize == 1 or configuration.get("endian") != "big"):
+                continue
+            message = (
+                "encodes arrays, but the codec before it gives bytes; the draft has no rule for it"
+            )
+            raise metadata_error(f"/codecs/{number}", message)
+        if kind is None and not serialised:
             definitions.append(_bytes(byte_order))
-            serialised = True
+        serialised = serialised or kind in (None, ArrayToBytesCodec)
         definitions.append(definition)
     return definitions if serialised else [*definitions, _bytes(byte_order)]
 

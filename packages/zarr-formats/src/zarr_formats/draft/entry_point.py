@@ -68,14 +68,28 @@ class EntryPoint:
     encoding: MetadataEncoding | None = None
 
 
-def new_entry_point(revision: Revision) -> bytes:
-    """Return the encoded entry point of a new hierarchy."""
-    document: dict[str, JSON] = {"zarr_format": URIS[revision]}
+def new_entry_point(
+    revision: Revision = "draft",
+    *,
+    metadata_key_suffix: str = ".json",
+    metadata_encoding: dict[str, JSON] | None = None,
+) -> bytes:
+    """Return ``zarr.json`` of a new hierarchy, to be stored before its nodes are created.
+
+    ``metadata_encoding`` is for other encodings than JSON: it has the URI of a
+    :class:`MetadataEncoding` as ``extension``, and its ``type``.  Raises a MetadataError if an
+    argument is invalid.
+    """
+    document: dict[str, JSON] = {"zarr_format": URIS[revision], "extensions": []}
+    suffix: dict[str, JSON] = {"metadata_key_suffix": metadata_key_suffix}
     if revision == "draft":
-        document["metadata_encoding"] = {"type": "json", "metadata_key_suffix": ".json"}
+        document["metadata_encoding"] = {**(metadata_encoding or {"type": "json"}), **suffix}
     else:
-        document |= {"metadata_encoding": URIS[revision], "metadata_key_suffix": ".json"}
-    return strictjson.encode({**document, "extensions": []})
+        uri = metadata_encoding["extension"] if metadata_encoding else URIS[revision]
+        document |= {"metadata_encoding": uri, **suffix}
+    data = strictjson.encode(document)
+    _parse(data)
+    return data
 
 
 def read_entry_point(store: Store) -> EntryPoint | None:

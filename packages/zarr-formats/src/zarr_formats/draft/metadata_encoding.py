@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from zarr_core.extension import JSON, Location
 
-__all__ = ["MetadataEncoding", "find_encoding"]
-
 
 class MetadataEncoding(MetadataExtension):
     """An encoding of the metadata documents of a hierarchy, other than JSON.

@@ -19,13 +19,7 @@ from zarr_core.extension import (
     NodeNotFoundError,
     ValidationProblem,
 )
-from zarr_core.tools import (
-    is_auxiliary,
-    read_metadata,
-    read_metadata_from,
-    store_new,
-    strictjson,
-)
+from zarr_core.tools import is_auxiliary, read_metadata, read_metadata_from, store_new, strictjson
 
 from zarr_formats.draft import chunks, entry_point, groups
 from zarr_formats.draft.keys import CONSOLIDATED, Kind, Layout, check_names, may_be_chunk

@@ -24,7 +24,7 @@ from zarr_core.tools import json_pointer, package_schema
 
 from zarr_formats.chain import read_chain, write_chain, write_stored_dtype
 from zarr_formats.metadata_error import metadata_error
-from zarr_formats.revision import Part, revise
+from zarr_formats.revision import Part, revise, write_chunks
 from zarr_formats.typestr import read_dtype
 from zarr_formats.v1.compression import config_of, options_of
 from zarr_formats.v1.fill import fill_from_v1, fill_to_v1
@@ -134,15 +134,6 @@ def _write_shape(metadata: ArrayMetadata) -> Mapping[str, JSON]:
     return {"shape": [*metadata.shape]}
 
 
-def _write_chunks(metadata: ArrayMetadata) -> Mapping[str, JSON]:
-    grid = metadata.chunk_grid
-    if grid.name != "regular":
-        raise metadata_error(
-            "/chunk_grid", f"version 1 supports only regular chunk grids, not {grid.name!r}"
-        )
-    return {"chunks": grid.configuration["chunk_shape"]}
-
-
 def _write_elements(metadata: ArrayMetadata) -> Mapping[str, JSON]:
     order, filters, compressor = write_chain(metadata)
     dtype = read_dtype(write_stored_dtype(metadata), "/data_type")
@@ -230,7 +221,7 @@ _ELEMENTS = ("dtype", "compression", "compression_opts", "order")
 _PARTS = (
     Part((), (), lambda _: {"zarr_format": 1}),
     Part(("shape",), ("shape",), _write_shape),
-    Part(("chunk_grid",), ("chunks",), _write_chunks),
+    Part(("chunk_grid",), ("chunks",), write_chunks),
     Part(("data_type", "codecs"), _ELEMENTS, _write_elements),
     Part(("fill_value", "fill_value_undefined"), ("fill_value",), _write_fill_value),
     Part(("chunk_key_encoding",), (), _write_keys),

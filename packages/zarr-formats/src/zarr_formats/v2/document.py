@@ -21,7 +21,7 @@ from zarr_core.tools import ConsolidatedMetadata, package_schema
 from zarr_formats.chain import object_codec, read_chain, write_chain, write_stored_dtype
 from zarr_formats.fill import fill_from_v2, fill_to_v2
 from zarr_formats.metadata_error import metadata_error
-from zarr_formats.revision import Part, revise
+from zarr_formats.revision import Part, revise, write_chunks
 from zarr_formats.typestr import read_dtype
 from zarr_formats.v2.consolidated import read_consolidated, write_consolidated
 from zarr_formats.v2.nonstandard import standard_array
@@ -235,15 +235,6 @@ def _read_elements(
 # --- the members of .zarray ---
 
 
-def _write_chunks(metadata: ArrayMetadata) -> Mapping[str, JSON]:
-    grid = metadata.chunk_grid
-    if grid.name != "regular":
-        raise metadata_error(
-            "/chunk_grid", f"version 2 supports only regular chunk grids, not {grid.name!r}"
-        )
-    return {"chunks": grid.configuration["chunk_shape"]}
-
-
 def _write_elements(metadata: ArrayMetadata) -> Mapping[str, JSON]:
     problems: list[ValidationProblem] = []
     members: dict[str, JSON] = {}
@@ -309,7 +300,7 @@ def _further_members(metadata: ArrayMetadata | GroupMetadata) -> list[Validation
 
 
 _PARTS = (
-    Part(("chunk_grid",), ("chunks",), _write_chunks),
+    Part(("chunk_grid",), ("chunks",), write_chunks),
     Part(("data_type", "codecs"), ("compressor", "dtype", "filters", "order"), _write_elements),
     Part(
         ("data_type", "codecs", "fill_value", "fill_value_undefined"),
