@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from numpy import can_cast
@@ -101,9 +100,11 @@ def parse_partial_metadata(metadata: Any, location: str = "metadata") -> dict[st
         )
     members: Any = strictjson.plain(configuration_to_json(dict(metadata)), location)
     complete = {**_REQUIRED, **members, "codecs": members.get("codecs") or ["bytes"]}
-    shape = members.get("shape", members.get("dimension_names", ()))
-    if isinstance(shape, list | tuple):
-        complete["shape"] = [0 if type(length) in (str, NoneType) else length for length in shape]
+    shape, dimension_names = members.get("shape"), members.get("dimension_names")
+    if isinstance(shape, list):
+        complete["shape"] = [0 if length is None else length for length in shape]
+    elif "shape" not in members:
+        complete["shape"] = [0] * (len(dimension_names) if isinstance(dimension_names, list) else 0)
     check_document(complete, location, "array")
     if unknown := unknown_members(members, (*ARRAY_MEMBERS, *names("extension"))):
         raise UnsupportedFieldError(location, unknown)
@@ -131,7 +132,8 @@ def complete_metadata(
     if "fill_value" not in given and (value := document.get("fill_value", ...)) is not ...:
         data_type, byte_order = parse_data_type(merged["dtype"] or "float64")
         with fill_value_errors("metadata"):
-            merged["fill_value"] = value and data_type.fill_value_as_stored(value, byte_order)
+            value = value if value is None else data_type.fill_value_as_stored(value, byte_order)
+        merged["fill_value"] = value
     merged.update(
         _merge_layout(document, given, shape, within_shards=any(n in given for n in _LAYOUT))
     )
@@ -143,7 +145,7 @@ def complete_metadata(
         ]
         text = ", ".join(f"{name}={shorten(repr(value), 100)}" for name, value in given.items())
         raise TypeError(
-            f"{NEW_ARRAY}: the arguments {text} and metadata contradict each other:\n  "
+            f"{NEW_ARRAY}: metadata contradicts {text or 'the defaults of new arrays'}:\n  "
             + "\n  ".join(problem_lines(found))
         )
     return format_.to_format(made, NEW_ARRAY)
