@@ -82,6 +82,7 @@ def test_all_members_of_metadata():
         ({"node_type": "group"}, MetadataValidationError, "/node_type"),
         ({"shape": [1.5]}, MetadataValidationError, "/shape/0"),
         ({"shape": None}, MetadataValidationError, "/shape"),
+        ({"shape": ["4", None]}, MetadataValidationError, "/shape/0"),
         ({"shape": [2], "dimension_names": ["x", "y"]}, MetadataValidationError, "/dimension_names"),
         ({"codecs": "gzip"}, MetadataValidationError, "/codecs"),
         ({"codecs": [{"level": 3}]}, MetadataValidationError, "/codecs/0"),
@@ -216,6 +217,20 @@ def test_completing_gives_what_create_array_stores():
     old = completed(members, zarr_format=2, chunks=3)
     assert old == zarr.create_array(metadata=members, zarr_format=2, chunks=3).metadata
     assert old.chunk_key_encoding.name == "v2"
+
+
+def test_a_fill_value_of_metadata_is_that_of_the_new_array():
+    for data_type, value in (
+        ("bool", False),
+        ("string", ""),
+        ("float32", "0x7fc00001"),
+        ("r8", [0]),
+    ):
+        document = {"shape": [2], "data_type": data_type, "fill_value": value}
+        assert completed(document).fill_value == value
+    assert completed({"shape": [2], "fill_value": None}, zarr_format=2).fill_value_undefined
+    with pytest.raises(TypeError, match="metadata contradicts the defaults of new arrays"):
+        completed({"shape": [2], "fill_value": None})
 
 
 def test_completing_needs_a_shape_and_known_arguments():

@@ -268,7 +268,7 @@ def test_equality_of_copies(shards, tmp_path):
     like = zarr.empty_like(array)
     assert (like.chunks, like.shards) == (array.chunks, array.shards)
     larger = zarr.empty_like(array, shape=(80, 100))
-    assert (larger.shards or larger.chunks)[0] == (10, 20, 30, 20)
+    assert (larger.shape, larger.shards) == ((80, 100), None)
     assert zarr.empty_like(array, chunks=7).chunks == (7, 7)
     flat = zarr.empty_like(array, shape=77)
     assert flat.shape == (77,)

@@ -18,7 +18,6 @@ from zarr_core.hierarchy.rollback import Rollback
 from zarr_core.hierarchy.store_path import opened_store, refuse_misspelt
 from zarr_core.optional import check_names
 from zarr_core.registry.scope import override_extensions
-from zarr_core.threads import concurrent_map
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -269,8 +268,8 @@ def getsize(
         if isinstance(store, Node) and below and not path:
             format_ = store.stored.format
             names, prefixes = [*format_.documents(below)], [*format_.prefixes(below)]
-        keys = {key for prefix in prefixes for key in place.list_prefix(prefix)}.union(names)
-        sizes = dict(concurrent_map(keys, place.getsize, place.max_concurrency))
-        if not isinstance(store, Node) and all(size is None for size in sizes.values()):
+        sizes = {key: size for prefix in prefixes for key, size in place.list_sizes(prefix)}
+        sizes |= {key: size for key in names if (size := place.getsize(key)) is not None}
+        if not sizes and not isinstance(store, Node):
             refuse_misspelt(store, place, below, "nothing is stored here")
-        return sum(size or 0 for size in sizes.values())  # None: removed meanwhile
+        return sum(sizes.values())

@@ -270,15 +270,7 @@ def _check_order(stored: StoredArray, order: str | Sequence[int]) -> None:
 
 
 class NewNode:
-    """The location and the format of a new node.
-
-    Parameters
-    ----------
-    parent : store-like
-        The location that was passed, which can be a group.
-    options : NodeOptions
-        Arguments of the function that creates the node.
-    """
+    """The location and the format of a new node; ``parent`` can be a group."""
 
     def __init__(self, parent: StoreLike, options: NodeOptions) -> None:
         self.store, self.path, requested = options.resolve(parent)
@@ -321,33 +313,13 @@ def _write_values(array: Array, values: Any) -> None:
     if isinstance(values, np.ndarray) or not array.ndim or array.nbytes <= _MAX_NBYTES:
         array[...] = values
         return
-    (axis, *_) = array.stored.axes
-    row_bytes = array.nbytes // axis.size
-    first = 0
-    while first < axis.count:
-        last = first + 1
-        while last < axis.count and (
-            (axis.start(last) + axis.length(last) - axis.start(first)) * row_bytes <= _MAX_NBYTES
-        ):
-            last += 1
-        end = min(axis.start(last - 1) + axis.length(last - 1), axis.size)
-        rows = slice(axis.start(first), end)
+    axis = array.stored.axes[0]
+    # Whole chunks, if they have one length.
+    nbytes = array.nbytes // axis.size * axis.length(0)
+    step = axis.length(0) * max(1, _MAX_NBYTES // nbytes)
+    for first in range(0, axis.size, step):
+        rows = slice(first, min(first + step, axis.size))
         array[rows] = np.asarray(values[rows])
-        first = last
-
-
-def _chunking(like: Array, shape: Any) -> dict[str, Any]:
-    """The options for the chunks and shards of another array, also if their lengths differ."""
-    stored = like.stored
-    grid, length = stored.resolved.grid, np.size(shape)
-    if stored.resolved.is_uniform or length != like.ndim:
-        chunks = like.chunks if stored.is_sharded else like.metadata.chunk_grid
-        return {"chunks": chunks, "shards": like.shards}
-    new = tuple(np.ravel(shape).tolist())
-    resized = grid.resized(new)
-    if stored.is_sharded:
-        return {"chunks": like.chunks, "shards": tuple(axis.sizes() for axis in resized.axes(new))}
-    return {"chunks": like.metadata.chunk_grid if resized is grid else resized.to_definition()}
 
 
 def like_options(like: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -359,7 +331,8 @@ def like_options(like: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
     traits: dict[str, Any] = {
         "shape": like.shape,
         "dtype": metadata.data_type,
-        **_chunking(like, options.get("shape", like.shape)),
+        "chunks": like.chunks if like.stored.is_sharded else metadata.chunk_grid,
+        "shards": like.shards,
         "filters": like.stored.inner_codecs.array_to_array,
         "serializer": like.serializer,
         "compressors": like.stored.inner_codecs.bytes_to_bytes,
@@ -375,6 +348,8 @@ def like_options(like: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
     if "shape" in options and np.size(options["shape"]) != like.ndim:
         for name in ("chunks", "shards", "filters", "dimension_names"):
             traits.pop(name, None)
+    elif "shape" in options and not like.stored.resolved.is_uniform:
+        del traits["chunks"], traits["shards"]
     if "chunks" in options and "shards" not in options:
         traits.pop("shards", None)
     return traits

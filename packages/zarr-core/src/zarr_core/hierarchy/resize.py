@@ -154,22 +154,23 @@ def clear_beyond(array: StoredArray, new: StoredArray) -> None:
 
     ``array`` and ``new`` are the array before and after the change.
     """
-    shape, counts = new.metadata.shape, [axis.count for axis in new.axes]
+    shape = new.metadata.shape
     if all(axis.size <= length for axis, length in zip(array.axes, shape, strict=True)):
         return
-    kept = [range(min(axis.count, count)) for axis, count in zip(array.axes, counts, strict=True)]
-    whole = [range(axis.count) for axis in array.axes]
+    box = [range(axis.count) for axis in array.axes]
     beyond, cut = [], []
+    for dimension, (axis, after) in enumerate(zip(array.axes, new.axes, strict=True)):
+        count = min(axis.count, after.count)
+        beyond.append([*box[:dimension], range(count, axis.count), *box[dimension + 1 :]])
+        box[dimension] = range(count)
     for dimension, (axis, length) in enumerate(zip(array.axes, shape, strict=True)):
-        before, after = kept[:dimension], whole[dimension + 1 :]
-        beyond.append([*before, range(kept[dimension].stop, axis.count), *after])
         if 0 < length < axis.size:
             last = axis.chunk_of(length - 1)
             end = min(axis.start(last) + axis.length(last), axis.size)
             if end > length:
-                box = [*before, range(last, last + 1), *kept[dimension + 1 :]]
-                cut.append((dimension, slice(length, end, 1), box))
-    boxes = [*beyond, *(box for _, _, box in cut)]
+                edge = [*box[:dimension], range(last, last + 1), *box[dimension + 1 :]]
+                cut.append((dimension, slice(length, end, 1), edge))
+    boxes = [*beyond, *(edge for _, _, edge in cut)]
     stored = array.stored_chunks_in(boxes)
 
     def chunks_in(box: Sequence[range]) -> Iterable[tuple[int, ...]]:
@@ -180,20 +181,13 @@ def clear_beyond(array: StoredArray, new: StoredArray) -> None:
     store = array.chunk_store
     store.erase_values(array.chunk_key(chunk) for box in beyond for chunk in chunks_in(box))
     forget_chunks(store, array.prefix)
-    for dimension, part, box in cut:
-        for chunk in chunks_in(box):
+    for dimension, part, edge in cut:
+        for chunk in chunks_in(edge):
             if stored is not None or store.exists(array.chunk_key(chunk)):
-                extent = _extent(array, chunk, dimension, part)
+                index = [
+                    slice(axis.start(at), min(axis.start(at) + axis.length(at), axis.size), 1)
+                    for axis, at in zip(array.axes, chunk, strict=True)
+                ]
+                index[dimension] = part
+                extent = BasicIndexer(tuple(index))
                 array.write(extent, np.broadcast_to(array.resolved.fill_value, extent.shape))
-
-
-def _extent(
-    array: StoredArray, chunk: tuple[int, ...], dimension: int, part: slice
-) -> BasicIndexer:
-    """The elements of a chunk, limited to ``part`` in one dimension."""
-    index = [
-        slice(axis.start(at), min(axis.start(at) + axis.length(at), axis.size), 1)
-        for axis, at in zip(array.axes, chunk, strict=True)
-    ]
-    index[dimension] = part
-    return BasicIndexer(tuple(index))

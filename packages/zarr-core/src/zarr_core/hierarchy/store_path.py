@@ -175,12 +175,8 @@ def _store_of(place: Any, read_only: bool, options: dict[str, Any]) -> Store:
             advice += (
                 f". The current version of {wanted} can open it: pip install --upgrade {wanted}"
             )
-    raise StoreError(f"cannot open a store from {_kind(place)}; {advice}")
-
-
-def _kind(place: object) -> str:
-    module = type(place).__module__
-    return type(place).__name__ if module == "builtins" else f"{module}.{type(place).__name__}"
+    kind_name = f"{type(place).__module__}.{type(place).__name__}".removeprefix("builtins.")
+    raise StoreError(f"cannot open a store from {kind_name}; {advice}")
 
 
 def _modules(place: object) -> Iterator[str]:

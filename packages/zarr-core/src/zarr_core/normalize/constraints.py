@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from numpy import can_cast
@@ -16,23 +15,11 @@ from numpy import can_cast
 from zarr_core import strictjson
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.engine.chain import inner_order
-from zarr_core.errors import (
-    MetadataError,
-    MetadataMismatchError,
-    MetadataValidationError,
-    UnsupportedFieldError,
-)
+from zarr_core.errors import MetadataError, MetadataMismatchError, UnsupportedFieldError
 from zarr_core.interfaces.chunk_grid import ChunkGrid
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.attributes import check_attributes
-from zarr_core.metadata.nonstandard import standard_fill_value
-from zarr_core.metadata.schema import Schema, core_schema
-from zarr_core.metadata.validation import (
-    ARRAY_MEMBERS,
-    array_problems,
-    is_fill_value,
-    unknown_members,
-)
+from zarr_core.metadata.validation import ARRAY_MEMBERS, check_document, unknown_members
 from zarr_core.metadata.validation_problem import ValidationProblem, problem_lines
 from zarr_core.normalize.array_metadata import (
     DEFAULTS,
@@ -74,9 +61,7 @@ from zarr_core.registry.scope import override_extensions
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from zarr_core.definition import JSON
     from zarr_core.engine.stored_array import StoredArray
-    from zarr_core.interfaces.data_type import DataType
     from zarr_core.interfaces.format import Format
     from zarr_core.normalize.chunk_shapes import Lengths
 
@@ -84,6 +69,11 @@ _LAYOUT = ("order", "filters", "serializer", "compressors", "chunks", "shards")
 
 
 # --- a part of a document ---
+
+_REQUIRED: dict[str, Any] = {
+    "zarr_format": 3, "node_type": "array", "data_type": "int8", "chunk_grid": "regular",
+    "chunk_key_encoding": "default", "fill_value": 0,
+}  # fmt: skip
 
 
 def parse_partial_metadata(metadata: Any, location: str = "metadata") -> dict[str, Any]:
@@ -109,32 +99,16 @@ def parse_partial_metadata(metadata: Any, location: str = "metadata") -> dict[st
             f"{shorten(repr(metadata))}"
         )
     members: Any = strictjson.plain(configuration_to_json(dict(metadata)), location)
-    value, data_type = members.get("fill_value"), members.get("data_type")
-    if type(value) is float and not is_fill_value(data_type, value):
-        standard = standard_fill_value(data_type, value)  # such as 42.0 for 42
-        members["fill_value"] = value if standard is None else standard
-    problems = _schema().problems(members)
-    if not problems and "shape" in members:
-        lengths = [length or 0 for length in members["shape"]]
-        problems = array_problems({**members, "shape": lengths})
-    if problems:
-        raise MetadataValidationError(location, problems)
-    if unknown_members(members, ARRAY_MEMBERS) and (
-        unknown := unknown_members(members, (*ARRAY_MEMBERS, *names("extension")))
-    ):
+    complete = {**_REQUIRED, **members, "codecs": members.get("codecs") or ["bytes"]}
+    shape, dimension_names = members.get("shape"), members.get("dimension_names")
+    if isinstance(shape, list):
+        complete["shape"] = [0 if length is None else length for length in shape]
+    elif "shape" not in members:
+        complete["shape"] = [0] * (len(dimension_names) if isinstance(dimension_names, list) else 0)
+    check_document(complete, location, "array")
+    if unknown := unknown_members(members, (*ARRAY_MEMBERS, *names("extension"))):
         raise UnsupportedFieldError(location, unknown)
     return {name: members[name] for name in members if name not in ("zarr_format", "node_type")}
-
-
-@cache
-def _schema() -> Schema:
-    """The schema of array metadata without required members; lengths can be null."""
-    document: Any = core_schema("array").document
-    properties = dict(document["properties"])
-    length = properties["shape"]["items"]
-    properties["shape"] = {"type": "array", "items": {"anyOf": [length, {"type": "null"}]}}
-    properties["codecs"] = {**properties["codecs"], "minItems": 0}
-    return Schema({"type": "object", "properties": properties, "$defs": document["$defs"]})
 
 
 # --- new arrays ---
@@ -158,7 +132,8 @@ def complete_metadata(
     if "fill_value" not in given and (value := document.get("fill_value", ...)) is not ...:
         data_type, byte_order = parse_data_type(merged["dtype"] or "float64")
         with fill_value_errors("metadata"):
-            merged["fill_value"] = value and data_type.fill_value_as_stored(value, byte_order)
+            value = value if value is None else data_type.fill_value_as_stored(value, byte_order)
+        merged["fill_value"] = value
     merged.update(
         _merge_layout(document, given, shape, within_shards=any(n in given for n in _LAYOUT))
     )
@@ -170,7 +145,7 @@ def complete_metadata(
         ]
         text = ", ".join(f"{name}={shorten(repr(value), 100)}" for name, value in given.items())
         raise TypeError(
-            f"{NEW_ARRAY}: the arguments {text} and metadata contradict each other:\n  "
+            f"{NEW_ARRAY}: metadata contradicts {text or 'the defaults of new arrays'}:\n  "
             + "\n  ".join(problem_lines(found))
         )
     return format_.to_format(made, NEW_ARRAY)
@@ -256,7 +231,9 @@ def _expected_members(
             if not of_codecs:
                 expected["data_type"] = wanted.to_definition().to_json()
     if "fill_value" in given:
-        expected["fill_value"] = _fill_value_json(given["fill_value"], data_type, stored)
+        with fill_value_errors("fill_value"):
+            fill_value = data_type.cast(given["fill_value"])
+        expected["fill_value"] = data_type.fill_value_to_json(fill_value)
     expected.update(other_members(given, format_))
     encoding = definition_of(expected.pop("chunk_key_encoding"))
     if "chunk_key_encoding" in given:
@@ -267,19 +244,6 @@ def _expected_members(
     if len(shape) == metadata.ndim:
         expected.update(_expected_layout(given, stored, shape, byte_order))
     return expected
-
-
-def _fill_value_json(value: Any, data_type: DataType, stored: StoredArray) -> JSON:
-    """The JSON form of a fill value; for a stored data type that cannot have it, as a float64."""
-    with fill_value_errors("fill_value"):
-        try:
-            return data_type.fill_value_to_json(data_type.cast(value))
-        except (ValueError, TypeError, OverflowError):
-            if data_type is stored.resolved.data_type:
-                with suppress(ValueError, TypeError, OverflowError):
-                    number = parse_data_type("float64")[0]
-                    return number.fill_value_to_json(number.cast(value))
-            raise
 
 
 def _expected_layout(
