@@ -71,10 +71,7 @@ def unregister_hooks(plugin: object) -> None:
 
 
 def supplied(extension_point: str, definition: ExtensionDefinition | None = None) -> list[Provider]:
-    """The providers of a definition that hooks supply, or of all names that hooks list.
-
-    A hook that fails to supply the definition is an error, unless another supplies it.
-    """
+    """The providers of a definition that hooks supply, or of all names that hooks list."""
     found: set[Provider] = set()
     failures: list[ExtensionLoadError] = []
     name, hook = "", "zarr_list_extensions"
@@ -91,7 +88,7 @@ def supplied(extension_point: str, definition: ExtensionDefinition | None = None
                 found.add(item)
         except (TypeError, ValueError) as error:
             failures.append(source.failure(f"{hook} returned {item!r}: {error}"))
-    if name and failures and not found:
+    if name and failures and not found:  # the definition is not unknown
         raise failures[0]
     for failure in failures:
         warn_once(str(failure))
@@ -137,10 +134,7 @@ def active(hook: str = "zarr_extension_used") -> bool:
 def _call(
     hook: str, failures: list[ExtensionLoadError] | None = None, **arguments: Any
 ) -> list[tuple[Provider, Any]]:
-    """All items that the plugins return, each with its plugin.
-
-    An error of a plugin is raised, or added to ``failures``.
-    """
+    """All items that the plugins return, each with its plugin; raises errors without ``failures``."""
     found = []
     manager = _manager(hook)
     for source, item in chain(*getattr(manager.hook, hook)(**arguments)) if manager else ():
@@ -155,8 +149,8 @@ def _call(
 
 def _manager(hook: str) -> PluginManager | None:
     """The plugins that have a hook; None if there are none."""
-    key, thread = (hook, config.version), get_ident()
-    if (manager := known.get(key)) is None and thread not in _loading:
+    key = hook, config.version
+    if (manager := known.get(key)) is None and (thread := get_ident()) not in _loading:
         # Without a lock: another thread that imports the same plugin could wait for this one.
         _loading.add(thread)  # a plugin can open an array while it is imported
         try:
