@@ -109,7 +109,8 @@ def check_metadata(location: Location, document: Mapping[str, JSON]) -> list[Val
     """The problems that the hooks ``zarr_check_metadata`` report."""
     if not active(hook := "zarr_check_metadata"):
         return []
-    found = _call(hook, location=location, document=deepcopy(document))  # a hook could change it
+    document = deepcopy(dict(document))  # a hook could change it
+    found = _call(hook, location=location, document=document)
     for source, item in found:
         if not isinstance(item, ValidationProblem):
             raise source.failure(f"{hook} returned {item!r}, which must be a ValidationProblem")
@@ -187,19 +188,19 @@ def _add(manager: PluginManager, source: Provider, plugin: object) -> None:
         manager.register(plugin, name := f"{len(manager.list_name_plugin())}: {source}")
         manager.check_pending()
         callers = manager.get_hookcallers(plugin) or ()
-        own = [it for each in callers for it in each.get_hookimpls() if it.plugin is plugin]
+        own = [(it, hook) for hook in callers for it in hook.get_hookimpls() if it.plugin is plugin]
         if not own:
             raise PluginValidationError(plugin, "none of its functions is marked with hookimpl")
-        if any(it.wrapper or it.hookwrapper for it in own):
+        if any(it.wrapper or it.hookwrapper for it, _ in own):
             raise PluginValidationError(plugin, "wrappers are not supported")
     except PluginValidationError as error:
         manager.unregister(name=name)
         raise source.failure(str(error), "failed to load") from error
-    for it in own:
-        it.function = _with_source(source, it.function)  # type: ignore[misc]  # final for plugins
+    for it, hook in own:
+        it.function = _with_source(source, hook.name, it.function)  # type: ignore[misc]  # final for plugins
 
 
-def _with_source(source: Provider, function: Callable[..., Any]) -> Callable[..., Any]:
+def _with_source(source: Provider, hook: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """A hook that returns its items with its plugin, and whose errors name the plugin."""
 
     def call(*arguments: Any) -> list[tuple[Provider, Any]]:
@@ -210,7 +211,7 @@ def _with_source(source: Provider, function: Callable[..., Any]) -> Callable[...
         except BaseException as error:
             if not is_fault(error):
                 raise
-            failure = source.failure(f"{function.__name__} raised {type(error).__name__}: {error}")
+            failure = source.failure(f"{hook} raised {type(error).__name__}: {error}")
             failure.__cause__ = error
             return [(source, failure)]
 
