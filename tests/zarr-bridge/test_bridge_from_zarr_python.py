@@ -539,7 +539,7 @@ def test_shadowed_extensions_are_listed_with_the_setting(far):
     assert not line.wins
     assert line.loads is None
     setting = "providers={'codec.gzip': '" + line.choice + "'}"
-    assert str(line).endswith(f"not used; to select it: config.set({setting})")
+    assert str(line).endswith(f"not used; to select it: zarr_core.config.set({setting})")
 
 
 def test_nothing_is_offered_beside_zarr_python_2(tmp_path, far):

@@ -52,7 +52,7 @@ def test_a_newer_class_is_rejected_and_others_are_not_affected(two_plugins, code
     assert str(caught.value) == (
         "the codec 'acme.x' is provided by acme-dist 2.0 as acme:Codec, which failed to load: "
         f"it requires version {NEWER} of the extension interface, but the installed zarr-core "
-        f"supports versions up to {INTERFACE_VERSION}. "
+        f"supports versions 1 to {INTERFACE_VERSION}. "
         "Upgrade zarr-core; other extensions are not affected."
     )
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
@@ -79,7 +79,7 @@ def test_a_version_that_is_no_longer_supported_is_rejected(two_plugins, codec_so
     monkeypatch.setattr(extension_points, "OLDEST_INTERFACE_VERSION", 2)
     monkeypatch.setattr(extension_points, "INTERFACE_VERSION", 3)
     with pytest.raises(
-        ExtensionLoadError, match=r"written for version 1 .* versions from 2\. Upgrade acme-dist;"
+        ExtensionLoadError, match=r"requires version 1 .* versions 2 to 3\. Upgrade acme-dist;"
     ):
         find_class("codec", "acme.x")
 

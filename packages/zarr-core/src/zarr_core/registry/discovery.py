@@ -21,19 +21,14 @@ ENTRY_POINTS: dict[str, dict[str, str]] = {
     "codec": {"bytes": "zarr_core.codecs.bytes:BytesCodec"},
     "data_type": {
         "bool": "zarr_core.data_types.boolean:Bool",
-        "int8": "zarr_core.data_types.integer:Integer",
-        "int16": "zarr_core.data_types.integer:Integer",
-        "int32": "zarr_core.data_types.integer:Integer",
-        "int64": "zarr_core.data_types.integer:Integer",
-        "uint8": "zarr_core.data_types.integer:Integer",
-        "uint16": "zarr_core.data_types.integer:Integer",
-        "uint32": "zarr_core.data_types.integer:Integer",
-        "uint64": "zarr_core.data_types.integer:Integer",
-        "float16": "zarr_core.data_types.floating:Floating",
-        "float32": "zarr_core.data_types.floating:Floating",
-        "float64": "zarr_core.data_types.floating:Floating",
-        "complex64": "zarr_core.data_types.complex:Complex",
-        "complex128": "zarr_core.data_types.complex:Complex",
+        **dict.fromkeys(
+            ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+            "zarr_core.data_types.integer:Integer",
+        ),
+        **dict.fromkeys(
+            ("float16", "float32", "float64"), "zarr_core.data_types.floating:Floating"
+        ),
+        **dict.fromkeys(("complex64", "complex128"), "zarr_core.data_types.complex:Complex"),
     },
     "chunk_grid": {"regular": "zarr_core.chunk_grids:RegularGrid"},
     "chunk_key_encoding": {

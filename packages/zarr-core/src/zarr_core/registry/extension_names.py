@@ -27,15 +27,7 @@ def is_provided(extension_point: str, name: str) -> bool:
 
 
 def name_of(extension_point: str, cls: type[Any]) -> str:
-    """The name of a class in metadata: of an override, of the core, or of an entry point.
-
-    Classes with several names, such as data types, define their names in ``to_definition``.
-
-    Raises
-    ------
-    UnknownExtensionError
-        If it has no name, so that the metadata could not be read.
-    """
+    """The name of a class in metadata; UnknownExtensionError if no metadata could name it."""
     for name, override in scope.current().get(extension_point, {}).items():
         if override is cls:
             return name

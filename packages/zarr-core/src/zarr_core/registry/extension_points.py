@@ -78,19 +78,13 @@ def version_problem(version: object, distribution: str) -> tuple[str, str] | Non
     """Why an extension for a version of the interface cannot be used, and the remedy."""
     if not isinstance(version, int) or isinstance(version, bool):
         return f"interface_version must be an integer, not {version!r}", f"Repair {distribution}"
-    if version > INTERFACE_VERSION:
-        return (
-            f"it requires version {version} of the extension interface, but the installed "
-            f"zarr-core supports versions up to {INTERFACE_VERSION}",
-            "Upgrade zarr-core",
-        )
-    if version < OLDEST_INTERFACE_VERSION:
-        return (
-            f"it was written for version {version} of the extension interface, but the installed "
-            f"zarr-core supports versions from {OLDEST_INTERFACE_VERSION}",
-            f"Upgrade {distribution}",
-        )
-    return None
+    if OLDEST_INTERFACE_VERSION <= version <= INTERFACE_VERSION:
+        return None
+    reason = (
+        f"it requires version {version} of the extension interface, but the installed "
+        f"zarr-core supports versions {OLDEST_INTERFACE_VERSION} to {INTERFACE_VERSION}"
+    )
+    return reason, f"Upgrade {'zarr-core' if version > INTERFACE_VERSION else distribution}"
 
 
 # v3.1: `must_understand=False` is not supported for data type, chunk grid and

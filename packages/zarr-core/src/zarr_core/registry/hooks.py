@@ -71,10 +71,7 @@ def unregister_hooks(plugin: object) -> None:
 
 
 def supplied(extension_point: str, definition: ExtensionDefinition | None = None) -> list[Provider]:
-    """The providers of a definition that hooks supply, or of all names that hooks list.
-
-    A hook that fails to supply the definition is an error, unless another supplies it.
-    """
+    """The providers of a definition that hooks supply, or of all names that hooks list."""
     found: set[Provider] = set()
     failures: list[ExtensionLoadError] = []
     name, hook = "", "zarr_list_extensions"
@@ -91,7 +88,7 @@ def supplied(extension_point: str, definition: ExtensionDefinition | None = None
                 found.add(item)
         except (TypeError, ValueError) as error:
             failures.append(source.failure(f"{hook} returned {item!r}: {error}"))
-    if name and failures and not found:
+    if name and failures and not found:  # the definition is not unknown
         raise failures[0]
     for failure in failures:
         warn_once(str(failure))
@@ -112,7 +109,8 @@ def check_metadata(location: Location, document: Mapping[str, JSON]) -> list[Val
     """The problems that the hooks ``zarr_check_metadata`` report."""
     if not active(hook := "zarr_check_metadata"):
         return []
-    found = _call(hook, location=location, document=deepcopy(document))  # a hook could change it
+    document = deepcopy(dict(document))  # a hook could change it
+    found = _call(hook, location=location, document=document)
     for source, item in found:
         if not isinstance(item, ValidationProblem):
             raise source.failure(f"{hook} returned {item!r}, which must be a ValidationProblem")
@@ -137,10 +135,7 @@ def active(hook: str = "zarr_extension_used") -> bool:
 def _call(
     hook: str, failures: list[ExtensionLoadError] | None = None, **arguments: Any
 ) -> list[tuple[Provider, Any]]:
-    """All items that the plugins return, each with its plugin.
-
-    An error of a plugin is raised, or added to ``failures``.
-    """
+    """All items that the plugins return, each with its plugin; raises errors without ``failures``."""
     found = []
     manager = _manager(hook)
     for source, item in chain(*getattr(manager.hook, hook)(**arguments)) if manager else ():
@@ -155,8 +150,8 @@ def _call(
 
 def _manager(hook: str) -> PluginManager | None:
     """The plugins that have a hook; None if there are none."""
-    key, thread = (hook, config.version), get_ident()
-    if (manager := known.get(key)) is None and thread not in _loading:
+    key = hook, config.version
+    if (manager := known.get(key)) is None and (thread := get_ident()) not in _loading:
         # Without a lock: another thread that imports the same plugin could wait for this one.
         _loading.add(thread)  # a plugin can open an array while it is imported
         try:
@@ -193,19 +188,19 @@ def _add(manager: PluginManager, source: Provider, plugin: object) -> None:
         manager.register(plugin, name := f"{len(manager.list_name_plugin())}: {source}")
         manager.check_pending()
         callers = manager.get_hookcallers(plugin) or ()
-        own = [it for each in callers for it in each.get_hookimpls() if it.plugin is plugin]
+        own = [(it, hook) for hook in callers for it in hook.get_hookimpls() if it.plugin is plugin]
         if not own:
             raise PluginValidationError(plugin, "none of its functions is marked with hookimpl")
-        if any(it.wrapper or it.hookwrapper for it in own):
+        if any(it.wrapper or it.hookwrapper for it, _ in own):
             raise PluginValidationError(plugin, "wrappers are not supported")
     except PluginValidationError as error:
         manager.unregister(name=name)
         raise source.failure(str(error), "failed to load") from error
-    for it in own:
-        it.function = _with_source(source, it.function)  # type: ignore[misc]  # final for plugins
+    for it, hook in own:
+        it.function = _with_source(source, hook.name, it.function)  # type: ignore[misc]  # final for plugins
 
 
-def _with_source(source: Provider, function: Callable[..., Any]) -> Callable[..., Any]:
+def _with_source(source: Provider, hook: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """A hook that returns its items with its plugin, and whose errors name the plugin."""
 
     def call(*arguments: Any) -> list[tuple[Provider, Any]]:
@@ -216,7 +211,7 @@ def _with_source(source: Provider, function: Callable[..., Any]) -> Callable[...
         except BaseException as error:
             if not is_fault(error):
                 raise
-            failure = source.failure(f"{function.__name__} raised {type(error).__name__}: {error}")
+            failure = source.failure(f"{hook} raised {type(error).__name__}: {error}")
             failure.__cause__ = error
             return [(source, failure)]
 

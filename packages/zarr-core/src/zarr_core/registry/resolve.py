@@ -229,24 +229,7 @@ def create_data_type(
     fallbacks: Sequence[ExtensionDefinition] = (),
     location: Location = NO_LOCATION,
 ) -> tuple[DataType, ExtensionDefinition | None]:
-    """Create a data type, or a fallback if it is unknown and the setting ``fallback`` permits it.
-
-    The hook ``zarr_choose_fallback`` selects the fallback, by default the first that is installed.
-    The second result is the fallback that is used, or None; with a fallback, the array must be
-    read-only.
-
-    Raises
-    ------
-    UnknownExtensionError
-        If neither the data type nor a permitted fallback is installed.
-    ExtensionError
-        If the data type is installed but broken, or its configuration is invalid.
-
-    Warns
-    -----
-    UserWarning
-        Once per node, if a fallback is used and the setting is ``"warn"``.
-    """
+    """Create a data type, or a fallback, which is the second result, if it is unknown."""
     if lookup("data_type", definition, location):
         return require_extension("data_type", definition, location), None
     policy = config.settings.fallback

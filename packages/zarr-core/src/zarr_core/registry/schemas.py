@@ -31,11 +31,7 @@ if TYPE_CHECKING:
 def problems(
     provider: Provider, definition: ExtensionDefinition, pointer: str, complete: bool = True
 ) -> list[ValidationProblem]:
-    """The problems of a configuration; none if the extension has no schema.
-
-    ``pointer`` is the JSON pointer of the definition in its metadata document.  With ``complete``
-    False, required members can be missing.  Raises ExtensionLoadError if the schema is invalid.
-    """
+    """The problems of a configuration; ``pointer`` is that of the definition."""
     schema = schema_of(provider, complete)
     if schema is None:
         return []
@@ -48,11 +44,7 @@ def problems(
 def standard_form(
     provider: Provider, definition: ExtensionDefinition, location: Location, complete: bool
 ) -> ExtensionDefinition | None:
-    """A valid form of a definition with an invalid configuration; None if there is none.
-
-    In stored metadata, warns of integers written as ``5.0``, and of members that inner definitions
-    do not have.
-    """
+    """A valid form of a definition with an invalid configuration, with a warning; else None."""
     schema = schema_of(provider, complete)
     assert schema is not None  # it found the problems
     configuration, notes = schema.standard_form(
@@ -67,10 +59,7 @@ def standard_form(
 
 
 def schema_of(provider: Provider, complete: bool = True) -> Schema | None:
-    """The schema of the configuration of an extension; None if it has none.
-
-    With ``complete`` False, no member is required.  Raises ExtensionLoadError if it is invalid.
-    """
+    """The schema of the configuration of an extension; without ``complete``, requires no member."""
     if (schema := known.get(key := ("schema", provider, complete))) is None:
         schema = known.keep(key, _read(provider, complete) or False)
     return schema or None

@@ -75,15 +75,7 @@ def check_override(
     source: str = "this process",
     version: str = "",
 ) -> Provider:
-    """Check a class that is not from an entry point; ``source`` is its origin, for errors.
-
-    Raises
-    ------
-    ValueError
-        If the extension point is unknown or has no names.
-    TypeError
-        If the class is not valid for the extension point.
-    """
+    """The provider for a class; ValueError and TypeError as for :class:`override_extensions`."""
     point = get_extension_point(extension_point)
     if not point.interface:
         raise ValueError(f"cannot override {point.title}; to add hooks, use register_hooks")
@@ -105,4 +97,5 @@ def current() -> dict[str, dict[str, type[Any]]]:
 
 def cache_key() -> Hashable:
     """A key for caches of extensions; changes whenever a name can resolve to another class."""
-    return config.version, frozenset(overrides.get().values())
+    present = overrides.get()
+    return config.version, frozenset(present.values()) if present else None
