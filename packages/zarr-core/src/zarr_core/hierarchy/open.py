@@ -161,7 +161,8 @@ def open_group(store: StoreLike = None, mode: Mode | None = None, **options: Any
     >>> zarr.open_group("survey.zarr", mode="r")["north/height"].shape
     (2,)
     """
-    check_names(options, _GROUP_OPTIONS)
+    if options:
+        check_names(options, _GROUP_OPTIONS)
     given, create = NodeOptions.split(options)
     node = _open(Group, store, mode, given, create)
     if not isinstance(node, Group):
@@ -227,9 +228,10 @@ def _open(
         read_only = mode == "r" or store.read_only
         if mode is None and isinstance(place, Node):
             read_only = place.read_only
+        settings = array_settings(options.config) if options.config else None
         stored = stored_node(
             store, path, format_, metadata, read_only=read_only,
-            use_consolidated=options.use_consolidated, settings=array_settings(options.config),
+            use_consolidated=options.use_consolidated, settings=settings,
         )  # fmt: skip
         if kind is not Group and (options.metadata is not None or (options.match and create)):
             if isinstance(stored, StoredArray):

@@ -14,7 +14,7 @@ from zarr_core.errors import NodeNotFoundError, StoreError
 from zarr_core.hierarchy.node import Node
 from zarr_core.interfaces.store import Store
 from zarr_core.location import Location
-from zarr_core.names import join, normalise_path
+from zarr_core.names import normalise_path
 from zarr_core.stores.local import LocalStore
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ class NodeOptions(NamedTuple):
     @classmethod
     def split(cls, arguments: dict[str, Any]) -> tuple[NodeOptions, dict[str, Any]]:
         """Arguments of :func:`zarr_core.open` as options, and those for a new node."""
+        if not arguments:  # for speed
+            return cls(), arguments
         options = {name: arguments.pop(name) for name in cls._fields[:-1] if name in arguments}
         return cls(**options), arguments
 
@@ -55,7 +57,7 @@ class NodeOptions(NamedTuple):
         if ``zarr_format`` is another one.
         """
         path, zarr_format = self.path, self.zarr_format
-        if isinstance(place, str) and "|" in place and _may_be_pipeline(place):
+        if isinstance(place, str) and "|" in place and not os.path.lexists(place):
             from zarr_core.optional import optional_function  # rarely used
 
             split = optional_function("open(PLACE|format:path)")
@@ -103,14 +105,14 @@ def resolve_store_path(
         If the path is invalid.
     """
     below = normalise_path("" if path is None else path)
-    if isinstance(place, Node):
-        below = "/".join(part for part in (place.path, below) if part)
-        place = place.store
     options = dict(storage_options or {})
     if options and not isinstance(place, str | os.PathLike):
         raise StoreError("storage_options requires a URL or path", store=repr(place))
     resolved = None
-    if _may_be_pipeline(place):
+    if isinstance(place, Node):
+        resolved = place.store, place.path
+    # A URL pipeline, unless it is the path of a file.
+    elif isinstance(place, str) and "|" in place and not os.path.lexists(place):
         from zarr_core.optional import optional_function  # rarely used
 
         resolve_pipeline = optional_function("open(PLACE|scheme:path)")
@@ -118,17 +120,12 @@ def resolve_store_path(
     if resolved is None:
         store = _store_of(place, read_only, options)
     else:
-        store, below = resolved[0], join(resolved[1], below)
+        store, below = resolved[0], "/".join(part for part in (resolved[1], below) if part)
     if config.settings.chunk_cache is not None:
         from zarr_core.optional import optional_function  # rarely used
 
         store = optional_function("config.set(chunk_cache=...)")(store, config.settings.chunk_cache)
     return store, below
-
-
-def _may_be_pipeline(place: StoreLike) -> bool:
-    """Whether a location may be a URL pipeline, and not the path of a file with ``|``."""
-    return isinstance(place, str) and "|" in place and not os.path.lexists(place)
 
 
 def _store_of(place: Any, read_only: bool, options: dict[str, Any]) -> Store:
