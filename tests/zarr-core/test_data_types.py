@@ -14,7 +14,7 @@ from zarr_core import strictjson
 from zarr_core.data_types.complex import Complex
 from zarr_core.data_types.floating import Floating
 from zarr_core.data_types.integer import Integer
-from zarr_core.data_types.raw import RawBits, raw_from_name
+from zarr_core.data_types.raw import RawBits
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import ExtensionConfigurationError
 from zarr_core.registry.resolve import create_extension
@@ -164,11 +164,12 @@ def test_names_of_others(name):
 @pytest.mark.parametrize("name", ["r12", "r1", "r17179869184", "r" + "8" * 5000, "int8"])
 def test_sizes_that_cannot_be(name):
     with pytest.raises(ExtensionConfigurationError, match="multiple of 8"):
-        raw_from_name(name)
+        RawBits.from_definition(ExtensionDefinition(name))
 
 
 def test_sizes_that_can_be():
-    assert raw_from_name("r24") == RawBits(3)
-    assert raw_from_name("r17179869176").numpy_dtype.itemsize == 2**31 - 1
+    assert RawBits.from_definition(ExtensionDefinition("r24")) == RawBits(3)
+    largest = RawBits.from_definition(ExtensionDefinition("r17179869176"))
+    assert largest.numpy_dtype.itemsize == 2**31 - 1
     with pytest.raises(ValueError, match="an element must have 1 to 2147483647 bytes"):
         RawBits(0)

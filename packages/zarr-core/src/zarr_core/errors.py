@@ -352,15 +352,12 @@ class StoreError(ZarrError):
     def __init__(self, reason: str, store: Any = "", key: str = "") -> None:
         self.reason, self.store, self.key = reason, str(store), key
         super().__init__(reason, self.store, key)
+        self.location = " ".join(filter(None, [self.store, quoted(key, 500) if key else ""]))
 
     def _message(self) -> str:
-        place = " ".join(
-            part for part in (self.store, quoted(self.key, 500) if self.key else "") if part
-        )
-        text = f"{place}: {self.reason}" if place else self.reason
         if len(self.unconfirmed) < 2:
-            return text
-        return f"{text}. {unconfirmed_note(self.unconfirmed)}"
+            return self.reason
+        return f"{self.reason}. {unconfirmed_note(self.unconfirmed)}"
 
 
 def unconfirmed_note(keys: tuple[str, ...]) -> str:
