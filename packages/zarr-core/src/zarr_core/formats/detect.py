@@ -23,13 +23,13 @@ from zarr_core.metadata.group import GroupMetadata
 from zarr_core.registry.extension_names import is_provided, names
 from zarr_core.registry.hints import requirement
 from zarr_core.registry.known_extensions import CONFLICTS, DETECTION_ORDER, METADATA_KEYS
-from zarr_core.registry.provider import is_fault
+from zarr_core.registry.provider import is_fault, known
 from zarr_core.registry.resolve import reason
 from zarr_core.registry.scope import cache_key
 from zarr_core.user_warning import warn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator
+    from collections.abc import Callable, Iterator
 
     from zarr_core.interfaces.format import Format, NodeMetadata
     from zarr_core.interfaces.store import Store
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 # Tuples of types: isinstance() with a union would create it for every node that is opened.
 _METADATA = (ArrayMetadata, GroupMetadata, type(None))
 _seen: Cache[tuple[str, str], bool] = Cache(4096)
-_order: Cache[Hashable, tuple[str, ...]] = Cache(16)
 
 
 def read_node(
@@ -161,9 +160,10 @@ def _candidates(zarr_format: int | str | None) -> Iterator[int | str]:
 
 def _others() -> tuple[str, ...]:
     """The names of the other installed formats in the order of detection; cached."""
-    if (order := _order.get(key := cache_key())) is None:
+    order: tuple[str, ...] | None = known.get(key := ("detection order", cache_key()))
+    if order is None:
         installed = {*names("format")} - {DETECTION_ORDER[0]}
-        order = _order.keep(key, tuple(sorted(installed, key=_rank)))
+        order = known.keep(key, tuple(sorted(installed, key=_rank)))
     return order
 
 
