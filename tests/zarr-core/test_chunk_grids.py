@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from zarr_core.chunk_grids import RegularAxis, RegularGrid
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import ExtensionConfigurationError
+from zarr_core.registry.resolve import create_extension
 
 
 def test_the_example_of_the_specification():
@@ -91,7 +92,7 @@ def test_chunks_have_a_length(lengths):
 )
 def test_other_configurations_are_rejected(configuration):
     with pytest.raises(ExtensionConfigurationError, match="/configuration/chunk_shape"):
-        RegularGrid.from_definition(ExtensionDefinition("regular", configuration))
+        create_extension("chunk_grid", ExtensionDefinition("regular", configuration))
 
 
 def test_definition_and_value():

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from zarr_core.chunk_key_encodings import DefaultEncoding, V2Encoding
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import ExtensionConfigurationError
+from zarr_core.registry.resolve import create_extension
 
 ENCODINGS = [DefaultEncoding("/"), DefaultEncoding("."), V2Encoding("."), V2Encoding("/")]
 
@@ -117,7 +118,9 @@ def test_configurations(cls, name, separator):
         assert hash(encoding) == hash(cls(given_separator))
     for refused in ("../", "", None, 1, "-"):
         with pytest.raises(ExtensionConfigurationError, match="/configuration/separator"):
-            cls.from_definition(ExtensionDefinition(name, {"separator": refused}))
+            create_extension(
+                "chunk_key_encoding", ExtensionDefinition(name, {"separator": refused})
+            )
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ class NodeTypeValidationError(CoreMetadataValidationError, TypeError):
         super().__init__(message, ())
 
     def _message(self) -> str:
-        return self.location
+        return ""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.location,)

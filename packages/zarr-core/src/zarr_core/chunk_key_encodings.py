@@ -13,12 +13,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from zarr_core.definition import ExtensionDefinition
-from zarr_core.errors import ExtensionConfigurationError
 from zarr_core.interfaces.chunk_key_encoding import ChunkKeyEncoding
-from zarr_core.metadata.validation_problem import ValidationProblem
 
 Separator: TypeAlias = Literal["/", "."]
 
@@ -31,7 +29,8 @@ class DefaultEncoding(ChunkKeyEncoding):
 
     @classmethod
     def from_definition(cls, definition: ExtensionDefinition) -> DefaultEncoding:
-        return cls(_separator(definition, "/"))
+        separator: Any = definition.configuration.get("separator", "/")
+        return cls(separator)
 
     def to_definition(self) -> ExtensionDefinition:
         return ExtensionDefinition("default", {"separator": self.separator})
@@ -55,7 +54,8 @@ class V2Encoding(ChunkKeyEncoding):
 
     @classmethod
     def from_definition(cls, definition: ExtensionDefinition) -> V2Encoding:
-        return cls(_separator(definition, "."))
+        separator: Any = definition.configuration.get("separator", ".")
+        return cls(separator)
 
     def to_definition(self) -> ExtensionDefinition:
         return ExtensionDefinition("v2", {"separator": self.separator})
@@ -81,23 +81,3 @@ _COORDINATE = re.compile(r"0|[1-9][0-9]{0,18}", re.ASCII).fullmatch
 def _parse_coordinates(parts: list[str]) -> tuple[int, ...] | None:
     """Return decimal strings as integers; None if one is not canonical."""
     return tuple(map(int, parts)) if all(map(_COORDINATE, parts)) else None
-
-
-def _separator(definition: ExtensionDefinition, default: Separator) -> Separator:
-    """Return the separator of a configuration."""
-    match definition.configuration.get("separator", default):
-        case "/":
-            return "/"
-        case ".":
-            return "."
-        case other:
-            raise ExtensionConfigurationError(
-                "chunk_key_encoding",
-                definition.name,
-                "",
-                [
-                    ValidationProblem(
-                        "/configuration/separator", f'must be "/" or ".", not {other!r}'
-                    )
-                ],
-            )

@@ -20,12 +20,25 @@ if TYPE_CHECKING:
 
 
 class ZarrError(Exception):
-    """Base class of all errors of this library; subclasses override ``_message``."""
+    """Base class of all errors of this library; subclasses override ``_message``.
+
+    Attributes
+    ----------
+    location : str
+        Store, node or key, and JSON pointer; empty if it is unknown.
+    problems : tuple of ValidationProblem
+        All problems, each with its JSON pointer; empty for most errors.
+    """
+
+    location: str = ""
+    problems: tuple[ValidationProblem, ...] = ()
 
     def __str__(self) -> str:
-        return printable_message(self._message())
+        first = ": ".join(filter(None, [self.location, self._message()]))
+        return printable_message("\n  ".join([first, *problem_lines(self.problems)]))
 
     def _message(self) -> str:
+        """Return the problem and the remedy, without location and problems."""
         return super().__str__()
 
 
@@ -49,9 +62,6 @@ class MetadataError(ZarrError, ValueError):
         self.location, self.problems = location, problems
 
     def _message(self) -> str:
-        return "\n  ".join([f"{self.location}: {self._summary()}", *problem_lines(self.problems)])
-
-    def _summary(self) -> str:
         count = len(self.problems)
         return f"invalid metadata, {count} problem{'' if count == 1 else 's'}:"
 
@@ -59,7 +69,7 @@ class MetadataError(ZarrError, ValueError):
 class MetadataDecodeError(MetadataError):
     """A metadata document is not UTF-8, not strict JSON, or repeats a key."""
 
-    def _summary(self) -> str:
+    def _message(self) -> str:
         return "cannot be decoded as strict JSON:"
 
 
@@ -74,7 +84,7 @@ class AttributeValueError(MetadataValidationError, TypeError):
 class UnsupportedFieldError(MetadataError):
     """Metadata with an unknown field that must be understood (v3.1, "Additional fields")."""
 
-    def _summary(self) -> str:
+    def _message(self) -> str:
         return "unknown additional fields that must be understood:"
 
 
@@ -92,6 +102,10 @@ class ExtensionError(ZarrError):
 
     extension_point: str
     extension_name: str
+
+    @property
+    def _kind(self) -> str:
+        return self.extension_point.replace("_", " ")
 
 
 class UnknownExtensionError(ExtensionError, LookupError):
@@ -118,14 +132,10 @@ class UnknownExtensionError(ExtensionError, LookupError):
         location, known = str(location), tuple(known)
         super().__init__(extension_point, extension_name, location, known, hint)
         self.extension_point, self.extension_name = extension_point, extension_name
-        self.location = location
-        self.known = known
-        self.hint = hint
+        self.location, self.known, self.hint = location, known, hint
 
     def _message(self) -> str:
-        prefix = f"{self.location}: " if self.location else ""
-        what = f"{self.extension_point.replace('_', ' ')} called {quoted(self.extension_name)}"
-        text = f"{prefix}no {what} is installed"
+        text = f"no {self._kind} called {quoted(self.extension_name)} is installed"
         if self.known:
             text += f"; similar names: {', '.join(map(repr, self.known))}"
         return f"{text}. {self.hint}" if self.hint else f"{text}."
@@ -149,7 +159,7 @@ class ExtensionConflictError(ExtensionError):
         self.distributions = distributions
 
     def _message(self) -> str:
-        what = f"the {self.extension_point.replace('_', ' ')} {quoted(self.extension_name)}"
+        what = f"the {self._kind} {quoted(self.extension_name)}"
         found = f"{len(self.distributions)} distributions provide {what}"
         first = self.distributions[0].split(" ", 1)[0] if self.distributions else "NAME"
         name = f"{self.extension_point}.{self.extension_name}"
@@ -188,13 +198,12 @@ class ExtensionLoadError(ExtensionError):
             extension_point, extension_name, target, distribution, reason, remedy, event
         )
         self.extension_point, self.extension_name = extension_point, extension_name
-        self.target = target
-        self.distribution = distribution
+        self.target, self.distribution = target, distribution
         self.reason, self.remedy, self.event = reason, remedy, event
 
     def _message(self) -> str:
         return (
-            f"the {self.extension_point.replace('_', ' ')} {self.extension_name!r} is provided by "
+            f"the {self._kind} {self.extension_name!r} is provided by "
             f"{self.distribution} as {self.target}, which {self.event}: {self.reason}. "
             f"{self.remedy}; other extensions are not affected."
         )
@@ -230,12 +239,12 @@ class ExtensionConfigurationError(ExtensionError, ValueError):
         self.location, self.problems = location, problems
         self.origin, self.hint = origin, hint
 
+    def __str__(self) -> str:
+        return "\n  ".join(filter(None, [super().__str__(), self.hint]))
+
     def _message(self) -> str:
-        prefix = f"{self.location}: " if self.location else ""
-        what = f"{self.extension_point.replace('_', ' ')} {quoted(self.extension_name)}"
-        first = f"{prefix}invalid configuration of {what}{self.origin and f' of {self.origin}'}:"
-        hint = [self.hint] if self.hint else []
-        return "\n  ".join([first, *problem_lines(self.problems), *hint])
+        origin = f" of {self.origin}" if self.origin else ""
+        return f"invalid configuration of {self._kind} {quoted(self.extension_name)}{origin}:"
 
 
 # --- codecs and chunks ---
@@ -265,19 +274,16 @@ class ChunkDecodeError(CodecError, ValueError):
     def __init__(self, reason: str, codec: str = "", location: Location | str = "") -> None:
         location = str(location)
         super().__init__(reason, codec, location)
-        self.reason = reason
-        self.codec = codec
-        self.location = location
+        self.reason, self.codec, self.location = reason, codec, location
 
     def located(self, location: Location | str) -> ChunkDecodeError:
         """Return the same error with a location, unless it has one."""
         return type(self)(self.reason, self.codec, self.location or location)
 
     def _message(self) -> str:
-        place = f"{self.location}: " if self.location else ""
         codec = f" (codec {self.codec!r})" if self.codec else ""
         return (
-            f"{place}damaged chunk{codec}: {self.reason}. "
+            f"damaged chunk{codec}: {self.reason}. "
             "Other chunks remain readable; rewrite this chunk to repair it."
         )
 
@@ -286,9 +292,8 @@ class CodecFaultError(ChunkDecodeError):
     """The code of a codec failed while it decoded a chunk, which can be intact."""
 
     def _message(self) -> str:
-        place = f"{self.location}: " if self.location else ""
         return (
-            f"{place}the codec {self.codec!r} failed to decode a chunk: {self.reason}. This is a "
+            f"the codec {self.codec!r} failed to decode a chunk: {self.reason}. This is a "
             "mistake in the codec, or bytes that it does not recognize as damaged; report it to "
             "its authors before you replace the chunk."
         )
@@ -311,12 +316,11 @@ class MissingChunkError(CodecError, LookupError):
 
     def __init__(self, location: Location | str = "", chunk: str = "") -> None:
         super().__init__(str(location), chunk)
-        self.location = str(location)
-        self.chunk = chunk
+        self.location, self.chunk = str(location), chunk
 
     def _message(self) -> str:
         return (
-            f"{self.location}: {self.chunk or 'the chunk'} is not stored. "
+            f"{self.chunk or 'the chunk'} is not stored. "
             'Open the array with missing_chunks="fill" to read the fill value instead.'
         )
 
@@ -348,15 +352,12 @@ class StoreError(ZarrError):
     def __init__(self, reason: str, store: Any = "", key: str = "") -> None:
         self.reason, self.store, self.key = reason, str(store), key
         super().__init__(reason, self.store, key)
+        self.location = " ".join(filter(None, [self.store, quoted(key, 500) if key else ""]))
 
     def _message(self) -> str:
-        place = " ".join(
-            part for part in (self.store, quoted(self.key, 500) if self.key else "") if part
-        )
-        text = f"{place}: {self.reason}" if place else self.reason
         if len(self.unconfirmed) < 2:
-            return text
-        return f"{text}. {unconfirmed_note(self.unconfirmed)}"
+            return self.reason
+        return f"{self.reason}. {unconfirmed_note(self.unconfirmed)}"
 
 
 def unconfirmed_note(keys: tuple[str, ...]) -> str:
@@ -409,7 +410,7 @@ class NodeError(ZarrError):
         self.location, self.reason = location, reason
 
     def _message(self) -> str:
-        return f"{self.location}: {self.reason}" if self.reason else self.location
+        return self.reason
 
 
 class NodeNotFoundError(NodeError, KeyError, ValueError):
@@ -443,12 +444,11 @@ class MetadataMismatchError(NodeTypeError, ValueError):
 
     def _message(self) -> str:
         count = len(self.problems)
-        first = (
-            f"{self.location}: the array exists, but {count} "
+        return (
+            f"the array exists, but {count} "
             f"{'member of its metadata is' if count == 1 else 'members of its metadata are'} "
             "not as expected; pass the values that it has, or open it without these arguments:"
         )
-        return "\n  ".join([first, *problem_lines(self.problems)])
 
 
 class NodeNameError(NodeError, ValueError):
@@ -466,8 +466,7 @@ class SelectionError(ZarrError, IndexError):
 
     def __init__(self, reason: str, shape: tuple[int, ...] | None = None) -> None:
         super().__init__(reason, shape)
-        self.reason = reason
-        self.shape = shape
+        self.reason, self.shape = reason, shape
 
     def _message(self) -> str:
         return self.reason if self.shape is None else f"{self.reason} (array shape {self.shape})"

@@ -18,7 +18,7 @@ class ConversionError(MetadataValidationError):
         ``"/ocean/salt#/codecs/0"``.
     """
 
-    def _summary(self) -> str:
+    def _message(self) -> str:
         count = len(self.problems)
         return f"cannot be converted, {count} problem{'' if count == 1 else 's'}:"
 
@@ -47,7 +47,7 @@ class ElementsDifferError(ZarrError, ValueError):
 
     def _message(self) -> str:
         part = ", ".join(f"{start}:{stop}" for start, stop in self.box)
-        return f"{self.location}, elements [{part}]: {self.why}"
+        return f"elements [{part}]: {self.why}"
 
 
 class MemoryLimitError(ZarrError, ValueError):
@@ -70,6 +70,6 @@ class MemoryLimitError(ZarrError, ValueError):
 
     def _message(self) -> str:
         return (
-            f"{self.location}: the memory limit of {self.max_memory:,} bytes is too small to process "
+            f"the memory limit of {self.max_memory:,} bytes is too small to process "
             f"its chunks, even one after the other; pass max_memory={self.needed} or more"
         )

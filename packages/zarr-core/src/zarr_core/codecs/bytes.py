@@ -200,20 +200,18 @@ def _read_box(
         with scratch(span) as memory:
             reader.read_into([(first, memory)])
             out[...] = np.ndarray(out.shape, dtype, memory, 0, steps)
-    elif out.shape[0] == 1:
-        start = base + index[0].start * strides[0]
-        _read_box(reader, start, strides[1:], dtype, index[1:], out[0])
     else:
         # As many rows of the first dimension as fill a window, or one by one if it is
         # worthwhile to skip the bytes between them.
         rows = max(1, _WINDOW // steps[0]) if span > _WINDOW else 1
         for row in range(0, out.shape[0], rows):
             part = out[row : row + rows]
-            start = base + row * steps[0]
-            narrowed = slice(
-                index[0].start, index[0].start + (len(part) - 1) * index[0].step + 1, index[0].step
-            )
-            _read_box(reader, start, strides, dtype, (narrowed, *index[1:]), part)
+            start = base + index[0].start * strides[0] + row * steps[0]
+            if len(part) == 1:
+                _read_box(reader, start, strides[1:], dtype, index[1:], part[0, ...])
+            else:
+                narrowed = slice(0, (len(part) - 1) * index[0].step + 1, index[0].step)
+                _read_box(reader, start, strides, dtype, (narrowed, *index[1:]), part)
 
 
 def _read_points(

@@ -24,14 +24,6 @@ if TYPE_CHECKING:
 _DTYPES: dict[str, np.dtype[Any]] = {
     f"float{bits}": np.dtype(f"float{bits}") for bits in (16, 32, 64)
 }
-_BITS: dict[int, np.dtype[Any]] = {
-    2: np.dtype(np.uint16),
-    4: np.dtype(np.uint32),
-    8: np.dtype(np.uint64),
-}
-# The bits of "NaN" in the specification, and of the infinities, by item size.
-_NAN = {2: 0x7E00, 4: 0x7FC0_0000, 8: 0x7FF8_0000_0000_0000}
-_INFINITY = {2: 0x7C00, 4: 0x7F80_0000, 8: 0x7FF0_0000_0000_0000}
 _HEX = re.compile(r"0x([0-9a-fA-F]+)").fullmatch
 
 
@@ -64,12 +56,12 @@ class Floating(Number):
 def from_bits(bits: int, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     """The floating-point value of shape ``()`` with the bits."""
     # Not through Python's float, which would make signalling NaNs quiet.
-    return np.array(bits, _BITS[dtype.itemsize]).view(dtype)
+    return np.array(bits, f"u{dtype.itemsize}").view(dtype)
 
 
 def to_bits(value: np.ndarray[Any, Any]) -> int:
     """The bits of a floating-point value of shape ``()``."""
-    return int(value.view(_BITS[value.dtype.itemsize]))
+    return int(value.view(f"u{value.dtype.itemsize}"))
 
 
 def bits_from_json(value: JSON, dtype: np.dtype[Any], name: str) -> int:
@@ -85,12 +77,8 @@ def bits_from_json(value: JSON, dtype: np.dtype[Any], name: str) -> int:
     size = dtype.itemsize
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return to_bits(_rounded(value, dtype, from_text=True))
-    if value == "NaN":
-        return _NAN[size]
-    if value == "Infinity":
-        return _INFINITY[size]
-    if value == "-Infinity":
-        return _INFINITY[size] | 1 << (8 * size - 1)
+    if isinstance(value, str) and value in ("NaN", "Infinity", "-Infinity"):
+        return to_bits(np.array(float(value), dtype))
     if isinstance(value, str) and (match := _HEX(value)) and len(match[1]) == 2 * size:
         return int(match[1], 16)
     raise ValueError(
@@ -104,12 +92,11 @@ def float_to_json(value: np.ndarray[Any, Any]) -> JSON:
     size = value.dtype.itemsize
     value = value.astype(value.dtype.newbyteorder("="), copy=False)
     bits = to_bits(value)
-    sign = 1 << (8 * size - 1)
-    magnitude = bits & ~sign
-    if magnitude == _INFINITY[size]:
-        return "-Infinity" if bits & sign else "Infinity"
-    if magnitude > _INFINITY[size]:
-        return "NaN" if bits == _NAN[size] else f"0x{bits:0{2 * size}x}"
+    if np.isinf(value):
+        return "-Infinity" if value < 0 else "Infinity"
+    if np.isnan(value):
+        is_default = bits == to_bits(np.array(np.nan, value.dtype))
+        return "NaN" if is_default else f"0x{bits:0{2 * size}x}"
     # The shortest decimal number of the type itself: 0.1, not 0.10000000149011612.
     shortest = float(str(value[()]))
     return shortest if to_bits(_rounded(shortest, value.dtype)) == bits else float(value)

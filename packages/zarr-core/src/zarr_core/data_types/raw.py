@@ -61,7 +61,14 @@ class RawBits(DataType):
                 for name in definition.configuration
             ]
             raise ExtensionConfigurationError("data_type", definition.name, "", problems)
-        return raw_from_name(definition.name)
+        match = _NAME(definition.name)
+        # The largest number of bits has 11 digits.
+        bits = int(match[1]) if match and len(match[1]) <= 11 else 0
+        if not bits or bits % 8 or bits // 8 > _LARGEST:
+            problem = f"the number of bits must be a multiple of 8, at most {8 * _LARGEST}"
+            problems = [ValidationProblem("", problem)]
+            raise ExtensionConfigurationError("data_type", definition.name, "", problems)
+        return cls(bits // 8)
 
     @classmethod
     def from_numpy(cls, dtype: np.dtype[Any]) -> RawBits | None:
@@ -115,17 +122,3 @@ class RawBits(DataType):
         if len(data) != self.size:
             raise ValueError(f"{self.name} requires {self.size} bytes, not {value!r}")
         return np.frombuffer(data, self.numpy_dtype).reshape(())
-
-
-def raw_from_name(name: str) -> RawBits:
-    """The data type of a name such as ``"r24"``.
-
-    Raises ExtensionConfigurationError if the number of bits is not a multiple of 8, or too large.
-    """
-    match = _NAME(name)
-    # The largest number of bits has 11 digits.
-    bits = int(match[1]) if match and len(match[1]) <= 11 else 0
-    if not bits or bits % 8 or bits // 8 > _LARGEST:
-        message = f"the number of bits must be a multiple of 8, at most {8 * _LARGEST}"
-        raise ExtensionConfigurationError("data_type", name, "", [ValidationProblem("", message)])
-    return RawBits(bits // 8)

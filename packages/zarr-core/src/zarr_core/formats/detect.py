@@ -23,13 +23,13 @@ from zarr_core.metadata.group import GroupMetadata
 from zarr_core.registry.extension_names import is_provided, names
 from zarr_core.registry.hints import requirement
 from zarr_core.registry.known_extensions import CONFLICTS, DETECTION_ORDER, METADATA_KEYS
-from zarr_core.registry.provider import is_fault
+from zarr_core.registry.provider import is_fault, known
 from zarr_core.registry.resolve import reason
 from zarr_core.registry.scope import cache_key
 from zarr_core.user_warning import warn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator
+    from collections.abc import Callable, Iterator
 
     from zarr_core.interfaces.format import Format, NodeMetadata
     from zarr_core.interfaces.store import Store
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 # Tuples of types: isinstance() with a union would create it for every node that is opened.
 _METADATA = (ArrayMetadata, GroupMetadata, type(None))
 _seen: Cache[tuple[str, str], bool] = Cache(4096)
-
-_order: tuple[Hashable, tuple[str, ...]] = ((), ())
 
 
 def read_node(
@@ -128,33 +126,27 @@ def _read(
     Raises StoreReadError if the error is one of the store: then the format can read when it tries
     again, or the store also fails without the format.
     """
-    try:
-        metadata: Any = format_.read(store, path)
-    except BaseException as failure:
-        if isinstance(failure, ZarrError | OSError) or not is_fault(failure):
-            raise
-        error = failure
-    else:
+    metadata, error = _attempt(format_.read, store, path)
+    if error is None:
         if isinstance(metadata, _METADATA):
             return metadata, None
         return None, TypeError(f"read returned {metadata!r}, which is not metadata")
     prefix = f"{path}/" if path else ""
     keys = [prefix + key for key in format_.detection_keys]
-    if _fails(lambda: format_.read(store, path)) and not _fails(lambda: [*map(store.get, keys)]):
+    if _attempt(format_.read, store, path)[1] and not _attempt(lambda: [*map(store.get, keys)])[1]:
         return None, error
     said = f"{type(store).__name__} failed with {type(error).__name__}: {error}"
     raise StoreReadError(said, store, path) from error
 
 
-def _fails(read: Callable[[], object]) -> bool:
-    """Whether a call fails with an unexpected error; raises other errors."""
+def _attempt(call: Callable[..., Any], *arguments: Any) -> tuple[Any, BaseException | None]:
+    """The result of a call, or its unexpected error; raises other errors."""
     try:
-        read()
+        return call(*arguments), None
     except BaseException as error:
         if isinstance(error, ZarrError | OSError) or not is_fault(error):
             raise
-        return True
-    return False
+        return None, error
 
 
 def _candidates(zarr_format: int | str | None) -> Iterator[int | str]:
@@ -168,21 +160,21 @@ def _candidates(zarr_format: int | str | None) -> Iterator[int | str]:
 
 def _others() -> tuple[str, ...]:
     """The names of the other installed formats in the order of detection; cached."""
-    global _order
-    now = cache_key()
-    if _order[0] != now:
-        installed = names("format")
-        known = [name for name in DETECTION_ORDER[1:] if name in installed]
-        others = [name for name in installed if name not in DETECTION_ORDER]
-        _order = (now, (*known, *sorted(others, key=_priority)))
-    return _order[1]
+    order: tuple[str, ...] | None = known.get(key := ("detection order", cache_key()))
+    if order is None:
+        installed = {*names("format")} - {DETECTION_ORDER[0]}
+        order = known.keep(key, tuple(sorted(installed, key=_rank)))
+    return order
 
 
-def _priority(name: str) -> int:
+def _rank(name: str) -> tuple[int, int, str]:
+    """Formats of this project first, then others by their priorities."""
+    if name in DETECTION_ORDER:
+        return DETECTION_ORDER.index(name), 0, name
     try:
-        return -format_named(name).detection_priority
+        return len(DETECTION_ORDER), -format_named(name).detection_priority, name
     except ExtensionError:  # reported when the format is tried
-        return 0
+        return len(DETECTION_ORDER), 0, name
 
 
 def _warn_of_conflict(store: Store, path: str, name: str, metadata: NodeMetadata) -> None:

@@ -50,6 +50,8 @@ _EXTENSION_POINTS = (
     "storage_transformers",
 )
 
+_FOREIGN = tuple(name[:-1] for name in FORMAT_EXTENSIONS if name.endswith("*"))
+
 # Metadata by the documents from which they were read, or which were written.  The metadata of a large
 # document take ten times as much memory.
 _known: Cache[bytes, NodeMetadata] = Cache(1 << 20, largest=1 << 24)
@@ -230,42 +232,35 @@ def _possible_array(store: Store, key: str) -> NodeMetadata | None:
 
 def _of_other_formats(metadata: ArrayMetadata) -> list[ValidationProblem]:
     """Problems of metadata that names extensions of other formats."""
-    message = "{!r} is not supported in Zarr version 3"
     document = metadata.to_json()
-    problems = [
-        ValidationProblem(pointer, advice or message.format(name))
+    named = [
+        pair
         for member in _EXTENSION_POINTS
-        for pointer, name in extension_names(document.get(member), f"/{member}")
-        if (advice := _advice(name)) is not None
+        for pair in _extension_names(document.get(member), f"/{member}")
+        if pair[1].startswith(_FOREIGN) or pair[1] in FORMAT_EXTENSIONS
     ]
     if metadata.chunk_memory_layout is not None:
-        name = metadata.chunk_memory_layout.name
-        problems.append(ValidationProblem("/chunk_memory_layout", message.format(name)))
-    return problems
+        named.append(("/chunk_memory_layout", metadata.chunk_memory_layout.name))
+    return [
+        ValidationProblem(
+            pointer,
+            FORMAT_EXTENSIONS.get(name) or f"{name!r} is not supported in Zarr version 3",
+        )
+        for pointer, name in named
+    ]
 
 
-def _advice(name: str) -> str | None:
-    """The alternative to an extension of another format; None if it is not one."""
-    for pattern, advice in FORMAT_EXTENSIONS.items():
-        if name == pattern or (pattern.endswith("*") and name.startswith(pattern[:-1])):
-            return advice
-    return None
-
-
-def extension_names(value: JSON, pointer: str) -> Iterator[tuple[str, str]]:
+def _extension_names(value: JSON, pointer: str) -> Iterator[tuple[str, str]]:
     """Pointers and names of the extensions in a definition, or a list of them, at any depth."""
-    if isinstance(value, dict):
-        name = value.get("name")
-        if isinstance(name, str):
-            yield pointer, name
+    if isinstance(value, str):
+        yield pointer, value
+    elif isinstance(value, dict):
         for key, item in value.items():
-            if key != "name":
-                yield from extension_names(item, pointer + json_pointer(key))
+            below = pointer if key == "name" else pointer + json_pointer(key)
+            yield from _extension_names(item, below)
     elif isinstance(value, list):
         for number, item in enumerate(value):
-            yield from extension_names(item, f"{pointer}/{number}")
-    elif isinstance(value, str):
-        yield pointer, value
+            yield from _extension_names(item, f"{pointer}/{number}")
 
 
 def metadata_key(path: str) -> str:

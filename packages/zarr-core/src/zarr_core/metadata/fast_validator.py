@@ -215,7 +215,7 @@ def _check(keyword: str, wanted: Any, compile_part: Compile) -> Predicate:
             return _search(checks, True)
         case "oneOf":
             return lambda value: sum(check(value) for check in checks) == 1
-    raise NotImplementedError(keyword)
+    raise LookupError(keyword)
 
 
 def _search(checks: list[Predicate], result: bool) -> Predicate:
