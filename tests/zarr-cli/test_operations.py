@@ -208,7 +208,6 @@ def test_progress_bars(run, monkeypatch):
     for words, title in (
         (("consolidate", "survey.zarr"), "reading metadata"),
         (("consolidate", "survey.zarr", "--check"), "reading metadata"),
-        (("remove", "survey.zarr", "-y"), "removing"),
     ):
         result = CliRunner().invoke(cli, [*words, "--progress"])
         assert result.exit_code == 0, result.output
