@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 import weakref
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -108,7 +107,7 @@ def test_native_fall_back_has_a_reason(events, monkeypatch):
 
 def test_a_kept_record_does_not_keep_a_store(events, monkeypatch):
     monkeypatch.setattr(native, "_plan_or_reason", lambda array: "a reason")
-    monkeypatch.setattr(native.discovery, "scan", lambda: SimpleNamespace(providers={"native": ()}))
+    monkeypatch.setattr(native.discovery, "scan", lambda: {"native": ()})
     store = zarr.MemoryStore()
     reference = weakref.ref(store)
     array = zarr.create_array(store, data=np.arange(8), chunks=2, compressors=None)

@@ -8,7 +8,7 @@ import weakref
 import numpy as np
 import pytest
 from zarr_sharding.codec import ShardingCodec
-from zarr_sharding.shard import InnerAxis, inner_grid
+from zarr_sharding.shard import inner_grid
 
 
 def test_grid():
@@ -61,13 +61,6 @@ def test_threads_are_used_only_for_enough_work(rep):
     assert parallel((1 << 16,), 2) is False
     assert parallel((1 << 15,), 32) is None
     assert parallel((1 << 10,), 1024) is False
-
-
-def test_axis():
-    axis = InnerAxis(4, 5)
-    assert (axis.size, axis.count, axis.uniform) == (20, 4, 5)
-    assert (axis.start(3), axis.length(3), axis.chunk_of(14)) == (15, 5, 2)
-    assert axis.chunks_of(np.array([0, 4, 5, 19])).tolist() == [0, 0, 1, 3]
 
 
 def test_cache_does_not_keep_its_key_alive(rep):

@@ -15,7 +15,7 @@ from zarr_core.extension import (
     ChunkAxis,
     ExtensionDefinition,
 )
-from zarr_core.tools import CodecChain, PreparedCodecChain, create_extension
+from zarr_core.tools import CodecChain, PreparedCodecChain, RegularAxis, create_extension
 
 from zarr_sharding.index import MAX_INNER_CHUNKS, IndexFormat, coordinates
 
@@ -166,35 +166,6 @@ class Shard:
         return most
 
 
-class InnerAxis(ChunkAxis):
-    """Inner chunks along one dimension of a shard."""
-
-    __slots__ = ("count", "size", "uniform")
-
-    uniform: int
-
-    def __init__(self, count: int, length: int) -> None:
-        self.count = count
-        self.size = count * length
-        self.uniform = length
-
-    def start(self, chunk: int) -> int:
-        """Return the first element of an inner chunk."""
-        return chunk * self.uniform
-
-    def length(self, chunk: int) -> int:
-        """Return the length of an inner chunk."""
-        return self.uniform
-
-    def chunk_of(self, element: int) -> int:
-        """Return the inner chunk that contains an element."""
-        return element // self.uniform
-
-    def chunks_of(self, elements: Numbers) -> Numbers:
-        """Return the inner chunks that contain elements."""
-        return elements // self.uniform
-
-
 def prepare_shard(
     decoded: ArrayRepresentation,
     inner_shape: tuple[int, ...],
@@ -259,7 +230,8 @@ def _flat(shard: Shard, inner_shard: Shard) -> Shard | None:
 
 
 def _axes(grid: tuple[int, ...], inner_shape: tuple[int, ...]) -> tuple[ChunkAxis, ...]:
-    return tuple(InnerAxis(n, length) for n, length in zip(grid, inner_shape, strict=True))
+    pairs = zip(grid, inner_shape, strict=True)
+    return tuple(RegularAxis(count * length, count, length) for count, length in pairs)
 
 
 def inner_grid(shape: tuple[int, ...], inner_shape: tuple[int, ...]) -> tuple[int, ...]:
