@@ -47,9 +47,8 @@ from zarr_core.hierarchy.display import data_type_text as data_type_text
 from zarr_core.hierarchy.display import stored_lengths as stored_lengths
 from zarr_core.hierarchy.node import Node as Node
 from zarr_core.hierarchy.node import update_additional_fields as update_additional_fields
-from zarr_core.hierarchy.progress import Progress as Progress
-from zarr_core.hierarchy.progress import Reporter
-from zarr_core.hierarchy.progress import reporting as reporting
+from zarr_core.hierarchy.progress import Reporter as Reporter
+from zarr_core.hierarchy.progress import progress_reporter as progress_reporter
 from zarr_core.hierarchy.rollback import Rollback as Rollback
 from zarr_core.hierarchy.rollback import holds_anything as holds_anything
 from zarr_core.hierarchy.store_path import StoreLike as StoreLike
@@ -122,7 +121,6 @@ from zarr_core.threads import waiting as waiting
 from zarr_core.user_warning import warn as warn
 
 fill_value_test = fill_test
-ProgressReporter = Reporter
 field_index = as_index
 installed_entry_points = entry_points
 native_reason_against = reason_against

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from typing import Self, TypeVar
 
     from zarr_core.engine.stored_node import StoredGroup
-    from zarr_core.hierarchy.progress import Progress
     from zarr_core.interfaces.format import NodeMetadata
 
     T = TypeVar("T")
@@ -355,7 +354,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         source: str,
         dest: str,
         *,
-        progress: Callable[[Progress], object] | bool | None = None,
+        progress: Callable[[Any], object] | bool | None = None,
     ) -> None:
         """Move a member to another path; both are relative to the group.
 
