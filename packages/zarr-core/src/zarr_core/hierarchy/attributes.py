@@ -113,6 +113,6 @@ class Attributes(MutableMapping[str, Any]):
         return repr(self.asdict())
 
     def _repr_html_(self) -> str | None:
-        from zarr_core.hierarchy.display import html
+        from zarr_core.hierarchy.display import displayed
 
-        return html(self._node.stored, self)
+        return displayed(self._node.stored, "html", self)

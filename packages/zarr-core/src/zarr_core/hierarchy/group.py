@@ -188,13 +188,11 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         """The groups."""
         return (group for _, group in self.groups())
 
-    def tree(self, level: int | None = None) -> object:
+    def tree(self, level: int | None = None) -> Any:
         """The hierarchy below the group, for display; at most ``level`` levels if set."""
-        from zarr_core.hierarchy.display import with_display
-
         if level is not None and level < 0:
             raise ValueError(f"level must be at least 0, or None for all levels, not {level}")
-        return with_display(self.stored, lambda display: display.tree(self.stored, level))
+        return self._displayed("tree", self.stored, level)
 
     # --- creating members ---
 
