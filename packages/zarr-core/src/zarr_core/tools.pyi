@@ -31,8 +31,8 @@ from zarr_core.formats.unmanaged_keys import without_chunks as without_chunks
 from zarr_core.formats.walk import walk as walk
 from zarr_core.hierarchy.array import assigned_values as assigned_values
 from zarr_core.hierarchy.array import check_out as check_out
+from zarr_core.hierarchy.array import field_index as field_index
 from zarr_core.hierarchy.array import parse_selection as parse_selection
-from zarr_core.hierarchy.array_view import as_index
 from zarr_core.hierarchy.coerce import is_chunked as is_chunked
 from zarr_core.hierarchy.consolidate import require_consolidating as require_consolidating
 from zarr_core.hierarchy.create_node import StoreSnapshot as StoreSnapshot
@@ -121,7 +121,6 @@ from zarr_core.threads import waiting as waiting
 from zarr_core.user_warning import warn as warn
 
 fill_value_test = fill_test
-field_index = as_index
 installed_entry_points = entry_points
 native_reason_against = reason_against
 providers_of = providers
