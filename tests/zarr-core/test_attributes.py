@@ -1,5 +1,6 @@
 """Attributes as a mapping, whose changes are stored at once."""
 
+import contextlib
 import copy
 import json
 import pickle
@@ -17,7 +18,7 @@ from zarr_core.errors import (
     StoreError,
     StoreReadOnlyError,
 )
-from zarr_core.tools import strictjson
+from zarr_core.tools import strictjson, update_additional_fields
 
 
 class Failing(zarr.MemoryStore):
@@ -332,10 +333,54 @@ def test_attributes_of_the_metadata_are_read_only(zarr_format):
     array = group.create_array("a", shape=3, attributes=group.attrs)
     for node in (group, array, zarr.open(group.store), zarr.open_group({}, "w")):
         attributes, before = node.metadata.attributes, node.attrs.asdict()
-        with pytest.raises(TypeError, match=r"as in array.attrs\['name'\] = value"):
+        with pytest.raises(TypeError, match=r"; array.attrs\['name'\] = value"):
             attributes["n"] = 2
         with pytest.raises(TypeError, match="within attributes"):
             attributes.get("n", group.metadata.attributes["n"]).append(3)
         node.metadata.to_json().setdefault("attributes", {})["n"] = 3
         assert attributes == before
         assert strictjson.encode(attributes) == strictjson.encode(before)
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_no_part_of_metadata_can_be_changed_in_place(zarr_format):
+    root = zarr.create_group(attributes={"n": [{"x": [1]}]}, zarr_format=zarr_format)
+    array = root.create_array("a", shape=(4, 6), chunks=(2, 3), attributes={"n": [{"x": [1]}]})
+    if zarr_format == 3:
+        for node in (root, array):
+            update_additional_fields(node, {"note": {"must_understand": False, "by": ["me"]}})
+    opened = zarr.open_group(root.store)
+    for node in (opened, opened["a"]):
+        metadata = node.metadata
+        document = strictjson.encode(node.stored.format.to_json(metadata))
+        copied = {**metadata.attributes} | dict(metadata.additional_fields)
+        definitions = [] if node is opened else [metadata.chunk_grid, *metadata.codecs]
+        parts = [
+            *metadata.attributes.values(),
+            *copied.values(),
+            *(item for _, item in node.attrs.items()),
+            metadata.additional_fields,
+            *(definition.configuration for definition in definitions),
+            *metadata.to_json().values(),
+        ]
+        for part in filter(None, parts):
+            change_everything(part)
+        assert strictjson.encode(node.stored.format.to_json(metadata)) == document
+        assert strictjson.encode(zarr.open(node).metadata.to_json()) == strictjson.encode(
+            metadata.to_json()
+        )
+
+
+def change_everything(part):
+    """Try to change the lists and dictionaries within a value."""
+    items = (
+        [*part.items()]
+        if isinstance(part, dict)
+        else [*enumerate(part)]
+        if isinstance(part, list)
+        else []
+    )
+    for key, item in items:
+        change_everything(item)
+        with contextlib.suppress(TypeError):
+            part[key] = "changed"
