@@ -42,7 +42,7 @@ class ReadOnlyDict(dict[str, Any]):
 
     __slots__ = ()
     __delitem__ = __setitem__ = __ior__ = clear = pop = _reject_change  # type: ignore[assignment]  # rejected
-    popitem = setdefault = update = _reject_change  # type: ignore[assignment]  # rejected
+    popitem = setdefault = update = _reject_change
 
     def __reduce__(self) -> tuple[Any, ...]:
         return dict, (dict(self),)
@@ -110,13 +110,13 @@ class ExtensionDefinition:
             return cls(value, spelling=value)
         if not isinstance(value, dict):  # the schema rejects this earlier
             raise TypeError(f"an extension definition must be a string or an object, not {value!r}")
-        value = read_only(value)
-        configuration = value.get("configuration", {})
+        members: dict[str, Any] = read_only(value)
+        configuration = members.get("configuration", {})
         return cls(
-            str(value["name"]),
+            str(members["name"]),
             configuration if isinstance(configuration, dict) else {},
-            value.get("must_understand", True) is not False,
-            spelling=value,
+            members.get("must_understand", True) is not False,
+            spelling=members,
         )
 
     def to_json(self) -> JSON:

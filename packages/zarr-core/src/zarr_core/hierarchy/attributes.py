@@ -116,4 +116,5 @@ class Attributes(MutableMapping[str, Any]):
     def _repr_html_(self) -> str | None:
         from zarr_core.hierarchy.display import displayed
 
-        return displayed(self._node.stored, "html", self)
+        html: str | None = displayed(self._node.stored, "html", self)
+        return html

@@ -177,14 +177,17 @@ class Node(Generic[M]):
     @property
     def info(self) -> Mapping[str, str]:
         """Properties of the node, as a table; does not access the store."""
-        return self._displayed("info", self.stored)
+        rows: Mapping[str, str] = self._displayed("info", self.stored)
+        return rows
 
     def info_complete(self) -> Mapping[str, str]:
         """Properties of the node, with its stored size or members; lists the store."""
-        return self._displayed("info", self.stored, True)
+        rows: Mapping[str, str] = self._displayed("info", self.stored, True)
+        return rows
 
     def _repr_html_(self) -> str | None:
-        return self._displayed("html", self.stored)
+        html: str | None = self._displayed("html", self.stored)
+        return html
 
     def _displayed(self, method: str, *arguments: Any) -> Any:
         from zarr_core.hierarchy.display import displayed
