@@ -30,8 +30,8 @@ class ReadOnlyList(list[Any]):
     """A list in metadata, which cannot be changed; copies are ordinary lists."""
 
     __slots__ = ()
-    __delitem__ = __setitem__ = __iadd__ = __imul__ = append = clear = _reject_change  # type: ignore[assignment]  # rejected
-    extend = insert = pop = remove = reverse = sort = _reject_change  # type: ignore[assignment]  # rejected
+    __delitem__ = __setitem__ = __iadd__ = __imul__ = append = clear = _reject_change
+    extend = insert = pop = remove = reverse = sort = _reject_change
 
     def __reduce__(self) -> tuple[Any, ...]:
         return list, (list(self),)
@@ -41,7 +41,7 @@ class ReadOnlyDict(dict[str, Any]):
     """A dictionary in metadata, which cannot be changed; copies are ordinary dictionaries."""
 
     __slots__ = ()
-    __delitem__ = __setitem__ = __ior__ = clear = pop = _reject_change  # type: ignore[assignment]  # rejected
+    __delitem__ = __setitem__ = __ior__ = clear = pop = _reject_change
     popitem = setdefault = update = _reject_change
 
     def __reduce__(self) -> tuple[Any, ...]:

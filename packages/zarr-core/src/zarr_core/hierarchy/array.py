@@ -602,7 +602,7 @@ class Array(Node[ArrayMetadata]):
         """The only element; raise an error if there are several."""
         if self.size != 1:
             raise error(
-                f"an array of {self.size} elements has no single value; read it: array[...]"
+                f"{self.size} elements cannot be converted to one value; read them: array[...]"
             )
         value = self[(0,) * self.ndim]
         return value.item() if isinstance(value, np.generic | np.ndarray) else value

@@ -64,9 +64,11 @@ class GroupMetadata:
         Parameters and errors are those of :meth:`ArrayMetadata.from_json`.
         """
         members = check_document(document, location, "group")
+        copies = members.get("consolidated_metadata")
         return cls(
             attributes=members.get("attributes", {}),
-            consolidated=ConsolidatedMetadata.from_json(members.get("consolidated_metadata")),
+            # zarr-python wrote null for nested groups.
+            consolidated=ConsolidatedMetadata(copies["metadata"], copies) if copies else None,
             additional_fields=additional(members, GROUP_MEMBERS),
             document=members,
         )
