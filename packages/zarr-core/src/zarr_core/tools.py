@@ -39,7 +39,7 @@ _NAMES = {
     "zarr_core.interfaces.keylock": "key_lock",
     "zarr_core.interfaces.keys": "only_keys",
     "zarr_core.interfaces.metadata_document": "read_metadata read_metadata_from",
-    "zarr_core.hierarchy.progress": "Reporter progress_reporter",
+    "zarr_core.hierarchy.progress": "Reporter reporter_for",
     "zarr_core.interfaces.selection": "MaskIndexer",
     "zarr_core.interfaces.store": "NewValue",
     "zarr_core.log": "log",

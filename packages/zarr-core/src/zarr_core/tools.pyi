@@ -48,7 +48,7 @@ from zarr_core.hierarchy.display import stored_lengths as stored_lengths
 from zarr_core.hierarchy.node import Node as Node
 from zarr_core.hierarchy.node import update_additional_fields as update_additional_fields
 from zarr_core.hierarchy.progress import Reporter as Reporter
-from zarr_core.hierarchy.progress import progress_reporter as progress_reporter
+from zarr_core.hierarchy.progress import reporter_for as reporter_for
 from zarr_core.hierarchy.rollback import Rollback as Rollback
 from zarr_core.hierarchy.rollback import holds_anything as holds_anything
 from zarr_core.hierarchy.store_path import StoreLike as StoreLike

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from zarr_core import Array, Group
-from zarr_core.tools import Reporter, progress_reporter
+from zarr_core.tools import Reporter, reporter_for
 
 from zarr_import._h5py import import_h5py
 from zarr_import.elements import parts
@@ -84,7 +84,7 @@ def export_hdf5(
     )
     arrays = {member: node for member, node in members if isinstance(node, Array)}
     types = {member: _type(h5py, array) for member, array in arrays.items()}
-    with progress_reporter(progress, len(arrays)) as reporter:
+    with reporter_for(progress, len(arrays)) as reporter:
 
         def write(target: Any) -> None:
             if isinstance(source, Group):

@@ -33,8 +33,8 @@ from zarr_core.tools import (
     log,
     make_room,
     normalise_path,
-    progress_reporter,
     read_node,
+    reporter_for,
     strictjson,
 )
 
@@ -146,7 +146,7 @@ def import_contents(
     done: dict[str, How] = {}
     groups = [node for node in nodes if not isinstance(node, PlannedArray)]
     store, format_ = target.store, target.format
-    with Rollback() as rollback, progress_reporter(progress, arrays) as reporter:
+    with Rollback() as rollback, reporter_for(progress, arrays) as reporter:
         root = nodes[0].metadata if isinstance(nodes[0], PlannedArray) else nodes[0][1]
         new = root if target.overwrite else None
         make_room(store, target.path, format_, new, rollback, overwrite=target.overwrite)

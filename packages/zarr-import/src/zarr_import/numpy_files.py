@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from zarr_core import Array, Group
-from zarr_core.tools import Reporter, progress_reporter
+from zarr_core.tools import Reporter, reporter_for
 
 from zarr_import.dtypes import pack_dtype
 from zarr_import.elements import parts
@@ -268,7 +268,7 @@ def export_numpy(
                 f"elements of {array.metadata.data_type.name} have no fixed size, which NumPy "
                 "files require; read the array and save array.astype(str)",
             )
-    with progress_reporter(progress, len(arrays)) as reporter, _temporary_folder(path) as folder:
+    with reporter_for(progress, len(arrays)) as reporter, _temporary_folder(path) as folder:
         temporary = folder / f"temporary{_ENDING}"
         if isinstance(source, Array):
             _write(source, temporary, max_memory, reporter)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zarr_core.extension import StoreError, StoreReadError, ValueReplacedError
-from zarr_core.tools import MANIFEST_NAMES, opened_store, parallel_for, progress_reporter
+from zarr_core.tools import MANIFEST_NAMES, opened_store, parallel_for, reporter_for
 
 from zarr_stores.digest_tree import DigestTree
 
@@ -334,7 +334,7 @@ def hash_values(
     """Return the size and hash of several values, or the error of those that cannot be read."""
     names = [*keys]
     found: dict[str, tuple[int, bytes] | StoreReadError | None] = dict.fromkeys(names)
-    with progress_reporter(progress, 1) as reporter:
+    with reporter_for(progress, 1) as reporter:
         reporter.begin("", len(names), "keys")
 
         def work(key: str) -> None:

@@ -13,8 +13,8 @@ from zarr_core.tools import (
     join,
     key_order,
     opened_store,
-    progress_reporter,
     refuse_misspelt,
+    reporter_for,
     require_erasing,
 )
 
@@ -219,7 +219,7 @@ def _copy(
     of_keys = {pair.source: pair for pair in pairs}
     values, documents = order.to_write(of_keys)
     steps = [*documents[::-1], values] if dest.traits.metadata_first else [values, *documents]
-    with progress_reporter(progress, 1) as reporter:
+    with reporter_for(progress, 1) as reporter:
         reporter.begin(path, len(pairs), "keys")
         transfer = KeyCopier(source, dest, compare, reporter)
         try:

@@ -14,8 +14,8 @@ from zarr_core.tools import (
     check_attributes,
     keep_nonfinite,
     opened_store,
-    progress_reporter,
     quoted,
+    reporter_for,
     warn,
 )
 
@@ -304,7 +304,7 @@ def _copy(
         if not options.dry_run:
             with (
                 Rollback() as rollback,
-                progress_reporter(options.progress, plan.parts) as reporter,
+                reporter_for(options.progress, plan.parts) as reporter,
             ):
                 made = prepare_destination(plan, rollback, 'copy again with if_exists="skip"')
                 done = execute(plan, options, reporter, rollback)

@@ -12,7 +12,7 @@ from zarr_core.tools import (
     Reporter,
     UnconfirmedKeys,
     parallel_for,
-    progress_reporter,
+    reporter_for,
 )
 
 from zarr_transfer.copy_executor import CopyResult, KeyPair
@@ -213,7 +213,7 @@ class KeyCopyTask:
     compare: Compare
 
     def __call__(self, pairs: Sequence[KeyPair]) -> CopyResult:
-        transfer = KeyCopier(self.source, self.dest, self.compare, progress_reporter(None, 1))
+        transfer = KeyCopier(self.source, self.dest, self.compare, reporter_for(None, 1))
         transfer.run(pairs)
         return CopyResult(transfer.copied, transfer.skipped, transfer.nbytes)
 

@@ -14,7 +14,7 @@ from zarr_core.tools import (
     Rollback,
     erase_node,
     occupied,
-    progress_reporter,
+    reporter_for,
     require_erasing,
     strictjson,
 )
@@ -154,7 +154,7 @@ def move_node(
             )
     nodes = nodes_of(spec, metadata)
     made: list[str] = []
-    with progress_reporter(progress, 1) as reporter, Rollback() as rollback:
+    with reporter_for(progress, 1) as reporter, Rollback() as rollback:
         if existing is None or not _was_copied(spec, left):
             if existing and any(map(spec.dest.store.exists, format_.documents(spec.dest.path))):
                 raise occupied(spec.dest.store, spec.dest.path)

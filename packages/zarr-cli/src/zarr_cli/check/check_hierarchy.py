@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import zarr_core
 from zarr_core import Array, Group
 from zarr_core.extension import ZarrError
-from zarr_core.tools import metadata_differences, progress_reporter
+from zarr_core.tools import metadata_differences, reporter_for
 
 from zarr_cli.check.array_check import ArrayCheck
 from zarr_cli.check.check_chunks import check_chunks, require_chunks
@@ -131,7 +131,7 @@ def check(
                 result.arrays.append(_new_result(array, like))
         return result
     format_ = format_of(store, path, zarr_format)
-    with progress_reporter(progress, len(arrays)) as reporter:
+    with reporter_for(progress, len(arrays)) as reporter:
         for array in arrays:
             checked = _new_result(array, like)
             result.arrays.append(checked)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import Array, Group
-from zarr_core.tools import concurrent_map, progress_reporter
+from zarr_core.tools import concurrent_map, reporter_for
 
 from zarr_cli.compare.compare_metadata import compare_metadata
 from zarr_cli.compare.compare_values import Tolerance, compare_values
@@ -86,7 +86,7 @@ def compare(
             result.differences += compare_metadata(mine, its, path, storage=storage)
         else:
             result.differences.append(_type_difference(path, mine))
-    with progress_reporter(progress, len(arrays)) as reporter:
+    with reporter_for(progress, len(arrays)) as reporter:
         for path, mine, its in arrays if values else ():
             different = compare_values(mine, its, path, tolerance or Tolerance(), reporter)
             result.differences += [] if different is None else [different]

@@ -602,7 +602,8 @@ class Array(Node[ArrayMetadata]):
         """The only element; raise an error if there are several."""
         if self.size != 1:
             raise error(
-                f"{self.size} elements cannot be converted to one value; read them: array[...]"
+                f"{self.size} elements cannot be converted to one value; read them: array[...]. For a "
+                "truth value, use any() or all()"
             )
         value = self[(0,) * self.ndim]
         return value.item() if isinstance(value, np.generic | np.ndarray) else value

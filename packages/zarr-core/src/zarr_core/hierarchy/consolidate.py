@@ -11,7 +11,7 @@ from zarr_core.errors import StoreCapabilityError
 from zarr_core.formats.walk import walk
 from zarr_core.hierarchy.node import update_metadata
 from zarr_core.hierarchy.open import open_group
-from zarr_core.hierarchy.progress import progress_reporter
+from zarr_core.hierarchy.progress import reporter_for
 from zarr_core.metadata.consolidated import ConsolidatedMetadata
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def check_consolidated(
 def _documents(group: Group, progress: Callable[[Any], object] | bool | None) -> dict[str, JSON]:
     """The metadata documents of all nodes below a group, by relative path."""
     format_, prefix = group.stored.format, len(group.path) + 1 if group.path else 0
-    with progress_reporter(progress, 1) as reporter:
+    with reporter_for(progress, 1) as reporter:
         reporter.begin(group.path, None, "nodes")
 
         def children(path: str) -> Iterator[tuple[str, NodeMetadata]]:

@@ -31,7 +31,7 @@ class Reporter:
         """Complete the operation, also after an error."""
 
 
-def progress_reporter(progress: Any, parts: int) -> Reporter:
+def reporter_for(progress: Any, parts: int) -> Reporter:
     """The reporter for the argument ``progress`` of an operation with some parts."""
     if progress is None or progress is False:
         return Reporter()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core import override_extensions
 from zarr_core.extension import ValidationProblem
-from zarr_core.tools import progress_reporter, Rollback, erase_node
+from zarr_core.tools import reporter_for, Rollback, erase_node
 
 from zarr_transfer.chunk_keys import array_keys, key_pairs, keys_unchanged
 from zarr_transfer.conversion.plan_conversion import format_for, locate, nodes, plan_nodes
@@ -210,7 +210,7 @@ def _refuse(plan: CopyPlan, on_error: str) -> None:
 
 
 def _execute(plan: CopyPlan, options: CopyOptions) -> None:
-    with progress_reporter(options.progress, plan.parts) as reporter, Rollback() as rollback:
+    with reporter_for(options.progress, plan.parts) as reporter, Rollback() as rollback:
         if plan.todo:
             again = "convert again" if plan.in_place else "convert again, without overwrite,"
             prepare_destination(plan, rollback, again)
