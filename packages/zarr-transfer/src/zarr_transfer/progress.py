@@ -63,8 +63,6 @@ class ProgressReporter(Reporter):
     ``callback`` True draws a progress bar; ``nodes`` is the number of parts.
     """
 
-    is_heard = True
-
     def __init__(self, callback: Callable[[Progress], object] | bool, nodes: int) -> None:
         self._bar = ProgressBar() if isinstance(callback, bool) else None
         self._callback = self._bar if isinstance(callback, bool) else callback

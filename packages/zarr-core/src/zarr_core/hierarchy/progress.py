@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 class Reporter:
     """Receives the progress of an operation; this class reports nothing."""
 
-    is_heard = False
-
     def begin(self, path: str, total: int | None, unit: str) -> None:
         """Begin the next part, such as a node, with ``total`` units if that is known."""
 

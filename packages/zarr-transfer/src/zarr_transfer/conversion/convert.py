@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core import override_extensions
 from zarr_core.extension import ValidationProblem
-from zarr_core.tools import reporter_for, Rollback, erase_node
+from zarr_core.tools import Rollback, erase_node, reporter_for
 
 from zarr_transfer.chunk_keys import array_keys, key_pairs, keys_unchanged
 from zarr_transfer.conversion.plan_conversion import format_for, locate, nodes, plan_nodes
