@@ -346,9 +346,8 @@ def hash_values(
             found[key] = value
             reporter.advance(1, value[0] if value is not None else 0)
 
-        parallel_for(
-            names, work, None if store.max_concurrency is None else True, store.max_concurrency
-        )
+        requests = store.max_concurrency
+        parallel_for(names, work, None if requests is None else True, requests)
         reporter.end()
     return found
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from zarr_core import Store
-    from zarr_transfer import Progress
 
 
 @dataclass(slots=True)
@@ -76,7 +75,7 @@ def check(
     store: Store,
     path: str = "",
     zarr_format: int | str | None = None,
-    progress: Callable[[Progress], object] | None = None,
+    progress: Callable[[Any], object] | None = None,
     like: Mapping[str, Any] | None = None,
     *,
     chunks: bool = True,
