@@ -36,7 +36,7 @@ NAMES = {
     """,
     "zarr_core.tools": """
         CHECKPOINT_NAME CHUNK_BYTES SHARD_BYTES divisor_below parse_lengths Cache ChunkProjection ChunkReader CodecChain ConsolidatedMetadata KeyOrder MANIFEST_NAMES
-        MaskIndexer Node PreparedCodecChain Progress ProgressReporter RegularAxis Rollback Schema
+        MaskIndexer Node PreparedCodecChain RegularAxis Reporter Rollback Schema
         StoredArray StoredGroup SubrangeReader UnconfirmedKeys WrapperReader
         assigned_values available_threads call_after_fork check_out field_index is_chunked call_interruptibly
         check_attributes check_reserved_names chunk_lengths codec_definition data_type_text MemoryLimiter native_reason_against shorten stored_lengths
@@ -48,13 +48,13 @@ NAMES = {
         key_lock key_order listed log create_extension make_room metadata_differences
          normalise_path number_from_text occupied only_keys optional_function opened_store other_providers package_schema parallel_for parse_partial_metadata permit_nodes parse_selection path_from_url
         printable_message project project_dimension providers_of put quoted read_metadata
-        read_metadata_from read_node refuse_misspelt reporting require_consolidating require_erasing require_extension
+        read_metadata_from read_node refuse_misspelt reporter_for require_consolidating require_erasing require_extension
          scratch store_new strictjson take thread_count update_additional_fields walk warn without_chunks waiting
          max_encoded_nbytes read_open remote_memory
     """,
     "zarr_transfer": """
         Budget Checkpoint ChunkEdges Chunking ConversionError CopyExecutor CopyPlan CopyResult CopyStep
-        ElementsDifferError KeyPair MemoryLimitError Plan RechunkPlan RechunkStage Region WaitNotices convert copy
+        ElementsDifferError KeyPair MemoryLimitError Plan Progress RechunkPlan RechunkStage Region WaitNotices convert copy
         copy_all copy_store intermediate_array intermediate_path keeps_missing_chunks move
         plan_conversion plan_selection plan_stages read_region read_within regions_of remove_documents rename
         supports_intermediate write_region write_within

@@ -1,5 +1,6 @@
 """Attributes as a mapping, whose changes are stored at once."""
 
+import contextlib
 import copy
 import json
 import pickle
@@ -17,7 +18,7 @@ from zarr_core.errors import (
     StoreError,
     StoreReadOnlyError,
 )
-from zarr_core.tools import strictjson
+from zarr_core.tools import strictjson, update_additional_fields
 
 
 class Failing(zarr.MemoryStore):
@@ -332,10 +333,37 @@ def test_attributes_of_the_metadata_are_read_only(zarr_format):
     array = group.create_array("a", shape=3, attributes=group.attrs)
     for node in (group, array, zarr.open(group.store), zarr.open_group({}, "w")):
         attributes, before = node.metadata.attributes, node.attrs.asdict()
-        with pytest.raises(TypeError, match=r"as in array.attrs\['name'\] = value"):
+        with pytest.raises(TypeError, match=r"; array.attrs\['name'\] = value"):
             attributes["n"] = 2
         with pytest.raises(TypeError, match="within attributes"):
             attributes.get("n", group.metadata.attributes["n"]).append(3)
         node.metadata.to_json().setdefault("attributes", {})["n"] = 3
         assert attributes == before
         assert strictjson.encode(attributes) == strictjson.encode(before)
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_no_part_of_metadata_can_be_changed_in_place(zarr_format):
+    root = zarr.create_group(attributes={"n": [{"x": [1]}]}, zarr_format=zarr_format)
+    root.create_array("a", shape=(4, 6), chunks=(2, 3), attributes=root.attrs)
+    if zarr_format == 3:
+        update_additional_fields(root["a"], {"note": {"must_understand": False, "by": ["me"]}})
+    for node in (root, root["a"]):
+        metadata = node.metadata
+        document = strictjson.encode(metadata.to_json())
+        change_everything(metadata.to_json().values())
+        change_everything([{**metadata.attributes}, *node.attrs.values(), metadata.attributes])
+        change_everything([metadata.additional_fields, dict(metadata.additional_fields)])
+        definitions = [] if node is root else [metadata.chunk_grid, *metadata.codecs]
+        change_everything(definition.configuration for definition in definitions)
+        assert strictjson.encode(zarr.open(node).metadata.to_json()) == document
+
+
+def change_everything(values):
+    """Try to change the lists and dictionaries within values, but not these themselves."""
+    for value in values:
+        if isinstance(value, dict | list):
+            for key in [*value] if isinstance(value, dict) else range(len(value)):
+                change_everything([value[key]])
+                with contextlib.suppress(TypeError):
+                    value[key] = "changed"

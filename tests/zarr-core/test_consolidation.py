@@ -298,7 +298,7 @@ def test_copies_are_removed(zarr_format):
 
 @pytest.mark.parametrize("requests", [None, 2])
 def test_how_far_reading_has_come(requests, monkeypatch):
-    monkeypatch.setattr("zarr_core.hierarchy.progress._EVERY", 0.0)
+    monkeypatch.setattr("zarr_transfer.progress._EVERY", 0.0)
     store = zarr.MemoryStore()
     root = zarr.create_group(store)
     for path in ("b", *(f"g{number}" for number in range(40)), "b/c"):

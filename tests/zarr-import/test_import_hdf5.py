@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from zarr_core.errors import NodeExistsError
 from zarr_core.extension import StoreError
-from zarr_core.tools import ProgressReporter, format_named
+from zarr_core.tools import format_named, reporter_for
 from zarr_import import import_hdf5
 from zarr_import.chunks import copy_chunks
 from zarr_import.variable import Variable
@@ -450,7 +450,7 @@ def test_chunks_that_decode_differently_are_not_copied(file):
             read = staticmethod(lambda number, data=chunk: data)
 
         before = bytes(array.store.get("a/c/0"))
-        reporter = ProgressReporter(None, 1)
+        reporter = reporter_for(None, 1)
         assert not copy_chunks(variable, Stored([(0,), (1,)]), array, format_, reporter)
         assert bytes(array.store.get("a/c/0")) == before
 

@@ -15,7 +15,7 @@ from zarr_cli.output import echo, escape_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from zarr_core import Progress
+    from zarr_transfer import Progress
 
 
 @dataclass(frozen=True, slots=True)

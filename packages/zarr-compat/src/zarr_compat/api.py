@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import zarr_core
-from zarr_core.tools import optional_function
+from zarr_core.tools import ConsolidatedMetadata, optional_function, strictjson, walk
 
 from zarr_compat.adapt import adapt
 from zarr_compat.api_nodes import create_hierarchy
@@ -313,7 +313,9 @@ def consolidate_metadata(
     zarr_format : int, optional
         Format of the group.
     metadata_key : str, optional
-        As for :func:`zarr_core.consolidate_metadata`.
+        In version 2, the name of the key for the consolidated metadata, by default
+        ``.zmetadata``.  :class:`zarr_stores.consolidated.ConsolidatedMetadataStore` reads other
+        keys.
     """
     found: Group = open_group(
         store, mode="r+", path=path, zarr_format=zarr_format, use_consolidated=False
@@ -324,10 +326,33 @@ def consolidate_metadata(
             ZarrUserWarning,
             stacklevel=2,
         )
-    result: Group = adapt(zarr_core.consolidate_metadata, found.user_store)(
-        found, metadata_key=metadata_key
-    )
+    if metadata_key is not None:
+        _consolidate_at(metadata_key, found.core)
+        return found
+    result: Group = adapt(zarr_core.consolidate_metadata, found.user_store)(found)
     return result
+
+
+def _consolidate_at(key: str, group: zarr_core.Group) -> None:
+    """Store consolidated metadata under a key that the format does not know."""
+    format_, prefix = group.stored.format, f"{group.path}/" if group.path else ""
+    entries = {
+        path.removeprefix(prefix): format_.to_json(metadata)
+        for path, metadata in walk(format_, group.store, group.path, None)
+    }
+    consolidated = ConsolidatedMetadata.from_documents(entries)
+    documents: Any = format_.to_json(group.metadata.replace(consolidated=consolidated))
+    if ".zmetadata" not in documents:
+        raise ValueError(
+            f"{group.stored.location}: metadata_key is not supported, because the format "
+            f"{format_.name!r} stores consolidated metadata in the document of the group"
+        )
+    if "/" in key or (key != ".zmetadata" and key in format_.metadata_keys):
+        raise ValueError(
+            f"{group.stored.location}: metadata_key must be a name without slashes that is not the "
+            f"name of a metadata document, not {key!r}"
+        )
+    group.store.set(prefix + key, strictjson.encode(documents[".zmetadata"]))
 
 
 def copy(source: Any, dest: Any, name: str | None = None, **options: Any) -> Any:

@@ -34,7 +34,6 @@ from zarr_core.hierarchy.open import open as open
 from zarr_core.hierarchy.open import open_array as open_array
 from zarr_core.hierarchy.open import open_consolidated as open_consolidated
 from zarr_core.hierarchy.open import open_group as open_group
-from zarr_core.hierarchy.progress import Progress as Progress
 from zarr_core.hierarchy.store_path import StoreLike as StoreLike
 from zarr_core.hierarchy.store_path import resolve_store_path as resolve_store_path
 from zarr_core.interfaces.store import Store as Store
@@ -54,6 +53,7 @@ def _lazy_names(
 
 # From other distributions, which this package does not import, not even for types.
 ChunkLayout: type[Any]
+Progress: type[Any]
 convert: Callable[..., Any]
 copy: Callable[..., Any]
 copy_all: Callable[..., Any]

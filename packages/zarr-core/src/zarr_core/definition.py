@@ -7,12 +7,74 @@ Specification: v3.1, "Extension definition": an object with a ``name``, an optio
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 JSON: TypeAlias = "None | bool | int | float | str | list[JSON] | dict[str, JSON]"
+
+_CONTAINERS = frozenset([dict, list])
+
+
+def _reject_change(value: Any, *_: Any, **__: Any) -> NoReturn:
+    kind = "list" if isinstance(value, list) else "dictionary"
+    raise TypeError(
+        f"cannot change a {kind} within attributes or other metadata: it is not stored. Change a "
+        "copy and assign it, as in value = array.attrs.asdict()['name']; ...; "
+        "array.attrs['name'] = value"
+    )
+
+
+class ReadOnlyList(list[Any]):
+    """A list in metadata, which cannot be changed; copies are ordinary lists."""
+
+    __slots__ = ()
+    __delitem__ = __setitem__ = __iadd__ = __imul__ = append = clear = _reject_change
+    extend = insert = pop = remove = reverse = sort = _reject_change
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return list, (list(self),)
+
+
+class ReadOnlyDict(dict[str, Any]):
+    """A dictionary in metadata, which cannot be changed; copies are ordinary dictionaries."""
+
+    __slots__ = ()
+    __delitem__ = __setitem__ = __ior__ = clear = pop = _reject_change
+    popitem = setdefault = update = _reject_change
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (dict(self),)
+
+
+def read_only(value: Any) -> Any:
+    """Return a JSON value whose lists and dictionaries, at any depth, cannot be changed."""
+    kind = type(value)
+    try:
+        if kind is dict:
+            result = ReadOnlyDict(value)
+            for name, item in value.items():
+                if type(item) in _CONTAINERS:  # faster than a call for each value
+                    dict.__setitem__(result, name, read_only(item))
+            return result
+        if kind is list:
+            return ReadOnlyList(
+                value if _CONTAINERS.isdisjoint(map(type, value)) else map(read_only, value)
+            )
+    except RecursionError:
+        pass  # too deep for JSON, which is rejected later
+    return value
+
+
+def ordinary(value: Any) -> Any:
+    """Return a copy of a JSON value with lists and dictionaries that can be changed."""
+    try:
+        if isinstance(value, dict):
+            return {name: ordinary(item) for name, item in value.items()}
+        return [*map(ordinary, value)] if isinstance(value, list) else value
+    except RecursionError:
+        return value  # as in read_only
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +99,10 @@ class ExtensionDefinition:
     must_understand: bool = True
     spelling: JSON = field(default=None, repr=False, compare=False)
 
+    def __post_init__(self) -> None:
+        if type(self.configuration) is not ReadOnlyDict:
+            object.__setattr__(self, "configuration", read_only(dict(self.configuration)))
+
     @classmethod
     def from_json(cls, value: JSON) -> ExtensionDefinition:
         """Create an instance from a valid definition, a name or an object."""
@@ -44,12 +110,13 @@ class ExtensionDefinition:
             return cls(value, spelling=value)
         if not isinstance(value, dict):  # the schema rejects this earlier
             raise TypeError(f"an extension definition must be a string or an object, not {value!r}")
-        configuration = value.get("configuration", {})
+        members: dict[str, Any] = read_only(value)
+        configuration = members.get("configuration", {})
         return cls(
-            str(value["name"]),
+            str(members["name"]),
             configuration if isinstance(configuration, dict) else {},
-            value.get("must_understand", True) is not False,
-            spelling=value,
+            members.get("must_understand", True) is not False,
+            spelling=members,
         )
 
     def to_json(self) -> JSON:

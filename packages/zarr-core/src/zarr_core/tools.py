@@ -23,8 +23,7 @@ _NAMES = {
     "zarr_core.formats.lookup": "format_named formats_without",
     "zarr_core.formats.unmanaged_keys": "is_auxiliary without_chunks",
     "zarr_core.formats.walk": "walk",
-    "zarr_core.hierarchy.array": "assigned_values check_out parse_selection",
-    "zarr_core.hierarchy.array_view": "as_index:field_index",
+    "zarr_core.hierarchy.array": "assigned_values check_out field_index parse_selection",
     "zarr_core.hierarchy.coerce": "is_chunked",
     "zarr_core.hierarchy.consolidate": "require_consolidating",
     "zarr_core.hierarchy.create_node": (
@@ -40,7 +39,7 @@ _NAMES = {
     "zarr_core.interfaces.keylock": "key_lock",
     "zarr_core.interfaces.keys": "only_keys",
     "zarr_core.interfaces.metadata_document": "read_metadata read_metadata_from",
-    "zarr_core.hierarchy.progress": "Progress Reporter:ProgressReporter reporting",
+    "zarr_core.hierarchy.progress": "Reporter reporter_for",
     "zarr_core.interfaces.selection": "MaskIndexer",
     "zarr_core.interfaces.store": "NewValue",
     "zarr_core.log": "log",

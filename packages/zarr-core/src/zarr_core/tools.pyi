@@ -31,8 +31,8 @@ from zarr_core.formats.unmanaged_keys import without_chunks as without_chunks
 from zarr_core.formats.walk import walk as walk
 from zarr_core.hierarchy.array import assigned_values as assigned_values
 from zarr_core.hierarchy.array import check_out as check_out
+from zarr_core.hierarchy.array import field_index as field_index
 from zarr_core.hierarchy.array import parse_selection as parse_selection
-from zarr_core.hierarchy.array_view import as_index
 from zarr_core.hierarchy.coerce import is_chunked as is_chunked
 from zarr_core.hierarchy.consolidate import require_consolidating as require_consolidating
 from zarr_core.hierarchy.create_node import StoreSnapshot as StoreSnapshot
@@ -47,9 +47,8 @@ from zarr_core.hierarchy.display import data_type_text as data_type_text
 from zarr_core.hierarchy.display import stored_lengths as stored_lengths
 from zarr_core.hierarchy.node import Node as Node
 from zarr_core.hierarchy.node import update_additional_fields as update_additional_fields
-from zarr_core.hierarchy.progress import Progress as Progress
-from zarr_core.hierarchy.progress import Reporter
-from zarr_core.hierarchy.progress import reporting as reporting
+from zarr_core.hierarchy.progress import Reporter as Reporter
+from zarr_core.hierarchy.progress import reporter_for as reporter_for
 from zarr_core.hierarchy.rollback import Rollback as Rollback
 from zarr_core.hierarchy.rollback import holds_anything as holds_anything
 from zarr_core.hierarchy.store_path import StoreLike as StoreLike
@@ -122,8 +121,6 @@ from zarr_core.threads import waiting as waiting
 from zarr_core.user_warning import warn as warn
 
 fill_value_test = fill_test
-ProgressReporter = Reporter
-field_index = as_index
 installed_entry_points = entry_points
 native_reason_against = reason_against
 providers_of = providers

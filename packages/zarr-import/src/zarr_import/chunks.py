@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from zarr_core import Array
     from zarr_core.extension import Format
-    from zarr_core.tools import ProgressReporter
+    from zarr_core.tools import Reporter
 
     from zarr_import.variable import StoredChunks, Variable
 
@@ -24,7 +24,7 @@ def copy_chunks(
     stored: StoredChunks,
     array: Array,
     format_: Format,
-    reporter: ProgressReporter,
+    reporter: Reporter,
 ) -> bool:
     """Store the encoded chunks of a source as chunks of an array.
 
@@ -36,7 +36,7 @@ def copy_chunks(
         The new array.
     format_ : Format
         The format of the array.
-    reporter : ProgressReporter
+    reporter : Reporter
         Receives the number of copied elements.
 
     Returns

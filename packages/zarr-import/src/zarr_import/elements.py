@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from zarr_core import Array
-    from zarr_core.tools import ProgressReporter
+    from zarr_core.tools import Reporter
 
     from zarr_import.variable import Variable
 
@@ -22,9 +22,7 @@ _ITEM_BYTES = 64  # assumed for variable-length elements
 _COPIES = 3  # the source's buffer, the elements, their encoded form
 
 
-def copy_elements(
-    variable: Variable, array: Array, max_memory: int, reporter: ProgressReporter
-) -> None:
+def copy_elements(variable: Variable, array: Array, max_memory: int, reporter: Reporter) -> None:
     """Write all elements of a source into an array.
 
     Parameters
@@ -33,7 +31,7 @@ def copy_elements(
         The source and the new array.
     max_memory : int
         Maximum number of bytes in memory at a time; one stored object always fits.
-    reporter : ProgressReporter
+    reporter : Reporter
         Receives the number of copied elements.
 
     Notes

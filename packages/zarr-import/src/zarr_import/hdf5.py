@@ -14,8 +14,6 @@ from zarr_import.source import open_source, source_name
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from zarr_core.tools import Progress
-
     from zarr_import.errors import UnsupportedSourceError
 
 _MEMORY = 1 << 28
@@ -41,7 +39,7 @@ def import_hdf5(
     external: bool = False,
     timeout: float | None = None,
     storage_options: Mapping[str, Any] | None = None,
-    progress: Callable[[Progress], object] | bool | None = None,
+    progress: Callable[[Any], object] | bool | None = None,
 ) -> ImportReport:
     """Import an HDF5 or NetCDF file into a hierarchy.
 
@@ -90,7 +88,7 @@ def import_hdf5(
     storage_options : mapping, optional
         Options for the store if ``dest`` is a URL.
     progress : callable or True, optional
-        Called with a :class:`zarr_core.Progress` a few times a second; True shows a progress
+        Called with a ``zarr_transfer.Progress`` a few times a second; True shows a progress
         bar on standard error.
 
     Returns

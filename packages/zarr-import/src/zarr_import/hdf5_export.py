@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from zarr_core import Array, Group
-from zarr_core.tools import ProgressReporter
+from zarr_core.tools import Reporter, reporter_for
 
 from zarr_import._h5py import import_h5py
 from zarr_import.elements import parts
@@ -21,7 +21,6 @@ from zarr_import.errors import UnsupportedSourceError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from zarr_core.tools import Progress
 
 _MEMORY = 1 << 28
 _DIMENSIONS = "_ARRAY_DIMENSIONS"
@@ -38,7 +37,7 @@ def export_hdf5(
     filters: Mapping[str, Any] | None = None,
     max_memory: int = _MEMORY,
     overwrite: bool = False,
-    progress: Callable[[Progress], object] | bool | None = None,
+    progress: Callable[[Any], object] | bool | None = None,
 ) -> None:
     """Write an array, or a group with everything below it, to HDF5.
 
@@ -85,7 +84,7 @@ def export_hdf5(
     )
     arrays = {member: node for member, node in members if isinstance(node, Array)}
     types = {member: _type(h5py, array) for member, array in arrays.items()}
-    with ProgressReporter(progress, len(arrays)) as reporter:
+    with reporter_for(progress, len(arrays)) as reporter:
 
         def write(target: Any) -> None:
             if isinstance(source, Group):
@@ -164,7 +163,7 @@ def _write(
     dtype: Any,
     filters: Mapping[str, Any],
     max_memory: int,
-    reporter: ProgressReporter,
+    reporter: Reporter,
 ) -> None:
     reporter.begin(path, array.size, "elements")
     text = h5py.check_string_dtype(dtype) is not None and array.dtype.kind not in "SU"

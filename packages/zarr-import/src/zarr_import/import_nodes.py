@@ -25,7 +25,7 @@ from zarr_core.extension import (
     StoreReadOnlyError,
 )
 from zarr_core.tools import (
-    ProgressReporter,
+    Reporter,
     Rollback,
     check_reserved_names,
     format_of_new,
@@ -34,6 +34,7 @@ from zarr_core.tools import (
     make_room,
     normalise_path,
     read_node,
+    reporter_for,
     strictjson,
 )
 
@@ -46,8 +47,6 @@ from zarr_import.variable import SourceGroup, Variable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-    from zarr_core.tools import Progress
 
     from zarr_import.report import How
     from zarr_import.variable import Contents
@@ -129,7 +128,7 @@ def import_contents(
     unsupported: Literal["raise", "skip"],
     max_memory: int,
     consolidated: bool,
-    progress: Callable[[Progress], object] | bool | None,
+    progress: Callable[[Any], object] | bool | None,
 ) -> None:
     """Create nodes for all contents of a source.
 
@@ -147,7 +146,7 @@ def import_contents(
     done: dict[str, How] = {}
     groups = [node for node in nodes if not isinstance(node, PlannedArray)]
     store, format_ = target.store, target.format
-    with Rollback() as rollback, ProgressReporter(progress, arrays) as reporter:
+    with Rollback() as rollback, reporter_for(progress, arrays) as reporter:
         root = nodes[0].metadata if isinstance(nodes[0], PlannedArray) else nodes[0][1]
         new = root if target.overwrite else None
         make_room(store, target.path, format_, new, rollback, overwrite=target.overwrite)
@@ -268,7 +267,7 @@ def _import_array(
     target: Target,
     existing_keys: list[str] | None,
     max_memory: int,
-    reporter: ProgressReporter,
+    reporter: Reporter,
     rollback: Rollback,
 ) -> How:
     store, format_ = target.store, target.format

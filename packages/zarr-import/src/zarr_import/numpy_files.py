@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from zarr_core import Array, Group
-from zarr_core.tools import ProgressReporter
+from zarr_core.tools import Reporter, reporter_for
 
 from zarr_import.dtypes import pack_dtype
 from zarr_import.elements import parts
@@ -31,8 +31,6 @@ from zarr_import.variable import Contents, SourceGroup, Variable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-
-    from zarr_core.tools import Progress
 
     NDArray = np.ndarray[Any, Any]
 
@@ -57,7 +55,7 @@ def import_numpy(
     max_memory: int = _MEMORY,
     overwrite: bool = False,
     storage_options: Mapping[str, Any] | None = None,
-    progress: Callable[[Progress], object] | bool | None = None,
+    progress: Callable[[Any], object] | bool | None = None,
 ) -> ImportReport:
     """Import NumPy files, or arrays in memory, into a hierarchy.
 
@@ -235,7 +233,7 @@ def export_numpy(
     *,
     max_memory: int = _MEMORY,
     overwrite: bool = False,
-    progress: Callable[[Progress], object] | bool | None = None,
+    progress: Callable[[Any], object] | bool | None = None,
 ) -> None:
     """Write an array as an ``.npy`` file, or all arrays of a group as an ``.npz`` file.
 
@@ -270,7 +268,7 @@ def export_numpy(
                 f"elements of {array.metadata.data_type.name} have no fixed size, which NumPy "
                 "files require; read the array and save array.astype(str)",
             )
-    with ProgressReporter(progress, len(arrays)) as reporter, _temporary_folder(path) as folder:
+    with reporter_for(progress, len(arrays)) as reporter, _temporary_folder(path) as folder:
         temporary = folder / f"temporary{_ENDING}"
         if isinstance(source, Array):
             _write(source, temporary, max_memory, reporter)
@@ -295,7 +293,7 @@ def _temporary_folder(path: Path) -> Iterator[Path]:
         yield Path(name)
 
 
-def _write(array: Array, path: Path, max_memory: int, reporter: ProgressReporter) -> None:
+def _write(array: Array, path: Path, max_memory: int, reporter: Reporter) -> None:
     reporter.begin(array.path, array.size, "elements")
     if not array.ndim or not array.size:
         np.save(path, np.asarray(array[...]))

@@ -16,14 +16,14 @@ from zarr_stores.manifest import hashes_below
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from zarr_core.tools import Progress, StoreLike
+    from zarr_core.tools import StoreLike
 
 
 def dandi_checksum(
     store: StoreLike,
     path: str | None = None,
     *,
-    progress: Callable[[Progress], object] | None = None,
+    progress: Callable[[Any], object] | None = None,
     storage_options: Mapping[str, Any] | None = None,
 ) -> str:
     """Return the checksum of a hierarchy as the DANDI archive computes it.

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zarr_core.extension import StoreError, StoreReadError, ValueReplacedError
-from zarr_core.tools import MANIFEST_NAMES, opened_store, parallel_for, reporting
+from zarr_core.tools import MANIFEST_NAMES, opened_store, parallel_for, reporter_for
 
 from zarr_stores.digest_tree import DigestTree
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from zarr_core.extension import Buffers, Store
-    from zarr_core.tools import Progress, StoreLike
+    from zarr_core.tools import StoreLike
 
 __all__ = [
     "CHANGES_NAME",
@@ -328,13 +328,14 @@ def _hash_value(
 def hash_values(
     store: Store,
     keys: Iterable[str],
-    progress: Callable[[Progress], object] | None = None,
+    progress: Callable[[Any], object] | None = None,
     hash_: Callable[[], Any] = sha256,
 ) -> dict[str, tuple[int, bytes] | StoreReadError | None]:
     """Return the size and hash of several values, or the error of those that cannot be read."""
     names = [*keys]
     found: dict[str, tuple[int, bytes] | StoreReadError | None] = dict.fromkeys(names)
-    with reporting(progress, "", len(names), "keys") as reporter:
+    with reporter_for(progress, 1) as reporter:
+        reporter.begin("", len(names), "keys")
 
         def work(key: str) -> None:
             try:
@@ -345,9 +346,9 @@ def hash_values(
             found[key] = value
             reporter.advance(1, value[0] if value is not None else 0)
 
-        parallel_for(
-            names, work, None if store.max_concurrency is None else True, store.max_concurrency
-        )
+        requests = store.max_concurrency
+        parallel_for(names, work, None if requests is None else True, requests)
+        reporter.end()
     return found
 
 
@@ -359,7 +360,7 @@ def keys_below(store: Store, prefix: str) -> list[str]:
 def hashes_below(
     store: StoreLike,
     path: str | None,
-    progress: Callable[[Progress], object] | None,
+    progress: Callable[[Any], object] | None,
     storage_options: Mapping[str, Any] | None = None,
     hash_: Callable[[], Any] = sha256,
 ) -> dict[str, tuple[int, bytes]]:
@@ -383,7 +384,7 @@ def create_manifest(
     store: StoreLike,
     path: str | None = None,
     *,
-    progress: Callable[[Progress], object] | None = None,
+    progress: Callable[[Any], object] | None = None,
     storage_options: Mapping[str, Any] | None = None,
 ) -> Manifest:
     """Read every value below a node and return their sizes and hashes.

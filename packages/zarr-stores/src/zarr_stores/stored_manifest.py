@@ -11,7 +11,7 @@ import json
 import uuid
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import Location, StoreError
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from zarr_core.extension import Buffer, ByteReader, Store
-    from zarr_core.tools import Progress
 
 __all__ = ["Changes", "StoredManifest", "read_manifest", "write_manifest"]
 
@@ -225,7 +224,7 @@ def read_manifest(store: Store, path: str = "") -> tuple[Manifest | None, str]:
 
 
 def write_manifest(
-    store: Store, path: str = "", progress: Callable[[Progress], object] | None = None
+    store: Store, path: str = "", progress: Callable[[Any], object] | None = None
 ) -> Manifest:
     """Read every value of a hierarchy and store its manifest in it.
 

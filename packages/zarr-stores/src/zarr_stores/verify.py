@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from zarr_core.extension import Store
-    from zarr_core.tools import Progress, StoreLike
+    from zarr_core.tools import StoreLike
 
 __all__ = ["ManifestProblem", "Verification", "find_manifest", "verify"]
 
@@ -131,7 +131,7 @@ def verify(
     path: str | None = None,
     *,
     digest: str | None = None,
-    progress: Callable[[Progress], object] | None = None,
+    progress: Callable[[Any], object] | None = None,
     storage_options: Mapping[str, Any] | None = None,
 ) -> Verification:
     """Read every value below a node and compare it with a manifest.
@@ -245,7 +245,7 @@ def _named(
 
 
 def _verify_digest(
-    store: Store, path: str, digest: str, progress: Callable[[Progress], object] | None
+    store: Store, path: str, digest: str, progress: Callable[[Any], object] | None
 ) -> Verification:
     found = create_manifest(store, path, progress=progress)
     problems: tuple[ManifestProblem, ...] = ()

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from zarr_transfer.intermediate import intermediate_array, intermediate_path
     from zarr_transfer.move_node import move
     from zarr_transfer.plan import CopyPlan, CopyStep
+    from zarr_transfer.progress import Progress
     from zarr_transfer.progress_bar import WaitNotices
     from zarr_transfer.rechunk import Budget, Chunking, RechunkPlan, RechunkStage, plan_stages
     from zarr_transfer.regions import Region
@@ -62,6 +63,7 @@ _HOMES = {
     "intermediate": ("intermediate_array", "intermediate_path"),
     "move_node": ("move",),
     "plan": ("CopyPlan", "CopyStep"),
+    "progress": ("Progress",),
     "progress_bar": ("WaitNotices",),
     "rechunk": ("Budget", "Chunking", "RechunkPlan", "RechunkStage", "plan_stages"),
     "regions": ("Region",),
@@ -82,6 +84,7 @@ __all__ = [
     "KeyPair",
     "MemoryLimitError",
     "Plan",
+    "Progress",
     "RechunkPlan",
     "RechunkStage",
     "Region",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from zarr_core import Array
-    from zarr_core.tools import ProgressReporter
+    from zarr_core.tools import Reporter
 
     from zarr_transfer.copy_executor import CopyExecutor
     from zarr_transfer.rechunk import RechunkPlan, RechunkStage
@@ -35,7 +35,7 @@ _FEW = 16  # with at most so many stored objects, there is no checkpoint
 def copy_elements(
     old: Array,
     new: Array,
-    reporter: ProgressReporter,
+    reporter: Reporter,
     *,
     path: str,
     memory: Memory | None = None,

@@ -14,7 +14,7 @@ from zarr_core.tools import (
     key_order,
     opened_store,
     refuse_misspelt,
-    reporting,
+    reporter_for,
     require_erasing,
 )
 
@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from zarr_core.extension import Store
-    from zarr_core.tools import KeyOrder, Progress, StoreLike
+    from zarr_core.tools import KeyOrder, StoreLike
 
+    from zarr_transfer.progress import Progress
     from zarr_transfer.spec import Compare
 
 
@@ -218,7 +219,8 @@ def _copy(
     of_keys = {pair.source: pair for pair in pairs}
     values, documents = order.to_write(of_keys)
     steps = [*documents[::-1], values] if dest.traits.metadata_first else [values, *documents]
-    with reporting(progress, path, len(pairs), "keys") as reporter:
+    with reporter_for(progress, 1) as reporter:
+        reporter.begin(path, len(pairs), "keys")
         transfer = KeyCopier(source, dest, compare, reporter)
         try:
             for step in steps:
@@ -226,6 +228,7 @@ def _copy(
         except BaseException as error:
             error.add_note(_incomplete_note(dest, path, len(pairs), transfer, remedy))
             raise
+        reporter.end()
     return transfer
 
 

@@ -10,12 +10,12 @@ from zarr_core.errors import NodeExistsError, NodeNameError, NodeTypeError
 from zarr_core.extension import ArrayMetadata, Location
 from zarr_core.tools import (
     Node,
-    ProgressReporter,
     Rollback,
     check_attributes,
     keep_nonfinite,
     opened_store,
     quoted,
+    reporter_for,
     warn,
 )
 
@@ -31,9 +31,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from zarr_core import Array
-    from zarr_core.tools import NodeMetadata, Progress, StoreLike
+    from zarr_core.tools import NodeMetadata, StoreLike
 
     from zarr_transfer.copy_executor import CopyExecutor, CopyResult
+    from zarr_transfer.progress import Progress
     from zarr_transfer.spec import Compare, CopySpec, IfExists
 
 
@@ -301,7 +302,10 @@ def _copy(
             _warn_unmanaged(unmanaged_keys(spec, nodes), line)
         done, made = plan.result(), []
         if not options.dry_run:
-            with Rollback() as rollback, ProgressReporter(options.progress, plan.parts) as reporter:
+            with (
+                Rollback() as rollback,
+                reporter_for(options.progress, plan.parts) as reporter,
+            ):
                 made = prepare_destination(plan, rollback, 'copy again with if_exists="skip"')
                 done = execute(plan, options, reporter, rollback)
             made += (spec.dest.at(step.path) for step in plan.steps)

@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from zarr_core.extension import StoreError
-from zarr_core.tools import MemoryLimiter, ProgressReporter, UnconfirmedKeys, parallel_for
+from zarr_core.tools import (
+    MemoryLimiter,
+    Reporter,
+    UnconfirmedKeys,
+    parallel_for,
+    reporter_for,
+)
 
 from zarr_transfer.copy_executor import CopyResult, KeyPair
 
@@ -34,7 +40,7 @@ class KeyCopier:
         source: Store,
         dest: Store,
         compare: Compare,
-        reporter: ProgressReporter,
+        reporter: Reporter,
         sizes: Mapping[int, int] | None = None,
     ) -> None:
         self.copied = self.skipped = self.nbytes = 0
@@ -165,7 +171,7 @@ def copy_pairs(
     source: Store,
     dest: Store,
     pairs: Iterable[KeyPair],
-    reporter: ProgressReporter,
+    reporter: Reporter,
     *,
     compare: Compare = "content",
     executor: CopyExecutor | None = None,
@@ -207,7 +213,7 @@ class KeyCopyTask:
     compare: Compare
 
     def __call__(self, pairs: Sequence[KeyPair]) -> CopyResult:
-        transfer = KeyCopier(self.source, self.dest, self.compare, ProgressReporter(None, 1))
+        transfer = KeyCopier(self.source, self.dest, self.compare, reporter_for(None, 1))
         transfer.run(pairs)
         return CopyResult(transfer.copied, transfer.skipped, transfer.nbytes)
 

@@ -21,7 +21,7 @@ from zarr_transfer.plan import same_metadata
 from zarr_transfer.source_keys import largest_value, top_level
 
 if TYPE_CHECKING:
-    from zarr_core.tools import NodeMetadata, ProgressReporter, Rollback
+    from zarr_core.tools import NodeMetadata, Reporter, Rollback
 
     from zarr_transfer.checkpoint import Checkpoint
     from zarr_transfer.copy_executor import CopyResult
@@ -56,7 +56,7 @@ def prepare_destination(plan: CopyPlan, rollback: Rollback, remedy: str) -> list
 
 
 def execute(
-    plan: CopyPlan, options: CopyOptions, reporter: ProgressReporter, rollback: Rollback
+    plan: CopyPlan, options: CopyOptions, reporter: Reporter, rollback: Rollback
 ) -> CopyResult:
     """Execute a plan, after :func:`prepare_destination`.
 
@@ -93,7 +93,7 @@ def execute(
 
 
 def _copy_keys(
-    plan: CopyPlan, pairs: list[KeyPair], options: CopyOptions, reporter: ProgressReporter
+    plan: CopyPlan, pairs: list[KeyPair], options: CopyOptions, reporter: Reporter
 ) -> int:
     """Copy the keys of all nodes; write the metadata of an array after its last key."""
     steps = plan.steps
@@ -126,7 +126,7 @@ def _copy_keys(
 
 
 def _copy_array(
-    plan: CopyPlan, step: CopyStep, options: CopyOptions, reporter: ProgressReporter
+    plan: CopyPlan, step: CopyStep, options: CopyOptions, reporter: Reporter
 ) -> Checkpoint | None:
     """Copy the chunks or elements of an array; return its checkpoint, if it has one."""
     if step.cost == "recode":

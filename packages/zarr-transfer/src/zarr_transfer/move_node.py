@@ -11,10 +11,10 @@ from zarr_core.extension import Location, NodeNotFoundError, StoreError
 from zarr_core.tools import (
     KeyOrder,
     Node,
-    ProgressReporter,
     Rollback,
     erase_node,
     occupied,
+    reporter_for,
     require_erasing,
     strictjson,
 )
@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 
     from zarr_core import Array, Group
     from zarr_core.extension import Buffer, Format, Store
-    from zarr_core.tools import NodeMetadata, Progress, StoreLike
+    from zarr_core.tools import NodeMetadata, StoreLike
+
+    from zarr_transfer.progress import Progress
 
 
 def move(
@@ -152,7 +154,7 @@ def move_node(
             )
     nodes = nodes_of(spec, metadata)
     made: list[str] = []
-    with ProgressReporter(progress, 1) as reporter, Rollback() as rollback:
+    with reporter_for(progress, 1) as reporter, Rollback() as rollback:
         if existing is None or not _was_copied(spec, left):
             if existing and any(map(spec.dest.store.exists, format_.documents(spec.dest.path))):
                 raise occupied(spec.dest.store, spec.dest.path)

@@ -11,8 +11,6 @@ from zarr_core.tools import escape_controls, longest_wait
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from zarr_core.tools import Progress
-
 _LOOK_SECONDS = 0.5  # between two looks at what is waited for
 _LONG_SECONDS = 3.0  # of a wait that is named
 
@@ -55,7 +53,7 @@ class ProgressBar:
         sys.stderr.write(f"\r{line.rstrip().ljust(self._length)}\n")
         sys.stderr.flush()
 
-    def __call__(self, progress: Progress) -> None:
+    def __call__(self, progress: object) -> None:
         text = str(progress)
         sys.stderr.write("\r" + text.ljust(self._length))
         sys.stderr.flush()

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
     from zarr_core import Array
     from zarr_core.extension import Format, Store
-    from zarr_core.tools import NodeMetadata, Progress
+    from zarr_core.tools import NodeMetadata
 
     from zarr_transfer.copy_executor import CopyExecutor
+    from zarr_transfer.progress import Progress
 
 Compare = Literal["content", "size"]
 IfExists = Literal["raise", "replace", "skip", "skip_initialized"]

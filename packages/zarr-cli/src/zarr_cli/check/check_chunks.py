@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from zarr_core import Array
-    from zarr_core.tools import ProgressReporter
+    from zarr_core.tools import Reporter
 
     StoredChunk = tuple[tuple[int, ...], str]
 
 
-def check_chunks(array: Array, result: ArrayCheck, reporter: ProgressReporter) -> set[str]:
+def check_chunks(array: Array, result: ArrayCheck, reporter: Reporter) -> set[str]:
     """Read all stored chunks of an array, with the concurrency of its store.
 
     Parameters
@@ -33,7 +33,7 @@ def check_chunks(array: Array, result: ArrayCheck, reporter: ProgressReporter) -
         The array.
     result : ArrayCheck
         Receives the results.
-    reporter : ProgressReporter
+    reporter : Reporter
         Receives the number of checked chunks.
 
     Returns

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import zarr_core
 from zarr_core import Array, Group
 from zarr_core.extension import ZarrError
-from zarr_core.tools import ProgressReporter, metadata_differences
+from zarr_core.tools import metadata_differences, reporter_for
 
 from zarr_cli.check.array_check import ArrayCheck
 from zarr_cli.check.check_chunks import check_chunks, require_chunks
@@ -21,7 +21,7 @@ from zarr_cli.walk import Member, walk
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from zarr_core import Progress, Store
+    from zarr_core import Store
 
 
 @dataclass(slots=True)
@@ -75,7 +75,7 @@ def check(
     store: Store,
     path: str = "",
     zarr_format: int | str | None = None,
-    progress: Callable[[Progress], object] | None = None,
+    progress: Callable[[Any], object] | None = None,
     like: Mapping[str, Any] | None = None,
     *,
     chunks: bool = True,
@@ -130,7 +130,7 @@ def check(
                 result.arrays.append(_new_result(array, like))
         return result
     format_ = format_of(store, path, zarr_format)
-    with ProgressReporter(progress, len(arrays)) as reporter:
+    with reporter_for(progress, len(arrays)) as reporter:
         for array in arrays:
             checked = _new_result(array, like)
             result.arrays.append(checked)

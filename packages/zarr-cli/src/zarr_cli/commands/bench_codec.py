@@ -84,7 +84,7 @@ def codec(
 
 
 def _reporter(draw: Callable[[Any], None] | None) -> Callable[[int, int], None]:
-    from zarr_core import Progress
+    from zarr_transfer import Progress
 
     def report(done: int, total: int) -> None:
         if draw is not None:

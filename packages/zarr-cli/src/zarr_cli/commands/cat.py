@@ -155,9 +155,9 @@ def _report_progress(
     blocks: Blocks, array: Array, shape: tuple[int, ...], report: Any
 ) -> Iterator[Any]:
     """Yield the blocks and report how many elements were written."""
-    from zarr_core.tools import ProgressReporter
+    from zarr_core.tools import reporter_for
 
-    reporter = ProgressReporter(report, 1)
+    reporter = reporter_for(report, 1)
     reporter.begin(array.path, prod(shape), "elements")
     for block in blocks:
         yield block

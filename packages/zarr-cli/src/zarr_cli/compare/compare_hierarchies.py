@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import Array, Group
-from zarr_core.tools import ProgressReporter, concurrent_map
+from zarr_core.tools import concurrent_map, reporter_for
 
 from zarr_cli.compare.compare_metadata import compare_metadata
 from zarr_cli.compare.compare_values import Tolerance, compare_values
@@ -16,7 +16,7 @@ from zarr_cli.walk import Member, open_member
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from zarr_core import Progress
+    from zarr_transfer import Progress
 
 
 @dataclass(slots=True)
@@ -86,7 +86,7 @@ def compare(
             result.differences += compare_metadata(mine, its, path, storage=storage)
         else:
             result.differences.append(_type_difference(path, mine))
-    with ProgressReporter(progress, len(arrays)) as reporter:
+    with reporter_for(progress, len(arrays)) as reporter:
         for path, mine, its in arrays if values else ():
             different = compare_values(mine, its, path, tolerance or Tolerance(), reporter)
             result.differences += [] if different is None else [different]

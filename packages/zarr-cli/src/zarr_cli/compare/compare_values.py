@@ -17,7 +17,7 @@ from zarr_cli.compare.stored_blocks import stored_blocks
 
 if TYPE_CHECKING:
     from zarr_core import Array
-    from zarr_core.tools import ProgressReporter
+    from zarr_core.tools import Reporter
 
     NDArray = np.ndarray[Any, Any]
 
@@ -37,7 +37,7 @@ class Tolerance:
 
 
 def compare_values(
-    a: Array, b: Array, path: str, tolerance: Tolerance, reporter: ProgressReporter
+    a: Array, b: Array, path: str, tolerance: Tolerance, reporter: Reporter
 ) -> Difference | None:
     """Compare all elements of two arrays, in blocks that fit into memory.
 
@@ -51,7 +51,7 @@ def compare_values(
         The path of the arrays, for the difference.
     tolerance : Tolerance
         The tolerance for numbers.
-    reporter : ProgressReporter
+    reporter : Reporter
         Receives the number of compared elements.
 
     Returns

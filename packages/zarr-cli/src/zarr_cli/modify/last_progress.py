@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from zarr_core import Progress
+    from zarr_transfer import Progress
 
     from zarr_cli.progress import ProgressOutput
 

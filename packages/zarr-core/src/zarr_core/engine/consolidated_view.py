@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import threading
-from collections import Counter
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
@@ -29,35 +28,21 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.store import Store
 
 
-class _Changes:
-    """Relative paths of removed nodes (``removed``), and of new or changed nodes (``changed``)."""
+class _Change:
+    """A change of a node that consolidated metadata does not contain yet."""
 
-    def __init__(self) -> None:
-        self.removed: dict[str, None] = {}
-        self.changed: dict[str, None] = {}
+    __slots__ = ("removed",)
 
-    def __bool__(self) -> bool:
-        return bool(self.removed or self.changed)
-
-    def add(self, other: _Changes) -> None:
-        self.removed |= other.removed
-        self.changed |= other.changed
-
-    def copy(self) -> _Changes:
-        copied = _Changes()
-        copied.add(self)
-        return copied
-
-    def includes_removed(self, name: str) -> bool:
-        """Whether a node, or a group that contains it, was removed."""
-        return any(path in self.removed for path in accumulate(name.split("/"), "{}/{}".format))
+    def __init__(self, removed: bool) -> None:
+        self.removed = removed  # with everything below it, before other changes
 
 
 class ConsolidatedView:
     """The consolidated metadata of one group, for the nodes that are reached through it.
 
     If ``lookup`` is false, nodes are not looked up in it; it is only updated after changes through
-    nodes that are reached from the group.
+    nodes that are reached from the group.  Nodes with changes that are not written yet are looked
+    up in the store.
     """
 
     def __init__(
@@ -74,33 +59,42 @@ class ConsolidatedView:
         self.metadata = metadata
         self.lookup = lookup
         self._index: tuple[ConsolidatedMetadata, dict[str, list[str]]] | None = None
-        self._nodes: dict[str, tuple[JSON, NodeMetadata]] = {}
-        # Open batches by thread, and the changes to write.
-        self._batches: Counter[int] = Counter()
-        self._process = 0
-        self._pending = _Changes()
-        # Pending changes that lookups have not applied yet, and the metadata with the others.
-        self._unseen = _Changes()
-        self._seen: ConsolidatedMetadata | None = None
+        # The metadata of nodes, with the entry or change for which it was read.
+        self._nodes: dict[str, tuple[JSON | _Change, NodeMetadata | None]] = {}
+        self._batches: list[tuple[int, int]] = []  # processes and threads with open batches
+        self._pending: dict[str, _Change] = {}
 
     def node(self, path: str) -> NodeMetadata | None:
         """The metadata of a node; None if it has no entry."""
-        self._see_pending()
         relative = self._relative(path)
-        if relative not in self.metadata or not self._may_be(relative):
+        if relative in self.metadata and not all(
+            map(self._format.is_valid_name, relative.split("/"))
+        ):
             return None
-        return self._parsed(relative)
+        return self._node(relative)
 
     def children(self, path: str) -> Iterator[tuple[str, NodeMetadata]]:
         """Names and metadata of the nodes directly below a group, sorted by name."""
         parent = self._relative(path)
         for name in self.child_names(path):
-            yield name, self._parsed(f"{parent}/{name}".lstrip("/"))
+            metadata = self._node(f"{parent}/{name}".lstrip("/"))
+            if metadata is not None:
+                yield name, metadata
 
     def child_names(self, path: str) -> Iterator[str]:
         """Names of the nodes directly below a group, sorted."""
-        self._see_pending()
-        return iter(self._names().get(self._relative(path), ()))
+        parent = self._relative(path)
+        names = self._names().get(parent, [])
+        if not self._pending:
+            return iter(names)
+        changed = [name.rpartition("/") for name in list(self._pending)]
+        possible = {*names, *(name for above, _, name in changed if above == parent)}
+        paths = {name: f"{parent}/{name}".lstrip("/") for name in sorted(possible)}
+        return (
+            name
+            for name, path in paths.items()
+            if self._change(path) is None or self._node(path) is not None
+        )
 
     @contextmanager
     def batch(self) -> Iterator[None]:
@@ -108,19 +102,13 @@ class ConsolidatedView:
 
         Nested blocks of one thread write when the outermost ends.
         """
-        thread = threading.get_ident()
-        with self._guard():
-            self._batches[thread] += 1
-            self._process = os.getpid()
+        batch = os.getpid(), threading.get_ident()
+        self._batches.append(batch)
         try:
             yield
         finally:
-            with self._guard():
-                self._batches[thread] -= 1
-                ended = not self._batches[thread]
-                if ended:
-                    del self._batches[thread]
-            if ended:
+            self._batches.remove(batch)
+            if batch not in self._batches:
                 self._write_pending()
 
     def record(self, *, removed: Sequence[str] = (), changed: Sequence[str] = ()) -> None:
@@ -130,99 +118,85 @@ class ConsolidatedView:
         of new or changed nodes.  Nodes are read under the lock of the consolidated metadata: if
         several threads change a node, the last of them to record it reads its latest metadata.
         """
-        changes = _Changes()
-        changes.removed.update(
-            (relative, None) for path in removed if (relative := self._relative(path))
-        )
-        changes.changed.update(
-            (relative, None) for path in changed if (relative := self._relative(path))
-        )
-        if not changes:
-            return
-        with self._guard():
-            self._pending.add(changes)
-            self._unseen.add(changes)
-            # After a fork within a batch, the parent does not write the changes of the child.
-            later = self._batches and self._process == os.getpid()
-        if not later:
+        with self._lock("pending"):
+            for path in filter(None, map(self._relative, removed)):
+                self._pending[path] = _Change(True)
+            for path in filter(None, map(self._relative, changed)):
+                # zarr-python requires entries of all groups above a node.
+                for group in accumulate(path.split("/")[:-1], "{}/{}".format):
+                    if group not in self.metadata and group not in self._pending:
+                        self._pending[group] = _Change(False)
+                known = self._pending.get(path)
+                self._pending[path] = _Change(known is not None and known.removed)
+        # After a fork within a batch, the parent does not write the changes of the child.
+        if os.getpid() not in [process for process, _ in self._batches]:
             self._write_pending()
 
-    def _guard(self) -> AbstractContextManager[None]:
-        """Lock for the attributes of batches; safe after a fork."""
-        return key_lock((id(self), "batch"), self.path)
+    def _lock(self, name: str) -> AbstractContextManager[None]:
+        """A lock of this object; safe after a fork."""
+        return key_lock((id(self), name), self.path)
 
     def _write_pending(self) -> None:
         # Locked while writing: another thread may be writing the changes of this one, which
         # must be stored when this returns.
-        with key_lock(id(self), self.path):
-            with self._guard():
-                changes, self._pending, self._unseen = self._pending, _Changes(), _Changes()
-            try:
-                self._write(changes)
-            except BaseException:
-                with self._guard():
-                    self._pending.add(changes)
-                    self._unseen.add(changes)
-                raise
+        with self._lock("write"):
+            with self._lock("pending"):
+                changes = dict(self._pending)
+            if not changes:
+                return
 
-    def _write(self, changes: _Changes) -> None:
-        if not changes:
-            return
+            def change(metadata: NodeMetadata) -> NodeMetadata:
+                if not isinstance(metadata, GroupMetadata):
+                    location = Location(self._store, self.path)
+                    raise NodeTypeError(location, "has become a node of the other type")
+                if metadata.consolidated is None:
+                    return metadata  # it was removed meanwhile
+                self.metadata = self._changed(metadata.consolidated, changes)
+                return metadata.replace(consolidated=self.metadata)
 
-        def change(metadata: NodeMetadata) -> NodeMetadata:
-            if not isinstance(metadata, GroupMetadata):
-                location = Location(self._store, self.path)
-                raise NodeTypeError(location, "has become a node of the other type")
-            if metadata.consolidated is None:
-                return metadata  # it was removed meanwhile
-            self.metadata = self._changed(metadata.consolidated, changes)
-            return metadata.replace(consolidated=self.metadata)
+            self._format.update(self._store, self.path, change)
+            with self._lock("pending"):
+                for path, written in changes.items():
+                    if self._pending[path] is written:  # not changed again
+                        del self._pending[path]
 
-        self._format.update(self._store, self.path, change)
-
-    def _see_pending(self) -> None:
-        """Apply the unwritten changes of batches, in memory."""
-        if not self._unseen and (not self._pending or self.metadata is self._seen):
-            return
-        with key_lock(id(self), self.path):
-            with self._guard():
-                # Metadata that was read again lacks all pending changes.
-                changes = self._unseen if self.metadata is self._seen else self._pending.copy()
-                self._unseen = _Changes()
-            self.metadata = self._seen = self._changed(self.metadata, changes)
-
-    def _changed(self, metadata: ConsolidatedMetadata, changes: _Changes) -> ConsolidatedMetadata:
+    def _changed(
+        self, metadata: ConsolidatedMetadata, changes: dict[str, _Change]
+    ) -> ConsolidatedMetadata:
         """Consolidated metadata in which the entries of changed nodes are read from the store."""
         new = dict(metadata.entries)
-        below = [name for name in new if changes.includes_removed(name)] if changes.removed else []
-        # Groups that were created in another way: zarr-python requires all groups above a node.
-        above = [
-            group
-            for name in changes.changed
-            for group in accumulate(name.split("/")[:-1], "{}/{}".format)
-            if group not in new
-        ]
-        for name in dict.fromkeys([*below, *above, *changes.changed]):
-            found = self._format.read(self._store, f"{self.path}/{name}".lstrip("/"))
-            if found is None:
+        removes = any(change.removed for change in changes.values())
+        below = [name for name in new if removes and _removed_above(name, changes)]
+        for name in dict.fromkeys([*below, *changes]):
+            node = self._read(name)
+            if node is None:
                 new.pop(name, None)
             else:
-                documents = {name: self._format.to_json(found)}
+                documents = {name: self._format.to_json(node)}
                 new |= ConsolidatedMetadata.from_documents(documents).entries
         return replace(metadata, entries=new)
 
-    def _parsed(self, relative: str) -> NodeMetadata:
-        document = self.metadata.entries[relative]
-        known = self._nodes.get(relative)
-        if known is not None and known[0] is document:
-            return known[1]
-        location = Location(f"{self._store} consolidated metadata of {relative!r}")
-        parsed = self._format.from_json(document, location)
-        self._nodes[relative] = (document, parsed)
-        return parsed
+    def _change(self, relative: str) -> _Change | None:
+        pending = self._pending
+        return pending.get(relative) or _removed_above(relative, pending) if pending else None
 
-    def _may_be(self, relative: str) -> bool:
-        return all(map(self._format.is_valid_name, relative.split("/")))
+    def _node(self, relative: str) -> NodeMetadata | None:
+        change, entries = self._change(relative), self.metadata.entries
+        if change is None and relative not in entries:
+            return None
+        source = change or entries[relative]
+        known = self._nodes.get(relative)
+        if known is None or known[0] is not source:
+            if isinstance(source, _Change):
+                known = source, self._read(relative)
+            else:
+                location = Location(f"{self._store} consolidated metadata of {relative!r}")
+                known = source, self._format.from_json(source, location)
+            self._nodes[relative] = known
+        return known[1]
+
+    def _read(self, relative: str) -> NodeMetadata | None:
+        return self._format.read(self._store, f"{self.path}/{relative}".lstrip("/"))
 
     def _relative(self, path: str) -> str:
         return path[len(self.path) :].lstrip("/")
@@ -248,21 +222,10 @@ class ConsolidatedView:
         return self._index[1]
 
 
-def consolidated_view(
-    store: Store, path: str, format_: Format, metadata: GroupMetadata, lookup: bool, required: bool
-) -> ConsolidatedView | None:
-    """The view of a group's own consolidated metadata; None if it has none.
-
-    Raises
-    ------
-    ValueError
-        If it is required and there is none.
-    """
-    if metadata.consolidated is not None:
-        return ConsolidatedView(store, path, format_, metadata.consolidated, lookup)
-    if required:
-        raise ValueError(
-            f"{Location(store, path)} has no consolidated metadata; create it with "
-            "consolidate_metadata()"
-        )
+def _removed_above(relative: str, changes: dict[str, _Change]) -> _Change | None:
+    """The change that removed a node or a group above it, if any."""
+    for path in accumulate(relative.split("/"), "{}/{}".format):
+        change = changes.get(path)
+        if change is not None and change.removed:
+            return change
     return None

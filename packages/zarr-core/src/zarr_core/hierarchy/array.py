@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from math import prod
 from operator import index as as_integer
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
 
 import numpy as np
 
 from zarr_core import strictjson
+from zarr_core.chunk_grids import RegularGrid
 from zarr_core.errors import SelectionError
-from zarr_core.hierarchy.array_view import IndexAccessor, as_index, split_fields
 from zarr_core.hierarchy.coerce import as_array, elements_of, one_object, refuse_elements
 from zarr_core.hierarchy.node import Node, update_metadata, with_advice
 from zarr_core.metadata.array import ArrayMetadata
@@ -21,15 +21,42 @@ if TYPE_CHECKING:
 
     from zarr_core.definition import ExtensionDefinition
     from zarr_core.engine.stored_array import StoredArray
-    from zarr_core.hierarchy.array_view import Fields
+    from zarr_core.interfaces.chunk_grid import ChunkAxis
     from zarr_core.interfaces.codec import ArrayToBytesCodec, Codec
     from zarr_core.selection.parsed_selection import ParsedSelection
 
-    NDArray = np.ndarray[Any, Any]
+    Fields: TypeAlias = str | Sequence[str] | None
+    NDArray: TypeAlias = np.ndarray[Any, Any]
+    Parser: TypeAlias = Callable[[Any, Any], ParsedSelection]
 
 
 _INDEXING = ("fancy", "basic", "orthogonal", "coordinate", "mask", "block")
 _MAX_LENGTHS = 10**7
+
+
+class IndexAccessor:
+    """Another way to index an array: ``oindex``, ``vindex`` or ``blocks``.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Shape of the array; for ``blocks``, the number of chunks along each dimension.
+    """
+
+    __slots__ = ("_get", "_set", "shape")
+
+    def __init__(
+        self, get: Callable[..., Any], set_: Callable[..., None], shape: tuple[int, ...]
+    ) -> None:
+        self._get, self._set, self.shape = get, set_, shape
+
+    def __getitem__(self, selection: Any) -> Any:
+        selection, fields = split_fields(selection)
+        return self._get(selection, fields=fields)
+
+    def __setitem__(self, selection: Any, value: Any) -> None:
+        selection, fields = split_fields(selection)
+        self._set(selection, value, fields=fields)
 
 
 @with_advice
@@ -95,17 +122,7 @@ class Array(Node[ArrayMetadata]):
         ValueError
             If there are more than 10,000,000 lengths: use :attr:`chunks`.
         """
-        stored = self.stored
-        if not stored.is_sharded:
-            return self.write_chunk_sizes
-        inner = stored.inner_codecs.decoded.shape
-        self._check_lengths(
-            [-(-size // length) for size, length in zip(self.shape, inner, strict=True)]
-        )
-        return tuple(
-            (length,) * (size // length) + ((size % length,) if size % length else ())
-            for size, length in zip(self.shape, inner, strict=True)
-        )
+        return self._sizes(self._chunk_axes)
 
     @property
     def write_chunk_sizes(self) -> tuple[tuple[int, ...], ...]:
@@ -116,16 +133,24 @@ class Array(Node[ArrayMetadata]):
         ValueError
             If there are more than 10,000,000 lengths: use :attr:`shards` or :attr:`chunks`.
         """
-        axes = self.stored.axes
-        self._check_lengths([axis.count for axis in axes])
+        return self._sizes(self.stored.axes)
+
+    def _sizes(self, axes: Sequence[ChunkAxis]) -> tuple[tuple[int, ...], ...]:
+        if sum(axis.count for axis in axes) > _MAX_LENGTHS:
+            counts = " x ".join(f"{axis.count:,}" for axis in axes)
+            raise ValueError(
+                f"{self.stored.location} has {counts} chunks, too many to return the length of "
+                f"each (at most {_MAX_LENGTHS:,}); use chunks or shards"
+            )
         return tuple(axis.sizes() for axis in axes)
 
-    def _check_lengths(self, counts: Sequence[int]) -> None:
-        if sum(counts) > _MAX_LENGTHS:
-            raise ValueError(
-                f"{self.stored.location} has {' x '.join(map('{:,}'.format, counts))} chunks, too "
-                f"many to return the length of each (at most {_MAX_LENGTHS:,}); use chunks or shards"
-            )
+    @property
+    def _chunk_axes(self) -> tuple[ChunkAxis, ...]:
+        """The chunks along each dimension; inner chunks if there are shards."""
+        stored = self.stored
+        if not stored.is_sharded:
+            return stored.axes
+        return RegularGrid(stored.inner_codecs.decoded.shape).axes(self.shape)
 
     @property
     def _stored_shape(self) -> tuple[Any, ...]:
@@ -200,11 +225,7 @@ class Array(Node[ArrayMetadata]):
     @property
     def nchunks(self) -> int:
         """Number of chunks; of inner chunks if there are shards."""
-        if not self.stored.is_sharded:
-            return prod(self.cdata_shape)
-        return prod(
-            -(-length // chunk) for length, chunk in zip(self.shape, self.chunks, strict=True)
-        )
+        return prod(axis.count for axis in self._chunk_axes)
 
     @property
     def nchunks_initialized(self) -> int:
@@ -300,22 +321,11 @@ class Array(Node[ArrayMetadata]):
         """Read whole chunks, or shards, by their grid coordinates; as ``blocks[...]``."""
         return self._get(parse.block, selection, out, fields)
 
-    def _get(
-        self,
-        parser: Callable[[Any, Any], ParsedSelection],
-        selection: Any,
-        out: NDArray | None,
-        fields: Fields,
-    ) -> Any:
+    def _get(self, parser: Parser, selection: Any, out: NDArray | None, fields: Fields) -> Any:
         stored = self.stored
         dtype = stored.resolved.dtype
-        try:
-            parsed = parser(
-                selection, stored.axes if parser is parse.block else stored.metadata.shape
-            )
-            chosen = None if fields is None else as_index(dtype, fields)
-        except SelectionError as error:
-            _raise_located(self.stored, error)
+        parsed = _parsed(stored, parser, selection)
+        chosen = None if fields is None else field_index(stored, fields)
         if out is not None:
             check_out(stored, out, parsed.shape, dtype if chosen is None else dtype[chosen])
             straight = out.flags.c_contiguous or (
@@ -332,8 +342,8 @@ class Array(Node[ArrayMetadata]):
                 result = np.empty(parsed.shape, dtype, order if parsed.allows_fortran else "C")
         except (MemoryError, ValueError) as error:
             raise SelectionError(
-                f"{self.stored.location}: the selection has {prod(parsed.shape)} elements of {dtype}, more than fit into "
-                "memory; read a part of it",
+                f"{stored.location}: the selection has {prod(parsed.shape)} elements of {dtype}, "
+                "more than fit into memory; read a part of it",
                 self.shape,
             ) from error
         view = result if parsed.same else parsed.view(result)
@@ -350,17 +360,21 @@ class Array(Node[ArrayMetadata]):
     @property
     def oindex(self) -> IndexAccessor:
         """Orthogonal indexing: ``array.oindex[[1, 3], :]``."""
-        return IndexAccessor(self, "orthogonal")
+        return IndexAccessor(
+            self.get_orthogonal_selection, self.set_orthogonal_selection, self.shape
+        )
 
     @property
     def vindex(self) -> IndexAccessor:
         """Coordinate indexing: ``array.vindex[[1, 3], [0, 2]]``."""
-        return IndexAccessor(self, "coordinate")
+        return IndexAccessor(
+            self.get_coordinate_selection, self.set_coordinate_selection, self.shape
+        )
 
     @property
     def blocks(self) -> IndexAccessor:
         """Block indexing, of whole chunks or shards: ``array.blocks[0, 1:3]``."""
-        return IndexAccessor(self, "block")
+        return IndexAccessor(self.get_block_selection, self.set_block_selection, self.cdata_shape)
 
     # --- writing ---
 
@@ -414,23 +428,15 @@ class Array(Node[ArrayMetadata]):
         """Write whole chunks, or shards, by their grid coordinates; as ``blocks[...] =``."""
         self._set(parse.block, selection, value, fields)
 
-    def _set(
-        self,
-        parser: Callable[[Any, Any], ParsedSelection],
-        selection: Any,
-        value: Any,
-        fields: Fields,
-    ) -> None:
+    def _set(self, parser: Parser, selection: Any, value: Any, fields: Fields) -> None:
         stored = self.stored
         stored.check_writable()
+        parsed = _parsed(stored, parser, selection)
+        chosen = None if fields is None else field_index(stored, fields)
         try:
-            parsed = parser(
-                selection, stored.axes if parser is parse.block else stored.metadata.shape
-            )
-            chosen = None if fields is None else as_index(stored.resolved.dtype, fields)
             values = assigned_values(stored, parsed, value, chosen)
         except (SelectionError, TypeError, ValueError) as error:
-            _raise_located(self.stored, error)
+            _raise_located(stored, error)
         stored.write(parsed.selection, values, chosen)
 
     # --- changing the shape ---
@@ -576,21 +582,31 @@ class Array(Node[ArrayMetadata]):
             yield from self[first : min(first + axis.length(number), axis.size)]
 
     def __bool__(self) -> bool:
-        if self.size != 1:
-            raise ValueError(
-                f"the truth value of an array of {self.size} elements is ambiguous; "
-                "read it first, and use any() or all()"
-            )
-        return bool(self._only_element())
+        return bool(self._scalar(ValueError))
 
     def __int__(self) -> int:
-        return int(self._single("integer"))
+        return int(self._scalar())
 
     def __float__(self) -> float:
-        return float(self._single("floating-point number"))
+        return float(self._scalar())
 
     def __complex__(self) -> complex:
-        return complex(self._single("complex number"))
+        return complex(self._scalar())
+
+    def __index__(self) -> int:
+        if self.ndim:
+            raise TypeError("only an array without dimensions is an index")
+        return as_integer(self._scalar())
+
+    def _scalar(self, error: type[Exception] = TypeError) -> Any:
+        """The only element; raise an error if there are several."""
+        if self.size != 1:
+            raise error(
+                f"{self.size} elements cannot be converted to one value; read them: array[...]. For a "
+                "truth value, use any() or all()"
+            )
+        value = self[(0,) * self.ndim]
+        return value.item() if isinstance(value, np.generic | np.ndarray) else value
 
     def __eq__(self, other: object) -> bool:
         """Whether both have the same location; elements are not compared.
@@ -605,22 +621,6 @@ class Array(Node[ArrayMetadata]):
         return super().__eq__(other)
 
     __hash__ = Node.__hash__
-
-    def __index__(self) -> int:
-        if self.ndim:
-            raise TypeError("only an array without dimensions is an index")
-        return as_integer(self._single("integer"))
-
-    def _single(self, what: str) -> Any:
-        if self.size != 1:
-            raise TypeError(
-                f"an array of {self.size} elements cannot be converted to {what}; read it: array[...]"
-            )
-        return self._only_element()
-
-    def _only_element(self) -> Any:
-        value = self[(0,) * self.ndim]
-        return value.item() if isinstance(value, np.generic | np.ndarray) else value
 
     # --- Dask, display ---
 
@@ -664,14 +664,14 @@ def parse_selection(
     """
     if indexing not in _INDEXING:
         raise ValueError(f"indexing must be one of {', '.join(_INDEXING)}, not {indexing!r}")
-    stored = array.stored
+    return _parsed(array.stored, getattr(parse, indexing), selection)
+
+
+def _parsed(stored: StoredArray, parser: Parser, selection: Any) -> ParsedSelection:
     try:
-        parsed: ParsedSelection = getattr(parse, indexing)(
-            selection, stored.axes if indexing == "block" else stored.metadata.shape
-        )
+        return parser(selection, stored.axes if parser is parse.block else stored.metadata.shape)
     except SelectionError as error:
         _raise_located(stored, error)
-    return parsed
 
 
 def assigned_values(
@@ -706,6 +706,40 @@ def check_out(stored: StoredArray, out: Any, shape: tuple[int, ...], dtype: np.d
         raise TypeError(f"cannot cast elements from {dtype} to {out.dtype}, the dtype of out")
     if not out.flags.writeable:
         raise ValueError("out is a read-only array")
+
+
+def split_fields(selection: Any) -> tuple[Any, str | list[str] | None]:
+    """Split a selection into indices and fields: ``z["a"]``, ``z[["a", "b"]]``, ``z["a", 0]``."""
+    items = selection if isinstance(selection, tuple) else (selection,)
+    found: list[str] = []
+    others = []
+    several = False
+    for item in items:
+        if isinstance(item, str):
+            found.append(item)
+        elif isinstance(item, list) and item and all(isinstance(name, str) for name in item):
+            found += item
+            several = True
+        else:
+            others.append(item)
+    if not found:
+        return selection, None
+    rest = tuple(others) if isinstance(selection, tuple) and others else ...
+    return rest, found if several or len(found) > 1 else found[0]
+
+
+def field_index(stored: StoredArray, fields: Fields) -> str | list[str]:
+    """Return the NumPy index of fields; raise a SelectionError for unknown fields."""
+    dtype = stored.resolved.dtype
+    names = dtype.names or ()
+    wanted = [fields] if isinstance(fields, str) else list(fields or ())
+    if not names:
+        reason = f"the data type {dtype} has no fields, so none of {wanted}"
+    elif unknown := [name for name in wanted if name not in names]:
+        reason = f"no fields {unknown} in the data type, which has {list(names)}"
+    else:
+        return fields if isinstance(fields, str) else wanted
+    raise SelectionError(f"{stored.location}: {reason}", stored.metadata.shape)
 
 
 def _raise_located(stored: StoredArray, error: Exception) -> NoReturn:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, MutableMapping
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.metadata.attributes import check_attributes, read_only
+from zarr_core.definition import read_only
+from zarr_core.metadata.attributes import check_attributes
 from zarr_core.strictjson import plain_floats
 
 if TYPE_CHECKING:
@@ -41,8 +42,7 @@ class Attributes(MutableMapping[str, Any]):
         self._node = node
 
     def __getitem__(self, name: str) -> Any:
-        value = dict.__getitem__(self._node.stored.metadata.attributes, name)
-        return read_only(value, True)
+        return read_only(plain_floats(self._node.stored.metadata.attributes[name]))
 
     def __contains__(self, name: object) -> bool:
         return name in self._node.metadata.attributes
@@ -96,7 +96,8 @@ class Attributes(MutableMapping[str, Any]):
 
     def asdict(self) -> dict[str, JSON]:
         """A copy as a plain dictionary."""
-        return {name: plain_floats(value) for name, value in self._node.metadata.attributes.items()}
+        attributes: dict[str, JSON] = plain_floats(self._node.metadata.attributes)
+        return attributes
 
     def refresh(self) -> None:
         """Read the attributes again, to see changes by other writers."""
@@ -113,6 +114,7 @@ class Attributes(MutableMapping[str, Any]):
         return repr(self.asdict())
 
     def _repr_html_(self) -> str | None:
-        from zarr_core.hierarchy.display import html
+        from zarr_core.hierarchy.display import displayed
 
-        return html(self._node.stored, self)
+        html: str | None = displayed(self._node.stored, "html", self)
+        return html

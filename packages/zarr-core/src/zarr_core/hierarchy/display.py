@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.definition import ExtensionDefinition
-from zarr_core.errors import ExtensionError
+from zarr_core.errors import ExtensionError, ZarrError
 from zarr_core.interfaces.display import Display
 from zarr_core.printable import escape_controls, shorten
 from zarr_core.registry import resolve
@@ -14,14 +14,9 @@ from zarr_core.registry.scope import override_extensions
 from zarr_core.user_warning import warn_once
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeVar
-
     from zarr_core.engine.stored_array import StoredArray
     from zarr_core.engine.stored_node import StoredNode
     from zarr_core.interfaces.chunk_grid import ChunkAxis
-
-    T = TypeVar("T")
 
 _FIELDS = 4  # shown fields of a structured data type
 _LENGTHS = 5  # shown chunk lengths, if they differ
@@ -31,40 +26,25 @@ _MAX_LENGTH = 1000  # characters of a line
 _DEFINITION = ExtensionDefinition("default", must_understand=False)
 
 
-def with_display(node: StoredNode[Any], use: Callable[[Display], T]) -> T:
-    """The result of a function of the display extension, or of Display, which shows text."""
+def displayed(node: StoredNode[Any], method: str, *arguments: Any) -> Any:
+    """The result of a method of the display extension, or of Display, which shows text."""
+    source = "the display extension"
     with override_extensions(node.extensions):
         try:
             provider = resolve.find_provider("display", _DEFINITION)
-            display: Display = Display() if provider is None else provider.load()()
+            if provider is not None:
+                source = f"the display extension {provider}"
+                return getattr(provider.load()(), method)(*arguments)
         except BaseException as error:
-            _warn("the display extension", error)
-            display = Display()
-        return use(display)
-
-
-def html(node: StoredNode[Any], shown: Any) -> str | None:
-    """HTML for a notebook; None, which notebooks accept, if the display extension has none."""
-
-    def shown_by(display: Display) -> str | None:
-        try:
-            return display.html(shown)
-        except BaseException as error:
-            name = f"{type(display).__module__}.{type(display).__name__}"
-            _warn(f"the display extension {name}", error)
-            return None
-
-    return with_display(node, shown_by)
-
-
-def _warn(source: str, error: BaseException) -> None:
-    """Warn once: errors of a display extension must not prevent a node from being shown."""
-    if not is_fault(error):
-        raise error
-    message = f"{source} raised {type(error).__name__}: {error}"
-    if isinstance(error, ExtensionError):  # says which extension
-        source = message = str(error)
-    warn_once(f"{message}; text is shown instead", source)
+            # A display that fails must not prevent a node from being shown.
+            expected = isinstance(error, ZarrError) and not isinstance(error, ExtensionError)
+            if expected or not is_fault(error):
+                raise
+            message = f"{source} raised {type(error).__name__}: {error}"
+            if isinstance(error, ExtensionError):  # says which extension
+                source = message = str(error)
+            warn_once(f"{message}; text is shown instead", source)
+        return getattr(Display(), method)(*arguments)
 
 
 def array_line(array: StoredArray) -> str:

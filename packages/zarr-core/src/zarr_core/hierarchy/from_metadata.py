@@ -112,14 +112,15 @@ def stored_node(
         )  # fmt: skip
     if metadata.nonstandard:
         _warn_of_nonstandard(metadata, store, path)
-    if consolidated is None and (metadata.consolidated is not None or use_consolidated):
-        from zarr_core.engine.consolidated_view import consolidated_view
+    if consolidated is None and metadata.consolidated is not None:
+        from zarr_core.engine.consolidated_view import ConsolidatedView
 
-        lookup = use_consolidated
-        if lookup is None:
-            lookup = read_only or store.read_only
-        consolidated = consolidated_view(
-            store, path, format_, metadata, lookup, required=bool(use_consolidated)
+        lookup = read_only or store.read_only if use_consolidated is None else use_consolidated
+        consolidated = ConsolidatedView(store, path, format_, metadata.consolidated, lookup)
+    elif consolidated is None and use_consolidated:
+        raise ValueError(
+            f"{Location(store, path)} has no consolidated metadata; create it with "
+            "consolidate_metadata()"
         )
     return StoredGroup(
         store, path, format_, metadata, read_only=read_only, consolidated=consolidated

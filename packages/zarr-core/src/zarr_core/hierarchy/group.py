@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from typing import Self, TypeVar
 
     from zarr_core.engine.stored_node import StoredGroup
-    from zarr_core.hierarchy.progress import Progress
     from zarr_core.interfaces.format import NodeMetadata
 
     T = TypeVar("T")
@@ -172,8 +171,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
     def array_keys(self, max_depth: int | None = 0) -> Iterator[str]:
         """Paths of the arrays among the members; depth as for :meth:`members`.
 
-        A direct member with damaged metadata is neither array nor group; below them, it is an
-        error.
+        Skips direct members with damaged metadata; raises an error for damaged deeper ones.
         """
         return self._names_of(ArrayMetadata, max_depth)
 
@@ -189,13 +187,11 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         """The groups."""
         return (group for _, group in self.groups())
 
-    def tree(self, level: int | None = None) -> object:
+    def tree(self, level: int | None = None) -> Any:
         """The hierarchy below the group, for display; at most ``level`` levels if set."""
-        from zarr_core.hierarchy.display import with_display
-
         if level is not None and level < 0:
             raise ValueError(f"level must be at least 0, or None for all levels, not {level}")
-        return with_display(self.stored, lambda display: display.tree(self.stored, level))
+        return self._displayed("tree", self.stored, level)
 
     # --- creating members ---
 
@@ -207,7 +203,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
 
         with override_extensions(self.stored.extensions):
             return create_group(
-                self, path=self._child(name), overwrite=overwrite, attributes=attributes,
+                self, path=_new_name(name), overwrite=overwrite, attributes=attributes,
                 zarr_format=self.stored.format.name,
             )  # fmt: skip
 
@@ -217,7 +213,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
 
         options.setdefault("zarr_format", self.stored.format.name)
         with override_extensions(self.stored.extensions):
-            return create_array(self, path=self._child(name), **options)
+            return create_array(self, path=_new_name(name), **options)
 
     def array(self, name: str, data: Any, **options: Any) -> Array:
         """Create an array that contains ``data``; see :func:`zarr_core.create_array`."""
@@ -247,17 +243,12 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         NodeTypeError
             If the node is an array.
         """
-        found = None if overwrite else self._stored_member(name)
-        if found is None:
-            try:
-                return self.create_group(name, overwrite=overwrite)
-            except NodeExistsError:
-                found = self._stored_member(name)  # created concurrently
-                if found is None:
-                    raise
-        if not isinstance(found, Group):
-            raise NodeTypeError(found.stored.location, "is an array, not a group")
-        return found
+        if overwrite:
+            return self.create_group(name, overwrite=True)
+        group = self._require(name, self.create_group)
+        if not isinstance(group, Group):
+            raise NodeTypeError(group.stored.location, "is an array, not a group")
+        return group
 
     def require_groups(self, *paths: str) -> tuple[Group, ...]:
         """Return several groups, each created if it does not exist."""
@@ -294,16 +285,11 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
             values = values_of(data)
             shape = values.shape if shape is None else shape
             dtype = dtype_of(values) if dtype is None else dtype
-        found = self._stored_member(name)
-        if found is None:
-            try:
-                return self.create_array(name, shape=shape, dtype=dtype, **options)
-            except NodeExistsError:
-                found = self._stored_member(name)  # created concurrently
-                if found is None:
-                    raise
-        if not isinstance(found, Array):
-            raise NodeTypeError(found.stored.location, "is a group, not an array")
+        array = self._require(
+            name, lambda name: self.create_array(name, shape=shape, dtype=dtype, **options)
+        )
+        if not isinstance(array, Array):
+            raise NodeTypeError(array.stored.location, "is a group, not an array")
         if shape is None and options.get("metadata") is None:
             raise TypeError("require_array requires shape or data")
         from zarr_core.normalize.constraints import check_array
@@ -311,8 +297,22 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         given = {**options, "shape": shape, "dtype": dtype}
         metadata = given.pop("metadata", None)
         given.pop("data", None)
-        check_array(found.stored, metadata, given, casts=not exact)
-        return found
+        check_array(array.stored, metadata, given, casts=not exact)
+        return array
+
+    def _require(self, name: str, create: Callable[[str], Array | Group]) -> Array | Group:
+        """Return a member, created if it does not exist; consolidated metadata is not used."""
+        for attempt in range(2):
+            path = names.join(self.path, name)
+            metadata = self.stored.format.read(self.store, path)
+            if metadata is not None:
+                return self._node(path, metadata)
+            try:
+                return create(name)
+            except NodeExistsError:  # created concurrently
+                if attempt:
+                    raise
+        raise AssertionError("the second attempt returns or raises")
 
     @contextmanager
     def batch(self) -> Iterator[Self]:
@@ -355,7 +355,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         source: str,
         dest: str,
         *,
-        progress: Callable[[Progress], object] | bool | None = None,
+        progress: Callable[[Any], object] | bool | None = None,
     ) -> None:
         """Move a member to another path; both are relative to the group.
 
@@ -375,7 +375,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         metadata, then the source is removed.  Repeat an interrupted call to complete it.
         """
         self.stored.check_writable()
-        old, new = self._child_path(source), self._child_path(dest)
+        old, new = (names.join(self.path, _new_name(path)) for path in (source, dest))
         move = optional_function("Group.move")
         moved = move(self.stored.format, self.store, old, new, progress)
         self.stored.record(removed=[old], changed=moved)
@@ -430,14 +430,6 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
 
     # --- internal ---
 
-    def _child(self, name: str) -> str:
-        if not names.normalise_path(name):
-            raise NodeNameError(repr(name), "a new node below a group requires a name")
-        return name
-
-    def _child_path(self, path: str) -> str:
-        return names.join(self.path, self._child(path))
-
     def _node(self, path: str, metadata: NodeMetadata) -> Array | Group:
         stored = self.stored
         with override_extensions(stored.extensions):
@@ -447,27 +439,19 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
             )  # fmt: skip
         return Array(found) if isinstance(found, StoredArray) else Group(found)
 
-    def _stored_member(self, name: str) -> Array | Group | None:
-        """The member with a name; consolidated metadata is not used."""
-        path = names.join(self.path, name)
-        metadata = self.stored.format.read(self.store, path)
-        return None if metadata is None else self._node(path, metadata)
-
     def _names_of(
         self, kind: type[ArrayMetadata | GroupMetadata], max_depth: int | None
     ) -> Iterator[str]:
         if max_depth != 0:
-            found = self._all(max_depth)
-            return (name for name, _, metadata in found if isinstance(metadata, kind))
-        return self._direct_names_of(kind)
+            members = self._all(max_depth)
+            return (name for name, _, metadata in members if isinstance(metadata, kind))
+        return filter(lambda name: self._is_member(name, kind), self)
 
-    def _direct_names_of(self, kind: type[ArrayMetadata | GroupMetadata]) -> Iterator[str]:
-        for name in self:
-            metadata = None
-            with suppress(MetadataError):
-                metadata = self.stored.find(names.join(self.path, name))
-            if isinstance(metadata, kind):
-                yield name
+    def _is_member(self, name: str, kind: type[ArrayMetadata | GroupMetadata]) -> bool:
+        try:
+            return isinstance(self.stored.find(names.join(self.path, name)), kind)
+        except MetadataError:
+            return False
 
     def _all(
         self, max_depth: int | None = None, *, use_consolidated: bool = True
@@ -494,6 +478,12 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
 _SHOWN = 5
 
 
+def _new_name(name: str) -> str:
+    if not names.normalise_path(name):
+        raise NodeNameError(repr(name), "a new node below a group requires a name")
+    return name
+
+
 def member_not_found(group: Group, path: str) -> NodeNotFoundError:
     """Return the error for a missing member; it names the missing part and alternatives.
 
@@ -505,43 +495,38 @@ def member_not_found(group: Group, path: str) -> NodeNotFoundError:
         parts = names.normalise_path(path).split("/")
     except ZarrError as error:
         return NodeNotFoundError(location, f"{reason}: {error}")
-    parent, missing = "", parts[0]
     with suppress(ZarrError):  # a damaged parent, or a store that cannot list
-        for number in range(1, len(parts)):
-            existing = "/".join(parts[:number])
-            metadata = group.stored.find(names.join(group.path, existing))
-            if metadata is None:
+        parent = ""
+        for name in parts[:-1]:
+            member = group.get(name)
+            if member is None:
                 break
-            if isinstance(metadata, ArrayMetadata):
-                reason += f": {existing!r} is an array, which has no members"
+            parent = names.join(parent, name)
+            if isinstance(member, Array):
+                reason += f": {parent!r} is an array, which has no members"
                 return NodeNotFoundError(location, reason)
-            parent, missing = existing, parts[number]
-        children = _children(group, parent)
-        if missing in children:
-            keys = " or ".join(group.stored.format.detection_keys)
-            reason += f": {names.join(parent, missing)!r} has no metadata ({keys})"
-        else:
-            reason += _alternatives(missing, children, parent)
+            group = member
+        reason += _alternatives(group, parts[len(parent.split("/")) if parent else 0], parent)
     return NodeNotFoundError(location, reason)
 
 
-def _children(group: Group, parent: str) -> list[str]:
-    """Names directly below a group, without reading their metadata."""
-    path = names.join(group.path, parent)
-    stored = group.stored
-    if stored.uses_consolidated:
-        return list(stored.child_names(path))
-    return list(stored.format.possible_children(stored.store, path))
-
-
-def _alternatives(missing: str, children: list[str], parent: str) -> str:
+def _alternatives(group: Group, missing: str, parent: str) -> str:
+    """Say what is in a group, whose path is ``parent``, instead of a missing member."""
     from difflib import get_close_matches
 
-    place = f" in {parent!r}" if parent else ""
+    stored = group.stored
+    if stored.uses_consolidated:
+        children = list(stored.child_names(stored.path))
+    else:  # without reading metadata
+        children = list(stored.format.possible_children(stored.store, stored.path))
+    if missing in children:
+        keys = " or ".join(stored.format.detection_keys)
+        return f": {names.join(parent, missing)!r} has no metadata ({keys})"
+    where = f" in {parent!r}" if parent else ""
     same = [name for name in children if name.casefold() == missing.casefold()]
     if similar := dict.fromkeys([*same, *get_close_matches(missing, children)]):
-        return f"; similar names{place}: {', '.join(map(repr, similar))}"
+        return f"; similar names{where}: {', '.join(map(repr, similar))}"
     if not children:
-        return f"; there are no members{place}"
+        return f"; there are no members{where}"
     more = f", ... ({len(children)} in all)" if len(children) > _SHOWN else ""
-    return f"; members{place}: {', '.join(map(repr, children[:_SHOWN]))}{more}"
+    return f"; members{where}: {', '.join(map(repr, children[:_SHOWN]))}{more}"

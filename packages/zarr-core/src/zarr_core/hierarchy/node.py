@@ -177,20 +177,22 @@ class Node(Generic[M]):
     @property
     def info(self) -> Mapping[str, str]:
         """Properties of the node, as a table; does not access the store."""
-        from zarr_core.hierarchy.display import with_display
-
-        return with_display(self.stored, lambda display: display.info(self.stored))
+        rows: Mapping[str, str] = self._displayed("info", self.stored)
+        return rows
 
     def info_complete(self) -> Mapping[str, str]:
         """Properties of the node, with its stored size or members; lists the store."""
-        from zarr_core.hierarchy.display import with_display
-
-        return with_display(self.stored, lambda display: display.info(self.stored, complete=True))
+        rows: Mapping[str, str] = self._displayed("info", self.stored, True)
+        return rows
 
     def _repr_html_(self) -> str | None:
-        from zarr_core.hierarchy.display import html
+        html: str | None = self._displayed("html", self.stored)
+        return html
 
-        return html(self.stored, self.stored)
+    def _displayed(self, method: str, *arguments: Any) -> Any:
+        from zarr_core.hierarchy.display import displayed
+
+        return displayed(self.stored, method, *arguments)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return reopen, (type(self), *pickled_state(self.stored))

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import strictjson
-from zarr_core.definition import ExtensionDefinition
-from zarr_core.metadata.attributes import MetadataAttributes
+from zarr_core.definition import ExtensionDefinition, read_only
 from zarr_core.metadata.validation import ARRAY_MEMBERS, array_problems, check_document
 
 if TYPE_CHECKING:
@@ -78,8 +77,8 @@ class ArrayMetadata:
     _is_as_read: bool = field(default=False, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if type(self.attributes) is not MetadataAttributes:
-            object.__setattr__(self, "attributes", MetadataAttributes(self.attributes))
+        object.__setattr__(self, "attributes", read_only(self.attributes))
+        object.__setattr__(self, "additional_fields", read_only(self.additional_fields))
 
     @property
     def extensions_key(self) -> bytes:

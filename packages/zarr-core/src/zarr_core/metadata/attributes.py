@@ -1,11 +1,11 @@
-"""Attributes in metadata: conversion to JSON, and values that cannot be changed in place."""
+"""Attributes in metadata: conversion to JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import zip_longest
 from reprlib import repr as brief
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from zarr_core.errors import AttributeValueError, MetadataValidationError
 from zarr_core.metadata.validation_problem import ValidationProblem
@@ -14,57 +14,6 @@ from zarr_core.strictjson import identical, keep_nonfinite, plain
 if TYPE_CHECKING:
     from zarr_core.definition import JSON
     from zarr_core.location import Location
-
-
-def _reject_change(value: Any, *_: Any, **__: Any) -> NoReturn:
-    """Raise a TypeError instead of forgetting the change."""
-    kind = "list" if isinstance(value, list) else "dictionary"
-    raise TypeError(
-        f"cannot change a {kind} within attributes: it is not stored. Change a copy and assign it, "
-        "as in value = attrs.asdict()['name']; ...; attrs['name'] = value"
-    )
-
-
-def _read_only_class(kind: type, names: str, reject: Any = _reject_change) -> type[Any]:
-    """A class whose copies, also those of pickle, are ordinary lists or dictionaries."""
-    members: dict[str, Any] = dict.fromkeys(names.split(), reject)
-    members["__reduce__"] = lambda value: (kind, (kind(value),))
-    return type(f"ReadOnly{kind.__name__.title()}", (kind,), members)
-
-
-_CHANGES = "__delitem__ __setitem__ clear pop "
-ReadOnlyList = _read_only_class(
-    list, _CHANGES + "__iadd__ __imul__ append extend insert remove reverse sort"
-)
-_DICT_CHANGES = _CHANGES + "__ior__ popitem setdefault update"
-ReadOnlyDict = _read_only_class(dict, _DICT_CHANGES)
-
-
-def read_only(value: JSON, plain_floats: bool = False) -> Any:
-    """Return a value that cannot be changed; with plain floats if set."""
-    if isinstance(value, dict):
-        return ReadOnlyDict({name: read_only(item, plain_floats) for name, item in value.items()})
-    if isinstance(value, list):
-        return ReadOnlyList([read_only(item, plain_floats) for item in value])
-    return float(value) if plain_floats and isinstance(value, float) else value
-
-
-def _reject_attribute(*_: Any, **__: Any) -> NoReturn:
-    raise TypeError(
-        "metadata.attributes cannot be changed: it is a copy of what is stored. Use the attributes "
-        "of the array or group, which store every change, as in array.attrs['name'] = value"
-    )
-
-
-class MetadataAttributes(_read_only_class(dict, _DICT_CHANGES, _reject_attribute)):  # type: ignore[misc]  # a dynamic base
-    """The attributes in metadata, which cannot be changed; nodes with equal metadata share them."""
-
-    def __getitem__(self, name: str) -> Any:
-        return read_only(dict.__getitem__(self, name))
-
-    def get(self, name: str, default: Any = None) -> Any:
-        """The value of an attribute, or a default."""
-        return self[name] if name in self else default  # noqa: SIM401 - dict.get calls no methods
 
 
 def check_attributes(

@@ -129,17 +129,6 @@ class ConsolidatedMetadata:
     """The text of entries that were written; shared with changed copies."""
 
     @classmethod
-    def from_json(cls, value: JSON) -> ConsolidatedMetadata | None:
-        """Create an instance from the valid member ``consolidated_metadata``.
-
-        None if the member is null, as zarr-python wrote for nested groups.
-        """
-        if not isinstance(value, dict):
-            return None
-        entries: Any = value["metadata"]
-        return cls(entries, value)
-
-    @classmethod
     def from_documents(cls, documents: Mapping[str, JSON]) -> ConsolidatedMetadata:
         """Create an instance from documents by path relative to the group.
 
@@ -167,17 +156,6 @@ class ConsolidatedMetadata:
     def paths(self) -> Iterable[str]:
         """Paths of the nodes, relative to the group, in the order of the document."""
         return self.entries.keys()
-
-    def below(self, path: str) -> ConsolidatedMetadata:
-        """Return the consolidated metadata of one of the groups."""
-        prefix = f"{path}/" if path else ""
-        return ConsolidatedMetadata(
-            {
-                name.removeprefix(prefix): document
-                for name, document in self.entries.items()
-                if name.startswith(prefix)
-            }
-        )
 
     def compare(self, documents: Mapping[str, JSON]) -> Difference:
         """Compare with the stored documents of all nodes below the group, by relative path."""

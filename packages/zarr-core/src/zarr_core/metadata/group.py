@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import strictjson
+from zarr_core.definition import read_only
 from zarr_core.metadata.array import additional, in_order_of
-from zarr_core.metadata.attributes import MetadataAttributes
 from zarr_core.metadata.consolidated import ConsolidatedMetadata
 from zarr_core.metadata.validation import GROUP_MEMBERS, check_document
 
@@ -43,8 +43,8 @@ class GroupMetadata:
     nonstandard: tuple[str, ...] = field(default=(), repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if type(self.attributes) is not MetadataAttributes:
-            object.__setattr__(self, "attributes", MetadataAttributes(self.attributes))
+        object.__setattr__(self, "attributes", read_only(self.attributes))
+        object.__setattr__(self, "additional_fields", read_only(self.additional_fields))
 
     def __hash__(self) -> int:
         return hash((len(self.attributes), self.consolidated is None))
@@ -64,9 +64,11 @@ class GroupMetadata:
         Parameters and errors are those of :meth:`ArrayMetadata.from_json`.
         """
         members = check_document(document, location, "group")
+        copies = members.get("consolidated_metadata")
         return cls(
             attributes=members.get("attributes", {}),
-            consolidated=ConsolidatedMetadata.from_json(members.get("consolidated_metadata")),
+            # zarr-python wrote null for nested groups.
+            consolidated=ConsolidatedMetadata(copies["metadata"], copies) if copies else None,
             additional_fields=additional(members, GROUP_MEMBERS),
             document=members,
         )

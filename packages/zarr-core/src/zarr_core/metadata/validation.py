@@ -99,7 +99,7 @@ def is_fill_value(data_type: JSON, value: JSON) -> bool:
 
 def has_fractions(lengths: JSON) -> bool:
     """Whether a chunk shape has integers written as ``5.0``, and no other fractions."""
-    if type(lengths) is not list or {*map(type, lengths)} <= {int}:
+    if not isinstance(lengths, list) or {*map(type, lengths)} <= {int}:
         return False
     return all(isinstance(it, int | float) and is_whole(it) for it in lengths)
 

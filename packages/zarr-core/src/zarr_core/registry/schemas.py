@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import strictjson
+from zarr_core.definition import ordinary
 from zarr_core.errors import ZarrError
 from zarr_core.metadata.schema import InvalidSchemaError, Schema
 from zarr_core.registry import discovery
@@ -36,7 +37,7 @@ def problems(
     if schema is None:
         return []
     try:
-        return schema.problems(dict(definition.configuration), f"{pointer}/configuration")
+        return schema.problems(ordinary(definition.configuration), f"{pointer}/configuration")
     except InvalidSchemaError as error:
         raise _broken(provider, str(error)) from error
 
@@ -48,7 +49,7 @@ def standard_form(
     schema = schema_of(provider, complete)
     assert schema is not None  # it found the problems
     configuration, notes = schema.standard_form(
-        dict(definition.configuration), f"{location.pointer}/configuration"
+        ordinary(definition.configuration), f"{location.pointer}/configuration"
     )
     if schema.problems(configuration):
         return None

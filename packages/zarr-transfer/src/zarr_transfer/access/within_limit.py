@@ -79,7 +79,7 @@ def read_within(
     parsed = parse_selection(array, selection, indexing)
     dtype = stored.resolved.dtype
     if fields is not None:
-        fields = field_index(dtype, fields)
+        fields = field_index(stored, fields)
         dtype = dtype[fields]
     if out is not None:
         check_out(stored, out, parsed.shape, dtype)
@@ -165,7 +165,7 @@ def write_within(
     stored.check_writable()
     parsed = parse_selection(array, selection, indexing)
     if fields is not None:
-        fields = field_index(stored.resolved.dtype, fields)
+        fields = field_index(stored, fields)
     values = value
     if fields is not None or not is_chunked(value) or value.shape != parsed.shape:
         values = assigned_values(stored, parsed, value, fields)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core import override_extensions
 from zarr_core.extension import ValidationProblem
-from zarr_core.tools import ProgressReporter, Rollback, erase_node
+from zarr_core.tools import Rollback, erase_node, reporter_for
 
 from zarr_transfer.chunk_keys import array_keys, key_pairs, keys_unchanged
 from zarr_transfer.conversion.plan_conversion import format_for, locate, nodes, plan_nodes
@@ -21,10 +21,9 @@ from zarr_transfer.spec import CopyOptions
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from zarr_core.tools import Progress
-
     from zarr_transfer.copy_executor import CopyExecutor
     from zarr_transfer.plan import CopyPlan
+    from zarr_transfer.progress import Progress
 
 
 def convert(
@@ -211,7 +210,7 @@ def _refuse(plan: CopyPlan, on_error: str) -> None:
 
 
 def _execute(plan: CopyPlan, options: CopyOptions) -> None:
-    with ProgressReporter(options.progress, plan.parts) as reporter, Rollback() as rollback:
+    with reporter_for(options.progress, plan.parts) as reporter, Rollback() as rollback:
         if plan.todo:
             again = "convert again" if plan.in_place else "convert again, without overwrite,"
             prepare_destination(plan, rollback, again)

@@ -1,0 +1,103 @@
+"""Progress of long operations."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, replace
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from zarr_core.tools import Reporter, escape_controls
+
+from zarr_transfer.progress_bar import ProgressBar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_EVERY = 0.1  # seconds
+_WIDTH = 24  # characters of the bar
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Progress of a long operation, such as a copy.
+
+    Parameters
+    ----------
+    path : str
+        The present node, relative to the node of the operation.
+    done : int
+        Completed units of this node.
+    total : int or None
+        All units of this node; None if unknown.
+    unit : str
+        ``"keys"`` that are copied or removed; ``"chunks"`` of a conversion, or ``"elements"`` if
+        chunks are decoded; ``"nodes"`` whose metadata is read.
+    node, nodes : int
+        Number of the present part of the operation, from 1, and number of parts.
+    nbytes : int
+        Bytes stored so far, if they are counted.
+    """
+
+    path: str
+    done: int
+    total: int | None
+    unit: str
+    node: int
+    nodes: int
+    nbytes: int = 0
+
+    def __str__(self) -> str:
+        if self.total:
+            share = min(1.0, self.done / self.total)
+            filled = round(share * _WIDTH)
+            amount = f"[{'#' * filled}{'.' * (_WIDTH - filled)}] {share:4.0%}"
+        else:
+            amount = f"{self.done} {self.unit}"
+        return f"{self.node}/{self.nodes} /{escape_controls(self.path)}  {amount}"
+
+
+class ProgressReporter(Reporter):
+    """Calls a function a few times per second, in the thread that created the reporter.
+
+    ``callback`` True draws a progress bar; ``nodes`` is the number of parts.
+    """
+
+    def __init__(self, callback: Callable[[Progress], object] | bool, nodes: int) -> None:
+        self._bar = ProgressBar() if isinstance(callback, bool) else None
+        self._callback = self._bar if isinstance(callback, bool) else callback
+        self._now = Progress("", 0, None, "chunks", 0, nodes)
+        self._last = -_EVERY
+        self._guard = threading.Lock()
+        self._thread = threading.get_ident()
+
+    def begin(self, path: str, total: int | None, unit: str) -> None:
+        """Begin the next part."""
+        now = self._now
+        self._now = Progress(path, 0, total, unit, now.node + 1, now.nodes, now.nbytes)
+        self._report(always=False)
+
+    def advance(self, count: int, nbytes: int = 0) -> None:
+        """Add completed units; can be called from any thread."""
+        with self._guard:
+            now = self._now
+            self._now = replace(now, done=now.done + count, nbytes=now.nbytes + nbytes)
+        if threading.get_ident() == self._thread:
+            self._report(always=False)
+
+    def end(self) -> None:
+        """Complete the part."""
+        now = self._now
+        total = now.total or now.done  # the total can be an upper bound
+        self._now = replace(now, done=total, total=total)
+        self._report(always=now.node == now.nodes or now.done > 0)
+
+    def __exit__(self, *_: object) -> None:
+        """Complete the operation, also after an error."""
+        if self._bar is not None:
+            self._bar.close()
+
+    def _report(self, *, always: bool) -> None:
+        if self._callback is not None and (always or monotonic() - self._last >= _EVERY):
+            self._callback(self._now)
+            self._last = monotonic()
