@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import zarr_core as zarr
 from zarr_core.errors import MetadataDecodeError, MetadataValidationError, UnsupportedFieldError
 from zarr_core.formats.v3 import V3
 from zarr_core.metadata.array import ArrayMetadata
@@ -88,6 +89,15 @@ def test_invalid_documents_with_one_meaning_are_read_in_their_valid_form(file):
 def test_unknown_members_alone_have_an_error_of_their_own(file):
     with pytest.raises(UnsupportedFieldError, match="must_understand"):
         parse_node(json.dumps(json.loads(file.read_bytes())["document"]).encode())
+
+
+def test_the_time_of_an_error_does_not_grow_with_hints_for_each_member(monkeypatch):
+    asked = []
+    monkeypatch.setattr("zarr_core.formats.v3.install_hint", lambda *name: asked.append(name) or "")
+    document = {"zarr_format": 3, "node_type": "group", **{f"m{n}": {} for n in range(2000)}}
+    with pytest.raises(UnsupportedFieldError) as caught:
+        zarr.open({"zarr.json": json.dumps(document).encode()})
+    assert (len(caught.value.problems), len(asked)) == (2000, 20)
 
 
 def test_unknown_members_next_to_other_problems_are_reported_with_them():

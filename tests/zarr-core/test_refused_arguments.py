@@ -4,11 +4,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from zarr_core import user_warning
-from zarr_core.errors import (
-    ExtensionConfigurationError,
-    NodeExistsError,
-    UnknownExtensionError,
-)
+from zarr_core.errors import ExtensionConfigurationError, NodeExistsError, UnknownExtensionError
 from zarr_core.registry import discovery, schemas
 from zarr_core.registry.provider import Provider
 

@@ -19,13 +19,7 @@ from zarr_core.interfaces.selection import (
     OrthogonalIndexer,
 )
 from zarr_core.selection import array_projection
-from zarr_core.selection.projection import (
-    project,
-    project_dimension,
-    project_keys,
-    put,
-    take,
-)
+from zarr_core.selection.projection import project, project_dimension, project_keys, put, take
 
 
 class Even(ChunkAxis):

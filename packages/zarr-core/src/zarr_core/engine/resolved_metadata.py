@@ -21,12 +21,7 @@ from zarr_core.location import Location
 from zarr_core.log import log
 from zarr_core.metadata.validation_problem import ValidationProblem
 from zarr_core.registry.provider import is_fault
-from zarr_core.registry.resolve import (
-    create_data_type,
-    create_extension,
-    reason,
-    require_extension,
-)
+from zarr_core.registry.resolve import create_data_type, create_extension, reason, require_extension
 from zarr_core.registry.scope import cache_key
 
 if TYPE_CHECKING:

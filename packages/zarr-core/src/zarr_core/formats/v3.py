@@ -196,6 +196,9 @@ def has_version_uri(document: JSON) -> bool:
     return isinstance(version, str) and "://" in version
 
 
+_HINTS = 20  # messages show fewer problems; a hint takes milliseconds
+
+
 def _unknown_fields(fields: Mapping[str, JSON]) -> list[ValidationProblem]:
     """Problems of additional fields that must be understood and are unknown, with what to install.
 
@@ -204,11 +207,11 @@ def _unknown_fields(fields: Mapping[str, JSON]) -> list[ValidationProblem]:
     if not unknown_members(fields, ()):
         return []
     problems = unknown_members(fields, names("extension"))
-    tokens = [it.pointer[1:].replace("~1", "/").replace("~0", "~") for it in problems]
-    return [
-        ValidationProblem(it.pointer, f"{it.message}. {install_hint('extension', name)}")
-        for it, name in zip(problems, tokens, strict=True)
-    ]
+    for number, it in enumerate(problems[:_HINTS]):
+        name = it.pointer[1:].replace("~1", "/").replace("~0", "~")
+        message = f"{it.message}. {install_hint('extension', name)}"
+        problems[number] = ValidationProblem(it.pointer, message)
+    return problems
 
 
 def _stored(metadata: NodeMetadata) -> tuple[bytes, NodeMetadata]:
