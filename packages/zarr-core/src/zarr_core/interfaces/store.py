@@ -391,13 +391,6 @@ class WritableStore(ReadableStore):
         """Remove several keys."""
         parallel_for(keys, self.erase, self.max_concurrency is not None, self.max_concurrency)
 
-    def flush(self) -> None:
-        """Write what the store has buffered, so that other programs can read all values.
-
-        By default nothing, because values are stored when the methods that change them return.
-        """
-        return
-
 
 class ListableStore(ReadableStore):
     """A store whose keys can be listed."""

@@ -124,7 +124,6 @@ class WrapperStore(Store):
 
     # --- the object ---
 
-    flush = _forward(Store.flush)
     close = _forward(Store.close)
 
     @property
