@@ -24,7 +24,7 @@ NAMES = {
     """,
     "zarr_core.extension": """
         INTERFACE_VERSION JSON ArrayMetadata ArrayRepresentation ArrayToArrayCodec ArrayToBytesCodec BasicIndexer
-        Buffer BufferByteReader Buffers ByteRange ByteReader BytesToBytesCodec Change
+        Buffer BufferByteReader Buffers ByteRange ByteReader BytesToBytesCodec CachingStore Change
         ChecksumError ChunkAxis ChunkDecodeError ChunkGrid ChunkKeyEncoding ChunkMemoryLayout ChunkObserver
         Codec CodecError CoordinateIndexer DataType Display
         ExtensionConfigurationError ExtensionDefinition Forkable Format GroupMetadata
@@ -49,7 +49,7 @@ NAMES = {
          normalise_path number_from_text occupied only_keys optional_function opened_store other_providers package_schema parallel_for parse_partial_metadata permit_nodes parse_selection path_from_url
         printable_message project project_dimension providers_of put quoted read_metadata
         read_metadata_from read_node refuse_misspelt reporting require_consolidating require_erasing require_extension
-         scratch store_new strictjson take thread_count update_additional_fields walk warn without_chunks waiting
+         scratch store_from_object store_new strictjson take thread_count update_additional_fields walk warn without_chunks waiting
          max_encoded_nbytes read_open remote_memory
     """,
     "zarr_transfer": """

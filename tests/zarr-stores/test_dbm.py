@@ -72,7 +72,7 @@ if has("dbm.ndbm"):
         # ndbm does not support empty values; a test below checks the error.
         test_value_round_trip = None
         test_no_buffers_are_an_empty_value = None
-        test_get_into_of_empty_value = None
+        test_get_limited_of_empty_value_with_memory = None
         test_partial_values_are_slices = None
         test_invalid_keys_raise = None
         test_changes_while_listing = None

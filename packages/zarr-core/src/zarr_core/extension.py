@@ -32,7 +32,7 @@ _NAMES = {
     "zarr_core.interfaces.native": "NativeExecutor NativePlan",
     "zarr_core.interfaces.selection": "BasicIndexer CoordinateIndexer OrthogonalIndexer Selection",
     "zarr_core.interfaces.storage_transformer": "StorageTransformer",
-    "zarr_core.interfaces.store": "Buffers Change Store StoreTraits",
+    "zarr_core.interfaces.store": "Buffers CachingStore Change Store StoreTraits",
     "zarr_core.interfaces.wrapper_store": "WrapperStore",
     "zarr_core.location": "Location",
     "zarr_core.metadata.array": "ArrayMetadata",

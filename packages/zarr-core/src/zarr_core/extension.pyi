@@ -48,6 +48,7 @@ from zarr_core.interfaces.selection import OrthogonalIndexer as OrthogonalIndexe
 from zarr_core.interfaces.selection import Selection as Selection
 from zarr_core.interfaces.storage_transformer import StorageTransformer as StorageTransformer
 from zarr_core.interfaces.store import Buffers as Buffers
+from zarr_core.interfaces.store import CachingStore as CachingStore
 from zarr_core.interfaces.store import Change as Change
 from zarr_core.interfaces.store import Store as Store
 from zarr_core.interfaces.store import StoreTraits as StoreTraits

@@ -42,7 +42,7 @@ _NAMES = {
     "zarr_core.interfaces.metadata_document": "read_metadata read_metadata_from",
     "zarr_core.hierarchy.progress": "Progress Reporter:ProgressReporter reporting",
     "zarr_core.interfaces.selection": "MaskIndexer",
-    "zarr_core.interfaces.store": "NewValue",
+    "zarr_core.interfaces.store": "NewValue store_from_object",
     "zarr_core.log": "log",
     "zarr_core.metadata.consolidated": "ConsolidatedMetadata",
     "zarr_core.metadata.nonstandard": "number_from_text",

@@ -65,6 +65,7 @@ from zarr_core.interfaces.metadata_document import read_metadata as read_metadat
 from zarr_core.interfaces.metadata_document import read_metadata_from as read_metadata_from
 from zarr_core.interfaces.selection import MaskIndexer as MaskIndexer
 from zarr_core.interfaces.store import NewValue as NewValue
+from zarr_core.interfaces.store import store_from_object as store_from_object
 from zarr_core.log import log as log
 from zarr_core.metadata.attributes import check_attributes as check_attributes
 from zarr_core.metadata.consolidated import ConsolidatedMetadata as ConsolidatedMetadata

@@ -7,6 +7,7 @@ Library:        lmdb
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -31,7 +32,6 @@ from zarr_stores.lmdb_environment import (
 )
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Iterable, Iterator
     from typing import Self
 
@@ -93,9 +93,9 @@ class LMDBStore(DatabaseStore):
     @classmethod
     def from_object(cls, place: Any, *, read_only: bool = False, **options: Any) -> Store | None:
         """Create a store from the path of a file, or of an LMDB environment."""
-        if isinstance(place, str) and is_environment(place):
-            return cls.from_url(place, read_only=read_only, **options)
-        return super().from_object(place, read_only=read_only, **options)
+        if not isinstance(place, str) or (os.path.isdir(place) and not is_environment(place)):
+            return None
+        return cls.from_url(place, read_only=read_only, **options)
 
     # --- readable ---
 
@@ -117,13 +117,9 @@ class LMDBStore(DatabaseStore):
 
     _get = get
 
-    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
-        def work(value: memoryview) -> Buffer | int:
-            return len(value) if len(value) > limit else bytes(value)
-
-        return self._look(key, work)
-
-    def get_into(self, key: str, buffer: memoryview) -> int | None:
+    def get_limited(
+        self, key: str, limit: int, out: memoryview | None = None
+    ) -> Buffer | int | None:
         check_key(key)
         environment = self._environment or self._open(create=False)
         if environment is None:
@@ -136,9 +132,12 @@ class LMDBStore(DatabaseStore):
                 if value is None:
                     return None
                 size = len(value)
-                if size <= len(buffer):
-                    buffer[:size] = value
-                return size
+                if size > limit:
+                    return size
+                if out is None:
+                    return bytes(value)
+                out[:size] = value
+                return out[:size]
             finally:
                 transaction.abort()
         except _failures() as error:

@@ -178,7 +178,9 @@ class MongoDBStore(ServerStore):
         found = self._read(key, lambda it: it.find_one({"key": key}, _VALUE))
         return None if found is None else self._value(key, found)
 
-    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
+    def get_limited(
+        self, key: str, limit: int, out: memoryview | None = None
+    ) -> Buffer | int | None:
         self._check(key)
         size = {"$binarySize": "$value"}
         fits = {"$lte": [size, limit]}

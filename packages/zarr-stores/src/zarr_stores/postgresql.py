@@ -193,7 +193,9 @@ class PostgreSQLStore(ServerStore):
         rows = self._rows(key, self._sql.get, (key,))
         return rows[0][0] if rows else None
 
-    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
+    def get_limited(
+        self, key: str, limit: int, out: memoryview | None = None
+    ) -> Buffer | int | None:
         self._check(key)
         rows = self._rows(key, self._sql.get_limited, (min(limit, _END), key))
         if not rows:

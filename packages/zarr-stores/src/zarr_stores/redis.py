@@ -190,7 +190,9 @@ class RedisStore(ServerStore):
         value: bytes | None = self._command(key, StoreReadError, "read", "GET", name)
         return value
 
-    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
+    def get_limited(
+        self, key: str, limit: int, out: memoryview | None = None
+    ) -> Buffer | int | None:
         self._check(key)
         name = self._head + key
         requested: list[tuple[Any, ...]] = [("GETRANGE", name, 0, limit)]

@@ -188,7 +188,9 @@ class SFTPStore(ServerStore):
     def _get(self, key: str) -> bytes | None:
         return self._do(key, StoreReadError, "read", lambda it, client: it.read(client, key))
 
-    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
+    def get_limited(
+        self, key: str, limit: int, out: memoryview | None = None
+    ) -> Buffer | int | None:
         reader = self.open_value(key, ByteRange(0, limit))
         if reader is None:
             return None

@@ -111,7 +111,9 @@ class SQLiteStore(DatabaseStore):
 
     _get = get
 
-    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
+    def get_limited(
+        self, key: str, limit: int, out: memoryview | None = None
+    ) -> Buffer | int | None:
         check_key(key)
         row = self._row(_GET_LIMITED, key, (limit, key))
         if row is None or isinstance(row[0], int):

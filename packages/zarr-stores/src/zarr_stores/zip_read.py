@@ -71,17 +71,18 @@ class ReadableZip(Store):
 
         return self._with(key, work)
 
-    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
-        size = self.getsize(key)
-        return size if size is not None and size > limit else self.get(key)
-
-    def get_into(self, key: str, buffer: memoryview) -> int | None:
-        def work(source: Source, entry: Entry) -> int:
-            if entry.size <= len(buffer):
-                near = source.near([entry_range(key, entry)])
-                start = data_start(near, entry)
-                read_start(near, start, entry, buffer[: entry.size])
-            return entry.size
+    def get_limited(
+        self, key: str, limit: int, out: memoryview | None = None
+    ) -> Buffer | int | None:
+        def work(source: Source, entry: Entry) -> Buffer | int:
+            if entry.size > limit:
+                return entry.size
+            near = source.near([entry_range(key, entry)])
+            start = data_start(near, entry)
+            if out is None:
+                return read_whole(near, start, entry)
+            read_start(near, start, entry, out[: entry.size])
+            return out[: entry.size]
 
         return self._with(key, work)
 

@@ -69,6 +69,17 @@ class ByteReader(ABC):
         self.read_into([(start, buffer)])
         return buffer
 
+    def read_limited(self, limit: int, out: memoryview | None = None) -> Buffer | int:
+        """Read the value, or return its length, as :meth:`Store.get_limited`."""
+        size = self.size
+        if size > limit:
+            return size
+        if out is None:
+            return self.read(0, size)
+        if size:
+            self.read_into([(0, out[:size])])
+        return out[:size]
+
     def reference(self, start: int, length: int) -> Buffer | None:
         """Refer to a part in the new value of :meth:`Store.update`, instead of reading it.
 
@@ -83,7 +94,7 @@ class ByteReader(ABC):
     def verify(self) -> None:
         """Raise a ValueReplacedError if the generation was neither requested nor verified.
 
-        Called after the last read from a reader of :meth:`Store.open_again`.  By default nothing,
+        Called after the last read from a reader of :meth:`CachingStore.open_again`.  By default nothing,
         as the request that opens a value returns its present generation.
         """
         return

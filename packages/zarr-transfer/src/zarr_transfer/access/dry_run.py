@@ -209,11 +209,7 @@ class DryStore(WrapperStore):
     """
 
     def __init__(
-        self,
-        real: Store,
-        log: Log,
-        codecs: DryChain,
-        sizes: Mapping[str, int] | None,
+        self, real: Store, log: Log, codecs: DryChain, sizes: Mapping[str, int] | None
     ) -> None:
         super().__init__(real)
         self.in_memory = False
@@ -222,19 +218,21 @@ class DryStore(WrapperStore):
         self._sizes = sizes
 
     def _size(self, key: str) -> int | None:
-        if self._sizes is None:
-            return self._codecs.assumed_size
-        return self._sizes.get(key)
+        return self._codecs.assumed_size if self._sizes is None else self._sizes.get(key)
 
     def get(self, key: str) -> Buffer | None:
         size = self._size(key)
         self._log.add(1, size or 0)
         return None if size is None else b""  # the codecs decode nothing
 
-    def get_into(self, key: str, buffer: memoryview) -> int | None:
+    def get_limited(
+        self, key: str, limit: int, out: memoryview | None = None
+    ) -> Buffer | int | None:
+        if out is None:
+            return self.get(key)
         size = self._size(key)
-        self._log.add(1, min(size or 0, len(buffer)))
-        return size
+        self._log.add(1, min(size or 0, limit))
+        return size if size is None or size > limit else out[:size]
 
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         source = None
