@@ -213,7 +213,7 @@ def test_other_keys_survive_an_erase(tmp_path):
         for name in ("d.dir", "d.bak"):  # the new index and the old one
             (tmp_path / name).unlink(missing_ok=True)
             (tmp_path / name / "in the way").mkdir(parents=True)
-        with pytest.raises(StoreError, match="'k': cannot be written"):
+        with pytest.raises(StoreError, match="'k': cannot be erased"):
             store.erase("k")
         for name in ("d.dir", "d.bak"):
             (tmp_path / name / "in the way").rmdir()

@@ -37,6 +37,7 @@ from zarr_core.interfaces.data_type import DataType as DataType
 from zarr_core.interfaces.display import Display as Display
 from zarr_core.interfaces.forkable import Forkable as Forkable
 from zarr_core.interfaces.format import Format as Format
+from zarr_core.interfaces.key_value_store import KeyValueStore as KeyValueStore
 from zarr_core.interfaces.keys import check_key as check_key
 from zarr_core.interfaces.keys import check_prefix as check_prefix
 from zarr_core.interfaces.metadata_extension import MetadataExtension as MetadataExtension

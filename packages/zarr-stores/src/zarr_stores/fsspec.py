@@ -20,9 +20,9 @@ from zarr_core.extension import (
     check_key,
     check_prefix,
 )
-from zarr_core.tools import LocalStore, key_lock
+from zarr_core.tools import LocalStore, key_lock, to_bytes
 
-from zarr_stores._database import is_key, to_bytes
+from zarr_stores._database import is_key
 from zarr_stores.fsspec_calls import MISSING, Calls
 from zarr_stores.fsspec_files import (
     PARTIAL,

@@ -40,6 +40,14 @@ def check_key(key: str) -> str:
     return key
 
 
+def encode_key(key: str) -> bytes:
+    """Return a key in UTF-8; raise a StoreKeyError if it contains surrogates."""
+    try:
+        return key.encode()
+    except UnicodeEncodeError as error:
+        raise StoreKeyError("cannot be encoded as UTF-8", key=ascii(key)) from error
+
+
 def check_prefix(prefix: str) -> str:
     """Return a valid prefix: empty, or a key followed by ``/``.
 

@@ -107,6 +107,14 @@ READ_ONLY = (
 )
 """Message for changes of a read-only store."""
 
+
+def to_bytes(value: Buffers) -> bytes:
+    """Return a value as one immutable object."""
+    if isinstance(value, bytes):
+        return value
+    return bytes(value) if isinstance(value, bytearray | memoryview) else b"".join(value)
+
+
 _BATCH = 1024  # keys of which the sizes are requested together
 
 
