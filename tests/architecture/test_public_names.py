@@ -27,7 +27,7 @@ NAMES = {
         Buffer BufferByteReader Buffers ByteRange ByteReader BytesToBytesCodec CachingStore Change
         ChecksumError ChunkAxis ChunkDecodeError ChunkGrid ChunkKeyEncoding ChunkMemoryLayout ChunkObserver
         Codec CodecError CoordinateIndexer DataType Display
-        ExtensionConfigurationError ExtensionDefinition Forkable Format GroupMetadata KeyValueStore
+        ExtensionConfigurationError ExtensionDefinition Format GroupMetadata KeyValueStore
         Location MetadataExtension MetadataValidationError NativeExecutor NativePlan NodeNotFoundError
         OrthogonalIndexer
         PartialDecodeCodec PartialEncodeCodec Provider Selection StorageTransformer Store

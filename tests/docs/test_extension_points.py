@@ -21,7 +21,6 @@ def test_the_table_lists_all_abstract_methods():
         "CachingStore",
         "KeyValueStore",
         "Carrier",
-        "Forkable",
         "ByteReader",
         "WrapperReader",
         "Codec",

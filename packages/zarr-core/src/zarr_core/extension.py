@@ -25,7 +25,6 @@ _NAMES = {
     ),
     "zarr_core.interfaces.data_type": "DataType",
     "zarr_core.interfaces.display": "Display",
-    "zarr_core.interfaces.forkable": "Forkable",
     "zarr_core.interfaces.format": "Format",
     "zarr_core.interfaces.key_value_store": "KeyValueStore",
     "zarr_core.interfaces.keys": "check_key check_prefix",

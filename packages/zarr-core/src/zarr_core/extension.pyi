@@ -35,7 +35,6 @@ from zarr_core.interfaces.codec import PartialEncodeCodec as PartialEncodeCodec
 from zarr_core.interfaces.codec import SubchunkCodec as SubchunkCodec
 from zarr_core.interfaces.data_type import DataType as DataType
 from zarr_core.interfaces.display import Display as Display
-from zarr_core.interfaces.forkable import Forkable as Forkable
 from zarr_core.interfaces.format import Format as Format
 from zarr_core.interfaces.key_value_store import KeyValueStore as KeyValueStore
 from zarr_core.interfaces.keys import check_key as check_key

@@ -172,6 +172,8 @@ class ObservedStore(WrapperStore):
 class _Reader(WrapperReader):
     """Reader of a value of an observed store."""
 
+    _store: ObservedStore
+
     def __init__(self, store: ObservedStore, inner: ByteReader, key: str) -> None:
         super().__init__(inner)
         self._store = store

@@ -19,7 +19,7 @@ from zarr_core.extension import (
     check_key,
     check_prefix,
 )
-from zarr_core.tools import log
+from zarr_core.tools import encode_key, log
 
 from zarr_stores.zip_archive import (
     EXTRA,
@@ -197,21 +197,17 @@ class _StoredReader(ByteReader):
             source = source.near(ranges)
         self._source = source
         self._start = data_start(source, entry)
-        self._size = entry.size
+        self.size = entry.size
         self._store = store
         self._key = key
         self.max_concurrency = source.max_concurrency
         self.gap_bytes = source.gap_bytes
         self.generation = entry.generation
 
-    @property
-    def size(self) -> int:
-        return self._size
-
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
         with _wrap_errors(self._store, self._key):
             for start, buffer in parts:
-                _check_part(start, len(buffer), self._size)
+                self.check_part(start, len(buffer))
             try:
                 self._source.fill_all([(self._start + start, buffer) for start, buffer in parts])
             except ValueReplacedError:
@@ -230,19 +226,15 @@ class _CompressedReader(ByteReader):
         info.compress_size, info.file_size = entry.compressed_size, entry.size
         self._file: Any = ZipExtFile(file, "r", info)
         self._guard = threading.Lock()
-        self._size = entry.size
+        self.size = entry.size
         self._store = store
         self._key = key
         self.generation = entry.generation
 
-    @property
-    def size(self) -> int:
-        return self._size
-
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
         with _wrap_errors(self._store, self._key), self._guard:
             for start, buffer in sorted(parts, key=lambda part: part[0]):
-                _check_part(start, len(buffer), self._size)
+                self.check_part(start, len(buffer))
                 try:
                     self._file.seek(start)
                     data = self._file.read(len(buffer))
@@ -253,23 +245,12 @@ class _CompressedReader(ByteReader):
                 buffer[:] = data
 
 
-def _check_part(start: int, length: int, size: int) -> None:
-    if start < 0 or start + length > size:
-        raise StoreReadError(
-            f"bytes {start} to {start + length} are outside the value of {size} bytes"
-        )
-
-
 def check_name(key: str) -> None:
     """Raise an error if a key is not valid, or cannot be the name of an entry."""
     check_key(key)
     if key.isascii() and len(key) <= _NAME_LIMIT:
         return
-    try:
-        length = len(key.encode())
-    except UnicodeEncodeError as error:
-        raise StoreKeyError("cannot be encoded as UTF-8", key=ascii(key)) from error
-    if length > _NAME_LIMIT:
+    if len(encode_key(key)) > _NAME_LIMIT:
         raise StoreKeyError("the key is too long for a zip archive", key=f"{key[:40]}...")
 
 

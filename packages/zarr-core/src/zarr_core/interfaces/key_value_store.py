@@ -62,10 +62,7 @@ class KeyValueStore(Store):
         """
 
     def _look(self, key: str) -> AbstractContextManager[tuple[bytes | None, Any]]:
-        """Return a value, and what :meth:`_swap` compares: by default the value itself.
-
-        A context manager, which is left after :meth:`_swap`.
-        """
+        """Return a value, and what :meth:`_swap` compares; the block ends after that."""
         value = self.request(key, StoreReadError, "read", lambda: self._get(key))
         return nullcontext((value, value))
 
@@ -82,10 +79,7 @@ class KeyValueStore(Store):
     def request(
         self, key: str, kind: type[StoreError], done: str, work: Callable[[], T], again: bool = True
     ) -> T:
-        """Call a function of the database; convert its exceptions.
-
-        A subclass may repeat the call, if ``again`` is true or it had no effect.
-        """
+        """Call a function of the database; a subclass may repeat it if ``again`` is true."""
         try:
             return work()
         except StoreError:
@@ -122,23 +116,19 @@ class KeyValueStore(Store):
         self._check_writable(key)
         with key_lock(self.url, key):
             for attempt in range(_ATTEMPTS):
-                if self._try_change(key, change):
-                    return
+                with self._look(key) as (old, seen):
+                    value = change(None if old is None else BufferByteReader(old))
+                    if isinstance(value, ByteReader) or (old is None and value is None):
+                        return
+                    new = None if value is None else to_bytes(value)
+                    work = partial(self._swap, key, seen, new)
+                    if self.request(key, StoreError, "written", work, again=False):
+                        return
                 log("retries", "%s %r was changed by another writer; updating it again", self, key)
                 time.sleep(random() * min(_LONGEST_PAUSE, 0.001 * attempt))
         raise StoreError(
             f"cannot be updated: other writers changed the key {_ATTEMPTS} times", self, key
         )
-
-    def _try_change(self, key: str, change: Change) -> bool:
-        """Change a value; return False if another client changed it meanwhile."""
-        with self._look(key) as (old, seen):
-            value = change(None if old is None else BufferByteReader(old))
-            if isinstance(value, ByteReader) or (old is None and value is None):
-                return True
-            new = None if value is None else to_bytes(value)
-            work = partial(self._swap, key, seen, new)
-            return self.request(key, StoreError, "written", work, again=False)
 
     def erase(self, key: str) -> None:
         self.erase_values([key])

@@ -16,13 +16,9 @@ if TYPE_CHECKING:
 
 
 def check_key(key: str) -> str:
-    """Return a valid key; raise an error for any other string.
+    """Return a valid key; raise a StoreKeyError for any other string.
 
-    Raises
-    ------
-    StoreKeyError
-        If it is empty, absolute, ends in ``/``, or has an empty, ``.`` or ``..``
-        segment, a backslash or a NUL.
+    It must not be empty, have an empty, ``.`` or ``..`` segment, a backslash or a NUL.
     """
     # Called by every operation of every store; searches are faster than a pattern.
     framed = f"/{key}/"
@@ -49,13 +45,7 @@ def encode_key(key: str) -> bytes:
 
 
 def check_prefix(prefix: str) -> str:
-    """Return a valid prefix: empty, or a key followed by ``/``.
-
-    Raises
-    ------
-    StoreKeyError
-        If it is neither.
-    """
+    """Return a valid prefix: empty, or a key followed by ``/``; else raise a StoreKeyError."""
     if prefix and not (prefix.endswith("/") and _is_key(prefix[:-1])):
         raise StoreKeyError("not a prefix: must be empty, or a key followed by '/'", key=prefix)
     return prefix

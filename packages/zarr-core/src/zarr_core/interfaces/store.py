@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
+from contextlib import nullcontext
+from functools import partial
 from hashlib import blake2b
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -107,15 +109,14 @@ READ_ONLY = (
 )
 """Message for changes of a read-only store."""
 
+_BATCH = 1024  # keys of which the sizes are requested together
+
 
 def to_bytes(value: Buffers) -> bytes:
     """Return a value as one immutable object."""
     if isinstance(value, bytes):
         return value
     return bytes(value) if isinstance(value, bytearray | memoryview) else b"".join(value)
-
-
-_BATCH = 1024  # keys of which the sizes are requested together
 
 
 class ReadableStore(ABC):
@@ -136,10 +137,7 @@ class ReadableStore(ABC):
     """Whether ``get`` returns values in memory without copying them."""
 
     max_concurrency: int | None = None
-    """Maximum number of concurrent requests; None for a store without latency.
-
-    The methods of the store and of its readers are called from up to this many threads.
-    """
+    """Maximum number of threads that call the methods; None for a store without latency."""
 
     traits: StoreTraits = StoreTraits()
     """What else operations must know to choose the best way; wrappers copy most of it."""
@@ -157,12 +155,7 @@ class ReadableStore(ABC):
     def get(self, key: str) -> Buffer | None:
         """Return the value of a key; None for a missing key.
 
-        Raises
-        ------
-        StoreKeyError
-            If the key is invalid.
-        StoreReadError
-            If the value exists but cannot be read.
+        Raises a StoreKeyError for an invalid key, a StoreReadError if the value cannot be read.
         """
 
     def get_limited(
@@ -264,42 +257,30 @@ class WritableStore(ReadableStore):
 
     @abstractmethod
     def set(self, key: str, value: Buffers) -> None:
-        """Store a value; after an error or a crash, the key has the old or the new value.
-
-        Raises
-        ------
-        StoreReadOnlyError
-            If the store is read-only.
-        """
+        """Store a value; after an error or a crash, the key has the old or the new value."""
 
     def set_values(self, values: Iterable[tuple[str, Buffers]]) -> None:
         """Store several values; after an error, each key has its old or its new value."""
-
-        def work(item: tuple[str, Buffers]) -> None:
-            self.set(*item)
-
-        parallel_for(values, work, self.max_concurrency is not None, self.max_concurrency)
+        at_once = self.max_concurrency
+        parallel_for(values, lambda item: self.set(*item), at_once is not None, at_once)
 
     def set_partial_values(self, key_start_values: Iterable[tuple[str, int, Buffer]]) -> None:
         """Store parts of values, each ``(key, start, value)``; gaps are filled with zeros."""
-        changes: dict[str, list[tuple[int, Buffer]]] = {}
+        parts: dict[str, list[tuple[int, Buffer]]] = {}
         for key, start, value in key_start_values:
-            changes.setdefault(key, []).append((start, value))
+            parts.setdefault(key, []).append((start, value))
 
-        def work(item: tuple[str, list[tuple[int, Buffer]]]) -> None:
-            key, parts = item
+        def change(key: str, reader: ByteReader | None) -> bytes:
+            new = bytearray(b"" if reader is None else reader.read(0, reader.size))
+            for start, value in parts[key]:
+                new.extend(bytes(max(0, start + len(value) - len(new))))
+                new[start : start + len(value)] = value
+            return bytes(new)
 
-            def change(reader: ByteReader | None) -> bytes:
-                old = b"" if reader is None else reader.read(0, reader.size)
-                new = bytearray(old)
-                for start, value in parts:
-                    new.extend(bytes(max(0, start + len(value) - len(new))))
-                    new[start : start + len(value)] = value
-                return bytes(new)
+        def work(key: str) -> None:
+            self.update(key, partial(change, key))
 
-            self.update(key, change)
-
-        parallel_for(changes.items(), work, self.max_concurrency is not None, self.max_concurrency)
+        parallel_for(parts, work, self.max_concurrency is not None, self.max_concurrency)
 
     def update(self, key: str, change: Change) -> None:
         """Read, change and write a value, excluding other changes of the key by this method.
@@ -319,11 +300,8 @@ class WritableStore(ReadableStore):
     def _change(self, key: str, change: Change) -> bool:
         """Change a value without locking; return whether the key has a value afterwards."""
         reader = self.open_value(key)
-        if reader is None:
-            value = change(None)
-        else:
-            with reader:
-                value = change(reader)
+        with reader or nullcontext():
+            value = change(reader)
         if value is None:
             if reader is not None:
                 self.erase(key)
@@ -363,15 +341,12 @@ class ListableStore(ReadableStore):
 
     def list_dir(self, prefix: str) -> Listing:
         """Return the keys and prefixes directly below a prefix, in full; ``([], [])`` if none."""
-        keys: list[str] = []
+        keys: dict[str, None] = {}
         prefixes: dict[str, None] = {}
         for key in self.list_prefix(prefix):
             head, slash, _ = key[len(prefix) :].partition("/")
-            if slash:
-                prefixes[f"{prefix}{head}/"] = None
-            else:
-                keys.append(key)
-        return keys, list(prefixes)
+            (prefixes if slash else keys)[prefix + head + slash] = None
+        return list(keys), list(prefixes)
 
 
 class Store(WritableStore, ListableStore):

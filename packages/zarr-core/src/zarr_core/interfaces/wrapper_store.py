@@ -42,26 +42,14 @@ def _forward(method: _Method) -> _Method:
 
 
 class WrapperStore(CachingStore):
-    """A store that passes every operation on to another store.
+    """A store that passes every operation on to ``inner``, and closes it.
 
-    Parameters
-    ----------
-    inner : Store
-        The wrapped store; closed by ``close``.
-
-    Notes
-    -----
     A wrapper is equal to ``inner``, because it has the same location.  Its attributes are copied
     from ``inner`` when it is created.
 
     If a subclass overrides one operation that reads, writes or lists, the others of that kind call
     it, as in :class:`Store`: a subclass with its own ``get`` and ``set`` changes all values.  It
     overrides ``update`` as well to keep the guarantees of ``inner.update`` for several processes.
-
-    Raises
-    ------
-    StoreError
-        If ``inner`` is not a store.
     """
 
     def __init__(self, inner: Store) -> None:

@@ -171,12 +171,9 @@ class _WholeReader(ByteReader):
 
     def __init__(self, inner: ByteReader) -> None:
         self._inner = inner
+        self.size = inner.size
         self.max_concurrency = inner.max_concurrency
         self.gap_bytes = inner.gap_bytes
-
-    @property
-    def size(self) -> int:
-        return self._inner.size
 
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
         self._inner.read_into(parts)
@@ -278,7 +275,7 @@ class DryReader(ByteReader):
         source: ByteReader | None,
         gaps_may_shrink: bool,
     ) -> None:
-        self._log, self._size, self._source = log, size, source
+        self._log, self.size, self._source = log, size, source
         self._gaps_may_shrink = gaps_may_shrink
         self.max_concurrency = store.max_concurrency
         self.gap_bytes = store.traits.gap_bytes if source is None else source.gap_bytes
@@ -286,10 +283,6 @@ class DryReader(ByteReader):
         if self.max_concurrency is not None:
             self._held = first.within(size)
             log.add(1, self._held[1] - self._held[0])
-
-    @property
-    def size(self) -> int:
-        return self._size
 
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
         self._request([(start, start + len(buffer)) for start, buffer in parts])
