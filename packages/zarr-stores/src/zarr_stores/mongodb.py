@@ -180,9 +180,9 @@ class MongoDBStore(ServerStore):
         raise StoreReadError("the field 'value' of the document is not binary", self, key)
 
     def _set(self, values: Sequence[tuple[str, bytes]]) -> None:
+        collection = self._indexed()  # reports a missing library
         for key, value in values:
-            document = _document(key, value)
-            self._indexed().replace_one({"key": key}, document, upsert=True)
+            collection.replace_one({"key": key}, _document(key, value), upsert=True)
 
     def _erase(self, keys: Sequence[str]) -> None:
         for first in range(0, len(keys), _BATCH_SIZE):
@@ -212,6 +212,7 @@ class MongoDBStore(ServerStore):
         return value, {"key": key, "value": value, "version": {"$exists": False}}, None
 
     def _swap(self, key: str, seen: dict[str, Any] | None, new: bytes | None) -> bool:
+        self._opened()  # reports a missing library
         from pymongo.errors import DuplicateKeyError  # optional dependency
 
         if new is None:

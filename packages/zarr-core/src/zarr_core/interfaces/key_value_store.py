@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _ATTEMPTS = 200
-_LONGEST_PAUSE = 0.1  # seconds
 
 
 class KeyValueStore(Store):
@@ -56,10 +55,7 @@ class KeyValueStore(Store):
 
     @abstractmethod
     def _swap(self, key: str, seen: Any, new: bytes | None) -> bool:
-        """Replace or remove a value, unless another client has changed it; return whether it did.
-
-        ``seen`` is from :meth:`_look`.  Comparison and change must be one step for all clients.
-        """
+        """Change a value in one step if it is still as ``_look`` has ``seen`` it; else return False."""
 
     def _look(self, key: str) -> AbstractContextManager[tuple[bytes | None, Any]]:
         """Return a value, and what :meth:`_swap` compares; the block ends after that."""
@@ -87,13 +83,9 @@ class KeyValueStore(Store):
         except self._failures() as error:
             raise self._failure(error, key, kind, done) from error
 
-    # --- readable ---
-
     def get(self, key: str) -> Buffer | None:
         self._check(key)
         return self.request(key, StoreReadError, "read", lambda: self._get(key))
-
-    # --- writeable ---
 
     def set(self, key: str, value: Buffers) -> None:
         self._check_writable(key)
@@ -108,11 +100,7 @@ class KeyValueStore(Store):
             self.request(items[0][0], StoreError, "written", lambda: self._set(items))
 
     def update(self, key: str, change: Change) -> None:
-        """Read, change and write a value, excluding other changes of the key.
-
-        The database is not locked while ``change`` runs.  The new value is stored if the old one
-        is still present; otherwise the update is repeated.
-        """
+        """Change a value; the database is not locked, but other changes repeat the update."""
         self._check_writable(key)
         with key_lock(self.url, key):
             for attempt in range(_ATTEMPTS):
@@ -125,7 +113,7 @@ class KeyValueStore(Store):
                     if self.request(key, StoreError, "written", work, again=False):
                         return
                 log("retries", "%s %r was changed by another writer; updating it again", self, key)
-                time.sleep(random() * min(_LONGEST_PAUSE, 0.001 * attempt))
+                time.sleep(random() * min(0.1, 0.001 * attempt))
         raise StoreError(
             f"cannot be updated: other writers changed the key {_ATTEMPTS} times", self, key
         )
@@ -139,8 +127,6 @@ class KeyValueStore(Store):
             self._check_writable(key)
         if names:
             self.request(names[0], StoreError, "erased", lambda: self._erase(names))
-
-    # --- listable ---
 
     def list_prefix(self, prefix: str) -> Iterator[str]:
         check_prefix(prefix)

@@ -76,11 +76,7 @@ class StoreTraits(NamedTuple):
     supports_erasing: bool = True
     """Whether keys can be removed; zip archives do not support it."""
     metadata_first: bool = False
-    """Whether metadata must be stored before chunks, that of groups before their members.
-
-    By default, operations such as a copy store chunks first, then the metadata of their array, then
-    of its groups, so that readers see no incomplete node.
-    """
+    """Whether metadata must be stored before chunks; by default after, so that nodes are complete."""
     supports_consolidated_metadata: bool = True
     """Whether consolidated metadata may be stored; not in a store that versions all documents."""
     batch_nbytes: int = 0
@@ -92,15 +88,9 @@ class StoreTraits(NamedTuple):
     realm: Hashable = None
     """Distinguishes locations with equal URLs, such as an endpoint; None if URLs suffice."""
     files: FileLayout | None = None
-    """Where the values are, if they are files that compiled code may access.
-
-    Only for a store whose methods do nothing else with these files; not copied by wrappers.
-    """
+    """Where the values are, if compiled code may access the files; not copied by wrappers."""
     chunk_reader: Callable[[Any], Any] | None = None
-    """How arrays read chunks of one shape, if the store keeps decoded chunks.
-
-    From a ``PreparedCodecChain`` to a ``ChunkReader``; not copied by wrappers.
-    """
+    """From a ``PreparedCodecChain`` to a ``ChunkReader`` that keeps decoded chunks; not copied."""
 
 
 READ_ONLY = (
@@ -385,11 +375,7 @@ class CachingStore(Store):
         return self.open_value(key, first)
 
     def discard_cached(self, key: str) -> None:
-        """Remove copies of a value, so that the next read requests it again.
-
-        Called if a chunk cannot be decoded.
-        """
-        return
+        """Remove copies of a value that cannot be decoded; the next read requests it again."""
 
 
 def store_from_object(
