@@ -35,8 +35,6 @@ class KeyValueStore(Store):
     error that names store and key.  Other methods can be replaced if the database has faster ways.
     """
 
-    # --- what a subclass defines ---
-
     @abstractmethod
     def _get(self, key: str) -> bytes | None:
         """Return a value; None for a missing key."""
@@ -132,8 +130,6 @@ class KeyValueStore(Store):
         check_prefix(prefix)
         names = self.request(prefix, StoreReadError, "listed", lambda: [*self._list(prefix)])
         return iter(only_keys([name for name in names if name.startswith(prefix)]))
-
-    # --- checks ---
 
     def _check(self, key: str) -> None:
         """Raise an error if a key is not valid, or cannot be encoded as UTF-8."""
