@@ -136,18 +136,22 @@ class LMDBStore(DatabaseStore):
     ) -> list[Buffer | None]:
         """Return parts of values in the given order, all from one snapshot."""
         wanted = list(key_ranges)
-        for key, _ in wanted:
-            check_key(key)
 
         def work() -> list[Buffer | None]:
             with self._transaction(buffers=True) as transaction:
                 if transaction is None:
+                    for key, _ in wanted:
+                        self._check(key)
                     return [None] * len(wanted)
                 get = transaction.get
-                return [
-                    None if (value := get(key.encode())) is None else _part_of(value, *part)
-                    for key, part in wanted
-                ]
+                parts: list[Buffer | None] = []
+                for key, (start, length) in wanted:
+                    value = get(check_key(key).encode())
+                    if value is not None:
+                        start = start if start >= 0 else max(0, len(value) + start)
+                        value = bytes(value[start : None if length is None else start + length])
+                    parts.append(value)
+                return parts
 
         return self.request(wanted[0][0] if wanted else "", StoreReadError, "read", work)
 
@@ -343,9 +347,3 @@ class LMDBStore(DatabaseStore):
 
             environment = self._environment = self.request("", StoreError, "opened", work)
         return environment  # remains open even if another thread closes the store
-
-
-def _part_of(value: memoryview, start: int, length: int | None) -> bytes:
-    if start < 0:
-        start = max(0, len(value) + start)
-    return bytes(value[start : None if length is None else start + length])
