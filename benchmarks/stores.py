@@ -153,7 +153,13 @@ def operations(store: Store, it: Bare, size: int) -> Iterator[Operation]:
             calls = [numbered(call) for call in calls]
         yield Operation("set", calls[0], calls[1], [(key, value) for key in keys])
     yield Operation("get", store.get, it.get, [(key,) for key in keys])
-    yield Operation("get into", store.get_into, it.into, [(key, buffer) for key in keys])
+    yield Operation(
+        "get into",
+        store.get_limited,
+        it.into,
+        [(key, size, buffer) for key in keys],
+        [(key, buffer) for key in keys],
+    )
     yield Operation(
         "get range",
         store.get_partial_values,

@@ -29,7 +29,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         f"zarr_stores.{name}"
         for name in (
             "zip", "zip_recover", "object", "fsspec", "sqlite", "lmdb", "dbm", "redis", "mongodb",
-            "postgresql", "sftp", "references", "temp", "consolidated", "cache", "disk_cache",
+            "postgresql", "references", "temp", "consolidated", "cache", "disk_cache",
             "prefix", "read_only", "log", "metrics", "synchronizers", "synchronized_store",
             "faults",
         )

@@ -40,7 +40,6 @@ IMPORTED_BY = {
         "zarr_bridge.zarr_python_codecs",
         "zarr_compat.sync",
         "zarr_stores.fsspec_timeout",
-        "zarr_stores.sftp_link",
         "zarr_xarray.lazy",
     },
     "fsspec": {"zarr_compat.storage", "zarr_stores.fsspec_location"},
@@ -57,7 +56,6 @@ LATE = (
     "zarr_codecs.fastcrc",
     "zarr_codecs.isal",
     "zarr_codecs.libdeflate",
-    "zarr_stores.sftp_link",
 )
 
 

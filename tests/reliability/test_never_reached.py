@@ -32,8 +32,6 @@ def places(address, tls):
     yield f"redis{'s' * tls}://{address}/0", {}
     yield f"postgresql://u@{address}/d?sslmode={'require' if tls else 'disable'}", {"password": "p"}
     yield f"mongodb://{address}/d?directConnection=true&tls={'true' if tls else 'false'}", {}
-    if not tls:
-        yield f"sftp://u@{address}/x", {"known_hosts": "/dev/null", "password": "p"}
 
 
 @contextmanager

@@ -24,7 +24,6 @@ from servers.postgres_server import PostgresServer
 from servers.proxy import Proxy
 from servers.redis_server import RedisServer
 from servers.s3_server import SeaweedServer
-from servers.sftp_server import SftpServer
 from waits import wait_until
 from zarr_core.errors import StoreError
 from zarr_stores.object import ObjectStore
@@ -43,12 +42,6 @@ def url_and_options(server):
             return f"{server.url}?table={name}", {}
         case MongoServer():
             return f"mongodb://{address}/zarr?collection={name}&directConnection=true", {}
-        case SftpServer():
-            options = {
-                "client_keys": str(server.private_key),
-                "known_hosts": str(server.known_hosts),
-            }
-            return f"sftp://{server.username}@{address}{server.root}/{name}", options
         case SeaweedServer():
             options = s3_options(server)
             del options["retry_config"]
@@ -135,7 +128,6 @@ ATOMIC = [
     RedisServer,
     PostgresServer,
     MongoServer,
-    SftpServer,
 ]
 # WsgiDAV overwrites files in place, so a killed one leaves half values until they are repeated.
 DURABLE = [*ATOMIC, WebDavServer]
@@ -233,8 +225,7 @@ def test_calls_survive_a_restart_of_the_server(server):
 # They apply a change of a part once, although a response may be lost.
 @servers(
     [kind for kind in ATOMIC if kind is not NginxDavServer],
-    # The lock of a killed connection of SFTP expires after some seconds.
-    slow=[SftpServer, UnreachableAzureServer, WritableGcsServer],
+    slow=[UnreachableAzureServer, WritableGcsServer],
 )
 def test_parts_of_chunks_are_changed_once_in_an_outage(server):
     url, options = url_and_options(server)
@@ -357,7 +348,7 @@ HUNG = [SeaweedServer, WebDavServer, NginxServer, AzureServer, GcsServer]
 
 @pytest.mark.parametrize("kind", HUNG, ids=lambda kind: kind.name)
 def test_a_hung_server_is_reported(own_server, kind):
-    """Databases and SFTP have this test in their contract, s3fs in the tests of fsspec."""
+    """Databases have this test in their contract, s3fs in the tests of fsspec."""
     server = own_server(kind)
     url, options = url_and_options(server)
     limits = {"timeout": 0.5, "connect_timeout": 0.5, "retry_timeout": 0.2}

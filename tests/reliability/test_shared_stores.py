@@ -38,13 +38,6 @@ def remote(fixture, url, options=lambda server: {}):
     return at
 
 
-def sftp_options(server):
-    return {
-        "client_keys": str(server.private_key),
-        "known_hosts": str(server.known_hosts),
-    }
-
-
 # Where several processes wait for each other.
 SHARED = {
     "directory": local("a.zarr"),
@@ -58,11 +51,6 @@ SHARED = {
         lambda it, name: (
             f"mongodb://{it.host}:{it.port}/zarr?directConnection=true&collection={name}"
         ),
-    ),
-    "sftp": remote(
-        "sftp_server",
-        lambda it, name: f"sftp://{it.username}@{it.host}:{it.port}{it.root}/{name}",
-        sftp_options,
     ),
     "s3": remote("s3_durable", lambda it, name: f"s3://{it.bucket}/{name}", s3_options),
 }

@@ -70,7 +70,7 @@ def test_length_and_iteration():
     array = zarr.create_array(store, data=np.arange(20).reshape(10, 2), chunks=(4, 2))
     store.calls.clear()
     assert [row.tolist() for row in array] == np.arange(20).reshape(10, 2).tolist()
-    assert store.keys("get_into") == ["c/0/0", "c/1/0", "c/2/0"]
+    assert store.keys("get_limited") == ["c/0/0", "c/1/0", "c/2/0"]
     store.calls.clear()
     rows = iter(array)
     next(rows)

@@ -313,10 +313,10 @@ def test_the_listing_before_a_creation_is_concurrent_with_the_other_requests():
             self.began.set()
             return super().list_prefix(prefix)
 
-        def get_limited(self, key, limit):
+        def get_limited(self, key, limit, out=None):
             if not self.began.wait(2):
                 self.alone.append(key)
-            return super().get_limited(key, limit)
+            return super().get_limited(key, limit, out)
 
     store = Slow()
     zarr.create_array(store, path="a/b", shape=3, dtype="u2")

@@ -72,7 +72,7 @@ def test_growing_costs_one_document_and_shrinking_what_is_cut_off():
     store.calls.clear()
     array.resize(2000)
     assert store.count("update") == 1
-    assert not store.count("list_prefix", "erase", "erase_values", "get_into")
+    assert not store.count("list_prefix", "erase", "erase_values", "get_limited")
     array.resize(1000)
     store.calls.clear()
     array.resize(985)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from failing_store import FailingStore
+from store_contract import get_into
 from zarr_core.errors import ChunkDecodeError, StoreError
 from zarr_core.extension import ByteRange
 from zarr_core.stores.local import LocalStore
@@ -26,7 +27,7 @@ def shard(*pairs, data=b"012345"):
 
 READS = {
     "get": lambda store, key: store.get(key),
-    "get_into": lambda store, key: store.get_into(key, memoryview(bytearray(9))),
+    "get_limited": lambda store, key: get_into(store, key, memoryview(bytearray(9))),
     "open_value": lambda store, key: store.open_value(key),
     "getsize": lambda store, key: store.getsize(key),
     "exists": lambda store, key: store.exists(key),

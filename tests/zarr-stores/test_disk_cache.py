@@ -14,7 +14,7 @@ import zarr_core as zarr
 from counting_store import CountingStore
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from store_contract import StoreContract
+from store_contract import StoreContract, get_into
 from waits import wait_until
 from zarr_core.extension import BufferByteReader, ByteRange, StoreError, WrapperStore
 from zarr_core.stores.local import LocalStore
@@ -47,7 +47,7 @@ class Versioned(CountingStore):
         return reader
 
     def reads(self):
-        return self.count("get", "get_into", "open_value", "reader.read", "reader.read_into")
+        return self.count("get", "get_limited", "open_value", "reader.read", "reader.read_into")
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def test_a_second_read_requests_only_the_generation(inner, tmp_path):
     for again in (store, cached(inner, tmp_path, block_bytes=64)):
         inner.calls.clear()
         assert bytes(again.get("a/k")) == bytes(range(200))
-        assert again.get_into("a/k", memoryview(bytearray(9))) == 200
+        assert get_into(again, "a/k", memoryview(bytearray(200))) == 200
         assert bytes(again.get_partial_values([("a/k", ByteRange(-2))])[0]) == b"\xc6\xc7"
         with again.open_value("a/k") as reader:
             assert bytes(reader.read(60, 10)) == bytes(range(60, 70))
@@ -503,7 +503,7 @@ def test_no_permission_is_not_an_error(inner, tmp_path):
     for _ in range(2):
         assert bytes(store.get("k")) == b"v" * 1000
         assert store.get("none") is None
-        assert store.get_into("k", memoryview(bytearray(2000))) == 1000
+        assert get_into(store, "k", memoryview(bytearray(2000))) == 1000
     store.set("k", b"new")
     assert bytes(store.get("k")) == b"new"
     assert store.cache_info().errors > 0

@@ -9,7 +9,7 @@ import pytest
 TESTS = Path(__file__).parents[1]
 
 DATABASES = ("sqlite", "lmdb", "dbm")
-SERVERS = ("redis", "mongodb", "postgresql", "sftp")
+SERVERS = ("redis", "mongodb", "postgresql")
 KINDS = ("directory", "zip", *DATABASES, *SERVERS, "object", "http", "fsspec")
 
 NO_LINE = "there is no connection"
@@ -27,7 +27,6 @@ FILES = {
     "redis": "zarr-stores/test_redis.py",
     "mongodb": "zarr-stores/test_mongodb.py",
     "postgresql": "zarr-stores/test_postgresql.py",
-    "sftp": "zarr-stores/test_sftp.py",
     "faults": "reliability/test_object_faults.py",
     "updates": "reliability/test_object_updates.py",
     "processes": "reliability/test_object_processes.py",
@@ -105,7 +104,6 @@ TABLE = {
         "redis": "redis::test_a_password",
         "mongodb": "servers::test_secrets_are_hidden",
         "postgresql": "postgresql::test_missing_privileges_raise",
-        "sftp": "sftp::test_rejected_logins_raise",
         "object": "faults::test_permanent_errors_are_not_retried",
         "http": SAME,
         "fsspec": "flight::test_s3_faults_are_retried_or_reported",
@@ -116,7 +114,6 @@ TABLE = {
         **each(DATABASES, "full::test_a_database"),
         **each(("redis", "postgresql"), "full::test_a_database_server"),
         "mongodb": "the server of the tests ends itself; what that is like is tried by killing it",
-        "sftp": "full::test_a_server_of_files",
         "object": "a status like any other: faults::test_a_failed_write_is_an_error",
         "http": SAME,
         "fsspec": "fsspec::test_a_failed_write_leaves_the_old_value_and_nothing_else",
@@ -139,7 +136,6 @@ TABLE = {
     "clock skew": {
         **each(LOCAL, "no clock is looked at"),
         **each(("redis", "mongodb", "postgresql"), "no clock is looked at"),
-        "sftp": "sftp::test_the_lease_of_a_killed_client_is_removed",
         "object": "faults::test_a_failed_read_is_an_error_that_names_store_and_key",
         "http": "no clock is looked at",
         "fsspec": "as the library beneath says",
@@ -151,7 +147,6 @@ TABLE = {
         "redis": "redis::test_a_missing_database_raises",
         "mongodb": "servers::test_reading_creates_nothing",
         "postgresql": "postgresql::test_a_missing_database_raises",
-        "sftp": "servers::test_reading_creates_nothing",
         "object": "faults::test_missing_bucket",
         "http": "object::test_arrays_are_read_by_http",
         "fsspec": "flight::test_s3_errors_name_the_problem",
@@ -173,7 +168,6 @@ TABLE = {
         "redis": "redis::test_foreign_names_are_not_keys",
         "mongodb": "mongodb::test_foreign_documents_are_not_keys",
         "postgresql": "postgresql::test_the_table_can_be_used_by_others",
-        "sftp": "sftp::test_foreign_files_are_not_keys",
         "object": "foreign::test_foreign_objects",
         "http": "a server of files has none",
         "fsspec": "foreign::test_foreign_objects",

@@ -81,7 +81,7 @@ class TestSFTP(StoreContract):
         self.root = f"{sftp_server.host}{sftp_server.root}"
 
     def make(self, tmp_path):
-        return FsspecStore.from_url(f"fsspec+sftp://{self.root}{tmp_path}", **self.options)
+        return FsspecStore.from_url(f"sftp://{self.root}{tmp_path}", **self.options)
 
     def again(self, store, *, read_only):
         return FsspecStore.from_url(store.url, read_only=read_only, **self.options)

@@ -8,13 +8,11 @@ import pytest
 from server_store_contract import unique
 from servers.postgres_server import PostgresServer
 from servers.redis_server import RedisServer
-from servers.sftp_server import SftpServer
 from zarr_core.extension import StoreError
 from zarr_stores.dbm import DBMStore
 from zarr_stores.lmdb import LMDBStore
 from zarr_stores.postgresql import PostgreSQLStore
 from zarr_stores.redis import RedisStore
-from zarr_stores.sftp import SFTPStore
 from zarr_stores.sqlite import SQLiteStore
 
 pytest_plugins = ["servers.fixtures"]
@@ -96,14 +94,6 @@ class Limited:
         return ["/bin/sh", "-c", words, *program]
 
 
-class Sftp(Limited, SftpServer):
-    blocks = 1_000
-
-    def store(self):
-        keys = {"client_keys": [str(self.private_key)], "known_hosts": str(self.known_hosts)}
-        return SFTPStore(self.url, retry_timeout=0, **keys)
-
-
 class Postgres(Limited, PostgresServer):
     def store(self):
         return PostgreSQLStore(f"{self.url}?table={unique()}", retry_timeout=0)
@@ -125,15 +115,3 @@ def test_a_database_server(own_server, kind):
     with server.store() as store:
         number = fill(store)
         look(store, number)
-
-
-def test_a_server_of_files(own_server):
-    server = own_server(Sftp)
-    with server.store() as store:
-        store.set("k", b"old")
-        for key in ("k", "a/k"):
-            with pytest.raises(StoreError, match=f"'{key}'"):
-                store.set(key, bytes(1_000_000))
-        assert bytes(store.get("k")) == b"old"
-        assert list(store.list()) == ["k"]
-    assert [path.name for path in server.root.rglob("*") if path.is_file()] == ["k"]

@@ -14,7 +14,7 @@ from zarr_stores.observer import ObservedStore
 
 
 def test_every_operation_is_observed():
-    unobserved = {"url", "close", "flush", "discard_cached", "identity"}
+    unobserved = {"url", "close", "discard_cached", "identity"}
     operations = {name for name in vars(WrapperStore) if name[0] != "_"}
     assert operations - unobserved <= vars(ObservedStore).keys()
 

@@ -43,8 +43,8 @@ class Faulty(WrapperStore):
             value[-5] ^= 1
         return bytes(value)
 
-    def get_into(self, key, buffer):
-        return MemoryStore.get_into(self, key, buffer)
+    def get_limited(self, key, limit, out=None):
+        return MemoryStore.get_limited(self, key, limit, out)
 
     def open_value(self, key, first=None):
         value = self.get(key)

@@ -93,12 +93,6 @@ def test_addresses_of_fsspec_without_a_server():
     assert "check the host and the port" in found
 
 
-def test_names_of_hosts():
-    pytest.importorskip("asyncssh")
-    found = message_of("sftp://nosuch.invalid/a", retry_timeout=0)
-    assert "check the name of the host, and the network" in found
-
-
 def test_passwords_of_redis(redis_server):
     url = f"redis://me:wrong@{redis_server.host}:{redis_server.port}/0"
     assert "check the user name and the password" in message_of(url, retry_timeout=0)
@@ -107,12 +101,3 @@ def test_passwords_of_redis(redis_server):
 def test_roles_of_postgresql(postgres_server):
     url = f"postgresql://nosuch:wrong@{postgres_server.host}:{postgres_server.port}/postgres"
     assert "check the user name and the password" in message_of(url, retry_timeout=0)
-
-
-def test_passwords_and_host_keys_of_sftp(sftp_server, tmp_path):
-    url = f"sftp://nosuch:wrong@{sftp_server.host}:{sftp_server.port}/a"
-    found = message_of(url, known_hosts=str(sftp_server.known_hosts), retry_timeout=0)
-    assert "check the user name and the password or key" in found
-    (tmp_path / "none").touch()
-    found = message_of(url, known_hosts=str(tmp_path / "none"), retry_timeout=0)
-    assert "compare the key of the server with the expected one" in found

@@ -9,9 +9,9 @@ from zarr_core.extension import StoreError, ZarrError
 
 SECRET = "S3CR3TPW"
 OBJECT = ("s3", "s3a", "gs", "gcs", "az", "azure", "abfs", "abfss", "adl")
-SERVERS = ("redis", "rediss", "mongodb", "postgresql", "sftp")
+SERVERS = ("redis", "rediss", "mongodb", "postgresql")
 FILES = ("file", "sqlite", "lmdb", "dbm")
-FSSPEC = ("fsspec+s3", "fsspec+https", "ftp", "reference+https", "nosuch")
+FSSPEC = ("fsspec+s3", "fsspec+https", "ftp", "sftp", "reference+https", "nosuch")
 SCHEMES = ("http", "https", *OBJECT, *SERVERS, *FILES, *FSSPEC)
 URLS = [
     *(f"{scheme}://user:{SECRET}@/x.zarr" for scheme in SCHEMES),

@@ -10,7 +10,6 @@ STORES = {
     "redis://localhost:1/0": ("redis", "redis"),
     "mongodb://localhost:1/db": ("mongodb", "pymongo bson"),
     "postgresql://localhost:1/db": ("postgresql", "psycopg"),
-    "sftp://localhost:1/place": ("sftp", "asyncssh"),
 }
 OPERATIONS = {
     "get": lambda store: store.get("k"),
@@ -19,7 +18,6 @@ OPERATIONS = {
     "exists": lambda store: store.exists("k"),
     "getsize": lambda store: store.getsize("k"),
     "set": lambda store: store.set("k", b"v"),
-    "set_reserved": lambda store: store.set(".zarr-x/k", b"v"),
     "erase": lambda store: store.erase("k"),
     "erase_values": lambda store: store.erase_values(["k", "l"]),
     "erase_prefix": lambda store: store.erase_prefix(""),

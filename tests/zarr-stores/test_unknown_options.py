@@ -20,9 +20,6 @@ SECRET = "S3CR3TPW"
         ("mongodb://host", "athSource", "authsource"),
         ("postgresql://host", "pasword", "password"),
         ("postgresql://host", "sslmod", "sslmode"),
-        ("sftp://host/x", "pasword", "password"),
-        ("sftp://host/x", "known_host", "known_hosts"),
-        ("sftp://host/x", "time_out", "timeout"),
     ],
 )
 def test_an_unknown_option_is_rejected_with_similar_names(url, option, similar):
@@ -64,8 +61,6 @@ def test_stores_in_files_refuse_unknown_options_in_the_same_way(url, option, sim
         ("mongodb://host", {"tlsCAFile": "a.pem", "replicaSet": "a", "w": 1}),
         ("postgresql://host?sslmode=require", {"keepalives": 1, "service": "a"}),
         ("postgresql://host", {"prepare_threshold": None}),
-        ("sftp://host/x", {"known_hosts": None, "client_keys": ["a"], "fsync": True, "lease": 3}),
-        ("sftp://host/x", {"login_timeout": 3, "compression_algs": None, "config": None}),
     ],
 )
 def test_options_of_the_client_library_are_accepted(url, options):
@@ -81,8 +76,6 @@ def test_options_of_the_client_library_are_accepted(url, options):
         ("redis://host", "ssl_password"),
         ("mongodb://host", "tlsCertificateKeyFilePassword"),
         ("postgresql://host", "sslpassword"),
-        ("sftp://host/x", "passphrase"),
-        ("sftp://host/x", "pkcs11_pin"),
     ],
 )
 def test_secrets_of_the_client_library_are_not_pickled(url, option):

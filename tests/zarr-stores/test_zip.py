@@ -8,7 +8,7 @@ import zipfile
 import numpy as np
 import pytest
 import zarr_core as zarr
-from store_contract import StoreContract
+from store_contract import StoreContract, get_into
 from zarr_core.errors import NodeExistsError
 from zarr_core.extension import StoreCapabilityError, StoreError, StoreReadError
 from zarr_stores import zip_archive
@@ -288,7 +288,7 @@ def test_a_zip_bomb_is_rejected_without_allocating_memory(path):
     store = ZipStore(path, mode="r")
     buffer = memoryview(bytearray(16))
     assert (
-        store.get_into("k", buffer) == 1 << 24
+        get_into(store, "k", buffer) == 1 << 24
     )  # the caller sees the false size; nothing is decompressed
     directory = bytearray(path.read_bytes())
     place = directory.rindex(b"PK\1\2")

@@ -39,13 +39,14 @@ class WireStore(Store):
     def get(self, key):
         return self.respond(self.values.get(key))
 
-    def get_into(self, key, buffer):
+    def get_limited(self, key, limit, out=None):
+        if out is None:
+            return super().get_limited(key, limit)
         value = self.values.get(key)
         if value is None:
-            self.respond(None)
-            return None
-        buffer[: len(value)] = self.respond(value[: len(buffer)])
-        return len(value)
+            return self.respond(None)
+        self.respond(value[:limit])
+        return len(value) if len(value) > limit else value
 
     def getsize(self, key):
         value = self.values.get(key)

@@ -234,20 +234,12 @@ class LogReader(ByteReader):
 
     def __init__(self, store: LogStore, key: str, log: Log, entry: Entry) -> None:
         self._store, self._key, self._log, self._entry = store, key, log, entry
+        self.size = entry.size
         self.generation = log.generation(entry)
-
-    @property
-    def size(self) -> int:
-        return self._entry.size
 
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
         for start, buffer in parts:
-            if start < 0 or start + len(buffer) > self.size:
-                reason = (
-                    f"cannot read bytes {start} to {start + len(buffer)}: "
-                    f"the value has {self.size} bytes"
-                )
-                raise StoreReadError(reason, self._store, self._key)
+            self.check_part(start, len(buffer))
             with self._store._naming(self._key):  # noqa: SLF001 - of this module
                 self._log.read_into(self._entry.start + start, buffer)
 

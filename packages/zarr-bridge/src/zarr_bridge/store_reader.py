@@ -41,24 +41,14 @@ class RangeReader(ByteReader):
         self._store = store
         self._get_ranges = get_ranges
         self._key = key
-        self._size = size
+        self.size = size
         self.max_concurrency = store.max_concurrency
         self.replaced = False
         """Whether the store has written to the key since the reader was opened."""
 
-    @property
-    def size(self) -> int:
-        return self._size
-
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
         for start, buffer in parts:
-            if start < 0 or start + len(buffer) > self._size:
-                raise StoreReadError(
-                    f"bytes {start} to {start + len(buffer)} are out of range for a value of "
-                    f"{self._size} bytes",
-                    self._store,
-                    self._key,
-                )
+            self.check_part(start, len(buffer))
         ranges = [(self._key, start, start + len(buffer)) for start, buffer in parts]
         values = self._get_ranges(ranges)
         for (start, buffer), value in zip(parts, values, strict=True):

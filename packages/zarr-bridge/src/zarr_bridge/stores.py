@@ -95,8 +95,6 @@ class ZarrPythonStore(Store):
     def from_object(cls, place: Any, *, read_only: bool = False, **options: Any) -> Store | None:
         """Return a store for a store, store path, group or array of zarr-python.
 
-        Notes
-        -----
         A local directory becomes a :class:`LocalStore`, which replaces files atomically.
         """
         place = getattr(place, "store_path", place)  # of a group or an array
@@ -125,7 +123,9 @@ class ZarrPythonStore(Store):
         buffer = self._call(key, lambda: self.store.get(name, PROTOTYPE, part))
         return None if buffer is None else bytes_of(buffer).toreadonly()
 
-    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
+    def get_limited(
+        self, key: str, limit: int, out: memoryview | None = None
+    ) -> Buffer | int | None:
         try:
             value = self.get(key, RangeByteRequest(0, limit + 1))
         except StoreError as error:  # not every store has ranges beyond the end of a value

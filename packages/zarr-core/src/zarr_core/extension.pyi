@@ -35,8 +35,8 @@ from zarr_core.interfaces.codec import PartialEncodeCodec as PartialEncodeCodec
 from zarr_core.interfaces.codec import SubchunkCodec as SubchunkCodec
 from zarr_core.interfaces.data_type import DataType as DataType
 from zarr_core.interfaces.display import Display as Display
-from zarr_core.interfaces.forkable import Forkable as Forkable
 from zarr_core.interfaces.format import Format as Format
+from zarr_core.interfaces.key_value_store import KeyValueStore as KeyValueStore
 from zarr_core.interfaces.keys import check_key as check_key
 from zarr_core.interfaces.keys import check_prefix as check_prefix
 from zarr_core.interfaces.metadata_extension import MetadataExtension as MetadataExtension
@@ -48,6 +48,7 @@ from zarr_core.interfaces.selection import OrthogonalIndexer as OrthogonalIndexe
 from zarr_core.interfaces.selection import Selection as Selection
 from zarr_core.interfaces.storage_transformer import StorageTransformer as StorageTransformer
 from zarr_core.interfaces.store import Buffers as Buffers
+from zarr_core.interfaces.store import CachingStore as CachingStore
 from zarr_core.interfaces.store import Change as Change
 from zarr_core.interfaces.store import Store as Store
 from zarr_core.interfaces.store import StoreTraits as StoreTraits

@@ -59,11 +59,14 @@ from zarr_core.interfaces.byte_reader import WrapperReader as WrapperReader
 from zarr_core.interfaces.format import NodeMetadata as NodeMetadata
 from zarr_core.interfaces.format import store_new as store_new
 from zarr_core.interfaces.keylock import key_lock as key_lock
+from zarr_core.interfaces.keys import encode_key as encode_key
 from zarr_core.interfaces.keys import only_keys as only_keys
 from zarr_core.interfaces.metadata_document import read_metadata as read_metadata
 from zarr_core.interfaces.metadata_document import read_metadata_from as read_metadata_from
 from zarr_core.interfaces.selection import MaskIndexer as MaskIndexer
 from zarr_core.interfaces.store import NewValue as NewValue
+from zarr_core.interfaces.store import store_from_object as store_from_object
+from zarr_core.interfaces.store import to_bytes as to_bytes
 from zarr_core.log import log as log
 from zarr_core.metadata.attributes import check_attributes as check_attributes
 from zarr_core.metadata.consolidated import ConsolidatedMetadata as ConsolidatedMetadata

@@ -1,70 +1,23 @@
-"""Base classes of stores in key-value databases."""
+"""Base class of stores in databases in the local file system."""
 
 from __future__ import annotations
 
 import errno
 import os
 import stat
-from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import quote, unquote
 
-from zarr_core.extension import (
-    BufferByteReader,
-    ByteReader,
-    Store,
-    StoreError,
-    StoreKeyError,
-    check_key,
-    check_prefix,
-)
-from zarr_core.tools import key_lock
+from zarr_core.extension import KeyValueStore, StoreError, StoreKeyError, check_key
 
 from zarr_stores.unknown_options import check_options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Hashable, Iterable
     from typing import Self
-
-    from zarr_core.extension import Buffer, Buffers, Change
-
-T = TypeVar("T")
 
 INVALID_NAMES = "backslashreplace"
 """Error handler for names in a database: names that are not UTF-8 decode to invalid keys."""
-
-# Optimistic attempts of ``update`` before it locks the whole database.
-_SWAP_ATTEMPTS = 3
-
-
-class KeyValueStore(Store):
-    """A store in a service or library that maps keys to values."""
-
-    @abstractmethod
-    def _get(self, key: str) -> bytes | None:
-        """Return the value of a valid key, or None if the key is missing."""
-
-    def get(self, key: str) -> Buffer | None:
-        self._check(key)
-        return self._get(key)
-
-    def erase(self, key: str) -> None:  # a subclass defines it or erase_values
-        self.erase_values([key])
-
-    # --- checks ---
-
-    def _check(self, key: str) -> None:
-        check_key(key)
-        if not key.isascii():
-            encode_key(key)
-
-    def _check_writable(self, key: str) -> None:
-        self._check(key)
-        self._require_writable(key)
-
-    def _check_prefix_writable(self, prefix: str) -> None:
-        check_prefix(prefix)
-        self._require_writable(prefix)
 
 
 class DatabaseStore(KeyValueStore):
@@ -126,37 +79,6 @@ class DatabaseStore(KeyValueStore):
     def url(self) -> str:
         return f"{self.scheme}://{quote(self.path)}"
 
-    # --- operations of a database ---
-
-    @abstractmethod
-    def _swap(self, key: str, old: bytes | None, new: bytes | None) -> bool:
-        """Replace a value atomically if it equals ``old``; return whether it did."""
-
-    @abstractmethod
-    def _update_locked(self, key: str, change: Change) -> None:
-        """Read, change and write a value while all other writers are locked out."""
-
-    # --- operations based on them ---
-
-    def update(self, key: str, change: Change) -> None:
-        """Read, change and write a value, excluding other updates of the key.
-
-        Notes
-        -----
-        The database is not locked while ``change`` runs, because it allows one writer at a
-        time.  The new value is stored if the old value is still present.  After several
-        conflicts the database is locked until the change is complete.
-        """
-        self._check_writable(key)
-
-        def look() -> tuple[bytes | None, bytes | None]:
-            old = self._get(key)
-            return old, old
-
-        with key_lock(self.url, key):
-            if not compare_and_swap(change, look, lambda old, new: self._swap(key, old, new)):
-                self._update_locked(key, change)
-
     # --- the object ---
 
     def _identity(self) -> Hashable:
@@ -165,57 +87,6 @@ class DatabaseStore(KeyValueStore):
     def __repr__(self) -> str:
         read_only = ", read_only=True" if self.read_only else ""
         return f"{type(self).__name__}({self.path!r}{read_only})"
-
-
-def compare_and_swap(
-    change: Change,
-    look: Callable[[], tuple[bytes | None, T]],
-    swap: Callable[[T, bytes | None], bool],
-    tries: int = _SWAP_ATTEMPTS,
-) -> bool:
-    """Change a value by compare-and-swap; return whether an attempt succeeded.
-
-    Parameters
-    ----------
-    change : callable
-        The argument of ``update``.
-    look : callable
-        Returns the value and a token that identifies it.
-    swap : callable
-        Takes the token of the old value, and the new value.  Stores the new value if the old
-        one is still present; returns whether it was stored.
-    tries : int
-        Number of attempts.
-    """
-    for _ in range(tries):
-        old, seen = look()
-        value = change(None if old is None else BufferByteReader(old))
-        if isinstance(value, ByteReader) or (old is None and value is None):
-            return True
-        if swap(seen, None if value is None else to_bytes(value)):
-            return True
-    return False
-
-
-def to_bytes(value: Buffers) -> bytes:
-    """Return a value as one immutable ``bytes`` object."""
-    if isinstance(value, bytes):
-        return value
-    return bytes(value) if isinstance(value, (bytearray, memoryview)) else b"".join(value)
-
-
-def encode_key(key: str) -> bytes:
-    """Return a key encode_key as UTF-8.
-
-    Raises
-    ------
-    StoreKeyError
-        If the key contains surrogates.
-    """
-    try:
-        return key.encode()
-    except UnicodeEncodeError as error:
-        raise StoreKeyError("cannot be encoded as UTF-8", key=ascii(key)) from error
 
 
 def path_exists(path: str) -> bool:
@@ -242,3 +113,14 @@ def is_key(key: Any, prefix: str = "") -> bool:
         return isinstance(key, str) and key.startswith(prefix) and bool(check_key(key))
     except StoreKeyError:
         return False
+
+
+def listed_children(prefix: str, names: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return the keys and prefixes directly below a prefix, given one name below each of them."""
+    keys: list[str] = []
+    prefixes: list[str] = []
+    for name in names:
+        head, slash, _ = name[len(prefix) :].partition("/")
+        if is_key(prefix + head):
+            (prefixes if slash else keys).append(prefix + head + slash)
+    return keys, prefixes

@@ -30,13 +30,9 @@ class PartialReader(ByteReader):
         self, store: ServerStore, key: str, size: int, held: Sequence[tuple[int, bytes]]
     ) -> None:
         self._store, self._key = store, key
-        self._size = size
+        self.size = size
         self._held = held
         self.max_concurrency = store.max_concurrency
-
-    @property
-    def size(self) -> int:
-        return self._size
 
     @abstractmethod
     def _fetch(self, starts: list[int], lengths: list[int]) -> list[bytes]:
@@ -46,9 +42,7 @@ class PartialReader(ByteReader):
         requested = []
         for start, buffer in parts:
             end = start + len(buffer)
-            if start < 0 or end > self._size:
-                reason = f"bytes {start} to {end} are outside the value of {self._size} bytes"
-                raise StoreReadError(reason, self._store, self._key)
+            self.check_part(start, len(buffer))
             for first, data in self._held:
                 if first <= start and end <= first + len(data):
                     buffer[:] = memoryview(data)[start - first : end - first]

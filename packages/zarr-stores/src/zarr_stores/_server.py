@@ -14,10 +14,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
-from zarr_core.extension import StoreError
+from zarr_core.extension import KeyValueStore, Store, StoreError
 from zarr_core.tools import log, waiting
 
-from zarr_stores._database import KeyValueStore
 from zarr_stores._first_contact import CONNECT_SECONDS, FINAL, RETRY_SECONDS, reached
 from zarr_stores.remedies import remedy
 from zarr_stores.unknown_options import check_options
@@ -60,7 +59,7 @@ class ServerStore(KeyValueStore):
         repeated.  If the server has never responded to this process, at most 2.5 s, because the
         address is probably wrong.
     max_concurrency : int, optional
-        Maximum number of concurrent requests.  Each uses its own connection, except for SFTP.
+        Maximum number of concurrent requests.  Each uses its own connection.
     **options
         Options of the client library.
     """
@@ -82,9 +81,6 @@ class ServerStore(KeyValueStore):
 
     secret_hint: ClassVar[str] = "password_variable='NAME', the name of an environment variable"
     """What to pass instead of a secret, so that the store can be pickled."""
-
-    store_options: ClassVar[frozenset[str]] = frozenset()
-    """Other options of the store, which are not passed to the client library."""
 
     ignores_case: ClassVar[bool] = False
     """Whether the client library ignores the case of option names."""
@@ -135,9 +131,8 @@ class ServerStore(KeyValueStore):
             word: str(given.pop(word, usual)) for word, usual in self.location_options.items()
         }
         self._options: dict[str, Any] = {}  # the URL in a message reads it
-        library_only = given.keys() - self.store_options
-        if library_only:  # only these require importing the client library
-            check_options(library_only, self._known_options(library_only), self)
+        if given:  # only these require importing the client library
+            check_options(given.keys(), self._known_options(given), self)
         self._options = given
         self._server = type(self), self._hosts
         self._resources: Any = None
@@ -174,13 +169,7 @@ class ServerStore(KeyValueStore):
                 f"pip install 'zarr-stores[{self.schemes[0]}]'"
             )
             raise StoreError(reason, self) from error
-        known = (
-            found
-            | self.store_options
-            | self.secrets
-            | self.location_options.keys()
-            | _COMMON_OPTIONS
-        )
+        known = found | self.secrets | self.location_options.keys() | _COMMON_OPTIONS
         if self.ignores_case:
             folded = {name.lower() for name in known}
             known |= {name for name in given if name.lower() in folded}
@@ -229,6 +218,8 @@ class ServerStore(KeyValueStore):
             reason = f"the environment variable {self._variable} with the password is not set"
             raise StoreError(reason, self) from None
 
+    set_values = Store.set_values  # concurrently
+
     # --- connections ---
 
     @abstractmethod
@@ -271,10 +262,6 @@ class ServerStore(KeyValueStore):
             self._closing()
 
     @abstractmethod
-    def exceptions(self) -> tuple[type[BaseException], ...]:
-        """Return the exception classes of the client library."""
-
-    @abstractmethod
     def is_lost(self, error: BaseException) -> bool:
         """Return whether the request may succeed on another connection."""
 
@@ -287,19 +274,8 @@ class ServerStore(KeyValueStore):
     ) -> T:
         """Send a request, retry it if possible, and add store and key to errors.
 
-        Parameters
-        ----------
-        key : str
-            Key of the request, for messages.
-        kind : type
-            Class of the error to raise.
-        done : str
-            Past participle for the message: ``"read"``.
-        work : callable
-            Sends the request and returns its result.
-        again : bool
-            Whether the request may be repeated if the connection is lost while the server
-            may already have processed it.
+        If the connection is lost while the server may already have processed the request, it is
+        repeated only if ``again`` is true.
         """
         with waiting(self):
             return self._request(key, kind, done, work, again)
@@ -315,8 +291,8 @@ class ServerStore(KeyValueStore):
                 reached.add(self._server)
                 return result
             except StoreError:
-                raise  # exceptions() imports the library, which may not be installed
-            except self.exceptions() as error:
+                raise  # _failures() imports the library, which may not be installed
+            except self._failures() as error:
                 lost = self.is_lost(error)
                 limit = self._retry_timeout
                 if not lost:
@@ -328,9 +304,9 @@ class ServerStore(KeyValueStore):
                 passed = now - began
                 # The next attempt may take as long as this one.
                 if not (again and lost) or passed + wait + now - attempt > limit:
-                    failure = self._failure(error, key, kind, done, lost and not again)
+                    failure = self._failure(error, key, kind, done)
                     if lost:
-                        failure = self._with_limits(failure, retries, passed)
+                        failure = self._with_limits(failure, retries, passed, not again)
                         failure.unanswered = True
                     raise failure from error
                 log("retries", "%s %r cannot be %s (%s); repeating the request",
@@ -339,9 +315,15 @@ class ServerStore(KeyValueStore):
             time.sleep(wait)
             retries, pause = retries + 1, min(_LONGEST_PAUSE, 2 * pause)
 
-    def _with_limits(self, failure: StoreError, retries: int, seconds: float) -> StoreError:
+    def _with_limits(
+        self, failure: StoreError, retries: int, seconds: float, unsure: bool
+    ) -> StoreError:
         """Add the number of retries and the options that limit them to an error."""
         reason = failure.reason
+        if unsure:
+            reason += (
+                ". The connection was lost; it is unknown whether the server completed the request"
+            )
         plural = "y" if retries == 1 else "ies"
         reason += f", after {retries} retr{plural} in" if retries else ", after"
         reason += f" {seconds:.0f} s"
@@ -353,16 +335,12 @@ class ServerStore(KeyValueStore):
         return type(failure)(reason, failure.store, failure.key)
 
     def _failure(
-        self, error: BaseException, key: str, kind: type[StoreError], done: str, unsure: bool
+        self, error: BaseException, key: str, kind: type[StoreError], done: str
     ) -> StoreError:
         message = self._reason(error)
         reason = f"cannot be {done}: {message}"
         if advice := remedy(message):
             reason += f"; {advice}"
-        if unsure:
-            reason += (
-                ". The connection was lost; it is unknown whether the server completed the request"
-            )
         return kind(reason, self, key)
 
 

@@ -126,7 +126,9 @@ class LRUCacheStore(MemoryCachingStore):
         value = self.inner.get(key)
         return None if value is None else self._memory.keep(name, _WHOLE, value, change)
 
-    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
+    def get_limited(
+        self, key: str, limit: int, out: memoryview | None = None
+    ) -> Buffer | int | None:
         if self._checks:
             return self._whole(
                 key,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from zarr_core.extension import ByteRange, ByteReader, StoreReadError, ValueReplacedError
+from zarr_core.extension import ByteRange, ByteReader, ValueReplacedError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,11 +51,7 @@ class CachedReader(ByteReader):
         self._changes = changes
         self._inner = inner
         self._guard = threading.Lock()
-        self._size, self.generation, self.max_concurrency, self.gap_bytes = opened[:4]
-
-    @property
-    def size(self) -> int:
-        return self._size
+        self.size, self.generation, self.max_concurrency, self.gap_bytes = opened[:4]
 
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
         missing = []
@@ -81,12 +77,7 @@ class CachedReader(ByteReader):
         return memoryview(self._memory.keep(self._name, part, value, self._changes))
 
     def _held(self, start: int, length: int) -> Buffer | None:
-        if start < 0 or start + length > self._size:
-            raise StoreReadError(
-                f"bytes {start} to {start + length} are outside the value of {self._size} bytes",
-                self._store,
-                self._key,
-            )
+        self.check_part(start, length)
         # The cache may hold a later generation than this reader's.
         return self._memory.find(self._name, ByteRange(start, length), self._changes)
 
@@ -98,7 +89,7 @@ class CachedReader(ByteReader):
                 generation = None if reader is None else reader.generation
                 if generation is None:  # the known one is from the store, too
                     generation = self._store.inner.generation(self._key)
-                if reader is None or (reader.size, generation) != (self._size, self.generation):
+                if reader is None or (reader.size, generation) != (self.size, self.generation):
                     if reader is not None:
                         reader.close()
                     self._memory.forget(self._name)

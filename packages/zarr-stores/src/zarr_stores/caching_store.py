@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from zarr_stores.cache_pool import CacheInfo
 
 
-class CachingStore(WrapperStore):
+class InvalidatingStore(WrapperStore):
     """A wrapper that reports every change, even if the change fails halfway."""
 
     def _begin(self, key: str) -> None:
@@ -51,7 +51,7 @@ class CachingStore(WrapperStore):
 
     def discard_cached(self, key: str) -> None:
         self._invalidate(key)
-        self.inner.discard_cached(key)
+        super().discard_cached(key)
 
     def set(self, key: str, value: Buffers) -> None:
         with self._changing(key):
@@ -86,7 +86,7 @@ class CachingStore(WrapperStore):
             self.inner.erase_prefix(prefix)
 
 
-class MemoryCachingStore(CachingStore):
+class MemoryCachingStore(InvalidatingStore):
     """A caching store with a cache in memory, which it may share with others.
 
     Parameters

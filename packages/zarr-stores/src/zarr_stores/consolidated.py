@@ -92,16 +92,12 @@ class ConsolidatedMetadataStore(ReadOnlyStore):
     def get(self, key: str) -> Buffer | None:
         return self._documents.get(key) if self._is_document(key) else self.inner.get(key)
 
-    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
-        document = self._is_document(key)
-        return (
-            Store.get_limited(self, key, limit) if document else self.inner.get_limited(key, limit)
-        )
-
-    def get_into(self, key: str, buffer: memoryview) -> int | None:
+    def get_limited(
+        self, key: str, limit: int, out: memoryview | None = None
+    ) -> Buffer | int | None:
         if self._is_document(key):
-            return Store.get_into(self, key, buffer)
-        return self.inner.get_into(key, buffer)
+            return Store.get_limited(self, key, limit)
+        return self.inner.get_limited(key, limit, out)
 
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         if self._is_document(key):

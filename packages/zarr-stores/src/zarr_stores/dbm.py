@@ -9,24 +9,16 @@ from __future__ import annotations
 import importlib
 import os
 import threading
-from contextlib import nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dbm import whichdb
 from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakValueDictionary
 
-from zarr_core.extension import (
-    BufferByteReader,
-    ByteReader,
-    Store,
-    StoreError,
-    StoreReadError,
-    check_key,
-    check_prefix,
-)
-from zarr_core.tools import call_after_fork, file_lock, only_keys
+from zarr_core.extension import StoreError, StoreReadError
+from zarr_core.tools import call_after_fork, encode_key, file_lock
 
 from zarr_stores._after_fork import register_after_fork
-from zarr_stores._database import INVALID_NAMES, DatabaseStore, encode_key, path_exists, to_bytes
+from zarr_stores._database import INVALID_NAMES, DatabaseStore, path_exists
 from zarr_stores.dbm_sqlite import SQLiteTable, is_sqlite_file
 
 try:
@@ -37,10 +29,10 @@ else:
     HAVE_LOCKS = True
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Self
 
-    from zarr_core.extension import Buffer, Buffers, ByteRange, Change
+    from zarr_core.extension import Buffer
 
     Opener: TypeAlias = Callable[[str, str], Any]
 
@@ -95,141 +87,72 @@ class DBMStore(DatabaseStore):
         self._backend = backend
         self._database = _shared(self.path)
 
-    # --- readable: without helper functions, because these are the hot paths ---
+    # --- operations ---
 
-    def get(self, key: str) -> bytes | None:
-        check_key(key)
-        shared = self._database
-        with shared.lock:
-            try:
-                database = shared.opened
-                if database is None:
-                    database = self._opened()
-                if database is None:
-                    encode_key(key)
-                    return None
-                try:
-                    value = bytes(database[key.encode()])
-                except KeyError:
-                    value = None
-                if shared.brief:
-                    shared.close()
-                return value
-            except StoreError:
-                raise
-            except Exception as error:  # the errors of the backends have no common base class
-                raise self._error(error, key, StoreReadError, "read") from error
+    def _get(self, key: str) -> bytes | None:
+        with self._reading() as database:
+            name = key.encode()
+            # Not by KeyError, which is a failure of some backends as well.
+            return bytes(database[name]) if database is not None and name in database else None
 
-    _get = get
-
-    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
+    def get_limited(
+        self, key: str, limit: int, out: memoryview | None = None
+    ) -> Buffer | int | None:
         """Return a value or its length, which gnu and ndbm do not tell before it is read."""
-        with self._database.lock:
-            try:
-                size = 0 if self._database.brief else _size_of(self._opened(), key.encode())
-            except Exception as error:
-                raise self._error(error, key, StoreReadError, "read") from error
-            return size if size > limit else Store.get_limited(self, key, limit)
+        self._check(key)
 
-    def _part(self, key: str, part: ByteRange) -> Buffer | None:
-        value = self.get(key)
-        if value is None:
-            return None
-        start, stop = part.within(len(value))
-        return memoryview(value)[start:stop]
+        def size() -> int:
+            with self._reading() as database:
+                return 0 if self._database.brief else _size_of(database, key.encode())
 
-    def exists(self, key: str) -> bool:
-        check_key(key)
-        shared = self._database
-        with shared.lock:
-            try:
-                database = shared.opened
-                if database is None:
-                    database = self._opened()
-                if database is None:
-                    encode_key(key)
-                    return False
-                found = key.encode() in database
-                if shared.brief:
-                    shared.close()
-                return found
-            except StoreError:
-                raise
-            except Exception as error:  # the errors of the backends have no common base class
-                raise self._error(error, key, StoreReadError, "read") from error
+        length = self.request(key, StoreReadError, "read", size)
+        return length if length > limit else super().get_limited(key, limit)
 
-    # --- writeable ---
+    def _set(self, values: Sequence[tuple[str, bytes]]) -> None:
+        with self._writing() as database:
+            for key, value in values:
+                if not value and type(database).__module__ == "_dbm":
+                    raise StoreError("ndbm does not support empty values", self, key)
+                database[key.encode()] = value
 
-    def set(self, key: str, value: Buffers) -> None:
-        self._check_writable(key)
-        name, data = key.encode(), to_bytes(value)
-
-        def work(database: Any) -> None:
-            if not data and type(database).__module__ == "_dbm":
-                raise StoreError("ndbm does not support empty values", self, key)
-            database[name] = data
-
-        self._write(key, work)
-
-    def erase_values(self, keys: Iterable[str]) -> None:
-        """Remove several keys and synchronize the database once."""
-        names = list(keys)
-        for key in names:
-            self._check_writable(key)
-
-        def work(database: Any) -> None:
-            for name in map(str.encode, names):
+    def _erase(self, keys: Sequence[str]) -> None:
+        with self._reading() as database:
+            if database is None:
+                return
+        with self._writing() as database:
+            for name in map(str.encode, keys):
                 if name in database:
                     del database[name]
 
-        if names:
-            self._write(names[0], work, create=False)
-
-    def _swap(self, key: str, old: bytes | None, new: bytes | None) -> bool:
+    def _swap(self, key: str, seen: bytes | None, new: bytes | None) -> bool:
         name = key.encode()
-        swapped = False
+        # All other databases are locked while they are open for writing.
+        with (
+            self._writing() as database,
+            database.transaction() if isinstance(database, SQLiteTable) else nullcontext(),
+        ):
+            if (bytes(database[name]) if name in database else None) != seen:
+                return False
+            if new is None:
+                del database[name]
+            else:
+                database[name] = new
+            return True
 
-        def work(database: Any) -> None:
-            nonlocal swapped
-            # All other databases are locked while they are open for writing.
-            with database.transaction() if isinstance(database, SQLiteTable) else nullcontext():
-                swapped = (bytes(database[name]) if name in database else None) == old
-                if swapped and new is None:
-                    del database[name]
-                elif swapped:
-                    database[name] = new
+    def _list(self, prefix: str) -> list[str]:
+        with self._reading() as database:
+            names = () if database is None else list(database.keys())
+        return [it if isinstance(it, str) else it.decode(errors=INVALID_NAMES) for it in names]
 
-        self._write(key, work)
-        return swapped
+    def _failures(self) -> tuple[type[BaseException], ...]:
+        return (Exception,)  # the errors of the backends have no common base class
 
-    def _update_locked(self, key: str, change: Change) -> None:
-        while True:  # each failure is a success of another process, or a write without ``update``
-            old = self._get(key)
-            value = change(None if old is None else BufferByteReader(old))
-            if isinstance(value, ByteReader) or (old is None and value is None):
-                return
-            if self._swap(key, old, None if value is None else to_bytes(value)):
-                return
-
-    # --- listable ---
-
-    def list_prefix(self, prefix: str) -> Iterator[str]:
-        check_prefix(prefix)
-        shared = self._database
-        with shared.lock:
-            try:
-                database = self._opened()
-                names = () if database is None else list(database.keys())
-                if shared.brief:
-                    shared.close()
-            except StoreError:
-                raise
-            except Exception as error:
-                raise self._error(error, prefix, StoreReadError, "listed") from error
-        keys = [
-            name if isinstance(name, str) else name.decode(errors=INVALID_NAMES) for name in names
-        ]
-        return iter(only_keys([key for key in keys if key.startswith(prefix)]))
+    def _failure(
+        self, error: BaseException, key: str, kind: type[StoreError], done: str
+    ) -> StoreError:
+        encode_key(key)
+        self._database.forget()
+        return super()._failure(error, key, kind, done)
 
     # --- lifetime ---
 
@@ -246,23 +169,25 @@ class DBMStore(DatabaseStore):
 
     # --- the database ---
 
-    def _write(self, key: str, work: Callable[[Any], object], *, create: bool = True) -> None:
-        """Change the database, create it if necessary, and synchronize it to disk."""
+    @contextmanager
+    def _reading(self) -> Iterator[Any]:
+        """Lock the database for this thread; None if it does not exist."""
+        with self._database.lock:
+            yield self._opened()
+            if self._database.brief:
+                self._database.close()
+
+    @contextmanager
+    def _writing(self) -> Iterator[Any]:
+        """Lock the database for this thread, create it if necessary, and synchronize it to disk."""
         shared = self._database
         with shared.lock:
-            try:
-                if not create and self._opened() is None:
-                    return
-                database = self._opened(create=True)
-                work(database)
-                if shared.brief:
-                    shared.close()
-                elif hasattr(database, "sync"):
-                    database.sync()
-            except StoreError:
-                raise
-            except Exception as error:
-                raise self._error(error, key, StoreError, "written") from error
+            database = self._opened(create=True)
+            yield database
+            if shared.brief:
+                shared.close()
+            elif hasattr(database, "sync"):
+                database.sync()
 
     def _opened(self, *, create: bool = False) -> Any:
         """Return the open database, with the lock held; None if it does not exist."""
@@ -316,11 +241,6 @@ class DBMStore(DatabaseStore):
         if whichdb(self.path) == "dbm.gnu":
             return True
         return not callable(self._backend) and is_sqlite_file(self.path)
-
-    def _error(self, error: Exception, key: str, kind: type[StoreError], done: str) -> StoreError:
-        encode_key(key)
-        self._database.forget()
-        return kind(f"cannot be {done}: {error}", self, key)
 
     def _open(self, create: bool) -> tuple[Any, bool]:
         """Open the database; return it and whether to close it after each use."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from contextlib import contextmanager
 from itertools import chain
@@ -18,7 +19,7 @@ from zarr_core.extension import (
 )
 
 from zarr_stores.cache_pool import validate_check
-from zarr_stores.caching_store import CachingStore
+from zarr_stores.caching_store import InvalidatingStore
 from zarr_stores.disk_cache_directory import Directory
 from zarr_stores.disk_cache_reader import CachedReader
 
@@ -66,7 +67,7 @@ class Lookup(NamedTuple):
     """Size of the value; None if the key is missing or the size is unknown."""
 
 
-class DiskCacheStore(CachingStore):
+class DiskCacheStore(InvalidatingStore):
     """A persistent cache of values, and of blocks of values, in a directory.
 
     Parameters
@@ -213,36 +214,22 @@ class DiskCacheStore(CachingStore):
     # --- readable ---
 
     def get(self, key: str) -> Buffer | None:
+        value: Any = self.get_limited(key, sys.maxsize)
+        return value if value is None else value.toreadonly()
+
+    def get_limited(
+        self, key: str, limit: int, out: memoryview | None = None
+    ) -> Buffer | int | None:
         found = self._look(key)
         size = found.size
         if size is not None:
-            value = memoryview(bytearray(size))
+            if size > limit:
+                return size
+            value = memoryview(bytearray(size)) if out is None else out[:size]
             if self._fill(found, 0, value):
-                return value.toreadonly()
-        return self._whole(key, found, lambda reader: reader.read(0, reader.size).toreadonly())
-
-    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
-        found = self._look(key)
-        if found.size is not None:
-            return found.size if found.size > limit else self.get(key)
-
-        def work(reader: ByteReader) -> Buffer | int:
-            size = reader.size
-            return size if size > limit else reader.read(0, size).toreadonly()
-
-        return self._whole(key, found, work, ByteRange(0, limit))
-
-    def get_into(self, key: str, buffer: memoryview) -> int | None:
-        found = self._look(key)
-        size = found.size
-        if size is not None and self._fill(found, 0, buffer[:size]):
-            return size
-
-        def work(reader: ByteReader) -> int:
-            reader.read_into([(0, buffer[: reader.size])])
-            return reader.size
-
-        return self._whole(key, found, work)
+                return value
+        part = ByteRange(0, limit) if out is None and limit < sys.maxsize else _WHOLE
+        return self._whole(key, found, lambda reader: reader.read_limited(limit, out), part)
 
     def _whole(
         self, key: str, found: Lookup, work: Callable[[ByteReader], T], first: ByteRange = _WHOLE

@@ -6,7 +6,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from zarr_core.extension import ByteRange, ByteReader, StoreReadError, ValueReplacedError
+from zarr_core.extension import ByteRange, ByteReader, ValueReplacedError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +53,7 @@ class CachedReader(ByteReader):
         self._directory = directory
         self._key = key
         self._entry = entry
-        self._size = entry.size or 0
+        self.size = entry.size or 0
         self._state = state
         self._inner = inner
         self._opened = opened
@@ -64,19 +64,9 @@ class CachedReader(ByteReader):
             directory.gap_bytes = inner.gap_bytes
         self.gap_bytes = directory.gap_bytes
 
-    @property
-    def size(self) -> int:
-        return self._size
-
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
         for start, buffer in parts:
-            if start < 0 or start + len(buffer) > self._size:
-                raise StoreReadError(
-                    f"bytes {start} to {start + len(buffer)} are outside the value of "
-                    f"{self._size} bytes",
-                    self._store,
-                    self._key,
-                )
+            self.check_part(start, len(buffer))
         missing = [
             (start, buffer, run) for start, buffer in parts for run in self._read(start, buffer)
         ]

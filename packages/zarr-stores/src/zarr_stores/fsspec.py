@@ -6,6 +6,7 @@ URL:            URLs of fsspec; ``fsspec+s3://`` for schemes of other stores; ch
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,9 +20,9 @@ from zarr_core.extension import (
     check_key,
     check_prefix,
 )
-from zarr_core.tools import LocalStore, key_lock
+from zarr_core.tools import LocalStore, key_lock, to_bytes
 
-from zarr_stores._database import is_key, to_bytes
+from zarr_stores._database import is_key
 from zarr_stores.fsspec_calls import MISSING, Calls
 from zarr_stores.fsspec_files import (
     PARTIAL,
@@ -176,7 +177,9 @@ class FsspecStore(Store):
         a mapper are ignored.
         """
         if isinstance(place, str) and place.lower().endswith(SUFFIXES):
-            return super().from_object(place, read_only=read_only, **options)
+            if os.path.isdir(place):
+                return None
+            return cls.from_url(place, read_only=read_only, **options)
         known = None if isinstance(place, (str, tuple)) else location_of(place)
         if known is None:
             return None
@@ -199,7 +202,9 @@ class FsspecStore(Store):
 
         return self._read(key, path, work)
 
-    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
+    def get_limited(
+        self, key: str, limit: int, out: memoryview | None = None
+    ) -> Buffer | int | None:
         if self._traits.memory:
             return super().get_limited(key, limit)
         path, http = self._path(key), self._traits.http

@@ -185,7 +185,7 @@ SUFFIXES = (".tar",)
 SCHEMES = frozenset({
     "arrow_hdfs", "dav", "dbfs", "dir", "dropbox", "ftp", "gdrive", "gist", "git",
     "github", "hdfs", "hf", "jlab", "jupyter", "lakefs", "libarchive", "oci", "oss",
-    "smb", "tar", "tos", "webdav", "webhdfs",
+    "sftp", "smb", "tar", "tos", "webdav", "webhdfs",
 })  # fmt: skip
 
 

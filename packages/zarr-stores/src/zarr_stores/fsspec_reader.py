@@ -84,24 +84,20 @@ class RangeReader(ByteReader):
     def __init__(self, store: FsspecStore, key: str, info: Mapping[str, Any]) -> None:
         self._store = store
         self._key = key
-        self._size = int(info["size"])
+        self.size = int(info["size"])
         self._marks = change_markers(info)
         self.generation = generation_of(info)
         self.max_concurrency = store.max_concurrency
         self.gap_bytes = store.gap_bytes
 
-    @property
-    def size(self) -> int:
-        return self._size
-
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
         for start, buffer in parts:
-            check_part(self._store, self._key, start, len(buffer), self._size)
+            self.check_part(start, len(buffer))
         wanted = [(start, buffer) for start, buffer in parts if len(buffer)]
         if not wanted:
             return
         store, key = self._store, self._key
-        ranges = [(key, start, start + len(buffer), self._size) for start, buffer in wanted]
+        ranges = [(key, start, start + len(buffer), self.size) for start, buffer in wanted]
         try:
             values = store.cat_ranges(ranges)
         except StoreReadError as error:
@@ -139,16 +135,12 @@ class FileReader(ByteReader):
         self._store = store
         self._key = key
         self._file = file
-        self._size = size
+        self.size = size
         self._guard = threading.Lock()
-
-    @property
-    def size(self) -> int:
-        return self._size
 
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
         for start, buffer in parts:
-            check_part(self._store, self._key, start, len(buffer), self._size)
+            self.check_part(start, len(buffer))
         with self._guard, self._store.calls.wrap_errors(self._key):
             for start, buffer in parts:
                 self._file.seek(start)
@@ -163,11 +155,3 @@ class FileReader(ByteReader):
     def close(self) -> None:
         with self._guard, self._store.calls.wrap_errors(self._key):
             self._file.close()
-
-
-def check_part(store: object, key: str, start: int, length: int, size: int) -> None:
-    """Raise an error if a part is outside the value."""
-    if start < 0 or start + length > size:
-        raise StoreReadError(
-            f"bytes {start} to {start + length} are outside the value of {size} bytes", store, key
-        )

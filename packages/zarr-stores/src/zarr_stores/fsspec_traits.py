@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from zarr_core.extension import StoreKeyError
+from zarr_core.tools import encode_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -169,10 +170,7 @@ def path_in(fs: Any, traits: Traits, base: str, key: str) -> str:
     StoreKeyError
         If the file system would change the path.
     """
-    try:
-        key.encode()
-    except UnicodeEncodeError as error:
-        raise StoreKeyError("cannot be encoded as UTF-8", key=ascii(key)) from error
+    encode_key(key)
     path = base + (quote(key, safe="/~!$&'()*+,;=:@") if traits.http else key)
     if fs._strip_protocol(path) != path or (traits.s3 and "?versionId=" in key):  # noqa: SLF001 - fsspec's, for this
         raise StoreKeyError(f"is not a file name for the file system {type(fs).__name__}", key=key)

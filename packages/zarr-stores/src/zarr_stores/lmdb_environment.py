@@ -133,15 +133,10 @@ class MappedReader(ByteReader):
             value = self._value
             for start, buffer in parts:
                 end = start + len(buffer)
-                if value is None or start < 0 or end > self.size:
-                    raise self._refused(start, end)
+                if value is None:
+                    raise StoreReadError("the reader is closed", self._store, self._key)
+                self.check_part(start, len(buffer))
                 buffer[:] = value[start:end]
-
-    def _refused(self, start: int, end: int) -> StoreReadError:
-        reason = f"bytes {start} to {end} are outside the value of {self.size} bytes"
-        if self._value is None:
-            reason = "the reader is closed"
-        return StoreReadError(reason, self._store, self._key)
 
     def copy_value(self) -> None:
         """Copy the value before a fork, because the child process ends all transactions."""

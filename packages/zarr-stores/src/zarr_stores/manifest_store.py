@@ -88,7 +88,6 @@ class ManifestStore(WrapperStore):
     def flush(self) -> None:
         """Record all changes that have returned; if others are active, they remain to be recorded."""
         self._record_changes()
-        self.inner.flush()
 
     def _record_changes(self) -> None:
         with self._flushing:

@@ -8,32 +8,32 @@ Library:        pymongo
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from zarr_core.extension import (
     BufferByteReader,
-    ByteReader,
     StoreError,
     StoreReadError,
     check_prefix,
 )
-from zarr_core.tools import key_lock
 
-from zarr_stores._database import compare_and_swap, is_key, to_bytes
+from zarr_stores._database import is_key, listed_children
 from zarr_stores._server import ServerStore
 from zarr_stores.unknown_options import arguments_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
-    from zarr_core.extension import Buffer, Buffers, ByteRange, Change
+    from zarr_core.extension import Buffer, ByteRange, ByteReader
 
 __all__ = ["MongoDBStore"]
 
 _BATCH_SIZE: Final = 200  # keys in one request
-_MAX_ATTEMPTS: Final = 200
 
 
 class MongoDBStore(ServerStore):
@@ -128,7 +128,7 @@ class MongoDBStore(ServerStore):
         with timeout(1):  # the server may not be reachable
             resources[0].close()
 
-    def exceptions(self) -> tuple[type[BaseException], ...]:
+    def _failures(self) -> tuple[type[BaseException], ...]:
         from bson.errors import BSONError  # optional dependency
         from pymongo.errors import PyMongoError
 
@@ -144,49 +144,34 @@ class MongoDBStore(ServerStore):
         # Without the long description of the servers.
         return super()._reason(error).partition(", full error: ")[0].partition(", Timeout: ")[0]
 
-    def _read(self, key: str, work: Callable[[Any], Any]) -> Any:
-        return self.request(key, StoreReadError, "read", lambda: work(self._opened()[1]))
+    @property
+    def _collection(self) -> Any:
+        return self._opened()[1]
 
-    def _write(self, key: str, work: Callable[[Any], Any], again: bool = True) -> Any:
-        """Write to the collection; create its index first if necessary."""
-        self._opened()  # reports a missing library
+    def _indexed(self) -> Any:
+        """Return the collection, after creating its index if necessary."""
+        if not self._has_index:
+            self._collection.create_index([("key", 1)], unique=True)
+            self._has_index = True
+        return self._collection
+
+    def _failure(
+        self, error: BaseException, key: str, kind: type[StoreError], done: str
+    ) -> StoreError:
         from pymongo.errors import DocumentTooLarge  # optional dependency
 
-        def written() -> Any:
-            try:
-                return work(self._opened()[1])
-            except DocumentTooLarge as error:
-                raise StoreError(
-                    "the value exceeds the limit of 16 MiB for MongoDB documents: use smaller "
-                    "chunks or shards",
-                    self,
-                    key,
-                ) from error
+        if isinstance(error, DocumentTooLarge):
+            reason = "the value exceeds the limit of 16 MiB for MongoDB documents: use smaller "
+            return StoreError(f"{reason}chunks or shards", self, key)
+        if done == "written" and not self._has_index:
+            done += ": the unique index of the keys cannot be created"
+        return super()._failure(error, key, kind, done)
 
-        if not self._has_index:
-            index = ("key", 1)
-            self.request(
-                *(key, StoreError, "written: the unique index of the keys cannot be created"),
-                lambda: self._opened()[1].create_index([index], unique=True),
-            )
-            self._has_index = True
-        return self.request(key, StoreError, "written", written, again)
-
-    # --- readable ---
+    # --- operations ---
 
     def _get(self, key: str) -> bytes | None:
-        found = self._read(key, lambda it: it.find_one({"key": key}, _VALUE))
+        found = self._collection.find_one({"key": key}, _VALUE)
         return None if found is None else self._value(key, found)
-
-    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
-        self._check(key)
-        size = {"$binarySize": "$value"}
-        fits = {"$lte": [size, limit]}
-        fields = {"_id": 0, "value": {"$cond": [fits, "$value", size]}}
-        found = self._read(key, lambda it: it.find_one({"key": key}, fields))
-        if found is None or isinstance(found.get("value"), int):
-            return None if found is None else int(found["value"])
-        return self._value(key, found)
 
     def _value(self, key: str, found: Mapping[str, Any]) -> bytes:
         value = found.get("value")
@@ -194,45 +179,30 @@ class MongoDBStore(ServerStore):
             return value
         raise StoreReadError("the field 'value' of the document is not binary", self, key)
 
-    def get_partial_values(
-        self, key_ranges: Iterable[tuple[str, ByteRange]]
-    ) -> list[Buffer | None]:
-        """Return parts of values in the given order; one request reads many values."""
-        requested = list(key_ranges)
-        wanted: dict[str, list[int]] = {}
-        for number, (key, _) in enumerate(requested):
-            self._check(key)
-            wanted.setdefault(key, []).append(number)
-        keys = list(wanted)
-        parts: list[Buffer | None] = [None] * len(requested)
+    def _set(self, values: Sequence[tuple[str, bytes]]) -> None:
+        collection = self._indexed()  # reports a missing library
+        for key, value in values:
+            collection.replace_one({"key": key}, _document(key, value), upsert=True)
 
-        def work(some: list[str]) -> Callable[[Any], None]:
-            def read(collection: Any) -> None:
-                for found in collection.find({"key": {"$in": some}}, {**_VALUE, "key": 1}):
-                    value = self._value(found["key"], found)
-                    for number in wanted[found["key"]]:
-                        start, stop = requested[number][1].within(len(value))
-                        parts[number] = value[start:stop]
-
-            return read
-
+    def _erase(self, keys: Sequence[str]) -> None:
         for first in range(0, len(keys), _BATCH_SIZE):
-            some = keys[first : first + _BATCH_SIZE]
-            self._read(some[0], work(some))
-        return parts
+            self._collection.delete_many({"key": {"$in": keys[first : first + _BATCH_SIZE]}})
 
-    def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
-        self._check(key)
-        value, _, version = self._look(key)
-        if value is None:
-            return None
-        reader = BufferByteReader(value)
-        reader.generation = version
-        return reader
+    def _list(self, prefix: str) -> list[str]:
+        found = self._collection.find(_below(prefix), {"key": 1, "_id": 0})
+        return [key for document in found if is_key(key := document["key"])]
 
-    def _look(self, key: str) -> tuple[bytes | None, dict[str, Any] | None, str | None]:
+    def _look(self, key: str) -> AbstractContextManager[tuple[bytes | None, Any]]:
+        value, seen, _ = self._find(key)
+        return nullcontext((value, seen))
+
+    def _find(self, key: str) -> tuple[bytes | None, dict[str, Any] | None, str | None]:
         """Return a value, a filter that matches this generation, and the generation."""
-        found = self._read(key, lambda it: it.find_one({"key": key}, {**_VALUE, "version": 1}))
+
+        def work() -> Any:
+            return self._collection.find_one({"key": key}, {**_VALUE, "version": 1})
+
+        found = self.request(key, StoreReadError, "read", work)
         if found is None:
             return None, None, None
         value, version = self._value(key, found), found.get("version")
@@ -241,119 +211,122 @@ class MongoDBStore(ServerStore):
         # Written by zarr-python 2.
         return value, {"key": key, "value": value, "version": {"$exists": False}}, None
 
-    def exists(self, key: str) -> bool:
+    def _swap(self, key: str, seen: dict[str, Any] | None, new: bytes | None) -> bool:
+        self._opened()  # reports a missing library
+        from pymongo.errors import DuplicateKeyError  # optional dependency
+
+        if new is None:
+            return bool(self._collection.delete_one(seen).deleted_count)
+        document = _document(key, new)
+        collection = self._indexed()
+        if seen is not None:
+            if collection.replace_one(seen, document).matched_count:
+                return True
+        else:
+            try:
+                collection.insert_one({**document})
+            except DuplicateKeyError:
+                pass
+            else:
+                return True
+        # The client library may have repeated a request that the server had processed.
+        found = collection.find_one({"key": key}, {"version": 1})
+        return found is not None and found.get("version") == document["version"]
+
+    # --- faster ways ---
+
+    def get_limited(
+        self, key: str, limit: int, out: memoryview | None = None
+    ) -> Buffer | int | None:
         self._check(key)
-        return self._read(key, lambda it: it.find_one({"key": key}, {"_id": 1})) is not None
+        size = {"$binarySize": "$value"}
+        fits = {"$lte": [size, limit]}
+        fields = {"_id": 0, "value": {"$cond": [fits, "$value", size]}}
+
+        def work() -> Any:
+            return self._collection.find_one({"key": key}, fields)
+
+        found = self.request(key, StoreReadError, "read", work)
+        if found is None or isinstance(found.get("value"), int):
+            return None if found is None else int(found["value"])
+        return self._value(key, found)
+
+    def get_partial_values(
+        self, key_ranges: Iterable[tuple[str, ByteRange]]
+    ) -> list[Buffer | None]:
+        """Return parts of values in the given order; one request reads many values."""
+        requested = list(key_ranges)
+        keys = list(dict.fromkeys(key for key, _ in requested))
+        for key in keys:
+            self._check(key)
+        values: dict[str, bytes] = {}
+
+        def work(some: list[str]) -> None:
+            for found in self._collection.find({"key": {"$in": some}}, {**_VALUE, "key": 1}):
+                values[found["key"]] = self._value(found["key"], found)
+
+        for first in range(0, len(keys), _BATCH_SIZE):
+            some = keys[first : first + _BATCH_SIZE]
+            self.request(some[0], StoreReadError, "read", partial(work, some))
+        return [
+            None if key not in values else values[key][slice(*part.within(len(values[key])))]
+            for key, part in requested
+        ]
+
+    def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
+        self._check(key)
+        value, _, version = self._find(key)
+        if value is None:
+            return None
+        reader = BufferByteReader(value)
+        reader.generation = version
+        return reader
 
     def getsize(self, key: str) -> int | None:
         self._check(key)
         steps = [{"$match": {"key": key}}, {"$project": {"size": {"$binarySize": "$value"}}}]
-        for found in self._read(key, lambda it: list(it.aggregate(steps))):
+
+        def work() -> list[Any]:
+            return list(self._collection.aggregate(steps))
+
+        for found in self.request(key, StoreReadError, "read", work):
             return int(found["size"])
         return None
 
     def generation(self, key: str) -> str | None:
         self._check(key)
-        found = self._read(key, lambda it: it.find_one({"key": key}, {"version": 1, "_id": 0}))
-        return str(found["version"]) if found else super().generation(key)
-
-    # --- writeable ---
-
-    def set(self, key: str, value: Buffers) -> None:
-        self._check_writable(key)
-        self._opened()  # reports a missing library
-        document = _document(key, to_bytes(value))
-        self._write(key, lambda it: it.replace_one({"key": key}, document, upsert=True))
-
-    def erase_values(self, keys: Iterable[str]) -> None:
-        """Remove several keys; one request removes many."""
-        names = list(keys)
-        for key in names:
-            self._check_writable(key)
-        for first in range(0, len(names), _BATCH_SIZE):
-            self._erase(names[first], {"key": {"$in": names[first : first + _BATCH_SIZE]}})
+        _, _, version = self._find(key)
+        return super().generation(key) if version is None else version
 
     def erase_prefix(self, prefix: str) -> None:
         """Remove every key below a prefix with one request."""
-        self._check_prefix_writable(prefix)
-        self._erase(prefix, _below(prefix))
-
-    def _erase(self, key: str, which: dict[str, Any]) -> None:
-        self.request(key, StoreError, "erased", lambda: self._opened()[1].delete_many(which))
-
-    def update(self, key: str, change: Change) -> None:
-        """Read, change and write a value, excluding other changes of the key.
-
-        Notes
-        -----
-        The new value is stored if the generation is unchanged.  Otherwise the update is retried.
-        """
-        self._check_writable(key)
-        self._opened()  # reports a missing library
-        from pymongo.errors import DuplicateKeyError  # optional dependency
-
-        def swap(seen: dict[str, Any] | None, new: bytes | None) -> bool:
-            if new is None:
-                return bool(self._write(key, lambda it: it.delete_one(seen), False).deleted_count)
-            document = _document(key, new)
-
-            def work(collection: Any) -> bool:
-                if seen is not None:
-                    return bool(collection.replace_one(seen, document).matched_count)
-                try:
-                    collection.insert_one({**document})
-                except DuplicateKeyError:
-                    return False
-                return True
-
-            # The client library may have repeated a request that the server had processed.
-            return self._write(key, work, False) or self._look(key)[2] == str(document["version"])
-
-        with key_lock(self.url, key):
-            if not compare_and_swap(change, lambda: self._look(key)[:2], swap, _MAX_ATTEMPTS):
-                raise StoreError(
-                    f"cannot be updated: other writers changed the key {_MAX_ATTEMPTS} times",
-                    self,
-                    key,
-                )
-
-    # --- listable ---
-
-    def list_prefix(self, prefix: str) -> Iterator[str]:
         check_prefix(prefix)
-
-        def work() -> list[str]:
-            found = self._opened()[1].find(_below(prefix), {"key": 1, "_id": 0})
-            return [document["key"] for document in found]
-
-        return filter(is_key, self.request(prefix, StoreReadError, "listed", work))
+        self._require_writable(prefix)
+        below = _below(prefix)
+        self.request(prefix, StoreError, "erased", lambda: self._collection.delete_many(below))
 
     def list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
         check_prefix(prefix)
         rest = {"$substrBytes": ["$key", len(prefix.encode()), -1]}
+        parts = {"$slice": [{"$split": [rest, "/"]}, 2]}
+        # The first segment, with a slash if others follow.
+        name = {
+            "$cond": [
+                {"$gt": [{"$size": "$parts"}, 1]},
+                {"$concat": [{"$arrayElemAt": ["$parts", 0]}, "/"]},
+                {"$arrayElemAt": ["$parts", 0]},
+            ]
+        }
         steps = [
             {"$match": _below(prefix)},
-            {"$project": {"parts": {"$split": [rest, "/"]}}},
-            {
-                "$group": {
-                    "_id": {
-                        "name": {"$arrayElemAt": ["$parts", 0]},
-                        "deeper": {"$gt": [{"$size": "$parts"}, 1]},
-                    }
-                }
-            },
+            {"$project": {"parts": parts}},
+            {"$group": {"_id": name}},
         ]
 
-        def work() -> list[Any]:
-            return [found["_id"] for found in self._opened()[1].aggregate(steps)]
+        def work() -> list[str]:
+            return [prefix + found["_id"] for found in self._collection.aggregate(steps)]
 
-        keys: list[str] = []
-        prefixes: list[str] = []
-        for found in self.request(prefix, StoreReadError, "listed", work):
-            name = prefix + found["name"]
-            if is_key(name):
-                (prefixes if found["deeper"] else keys).append(name + "/" * found["deeper"])
-        return keys, prefixes
+        return listed_children(prefix, self.request(prefix, StoreReadError, "listed", work))
 
 
 _VALUE: Final = {"value": 1, "_id": 0}

@@ -14,7 +14,7 @@ from zarr_core.extension import (
     BufferByteReader,
     ByteRange,
     ByteReader,
-    Store,
+    CachingStore,
     StoreCapabilityError,
     StoreError,
     StoreKeyError,
@@ -56,7 +56,7 @@ _BULK = {"S3Store": 1000, "AzureStore": 256}  # keys that one request removes
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]").search
 
 
-class ObjectStore(Store):
+class ObjectStore(CachingStore):
     """A store in an object store, through the library obstore.
 
     Parameters
@@ -177,12 +177,25 @@ class ObjectStore(Store):
         result = self._client.get(_checked(key))
         return None if result is None else self._client.body(key, result)
 
-    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
-        result = self._client.get(_checked(key), None, limit)
+    def get_limited(
+        self, key: str, limit: int, out: memoryview | None = None
+    ) -> Buffer | int | None:
+        if out is not None and not limit:
+            return out[:0] if (size := self.getsize(key)) == 0 else size
+        wanted = None if out is None else (0, limit)
+        result = self._client.get(_checked(key), wanted, limit)
         if result is None:
             return None
-        size: int = result.meta["size"]  # known before the body is received
-        return size if size > limit else self._client.body(key, result)
+        size = int(result.meta["size"])  # known before the body is received
+        if size > limit:
+            return size
+        if out is None:
+            return self._client.body(key, result)
+        start, stop = result.range
+        if start or stop < size:
+            raise StoreReadError(f"received only bytes {start} to {stop} of {size}", self, key)
+        self._client.body_into(key, result, out)
+        return out[:size]
 
     def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
         """Return parts of values in the given order; near parts of one value are read together."""
@@ -211,21 +224,6 @@ class ObjectStore(Store):
 
         parallel_for(by_key.items(), work, True, self.max_concurrency)
         return values
-
-    def get_into(self, key: str, buffer: memoryview) -> int | None:
-        """Read a value with one request for the length of the buffer."""
-        if not buffer:
-            return self.getsize(key)
-        result = self._client.get(_checked(key), (0, len(buffer)), len(buffer))
-        if result is None:
-            return None
-        size: int = result.meta["size"]
-        start, stop = result.range
-        if start or stop < min(size, len(buffer)):
-            raise StoreReadError(f"received only bytes {start} to {stop} of {size}", self, key)
-        if stop <= len(buffer):  # a server without ranges sends more than requested
-            self._client.body_into(key, result, buffer)
-        return size
 
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         """Open a value with a request that also reads the range ``first``.

@@ -128,10 +128,10 @@ class ObjectReader(ByteReader):
         verified: bool | None = None,
     ) -> None:
         self._client = client
-        self._key = key
+        self._store, self._key = client.location, key
         self.meta = result.meta
         """Properties of the object from the service."""
-        self._size: int = result.meta["size"]
+        self.size = result.meta["size"]
         self._start, self._stop = result.range
         self._result = result
         self._held = _NOTHING
@@ -140,10 +140,6 @@ class ObjectReader(ByteReader):
         self.gap_bytes = gap_bytes
         self.generation = generation_of(result.meta)
         self._verified = not isinstance(result, Opening) if verified is None else verified
-
-    @property
-    def size(self) -> int:
-        return self._size
 
     def _in_memory(self, start: int, stop: int) -> tuple[int, memoryview]:
         """Return the bytes of a part that the first response contains, and their start."""
@@ -163,10 +159,10 @@ class ObjectReader(ByteReader):
         """Raise an error if a server without ranges would have to send a large value."""
         if not self._client.has_ranges:
             raise StoreReadError(
-                f"the server does not support range requests, and the value has {self._size} bytes; "
+                f"the server does not support range requests, and the value has {self.size} bytes; "
                 "copy the store to a local directory, or use a server that supports them, such as "
                 "zarr-core serve",
-                self._client.location,
+                self._store,
                 self._key,
             )
 
@@ -177,7 +173,7 @@ class ObjectReader(ByteReader):
         return result
 
     def read(self, start: int, length: int) -> memoryview:
-        self._check(start, length)
+        self.check_part(start, length)
         _, piece = self._in_memory(start, start + length)
         if len(piece) == length:
             return piece
@@ -185,7 +181,7 @@ class ObjectReader(ByteReader):
 
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
         for start, buffer in parts:
-            self._check(start, len(buffer))
+            self.check_part(start, len(buffer))
         if len(parts) == 1 and self._read_first_response(*parts[0]):
             return
         left = [rest for start, buffer in parts for rest in self._from_memory(start, buffer)]
@@ -231,14 +227,6 @@ class ObjectReader(ByteReader):
         if not self._verified:
             self._client.verify(self._key, self.meta)
             self._verified = True
-
-    def _check(self, start: int, length: int) -> None:
-        if start < 0 or start + length > self._size:
-            raise StoreReadError(
-                f"bytes {start} to {start + length} are outside the value of {self._size} bytes",
-                self._client.location,
-                self._key,
-            )
 
     def close(self) -> None:
         with self._lock:

@@ -23,8 +23,8 @@ T = TypeVar("T")
 READS = frozenset(
     {
         "get",
+        "get_limited",
         "get_partial_values",
-        "get_into",
         "open_value",
         "exists",
         "getsize",
@@ -43,8 +43,8 @@ class ObservedStore(WrapperStore):
     """A wrapper that passes every operation through :meth:`perform`, which subclasses define.
 
     Reads of an open value are the operations ``reader.read`` and ``reader.read_into``.
-    ``list`` is ``list_prefix`` with an empty prefix.  An observed listing ends at its first
-    key; the following keys are not observed.
+    ``list`` is ``list_prefix`` with an empty prefix, ``get_limited`` without ``out`` is ``get``.
+    An observed listing ends at its first key; the following keys are not observed.
     """
 
     @abstractmethod
@@ -75,11 +75,16 @@ class ObservedStore(WrapperStore):
     def get(self, key: str) -> Buffer | None:
         return self.perform("get", key, lambda: self.inner.get(key), _length)
 
-    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
+    def get_limited(
+        self, key: str, limit: int, out: memoryview | None = None
+    ) -> Buffer | int | None:
+        def work() -> Buffer | int | None:
+            return self.inner.get_limited(key, limit, out)
+
         def nbytes(value: Buffer | int | None) -> int:
             return 0 if isinstance(value, int) else _length(value)
 
-        return self.perform("get", key, lambda: self.inner.get_limited(key, limit), nbytes)
+        return self.perform("get" if out is None else "get_limited", key, work, nbytes)
 
     def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
         requested = list(key_ranges)
@@ -91,26 +96,13 @@ class ObservedStore(WrapperStore):
             lambda values: sum(map(_length, values)),
         )
 
-    def get_into(self, key: str, buffer: memoryview) -> int | None:
-        def work() -> int | None:
-            return self.inner.get_into(key, buffer)
-
-        def nbytes(size: int | None) -> int:
-            return min(size or 0, len(buffer))
-
-        return self.perform("get_into", key, work, nbytes)
-
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
-        def work() -> ByteReader | None:
-            return self.inner.open_value(key, first)
-
-        reader = self.perform("open_value", key, work, _nothing)
-        return None if reader is None else _Reader(self, reader, key)
+        return self._open(key, lambda: self.inner.open_value(key, first))
 
     def open_again(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
-        def work() -> ByteReader | None:
-            return self.inner.open_again(key, first)
+        return self._open(key, lambda: WrapperStore.open_again(self, key, first))
 
+    def _open(self, key: str, work: Callable[[], ByteReader | None]) -> ByteReader | None:
         reader = self.perform("open_value", key, work, _nothing)
         return None if reader is None else _Reader(self, reader, key)
 
@@ -179,6 +171,8 @@ class ObservedStore(WrapperStore):
 
 class _Reader(WrapperReader):
     """Reader of a value of an observed store."""
+
+    _store: ObservedStore
 
     def __init__(self, store: ObservedStore, inner: ByteReader, key: str) -> None:
         super().__init__(inner)

@@ -7,9 +7,10 @@ Library:        psycopg
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
 from zarr_core.extension import (
@@ -20,30 +21,27 @@ from zarr_core.extension import (
     StoreReadError,
     check_prefix,
 )
-from zarr_core.tools import key_lock
 
-from zarr_stores._database import compare_and_swap, is_key, to_bytes
+from zarr_stores._database import listed_children
 from zarr_stores._server import ServerStore
 from zarr_stores.postgresql_reader import RowReader
 from zarr_stores.postgresql_statements import Statements
 from zarr_stores.unknown_options import arguments_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Sequence
+    from contextlib import AbstractContextManager
 
-    from zarr_core.extension import Buffer, Buffers, ByteRange, Change
+    from zarr_core.extension import Buffer, ByteRange
 
     from zarr_stores.postgresql_connections import Connections
 
 __all__ = ["PostgreSQLStore"]
 
-T = TypeVar("T")
-
 _LARGEST: Final = (1 << 30) - (1 << 16)  # a protocol message has at most 1 GiB
 _WHOLE: Final = 1 << 16  # bytes: smaller values are read as a whole
 _BATCH_SIZE: Final = 1000  # keys or parts in one request
 _END: Final = 1 << 30
-_MAX_ATTEMPTS: Final = 100
 # Messages of servers that will accept connections later.
 _RETRY_MESSAGES: Final = (
     "starting up",
@@ -140,7 +138,7 @@ class PostgreSQLStore(ServerStore):
     def _disconnect(resources: Connections) -> None:
         resources.close()
 
-    def exceptions(self) -> tuple[type[BaseException], ...]:
+    def _failures(self) -> tuple[type[BaseException], ...]:
         from psycopg import Error  # optional dependency
 
         return (Error,)
@@ -156,14 +154,14 @@ class PostgreSQLStore(ServerStore):
         return "FATAL" not in message or any(word in message for word in _RETRY_MESSAGES)
 
     def _failure(
-        self, error: BaseException, key: str, kind: type[StoreError], done: str, unsure: bool
+        self, error: BaseException, key: str, kind: type[StoreError], done: str
     ) -> StoreError:
         from psycopg.errors import ProgramLimitExceeded  # optional dependency
 
         if isinstance(error, ProgramLimitExceeded):
             reason = f"the key is too long for an index of PostgreSQL: {self._reason(error)}"
             return StoreKeyError(reason, self, f"{key[:40]}...")
-        return super()._failure(error, key, kind, done, unsure)
+        return super()._failure(error, key, kind, done)
 
     def _rows(self, key: str, sql: str, values: Any, done: str = "read") -> list[Any]:
         def work() -> list[Any]:
@@ -172,28 +170,58 @@ class PostgreSQLStore(ServerStore):
 
         return self.request(key, StoreReadError, done, work)
 
-    def _write(self, key: str, sql: str, values: Any, again: bool = True) -> int:
+    def _execute(self, sql: str, values: Any) -> int:
         """Execute a statement, after creating the table if necessary; return the row count."""
+        connections: Connections = self._opened()
         if not self._table_exists:
-            self.request(key, StoreError, "written", lambda: self._opened().create(self._sql))
+            connections.create(self._sql)
             self._table_exists = True
+        return connections.count(sql, values)
 
-        def work() -> int:
-            connections: Connections = self._opened()
-            return connections.count(sql, values)
-
-        return self.request(key, StoreError, "written", work, again)
-
-    def _remove(self, key: str, sql: str, values: Any) -> None:
-        self.request(key, StoreError, "erased", lambda: self._opened().remove(sql, values))
-
-    # --- readable ---
+    # --- operations ---
 
     def _get(self, key: str) -> bytes | None:
-        rows = self._rows(key, self._sql.get, (key,))
+        rows = self._opened().rows(self._sql.get, (key,))
         return rows[0][0] if rows else None
 
-    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
+    def _set(self, values: Sequence[tuple[str, bytes]]) -> None:
+        for key, value in values:
+            self._check_size(key, value)
+            self._execute(self._sql.set, (key, value))
+
+    def _erase(self, keys: Sequence[str]) -> None:
+        self._opened().remove(self._sql.erase, ([*keys],))
+
+    def _list(self, prefix: str) -> list[str]:
+        sql = self._sql.list_all if not prefix else self._sql.list_below
+        return [key for (key,) in self._opened().rows(sql, _bounds(prefix))]
+
+    def _look(self, key: str) -> AbstractContextManager[tuple[bytes | None, Any]]:
+        rows = self._rows(key, self._sql.look_at, (key,))
+        return nullcontext(rows[0] if rows else (None, None))
+
+    def _swap(self, key: str, seen: str | None, new: bytes | None) -> bool:
+        if new is None:
+            return bool(self._execute(self._sql.erase_version, (key, seen)))
+        self._check_size(key, new)
+        if seen is None:
+            return bool(self._execute(self._sql.insert, (key, new)))
+        return bool(self._execute(self._sql.swap, (new, key, seen)))
+
+    def _check_size(self, key: str, data: bytes) -> None:
+        if len(data) > _LARGEST:
+            raise StoreError(
+                f"the value has {len(data):,} bytes; PostgreSQL supports at most {_LARGEST:,}: "
+                "use smaller chunks or shards",
+                self,
+                key,
+            )
+
+    # --- faster ways ---
+
+    def get_limited(
+        self, key: str, limit: int, out: memoryview | None = None
+    ) -> Buffer | int | None:
         self._check(key)
         rows = self._rows(key, self._sql.get_limited, (min(limit, _END), key))
         if not rows:
@@ -260,96 +288,16 @@ class PostgreSQLStore(ServerStore):
         rows = self._rows(key, self._sql.state, (key,))
         return rows[0] if rows else (None, None)
 
-    # --- writeable ---
-
-    def set(self, key: str, value: Buffers) -> None:
-        self._check_writable(key)
-        data = to_bytes(value)
-        self._check_size(key, data)
-        self._write(key, self._sql.set, (key, data))
-
-    def _check_size(self, key: str, data: bytes) -> None:
-        if len(data) > _LARGEST:
-            raise StoreError(
-                f"the value has {len(data):,} bytes; PostgreSQL supports at most {_LARGEST:,}: "
-                "use smaller chunks or shards",
-                self,
-                key,
-            )
-
-    def erase_values(self, keys: Iterable[str]) -> None:
-        """Remove several keys atomically with one statement."""
-        names = list(keys)
-        for key in names:
-            self._check_writable(key)
-        if names:
-            self._remove(names[0], self._sql.erase, (names,))
-
     def erase_prefix(self, prefix: str) -> None:
         """Remove every key below a prefix with one statement."""
-        self._check_prefix_writable(prefix)
-        sql = self._sql.erase_all if not prefix else self._sql.erase_below
-        self._remove(prefix, sql, _bounds(prefix))
-
-    def update(self, key: str, change: Change) -> None:
-        """Read, change and write a value, excluding other changes of the key.
-
-        Notes
-        -----
-        The new value is stored if the old one is still present.  After several conflicts the
-        row is locked until the change is complete.
-        """
-        self._check_writable(key)
-
-        def look() -> tuple[bytes | None, str | None]:
-            rows = self._rows(key, self._sql.look_at, (key,))
-            return rows[0] if rows else (None, None)
-
-        def swap(seen: str | None, new: bytes | None) -> bool:
-            if new is None:
-                return bool(self._write(key, self._sql.erase_version, (key, seen), again=False))
-            self._check_size(key, new)
-            if seen is None:
-                return bool(self._write(key, self._sql.insert, (key, new), again=False))
-            return bool(self._write(key, self._sql.swap, (new, key, seen), again=False))
-
-        with key_lock(self.url, key):
-            for _ in range(_MAX_ATTEMPTS):
-                if compare_and_swap(change, look, swap) or self._change_locked(key, change):
-                    return
-        raise StoreError(
-            "cannot be updated: other writers create and erase the key repeatedly", self, key
-        )
-
-    def _change_locked(self, key: str, change: Change) -> bool:
-        """Change a value with its row locked; return False if the key is missing."""
-
-        def work() -> bool:
-            connections: Connections = self._opened()
-            with connections.connection() as connection, connection.transaction():
-                cursor = connection.cursor(binary=True)
-                row = cursor.execute(self._sql.lock, (key,)).fetchone()
-                if row is None:
-                    return False
-                value = change(BufferByteReader(row[0]))
-                if value is None:
-                    cursor.execute(self._sql.erase, ([key],))
-                elif not isinstance(value, ByteReader):
-                    data = to_bytes(value)
-                    self._check_size(key, data)
-                    cursor.execute(self._sql.set, (key, data))
-                return True
-
-        # Not ``request``: ``change`` may read memory of the caller.
-        return self._request(key, StoreError, "written", work, again=False)
-
-    # --- listable ---
-
-    def list_prefix(self, prefix: str) -> Iterator[str]:
         check_prefix(prefix)
-        sql = self._sql.list_all if not prefix else self._sql.list_below
-        rows = self._rows(prefix, sql, _bounds(prefix), "listed")
-        return (key for (key,) in rows if is_key(key))
+        self._require_writable(prefix)
+        sql = self._sql.erase_all if not prefix else self._sql.erase_below
+
+        def work() -> None:
+            self._opened().remove(sql, _bounds(prefix))
+
+        self.request(prefix, StoreError, "erased", work)
 
     def list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
         check_prefix(prefix)
@@ -357,13 +305,7 @@ class PostgreSQLStore(ServerStore):
         first, end = _bounds(prefix) or ("", None)
         values = {"prefix": first, "end": end, "skip": len(prefix) + 1}
         rows = self._rows(prefix, sql, values, "listed")
-        keys: list[str] = []
-        prefixes: list[str] = []
-        for (key,) in rows:
-            head, slash, _ = key[len(prefix) :].partition("/")
-            if is_key(prefix + head):
-                (prefixes if slash else keys).append(prefix + head + slash)
-        return keys, prefixes
+        return listed_children(prefix, (key for (key,) in rows))
 
 
 def _bounds(prefix: str) -> tuple[str, ...]:

@@ -21,7 +21,6 @@ class Statements:
     get: str
     get_limited: str
     look_at: str
-    lock: str
     state: str
     open: str
     read: str
@@ -62,7 +61,6 @@ class Statements:
             get_limited="SELECT octet_length(value), CASE WHEN octet_length(value) <= %s THEN value "
             f"END FROM {name} WHERE key = %s",
             look_at=f"SELECT value, xmin::text FROM {name} WHERE key = %s",
-            lock=f"SELECT value FROM {name} WHERE key = %s FOR UPDATE",
             state=f"SELECT octet_length(value), xmin::text FROM {name} WHERE key = %s",
             open="SELECT octet_length(value), xmin::text, "
             "CASE WHEN octet_length(value) <= %(whole)s THEN value END, "

@@ -59,23 +59,22 @@ class PrefixStore(WrapperStore):
     def get(self, key: str) -> Buffer | None:
         return self.inner.get(self._key(key))
 
-    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
-        return self.inner.get_limited(self._key(key), limit)
+    def get_limited(
+        self, key: str, limit: int, out: memoryview | None = None
+    ) -> Buffer | int | None:
+        return self.inner.get_limited(self._key(key), limit, out)
 
     def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
         return self.inner.get_partial_values([(self._key(key), part) for key, part in key_ranges])
-
-    def get_into(self, key: str, buffer: memoryview) -> int | None:
-        return self.inner.get_into(self._key(key), buffer)
 
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         return self.inner.open_value(self._key(key), first)
 
     def open_again(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
-        return self.inner.open_again(self._key(key), first)
+        return super().open_again(self._key(key), first)
 
     def discard_cached(self, key: str) -> None:
-        self.inner.discard_cached(self._key(key))
+        super().discard_cached(self._key(key))
 
     def exists(self, key: str) -> bool:
         return self.inner.exists(self._key(key))

@@ -8,29 +8,20 @@ Library:        redis
 
 from __future__ import annotations
 
-import time
-from random import random
+from contextlib import contextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from zarr_core.extension import (
-    BufferByteReader,
-    ByteReader,
-    StoreError,
-    StoreReadError,
-    StoreTraits,
-    check_prefix,
-)
-from zarr_core.tools import key_lock, log
+from zarr_core.extension import BufferByteReader, StoreError, StoreReadError, StoreTraits
 
-from zarr_stores._database import is_key, to_bytes
+from zarr_stores._database import INVALID_NAMES
 from zarr_stores._server import ServerStore
 from zarr_stores.unknown_options import arguments_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from zarr_core.extension import Buffer, Buffers, ByteRange, Change
+    from zarr_core.extension import Buffer, ByteRange, ByteReader
 
     from zarr_stores.redis_reader import Session, Sessions
 
@@ -39,7 +30,6 @@ __all__ = ["RedisStore"]
 _LARGEST: Final = 1 << 29
 _WHOLE: Final = 1 << 16  # bytes: smaller values are read as a whole
 _BATCH_SIZE: Final = 500  # keys or parts in one request
-_MAX_ATTEMPTS: Final = 200
 _CLUSTER_ERRORS: Final = ("MovedError", "AskError", "ClusterCrossSlotError", "ClusterDownError")
 _SPECIAL: Final = str.maketrans({sign: f"\\{sign}" for sign in "\\*?[]^-"})
 
@@ -148,7 +138,7 @@ class RedisStore(ServerStore):
         sessions.close()
         client.close()
 
-    def exceptions(self) -> tuple[type[BaseException], ...]:
+    def _failures(self) -> tuple[type[BaseException], ...]:
         from redis.exceptions import RedisError  # optional dependency
 
         return RedisError, OSError
@@ -183,14 +173,69 @@ class RedisStore(ServerStore):
 
         return self.request(key, kind, done, work)
 
-    # --- readable ---
+    # --- operations ---
 
     def _get(self, key: str) -> bytes | None:
-        name = self._head + key
-        value: bytes | None = self._command(key, StoreReadError, "read", "GET", name)
+        value: bytes | None = self._opened()[0].execute_command("GET", self._head + key)
         return value
 
-    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
+    def _set(self, values: Sequence[tuple[str, bytes]]) -> None:
+        for key, value in values:
+            self._check_size(key, value)
+            self._opened()[0].execute_command("SET", self._head + key, value)
+
+    def _check_size(self, key: str, data: bytes) -> None:
+        if len(data) > _LARGEST:
+            raise StoreError(
+                f"the value has {len(data):,} bytes; Redis supports at most {_LARGEST:,}: "
+                "use smaller chunks or shards",
+                self,
+                key,
+            )
+
+    def _erase(self, keys: Sequence[str]) -> None:
+        for first in range(0, len(keys), _BATCH_SIZE):
+            names = (self._head + key for key in keys[first : first + _BATCH_SIZE])
+            self._opened()[0].execute_command("UNLINK", *names)
+
+    def _list(self, prefix: str) -> list[str]:
+        head = self._head + prefix
+        pattern = head.translate(_SPECIAL) + "*"
+        skip = len(self._head.encode())
+        found: dict[bytes, None] = {}  # SCAN may return a key more than once
+        cursor: Any = 0
+        while True:
+            words = ("SCAN", cursor, "MATCH", pattern, "COUNT", 5000)
+            cursor, names = self._command(prefix, StoreReadError, "listed", *words)
+            found.update(dict.fromkeys(names))
+            if not int(cursor):
+                return [name[skip:].decode(errors=INVALID_NAMES) for name in found]
+
+    @contextmanager
+    def _look(self, key: str) -> Iterator[tuple[bytes | None, Session]]:
+        sessions: Sessions = self._opened()[1]
+        session = self.request(key, StoreReadError, "read", sessions.acquire)
+        try:
+            name = self._head + key
+            (old,) = self.request(
+                key, StoreReadError, "read", lambda: session.answers(("GET", name), watch=name)
+            )
+            yield old, session
+        finally:
+            sessions.release(session)
+
+    def _swap(self, key: str, seen: Session, new: bytes | None) -> bool:
+        name = self._head + key
+        if new is not None:
+            self._check_size(key, new)
+        command = ("UNLINK", name) if new is None else ("SET", name, new)
+        return seen.answers(("MULTI",), command, ("EXEC",), watching=True)[-1] is not None
+
+    # --- faster ways ---
+
+    def get_limited(
+        self, key: str, limit: int, out: memoryview | None = None
+    ) -> Buffer | int | None:
         self._check(key)
         name = self._head + key
         requested: list[tuple[Any, ...]] = [("GETRANGE", name, 0, limit)]
@@ -266,106 +311,12 @@ class RedisStore(ServerStore):
         value = self._get(key)
         return None if value is None else BufferByteReader(value)
 
-    def exists(self, key: str) -> bool:
-        self._check(key)
-        return bool(self._command(key, StoreReadError, "read", "EXISTS", self._head + key))
-
     def getsize(self, key: str) -> int | None:
         self._check(key)
         name = self._head + key
         requested: list[tuple[Any, ...]] = [("STRLEN", name), ("EXISTS", name)]
         size, is_there = self._commands(key, StoreReadError, "read", requested)
         return int(size) if size or is_there else None
-
-    # --- writeable ---
-
-    def set(self, key: str, value: Buffers) -> None:
-        self._check_writable(key)
-        data = self._to_bytes(key, value)
-        self._command(key, StoreError, "written", "SET", self._head + key, data)
-
-    def _to_bytes(self, key: str, value: Buffers) -> bytes:
-        data = to_bytes(value)
-        if len(data) > _LARGEST:
-            raise StoreError(
-                f"the value has {len(data):,} bytes; Redis supports at most {_LARGEST:,}: "
-                "use smaller chunks or shards",
-                self,
-                key,
-            )
-        return data
-
-    def erase_values(self, keys: Iterable[str]) -> None:
-        """Remove several keys; one request removes many."""
-        names = list(keys)
-        for key in names:
-            self._check_writable(key)
-        for first in range(0, len(names), _BATCH_SIZE):
-            some = names[first : first + _BATCH_SIZE]
-            words = (self._head + key for key in some)
-            self._command(some[0], StoreError, "erased", "UNLINK", *words)
-
-    def update(self, key: str, change: Change) -> None:
-        """Read, change and write a value, excluding other changes of the key.
-
-        Notes
-        -----
-        The key is watched while ``change`` runs.  The new value is stored if the key was not
-        changed meanwhile.  Otherwise the update is retried.
-        """
-        self._check_writable(key)
-        sessions: Sessions = self._opened()[1]
-        with key_lock(self.url, key):
-            for attempt in range(_MAX_ATTEMPTS):
-                session = self.request(key, StoreReadError, "read", sessions.acquire)
-                try:
-                    if self._change_watched(session, key, change):
-                        return
-                finally:
-                    sessions.release(session)
-                log(
-                    "retries",
-                    "%s %r was changed by another writer; updating it again",
-                    self,
-                    key,
-                )
-                if attempt > 2:
-                    time.sleep(random() * min(0.1, 0.001 * attempt))
-        raise StoreError(
-            f"cannot be updated: other writers changed the key {_MAX_ATTEMPTS} times", self, key
-        )
-
-    def _change_watched(self, session: Session, key: str, change: Change) -> bool:
-        name = self._head + key
-        (old,) = self.request(
-            key, StoreReadError, "read", lambda: session.answers(("GET", name), watch=name)
-        )
-        value = change(None if old is None else BufferByteReader(old))
-        if isinstance(value, ByteReader) or (old is None and value is None):
-            return True
-        new = ("UNLINK", name) if value is None else ("SET", name, self._to_bytes(key, value))
-
-        def store() -> bool:
-            return session.answers(("MULTI",), new, ("EXEC",), watching=True)[-1] is not None
-
-        return self.request(key, StoreError, "written", store, again=False)
-
-    # --- listable ---
-
-    def list_prefix(self, prefix: str) -> Iterator[str]:
-        check_prefix(prefix)
-        head = self._head + prefix
-        pattern = head.translate(_SPECIAL) + "*"
-        skip = len(self._head.encode())
-        found: dict[bytes, None] = {}  # SCAN may return a key more than once
-        cursor: Any = 0
-        while True:
-            words = ("SCAN", cursor, "MATCH", pattern, "COUNT", 5000)
-            cursor, names = self._command(prefix, StoreReadError, "listed", *words)
-            found.update(dict.fromkeys(names))
-            if not int(cursor):
-                break
-        return (key for name in found if is_key(key := _text(name[skip:])))
 
 
 def _part(name: str, part: ByteRange) -> tuple[Any, ...]:
@@ -376,10 +327,3 @@ def _part(name: str, part: ByteRange) -> tuple[Any, ...]:
     if not length:
         return "GETRANGE", name, 1, 0
     return "GETRANGE", name, start, start + length - 1
-
-
-def _text(name: bytes) -> str:
-    try:
-        return name.decode()
-    except UnicodeDecodeError:  # not a valid key
-        return ""

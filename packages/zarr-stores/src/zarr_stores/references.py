@@ -188,12 +188,14 @@ class ReferenceStore(ImmutableStore):
         with self._opened(key, entry) as reader:
             return reader.read(0, reader.size)
 
-    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
-        reader = self.open_value(key)
+    def get_limited(
+        self, key: str, limit: int, out: memoryview | None = None
+    ) -> Buffer | int | None:
+        reader = self.open_value(key, None if out is None else ByteRange(0, limit))
         if reader is None:
             return None
         with reader:
-            return reader.size if reader.size > limit else reader.read(0, reader.size)
+            return reader.read_limited(limit, out)
 
     def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
         """Return parts of values in the given order; near parts of one file are read together."""
@@ -233,15 +235,6 @@ class ReferenceStore(ImmutableStore):
 
         parallel_for(by_file.values(), work, self.max_concurrency is not None, self.max_concurrency)
         return values
-
-    def get_into(self, key: str, buffer: memoryview) -> int | None:
-        reader = self.open_value(key, ByteRange(0, len(buffer)))
-        if reader is None:
-            return None
-        with reader:
-            count = min(reader.size, len(buffer))
-            reader.read_into([(0, buffer[:count])])
-            return reader.size
 
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         entry = self._entry(key)

@@ -38,11 +38,6 @@ _REMEDIES: Final = tuple(
             "check the name of the host, and the network",
         ),
         (
-            r"Host key is not (?:trusted|verif)|HostKeyNotVerifiable",
-            "compare the key of the server with the expected one, and add it to the file "
-            "known_hosts or pass another file as known_hosts",
-        ),
-        (
             r"Permission denied for user|authentication failed|requires authentication|WRONGPASS|"
             r"NOAUTH|authentication required|invalid username-password|no password supplied|"
             r'role "[^"]*" does not exist|no pg_hba.conf entry',

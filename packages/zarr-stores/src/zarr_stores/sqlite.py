@@ -20,18 +20,18 @@ from zarr_core.extension import (
     check_key,
     check_prefix,
 )
-from zarr_core.tools import only_keys
+from zarr_core.tools import encode_key
 
-from zarr_stores._database import DatabaseStore, encode_key, is_key, to_bytes
+from zarr_stores._database import DatabaseStore, listed_children
 from zarr_stores.sqlite_connections import Connections, read_texts
 from zarr_stores.sqlite_reader import BlobReader
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Self
 
-    from zarr_core.extension import Buffer, Buffers, ByteRange, Change
+    from zarr_core.extension import Buffer, ByteRange
 
 __all__ = ["SQLiteStore"]
 
@@ -39,7 +39,6 @@ _WHOLE = 1 << 16  # bytes: smaller values are read as a whole
 
 _MOST = 1 << 30  # bytes; exceeds the size of every value
 
-_FAILURES = (sqlite3.Error, OverflowError, MemoryError, OSError, UnicodeEncodeError)
 _GET = "SELECT v FROM zarr WHERE k = ?"
 # The length of a blob is in the header of its row.
 _GET_LIMITED = """
@@ -111,7 +110,9 @@ class SQLiteStore(DatabaseStore):
 
     _get = get
 
-    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
+    def get_limited(
+        self, key: str, limit: int, out: memoryview | None = None
+    ) -> Buffer | int | None:
         check_key(key)
         row = self._row(_GET_LIMITED, key, (limit, key))
         if row is None or isinstance(row[0], int):
@@ -125,24 +126,28 @@ class SQLiteStore(DatabaseStore):
         requested = list(key_ranges)
         for key, _ in requested:
             check_key(key)
-        if len(requested) == 1:
-            return [self._part(*requested[0])]
-        values: list[Buffer | None] = []
-        with self._reading(requested[0][0] if requested else "") as cursor:
-            if cursor is None:
-                return [None] * len(requested)
-            cursor.execute("BEGIN")
-            for key, part in requested:
-                row = cursor.execute(*_part_of(key, part)).fetchone()
-                if row is not None and row[0] is None:  # a large value, or NULL
-                    row = cursor.execute(_WHERE, (key,)).fetchone()
-                    with cursor.connection.blobopen("zarr", "v", row[0], readonly=True) as blob:
-                        start, stop = part.within(len(blob))
-                        values.append(cast("bytes", blob[start:stop]))
-                else:
-                    values.append(None if row is None else self._bytes(key, row[0]))
-            cursor.execute("COMMIT")
-        return values
+        if len(requested) < 2:
+            return [self._part(*one) for one in requested]
+
+        def work() -> list[Buffer | None]:
+            values: list[Buffer | None] = []
+            with self._reading() as cursor:
+                if cursor is None:
+                    return [None] * len(requested)
+                cursor.execute("BEGIN")
+                for key, part in requested:
+                    row = cursor.execute(*_part_of(key, part)).fetchone()
+                    if row is not None and row[0] is None:  # a large value, or NULL
+                        row = cursor.execute(_WHERE, (key,)).fetchone()
+                        with cursor.connection.blobopen("zarr", "v", row[0], readonly=True) as blob:
+                            start, stop = part.within(len(blob))
+                            values.append(cast("bytes", blob[start:stop]))
+                    else:
+                        values.append(None if row is None else self._bytes(key, row[0]))
+                cursor.execute("COMMIT")
+            return values
+
+        return self.request(requested[0][0], StoreReadError, "read", work)
 
     def _part(self, key: str, part: ByteRange) -> Buffer | None:
         statement, arguments = _part_of(key, part)
@@ -159,36 +164,31 @@ class SQLiteStore(DatabaseStore):
             return None
         if row[0] is not None or row[1] != "blob":
             return BufferByteReader(self._bytes(key, row[0]))
-        with self._wrap_errors(key, StoreReadError, "read"):
-            cursor = self._connections.take()
-            if cursor is None:
-                return None
-            try:
-                if self._connections.has_log(cursor):
-                    reader = self._open_large(key, cursor)
-                    if reader is not None:
-                        return reader
-            except BaseException:
-                cursor.connection.close()
-                raise
-            self._connections.idle.append(cursor)
+        reader = self.request(key, StoreReadError, "read", lambda: self._open_large(key))
+        if reader is not None:
+            return reader
         # Without a write-ahead log an open reader would block all writers.  The value may also
         # have been erased.
         value = self.get(key)
         return None if value is None else BufferByteReader(value)
 
-    def _open_large(self, key: str, cursor: sqlite3.Cursor) -> ByteReader | None:
-        cursor.execute("BEGIN")  # the reader sees this snapshot until it is closed
-        row = cursor.execute(_WHERE, (key,)).fetchone()
-        if row is not None:
-            blob = cursor.connection.blobopen("zarr", "v", row[0], readonly=True)
-            return BlobReader(self, key, blob, self._connections, cursor)
-        cursor.execute("COMMIT")
+    def _open_large(self, key: str) -> ByteReader | None:
+        cursor = self._connections.take()
+        if cursor is None:
+            return None
+        try:
+            if self._connections.has_log(cursor):
+                cursor.execute("BEGIN")  # the reader sees this snapshot until it is closed
+                row = cursor.execute(_WHERE, (key,)).fetchone()
+                if row is not None:
+                    blob = cursor.connection.blobopen("zarr", "v", row[0], readonly=True)
+                    return BlobReader(self, key, blob, self._connections, cursor)
+                cursor.execute("COMMIT")
+        except BaseException:
+            cursor.connection.close()
+            raise
+        self._connections.idle.append(cursor)
         return None
-
-    def exists(self, key: str) -> bool:
-        check_key(key)
-        return self._row("SELECT 1 FROM zarr WHERE k = ?", key) is not None
 
     def getsize(self, key: str) -> int | None:
         check_key(key)
@@ -215,8 +215,8 @@ class SQLiteStore(DatabaseStore):
             except BaseException:
                 cursor.connection.close()
                 raise
-        except _FAILURES as error:
-            raise self._error(error, key, StoreReadError, "read") from error
+        except self._failures() as error:
+            raise self._failure(error, key, StoreReadError, "read") from error
         connections.idle.append(cursor)
         return row
 
@@ -227,102 +227,70 @@ class SQLiteStore(DatabaseStore):
 
     # --- writeable ---
 
-    def set(self, key: str, value: Buffers) -> None:
-        check_key(key)
-        if self.read_only:
-            self._require_writable(key)
-        self._write(_SET, key, (key, value if type(value) is bytes else to_bytes(value)))
+    def _set(self, values: Sequence[tuple[str, bytes]]) -> None:
+        if len(values) == 1:
+            self._write(_SET, values[0])
+            return
+        with self._transaction() as cursor:
+            cursor.executemany(_SET, values)
 
-    def set_values(self, values: Iterable[tuple[str, Buffers]]) -> None:
-        """Store several values in one transaction: all, or after an error none of them."""
-        items = [(key, to_bytes(value)) for key, value in values]
-        for key, _ in items:
-            self._check_writable(key)
-        if items:
-            with self._transaction(items[0][0]) as cursor:
-                cursor.executemany(_SET, items)
-
-    def erase(self, key: str) -> None:
-        self._check_writable(key)
-        self._write(_ERASE, key, (key,), create=False)
-
-    def erase_values(self, keys: Iterable[str]) -> None:
-        """Remove several keys in one transaction."""
-        names = list(keys)
-        for key in names:
-            self._check_writable(key)
-        if names and self._is_there():
-            with self._transaction(names[0]) as cursor:
-                cursor.executemany(_ERASE, ((key,) for key in names))
+    def _erase(self, keys: Sequence[str]) -> None:
+        if len(keys) == 1:
+            self._write(_ERASE, (keys[0],), create=False)
+        elif self._is_there():
+            with self._transaction() as cursor:
+                cursor.executemany(_ERASE, ((key,) for key in keys))
 
     def erase_prefix(self, prefix: str) -> None:
         """Remove every key below a prefix in one transaction."""
-        self._check_prefix_writable(prefix)
-        self._write(f"DELETE {_BELOW}", prefix, _bounds(prefix), create=False)
+        check_prefix(prefix)
+        self._require_writable(prefix)
 
-    def _swap(self, key: str, old: bytes | None, new: bytes | None) -> bool:
-        if old is None:
+        def work() -> None:
+            self._write(f"DELETE {_BELOW}", _bounds(prefix), create=False)
+
+        self.request(prefix, StoreError, "erased", work)
+
+    def _swap(self, key: str, seen: bytes | None, new: bytes | None) -> bool:
+        if seen is None:
             statement = "INSERT INTO zarr(k, v) VALUES(?, ?) ON CONFLICT(k) DO NOTHING"
-            return self._write(statement, key, (key, new)) == 1
+            return self._write(statement, (key, new)) == 1
         if new is None:
-            return self._write(f"{_ERASE} AND v = ?", key, (key, old)) == 1
-        return self._write("UPDATE zarr SET v = ? WHERE k = ? AND v = ?", key, (new, key, old)) == 1
+            return self._write(f"{_ERASE} AND v = ?", (key, seen)) == 1
+        return self._write("UPDATE zarr SET v = ? WHERE k = ? AND v = ?", (new, key, seen)) == 1
 
-    def _update_locked(self, key: str, change: Change) -> None:
-        with self._transaction(key) as cursor:
-            row = cursor.execute(_GET, (key,)).fetchone()
-            value = change(None if row is None else BufferByteReader(self._bytes(key, row[0])))
-            if value is None:
-                cursor.execute(_ERASE, (key,))
-            elif not isinstance(value, ByteReader):
-                cursor.execute(_SET, (key, to_bytes(value)))
-
-    def _write(
-        self, statement: str, key: str, arguments: tuple[Any, ...], *, create: bool = True
-    ) -> int:
+    def _write(self, statement: str, arguments: Sequence[Any], *, create: bool = True) -> int:
         """Execute a statement in its own transaction; return the number of changed rows."""
-        connections = self._connections
+        cursor = self._connections.take(create=create)
+        if cursor is None:
+            return 0
         try:
-            try:
-                cursor: sqlite3.Cursor | None = connections.idle.pop()
-            except IndexError:
-                cursor = connections.take(create=create)
-            if cursor is None:
-                return 0
-            try:
-                with connections.writing:
-                    count = cursor.execute(statement, arguments).rowcount
-            except BaseException:
-                cursor.connection.close()
-                raise
-        except _FAILURES as error:
-            raise self._error(error, key, StoreError, "written") from error
-        connections.idle.append(cursor)
+            with self._connections.writing:
+                count = cursor.execute(statement, arguments).rowcount
+        except BaseException:
+            cursor.connection.close()
+            raise
+        self._connections.idle.append(cursor)
         return count
 
     # --- listable ---
 
-    def list_prefix(self, prefix: str) -> Iterator[str]:
-        check_prefix(prefix)
-        with self._reading(prefix) as cursor:
+    def _list(self, prefix: str) -> list[str]:
+        with self._reading() as cursor:
             if cursor is None:
-                return iter(())
-            found = read_texts(cursor, f"SELECT k {_BELOW}", _bounds(prefix))
-        return iter(only_keys(found))
+                return []
+            return read_texts(cursor, f"SELECT k {_BELOW}", _bounds(prefix))
 
     def list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
         check_prefix(prefix)
         first, end = _bounds(prefix)
         bounds = {"prefix": first, "end": end, "skip": len(prefix) + 1}
-        with self._reading(prefix) as cursor:
-            found = [] if cursor is None else read_texts(cursor, _CHILDREN, bounds)
-        keys: list[str] = []
-        prefixes: list[str] = []
-        for key in found:
-            head, slash, _ = key[len(prefix) :].partition("/")
-            if is_key(prefix + head):
-                (prefixes if slash else keys).append(prefix + head + slash)
-        return keys, prefixes
+
+        def work() -> list[str]:
+            with self._reading() as cursor:
+                return [] if cursor is None else read_texts(cursor, _CHILDREN, bounds)
+
+        return listed_children(prefix, self.request(prefix, StoreReadError, "listed", work))
 
     # --- lifetime ---
 
@@ -336,46 +304,41 @@ class SQLiteStore(DatabaseStore):
     # --- connections ---
 
     def _is_there(self) -> bool:
-        with self._reading("") as cursor:
+        with self._reading() as cursor:
             return cursor is not None
 
     @contextmanager
-    def _reading(self, key: str) -> Iterator[sqlite3.Cursor | None]:
-        with self._wrap_errors(key, StoreReadError, "read"):
-            cursor = self._connections.take()
-            try:
-                yield cursor
-            except BaseException:
-                if cursor is not None:
-                    cursor.connection.close()
-                raise
+    def _reading(self) -> Iterator[sqlite3.Cursor | None]:
+        cursor = self._connections.take()
+        try:
+            yield cursor
+        except BaseException:
             if cursor is not None:
-                self._connections.idle.append(cursor)
-
-    @contextmanager
-    def _transaction(self, key: str = "") -> Iterator[sqlite3.Cursor]:
-        with self._wrap_errors(key, StoreError, "written"):
-            cursor = self._connections.take(create=True)
-            assert cursor is not None
-            try:
-                with self._connections.writing:
-                    cursor.execute("BEGIN IMMEDIATE")
-                    yield cursor
-                    cursor.execute("COMMIT")
-            except BaseException:
-                cursor.connection.close()  # rolls back the transaction
-                raise
+                cursor.connection.close()
+            raise
+        if cursor is not None:
             self._connections.idle.append(cursor)
 
     @contextmanager
-    def _wrap_errors(self, key: str, kind: type[StoreError], done: str) -> Iterator[None]:
-        """Add store and key to errors of the database."""
+    def _transaction(self) -> Iterator[sqlite3.Cursor]:
+        cursor = self._connections.take(create=True)
+        assert cursor is not None
         try:
-            yield
-        except _FAILURES as error:
-            raise self._error(error, key, kind, done) from error
+            with self._connections.writing:
+                cursor.execute("BEGIN IMMEDIATE")
+                yield cursor
+                cursor.execute("COMMIT")
+        except BaseException:
+            cursor.connection.close()  # rolls back the transaction
+            raise
+        self._connections.idle.append(cursor)
 
-    def _error(self, error: Exception, key: str, kind: type[StoreError], done: str) -> StoreError:
+    def _failures(self) -> tuple[type[BaseException], ...]:
+        return sqlite3.Error, OverflowError, MemoryError, OSError, UnicodeEncodeError
+
+    def _failure(
+        self, error: BaseException, key: str, kind: type[StoreError], done: str
+    ) -> StoreError:
         encode_key(key)
         reason = str(error)
         if (

@@ -45,7 +45,7 @@ class BlobReader(ByteReader):
         self._store = store
         self._key = key
         self._blob = blob
-        self._size = len(blob)
+        self.size = len(blob)
         self.cursor = cursor
         """Cursor of the connection."""
         self.reads = False
@@ -55,19 +55,10 @@ class BlobReader(ByteReader):
             self, _end_reading, os.getpid(), id(self), blob, connections, cursor
         )
 
-    @property
-    def size(self) -> int:
-        return self._size
-
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
         for start, buffer in parts:
             end = start + len(buffer)
-            if start < 0 or end > self._size:
-                raise StoreReadError(
-                    f"bytes {start} to {end} are outside the value of {self._size} bytes",
-                    self._store,
-                    self._key,
-                )
+            self.check_part(start, len(buffer))
             if buffer:
                 self.reads = True
                 try:

@@ -28,6 +28,7 @@ from zarr_core.tools import (
     join,
     normalise_path,
     path_from_url,
+    store_from_object,
 )
 
 if TYPE_CHECKING:
@@ -185,7 +186,7 @@ class _State:
             self.store = kind.from_url(os.path.abspath(local), read_only=self.read_only, **options)
         else:
             value = self._value()
-            self.store = kind.from_object(value, read_only=True)
+            self.store = store_from_object(kind, value, read_only=True)
             if self.store is None:
                 problem = "cannot be opened within another store; copy the file to a directory"
                 raise StoreCapabilityError(f"a {kind.__name__} {problem}", *value)

@@ -94,7 +94,7 @@ class VerifiedStore(ReadOnlyStore):
         if not problem and not isinstance(value, int):
             return value
         if self.max_concurrency is not None:
-            self.inner.discard_cached(key)
+            self.discard_cached(key)
             value = self._get(key)
             if not isinstance(value, int) and not (problem := _problem(value, expected)):
                 return value

@@ -139,7 +139,9 @@ class ZipStore(ReadableZip):
         """Create a store from the path of a file, or from a store and a key (:meth:`within`)."""
         if isinstance(place, tuple):
             return cls.within(*place)
-        return super().from_object(place, read_only=read_only, **options)
+        if not isinstance(place, str) or os.path.isdir(place):
+            return None
+        return cls.from_url(place, read_only=read_only, **options)
 
     @classmethod
     def within(cls, store: Store, key: str) -> Self:

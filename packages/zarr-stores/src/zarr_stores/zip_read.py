@@ -19,7 +19,7 @@ from zarr_core.extension import (
     check_key,
     check_prefix,
 )
-from zarr_core.tools import log
+from zarr_core.tools import encode_key, log
 
 from zarr_stores.zip_archive import (
     EXTRA,
@@ -71,17 +71,18 @@ class ReadableZip(Store):
 
         return self._with(key, work)
 
-    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
-        size = self.getsize(key)
-        return size if size is not None and size > limit else self.get(key)
-
-    def get_into(self, key: str, buffer: memoryview) -> int | None:
-        def work(source: Source, entry: Entry) -> int:
-            if entry.size <= len(buffer):
-                near = source.near([entry_range(key, entry)])
-                start = data_start(near, entry)
-                read_start(near, start, entry, buffer[: entry.size])
-            return entry.size
+    def get_limited(
+        self, key: str, limit: int, out: memoryview | None = None
+    ) -> Buffer | int | None:
+        def work(source: Source, entry: Entry) -> Buffer | int:
+            if entry.size > limit:
+                return entry.size
+            near = source.near([entry_range(key, entry)])
+            start = data_start(near, entry)
+            if out is None:
+                return read_whole(near, start, entry)
+            read_start(near, start, entry, out[: entry.size])
+            return out[: entry.size]
 
         return self._with(key, work)
 
@@ -196,21 +197,17 @@ class _StoredReader(ByteReader):
             source = source.near(ranges)
         self._source = source
         self._start = data_start(source, entry)
-        self._size = entry.size
+        self.size = entry.size
         self._store = store
         self._key = key
         self.max_concurrency = source.max_concurrency
         self.gap_bytes = source.gap_bytes
         self.generation = entry.generation
 
-    @property
-    def size(self) -> int:
-        return self._size
-
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
         with _wrap_errors(self._store, self._key):
             for start, buffer in parts:
-                _check_part(start, len(buffer), self._size)
+                self.check_part(start, len(buffer))
             try:
                 self._source.fill_all([(self._start + start, buffer) for start, buffer in parts])
             except ValueReplacedError:
@@ -229,19 +226,15 @@ class _CompressedReader(ByteReader):
         info.compress_size, info.file_size = entry.compressed_size, entry.size
         self._file: Any = ZipExtFile(file, "r", info)
         self._guard = threading.Lock()
-        self._size = entry.size
+        self.size = entry.size
         self._store = store
         self._key = key
         self.generation = entry.generation
 
-    @property
-    def size(self) -> int:
-        return self._size
-
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
         with _wrap_errors(self._store, self._key), self._guard:
             for start, buffer in sorted(parts, key=lambda part: part[0]):
-                _check_part(start, len(buffer), self._size)
+                self.check_part(start, len(buffer))
                 try:
                     self._file.seek(start)
                     data = self._file.read(len(buffer))
@@ -252,23 +245,12 @@ class _CompressedReader(ByteReader):
                 buffer[:] = data
 
 
-def _check_part(start: int, length: int, size: int) -> None:
-    if start < 0 or start + length > size:
-        raise StoreReadError(
-            f"bytes {start} to {start + length} are outside the value of {size} bytes"
-        )
-
-
 def check_name(key: str) -> None:
     """Raise an error if a key is not valid, or cannot be the name of an entry."""
     check_key(key)
     if key.isascii() and len(key) <= _NAME_LIMIT:
         return
-    try:
-        length = len(key.encode())
-    except UnicodeEncodeError as error:
-        raise StoreKeyError("cannot be encoded as UTF-8", key=ascii(key)) from error
-    if length > _NAME_LIMIT:
+    if len(encode_key(key)) > _NAME_LIMIT:
         raise StoreKeyError("the key is too long for a zip archive", key=f"{key[:40]}...")
 
 

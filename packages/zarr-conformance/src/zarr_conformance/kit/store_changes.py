@@ -127,9 +127,9 @@ class StoreChangeTests(StoreCase):
         def read() -> None:
             buffer = filled(4000, 0)
             while not done.is_set():
-                size = store.get_into("k", buffer)
-                if size != 3000 or len(set(buffer[:3000])) != 1 or len(set(store.get("k"))) != 1:
-                    torn.append(size)
+                value = store.get_limited("k", 4000, buffer)
+                if len(value) != 3000 or len(set(value)) != 1 or len(set(store.get("k"))) != 1:
+                    torn.append(len(value))
 
         with ThreadPoolExecutor(3) as pool:
             readers = [pool.submit(read) for _ in range(2)]

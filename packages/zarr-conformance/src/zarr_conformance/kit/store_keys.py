@@ -34,8 +34,8 @@ class StoreKeyTests(StoreCase):
             store.getsize,
             store.open_value,
             store.erase,
-            lambda key: store.get_into(key, filled(4, 0)),
-            lambda key: store.get_into(key, filled(0, 0)),
+            lambda key: store.get_limited(key, 4, filled(4, 0)),
+            lambda key: store.get_limited(key, 0, filled(0, 0)),
             lambda key: store.set(key, b"x"),
             lambda key: store.update(key, lambda _: b"x"),
             lambda key: store.get_partial_values([(key, ByteRange(0))]),
@@ -54,7 +54,7 @@ class StoreKeyTests(StoreCase):
     def test_unusual_keys_are_valid(self, store: Any, key: str) -> None:
         store.set(key, b"value")
         assert bytes(store.get(key)) == b"value"
-        assert store.get_into(key, filled(5, 0)) == 5
+        assert bytes(store.get_limited(key, 5, filled(5, 0))) == b"value"
         assert store.exists(key)
         store.update(key, lambda reader: bytes(reader.read(0, 5)) + b"!")
         assert bytes(store.get(key)) == b"value!"

@@ -72,26 +72,26 @@ class StoreValueTests(StoreCase):
         store.set("k", b"after.")
         assert bytes(value) == b"before"
 
-    # --- reading into a buffer ---
+    # --- reading into memory ---
 
     @pytest.mark.parametrize("room", [0, 1, 9, 10, 11, 5000])
-    def test_get_into(self, store: Any, room: int) -> None:
+    def test_get_limited_with_memory(self, store: Any, room: int) -> None:
         value = b"0123456789"
         store.set("k", value)
         buffer = filled(room, 0xEE)
-        assert store.get_into("k", buffer) == 10
-        assert room < 10 or bytes(buffer[:10]) == value
+        found = store.get_limited("k", room, buffer)
+        assert found == 10 if room < 10 else bytes(found) == value
         assert bytes(buffer[10:]) == b"\xee" * max(0, room - 10)
 
-    def test_get_into_of_missing_key_keeps_buffer(self, store: Any) -> None:
+    def test_get_limited_of_missing_key_keeps_memory(self, store: Any) -> None:
         buffer = filled(4, 7)
-        assert store.get_into("k", buffer) is None
+        assert store.get_limited("k", 4, buffer) is None
         assert bytes(buffer) == b"\7\7\7\7"
 
-    def test_get_into_of_empty_value(self, store: Any) -> None:
+    def test_get_limited_of_empty_value_with_memory(self, store: Any) -> None:
         store.set("k", b"")
-        assert store.get_into("k", filled(4, 7)) == 0
-        assert store.get_into("k", filled(0, 0)) == 0
+        assert bytes(store.get_limited("k", 4, filled(4, 7))) == b""
+        assert bytes(store.get_limited("k", 0, filled(0, 0))) == b""
 
     # --- up to a limit ---
 

@@ -20,6 +20,7 @@ from zarr_core.engine.scratch import remote_memory, scratch
 from zarr_core.errors import ChunkDecodeError, CodecError, MissingChunkError, ValueReplacedError
 from zarr_core.interfaces.byte_reader import ByteRange
 from zarr_core.interfaces.selection import BasicIndexer, MaskIndexer
+from zarr_core.interfaces.store import CachingStore
 from zarr_core.log import log
 from zarr_core.selection.projection import project, project_keys, take
 from zarr_core.threads import parallel_for
@@ -142,10 +143,10 @@ def _read_batch(
     decode_bytes_into = codecs.decode_bytes_into if codecs.decodes_bytes_into else None
     shape, dtype = codecs.decoded.shape, codecs.memory_dtype
     nbytes = codecs.decoded.nbytes or 0
-    # One buffer has the stored bytes, the other the decoded ones; without compression, the first
-    # has both.  The bytes of a store in memory are used where they are.
+    # One buffer is for the stored bytes, unless the store has them in memory, the other for the
+    # decoded ones.
     with scratch(codecs.read_buffer_size) as buffer, scratch(nbytes) as memory:
-        array = np.ndarray(shape, dtype, buffer if decode_bytes_into is None else memory)
+        array = np.ndarray(shape, dtype, memory)
         key = ""
         try:
             for key, part, out_selection, is_whole in batch:
@@ -157,7 +158,7 @@ def _read_batch(
                     decode_bytes_into(data, memory)
                 elif len(data) != nbytes:
                     raise ChunkDecodeError(f"{len(data)} bytes instead of {nbytes}")
-                elif in_memory:
+                else:
                     array = np.ndarray(shape, dtype, data)
                 if is_whole:
                     out[out_selection] = array
@@ -218,10 +219,15 @@ class ChunkReader:
         if selection is None and codecs.is_raw:
             if out.flags.c_contiguous:
                 octets = out.reshape(-1).view(_UINT8).data
-                size = store.get_into(key, octets)
-                if size is not None and size != len(octets):
+                value = store.get_limited(key, len(octets), octets)
+                if value is None:
+                    return False
+                size = value if isinstance(value, int) else len(value)
+                if isinstance(value, int) or size != len(octets):
                     raise ChunkDecodeError(f"{size} bytes instead of {len(octets)}")
-                return size is not None
+                if getattr(value, "obj", None) is not octets.obj:  # the store has it elsewhere
+                    octets[:] = value
+                return True
         elif codecs.prefers_partial_decode and not self._is_dense(selection):
             part = codecs.full_selection if selection is None else selection
             return read_open(
@@ -263,11 +269,9 @@ class ChunkReader:
             codecs.decode_into(buffer, out, selection)
 
     def get_buffered(self, key: str, buffer: memoryview) -> Buffer | None:
-        """Read a value into a buffer; return the part with the value, or a larger value."""
-        size = self.store.get_into(key, buffer)
-        if size is None:
-            return None
-        return buffer[:size] if size <= len(buffer) else self._get(key)
+        """Return a value, usually in a part of the buffer."""
+        value = self.store.get_limited(key, len(buffer), buffer)
+        return self._get(key) if isinstance(value, int) else value
 
     def _get(self, key: str) -> Buffer | None:
         """Return a value, unless it is larger than the codecs permit."""
@@ -284,9 +288,11 @@ def read_open(
     store: Store, key: str, prefetch: ByteRange | None, decode: Callable[[ByteReader], None]
 ) -> bool:
     """Open a value and decode it; retry if it is replaced meanwhile."""
+    caching = store if isinstance(store, CachingStore) else None
+    open_value = store.open_value if caching is None else caching.open_again
     for attempt in range(_ATTEMPTS):
         try:
-            value = store.open_again(key, prefetch)
+            value = open_value(key, prefetch)
             if value is None:
                 return False
             with value:
@@ -297,7 +303,8 @@ def read_open(
             if attempt == _ATTEMPTS - 1:
                 raise
             log("retries", "%s %r was replaced while it was read; reading it again", store, key)
-            store.discard_cached(key)
+            if caching is not None:
+                caching.discard_cached(key)
     raise AssertionError("the last attempt raises")
 
 
@@ -310,7 +317,8 @@ def decode_again(store: Store, key: str, error: ChunkDecodeError, work: Callable
     if store.max_concurrency is None:
         raise error
     log("retries", "%s %r cannot be decoded (%s); reading it again", store, key, error.reason)
-    store.discard_cached(key)
+    if isinstance(store, CachingStore):
+        store.discard_cached(key)
     try:
         return work()
     except ChunkDecodeError as second:

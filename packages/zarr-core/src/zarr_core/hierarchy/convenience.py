@@ -162,7 +162,7 @@ def save(
         "storage_options": storage_options,
     }  # fmt: skip
     if len(arrays) == 1 and not named:
-        create_array(store, data=arrays[0], **options).store.flush()  # of a zip file
+        create_array(store, data=arrays[0], **options).store.close()  # a zip file is complete
         return
     members = {f"arr_{number}": values for number, values in enumerate(arrays)}
     if both := sorted(members.keys() & named.keys()):
@@ -184,7 +184,7 @@ def save(
         group = create_group(store, **options)
         for name, value in members.items():
             group.create_array(name, data=value)
-        group.store.flush()
+        group.store.close()
 
 
 def group(store: StoreLike = None, *, overwrite: bool = False, **options: Any) -> Group:

@@ -317,7 +317,9 @@ class StoreSnapshot(WrapperStore):
         parallel_for(work, request, True, store.max_concurrency)
         return snapshot
 
-    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
+    def get_limited(
+        self, key: str, limit: int, out: memoryview | None = None
+    ) -> Buffer | int | None:
         try:
             return self._values[key, limit]
         except KeyError:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from zarr_core.config import config
 from zarr_core.errors import NodeNotFoundError, StoreError
 from zarr_core.hierarchy.node import Node
-from zarr_core.interfaces.store import Store
+from zarr_core.interfaces.store import Store, store_from_object
 from zarr_core.location import Location
 from zarr_core.names import normalise_path
 from zarr_core.stores.local import LocalStore
@@ -146,7 +146,7 @@ def _store_of(place: Any, read_only: bool, options: dict[str, Any]) -> Store:
         for name in modules:
             if name in known:
                 kind = _store_class(name, Location(repr(type(place))))
-                if store := kind.from_object(place, read_only=read_only):
+                if store := store_from_object(kind, place, read_only=read_only):
                     return store
     if isinstance(place, os.PathLike):
         text = os.fspath(place)
@@ -207,7 +207,7 @@ def _from_path(text: str, read_only: bool, options: dict[str, Any]) -> Store:
         expected = name in FILE_SUFFIXES and not os.path.isdir(text)
         if expected or is_provided("store", name):
             kind = _store_class(name, Location(text))
-            if store := kind.from_object(text, read_only=read_only, **options):
+            if store := store_from_object(kind, text, read_only=read_only, **options):
                 return store
     try:
         if options:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from zarr_core.errors import StoreReadError
 
@@ -46,21 +46,18 @@ class ByteReader(ABC):
     generation: str | None = None
     """The generation of the value, as :meth:`Store.generation` returns it; None if unknown."""
 
-    @property
-    @abstractmethod
-    def size(self) -> int:
-        """Length of the value, in bytes."""
+    size: int
+    """Length of the value, in bytes."""
+
+    _store: Any = None
+    _key: Any = None
 
     @abstractmethod
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
         """Read several parts, each ``(start, buffer)``, and fill each buffer.
 
-        Raises
-        ------
-        StoreReadError
-            If a part extends beyond the end of the value.
-        ValueReplacedError
-            If the opened generation no longer exists.
+        Raises a StoreReadError for a part beyond the end of the value, a ValueReplacedError if the
+        opened generation no longer exists.
         """
 
     def read(self, start: int, length: int) -> memoryview:
@@ -69,22 +66,36 @@ class ByteReader(ABC):
         self.read_into([(start, buffer)])
         return buffer
 
+    def check_part(self, start: int, length: int) -> None:
+        """Raise a StoreReadError if a part extends beyond the value."""
+        if start < 0 or length < 0 or start + length > self.size:
+            reason = f"bytes {start} to {start + length} are outside the value of {self.size} bytes"
+            raise StoreReadError(reason, self._store, self._key)
+
+    def read_limited(self, limit: int, out: memoryview | None = None) -> Buffer | int:
+        """Read the value, or return its length, as :meth:`Store.get_limited`."""
+        size = self.size
+        if size > limit:
+            return size
+        if out is None:
+            return self.read(0, size)
+        if size:
+            self.read_into([(0, out[:size])])
+        return out[:size]
+
     def reference(self, start: int, length: int) -> Buffer | None:
         """Refer to a part in the new value of :meth:`Store.update`, instead of reading it.
 
-        Returns
-        -------
-        Buffer or None
-            A :class:`ValueReference`, which only this store can write; it copies the part without
-            holding it in memory.  None, the default, if the store does not support it.
+        Returns a :class:`ValueReference`, which only this store can write: it copies the part
+        without holding it in memory.  None, the default, if the store does not support it.
         """
         return None
 
     def verify(self) -> None:
         """Raise a ValueReplacedError if the generation was neither requested nor verified.
 
-        Called after the last read from a reader of :meth:`Store.open_again`.  By default nothing,
-        as the request that opens a value returns its present generation.
+        Called after the last read from a reader of :meth:`CachingStore.open_again`.  By default
+        nothing, as the request that opens a value returns its present generation.
         """
         return
 
@@ -125,17 +136,14 @@ class BufferByteReader(ByteReader):
         for start, buffer in parts:
             end = start + len(buffer)
             if start < 0 or end > self.size:
-                raise self._beyond(start, end)
+                self.check_part(start, len(buffer))
             buffer[:] = self._data[start:end]
 
     def read(self, start: int, length: int) -> memoryview:
         end = start + length
         if start < 0 or length < 0 or end > self.size:
-            raise self._beyond(start, end)
+            self.check_part(start, length)
         return self._data[start:end]
-
-    def _beyond(self, start: int, end: int) -> StoreReadError:
-        return StoreReadError(f"bytes {start} to {end} of a value of {self.size} bytes")
 
 
 class WrapperReader(ByteReader):
@@ -144,13 +152,10 @@ class WrapperReader(ByteReader):
     def __init__(self, inner: ByteReader) -> None:
         self.inner = inner
         """The wrapped reader."""
+        self.size = inner.size
         self.max_concurrency = inner.max_concurrency
         self.gap_bytes = inner.gap_bytes
         self.generation = inner.generation
-
-    @property
-    def size(self) -> int:
-        return self.inner.size
 
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
         self.inner.read_into(parts)
@@ -168,9 +173,6 @@ class WrapperReader(ByteReader):
 class SubrangeReader(WrapperReader):
     """Reader of a byte range of a value, which closes the reader of the value."""
 
-    size: int = 0
-    """Length of the range, in bytes."""
-
     def __init__(self, inner: ByteReader, start: int, size: int) -> None:
         super().__init__(inner)
         self.start = start
@@ -179,15 +181,9 @@ class SubrangeReader(WrapperReader):
 
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
         for start, buffer in parts:
-            self._check(start, len(buffer))
+            self.check_part(start, len(buffer))
         self.inner.read_into([(self.start + start, buffer) for start, buffer in parts])
 
     def read(self, start: int, length: int) -> memoryview:
-        self._check(start, length)
+        self.check_part(start, length)
         return self.inner.read(self.start + start, length)
-
-    def _check(self, start: int, length: int) -> None:
-        if start < 0 or length < 0 or start + length > self.size:
-            raise StoreReadError(
-                f"bytes {start} to {start + length} are outside the range of {self.size} bytes"
-            )

@@ -16,13 +16,9 @@ if TYPE_CHECKING:
 
 
 def check_key(key: str) -> str:
-    """Return a valid key; raise an error for any other string.
+    """Return a valid key; raise a StoreKeyError for any other string.
 
-    Raises
-    ------
-    StoreKeyError
-        If it is empty, absolute, ends in ``/``, or has an empty, ``.`` or ``..``
-        segment, a backslash or a NUL.
+    It must not be empty, have an empty, ``.`` or ``..`` segment, a backslash or a NUL.
     """
     # Called by every operation of every store; searches are faster than a pattern.
     framed = f"/{key}/"
@@ -40,14 +36,16 @@ def check_key(key: str) -> str:
     return key
 
 
-def check_prefix(prefix: str) -> str:
-    """Return a valid prefix: empty, or a key followed by ``/``.
+def encode_key(key: str) -> bytes:
+    """Return a key in UTF-8; raise a StoreKeyError if it contains surrogates."""
+    try:
+        return key.encode()
+    except UnicodeEncodeError as error:
+        raise StoreKeyError("cannot be encoded as UTF-8", key=ascii(key)) from error
 
-    Raises
-    ------
-    StoreKeyError
-        If it is neither.
-    """
+
+def check_prefix(prefix: str) -> str:
+    """Return a valid prefix: empty, or a key followed by ``/``; else raise a StoreKeyError."""
     if prefix and not (prefix.endswith("/") and _is_key(prefix[:-1])):
         raise StoreKeyError("not a prefix: must be empty, or a key followed by '/'", key=prefix)
     return prefix

@@ -11,47 +11,34 @@ from zarr_core.location import Location
 from zarr_core.metadata.validation_problem import ValidationProblem
 
 if TYPE_CHECKING:
-    from zarr_core.interfaces.byte_reader import ByteReader
+    from zarr_core.interfaces.byte_reader import Buffer, ByteReader
     from zarr_core.interfaces.store import Store
 
 
 def read_metadata(store: Store, key: str) -> bytes | None:
     """Read a metadata document, or another JSON document of a store; None for a missing key.
 
-    Raises
-    ------
-    MetadataDecodeError
-        If it is larger than the setting ``max_metadata_nbytes``.
+    Raises a MetadataDecodeError if it is larger than the setting ``max_metadata_nbytes``.
     """
-    limit = config.settings.max_metadata_nbytes
-    if limit is None:
-        limit = sys.maxsize
-    value = store.get_limited(key, limit)
-    if value is None:
-        return None
-    if isinstance(value, int):
-        raise _too_large(Location(store, key=key), value)
-    return bytes(value)
+    value = store.get_limited(key, _limit())
+    return None if value is None else _checked(value, Location(store, key=key))
 
 
 def read_metadata_from(reader: ByteReader, location: Location | str) -> bytes:
-    """Read an open metadata document; ``location`` is the store and key, for errors.
+    """Read an open metadata document; ``location`` is the store and key, for errors."""
+    return _checked(reader.read_limited(_limit()), location)
 
-    Raises
-    ------
-    MetadataDecodeError
-        If it is larger than the setting ``max_metadata_nbytes``.
-    """
+
+def _limit() -> int:
     limit = config.settings.max_metadata_nbytes
-    if limit is not None and reader.size > limit:
-        raise _too_large(location, reader.size)
-    return bytes(reader.read(0, reader.size))
+    return sys.maxsize if limit is None else limit
 
 
-def _too_large(location: Location | str, size: int) -> MetadataDecodeError:
-    limit = config.settings.max_metadata_nbytes
+def _checked(value: Buffer | int, location: Location | str) -> bytes:
+    if not isinstance(value, int):
+        return bytes(value)
     message = (
-        f"the document has {size:,} bytes, more than the limit of {limit:,}; to read it, increase "
-        "the limit: zarr_core.config.set(max_metadata_nbytes=...)"
+        f"the document has {value:,} bytes, more than the limit of {_limit():,}; to read it, "
+        "increase the limit: zarr_core.config.set(max_metadata_nbytes=...)"
     )
-    return MetadataDecodeError(location, [ValidationProblem("", message)])
+    raise MetadataDecodeError(location, [ValidationProblem("", message)])

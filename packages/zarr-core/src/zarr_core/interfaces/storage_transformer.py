@@ -26,13 +26,7 @@ class StorageTransformer(ABC):
         """Create a transformer from a definition, which was validated with its schema."""
 
     def check(self, shape: tuple[int, ...]) -> None:
-        """Raise an error for unsupported arrays; called once for each metadata document.
-
-        Raises
-        ------
-        ValueError
-            If the array of this shape is not supported, such as by its number of dimensions.
-        """
+        """Raise a ValueError for an unsupported array; called once for each metadata document."""
         return
 
     def as_codecs(self, metadata: ArrayMetadata) -> ArrayMetadata | None:
@@ -45,12 +39,7 @@ class StorageTransformer(ABC):
 
     @abstractmethod
     def transform(self, store: Store, prefix: str) -> Store:
-        """The store that the array uses.
+        """The store that the array uses, which reads and writes ``store``.
 
-        Parameters
-        ----------
-        store : Store
-            The next store, which this transformer reads and writes.
-        prefix : str
-            Key prefix of the chunks; empty or ending in ``/``.
+        ``prefix`` is the key prefix of the chunks; empty or ending in ``/``.
         """

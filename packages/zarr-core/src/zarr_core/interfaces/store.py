@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
+from contextlib import nullcontext
+from functools import partial
 from hashlib import blake2b
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -34,18 +36,10 @@ Change: TypeAlias = "Callable[[ByteReader | None], Buffers | ByteReader | None]"
 class NewValue:
     """A :data:`Change` that stores a value unless one exists.
 
-    Parameters
-    ----------
-    value : callable
-        Returns the value; may be called again.
-    seen_missing : bool
-        Whether the caller has just seen that the key has no value.  A store can then send only a
-        conditional write.  Otherwise it must read, since some services ignore conditions.
-
-    Attributes
-    ----------
-    stored : bool
-        Whether the last call returned the value.
+    ``value`` returns the value, and may be called again.  ``seen_missing`` is whether the caller
+    has just seen that the key has no value: a store can then send only a conditional write.
+    Otherwise it must read, since some services ignore conditions.  ``stored`` is whether the last
+    call returned the value.
     """
 
     __slots__ = ("seen_missing", "stored", "value")
@@ -66,62 +60,37 @@ Listing: TypeAlias = tuple[list[str], list[str]]
 
 
 class FileLayout(NamedTuple):
-    """Where a store has its values, if each is a file that other code may read and replace.
-
-    Parameters
-    ----------
-    directory : str
-        Absolute path of the directory; a key is a path below it.
-    follow_links : bool
-        Whether links that lead out of the directory are followed.
-    writable : bool
-        Whether values may be replaced: written to a file beside it, which is then renamed.
-    """
+    """Where a store has its values, if each is a file that other code may read and replace."""
 
     directory: str
+    """Absolute path of the directory; a key is a path below it."""
     follow_links: bool
+    """Whether links that lead out of the directory are followed."""
     writable: bool
+    """Whether values may be replaced: written to a file beside it, which is then renamed."""
 
 
 class StoreTraits(NamedTuple):
-    """How a store differs from others; operations choose the best way by it.
-
-    Parameters
-    ----------
-    supports_erasing : bool
-        Whether keys can be removed; zip archives do not support it.
-    metadata_first : bool
-        Whether metadata must be stored before chunks, that of groups before their members.  By
-        default, operations such as a copy store chunks first, then the metadata of their array,
-        then of its groups, so that readers see no incomplete node.
-    supports_consolidated_metadata : bool
-        Whether consolidated metadata may be stored; not in a store that versions all documents.
-    batch_nbytes : int
-        Bytes of small values that :meth:`Store.set_values` should store together, because
-        transactions take time; 0 if that is not faster.
-    opening_nbytes : int
-        Bytes that the request of :meth:`Store.open_value` reads without ``first``; for plans.
-    gap_bytes : int
-        The attribute ``gap_bytes`` of readers of its values; for plans.
-    realm : Hashable
-        Distinguishes locations with equal URLs, such as an endpoint; None if URLs suffice.
-    files : FileLayout or None
-        Where the values are, if they are files that compiled code may access.  Only for a store
-        whose methods do nothing else with these files; not copied by wrappers.
-    chunk_reader : callable or None
-        How arrays read chunks of one shape, if the store keeps decoded chunks: from a
-        ``PreparedCodecChain`` to a ``ChunkReader``.  Not copied by wrappers.
-    """
+    """How a store differs from others; operations choose the best way by it."""
 
     supports_erasing: bool = True
+    """Whether keys can be removed; zip archives do not support it."""
     metadata_first: bool = False
+    """Whether metadata must be stored before chunks; by default after, so that nodes are complete."""
     supports_consolidated_metadata: bool = True
+    """Whether consolidated metadata may be stored; not in a store that versions all documents."""
     batch_nbytes: int = 0
+    """Bytes of small values that :meth:`Store.set_values` should store together; 0 for none."""
     opening_nbytes: int = 0
+    """Bytes that the request of :meth:`Store.open_value` reads without ``first``; for plans."""
     gap_bytes: int = ByteReader.gap_bytes
+    """The attribute ``gap_bytes`` of readers of its values; for plans."""
     realm: Hashable = None
+    """Distinguishes locations with equal URLs, such as an endpoint; None if URLs suffice."""
     files: FileLayout | None = None
+    """Where the values are, if compiled code may access the files; not copied by wrappers."""
     chunk_reader: Callable[[Any], Any] | None = None
+    """From a ``PreparedCodecChain`` to a ``ChunkReader`` that keeps decoded chunks; not copied."""
 
 
 READ_ONLY = (
@@ -131,6 +100,13 @@ READ_ONLY = (
 """Message for changes of a read-only store."""
 
 _BATCH = 1024  # keys of which the sizes are requested together
+
+
+def to_bytes(value: Buffers) -> bytes:
+    """Return a value as one immutable object."""
+    if isinstance(value, bytes):
+        return value
+    return bytes(value) if isinstance(value, bytearray | memoryview) else b"".join(value)
 
 
 class ReadableStore(ABC):
@@ -151,10 +127,7 @@ class ReadableStore(ABC):
     """Whether ``get`` returns values in memory without copying them."""
 
     max_concurrency: int | None = None
-    """Maximum number of concurrent requests; None for a store without latency.
-
-    The methods of the store and of its readers are called from up to this many threads.
-    """
+    """Maximum number of threads that call the methods; None for a store without latency."""
 
     traits: StoreTraits = StoreTraits()
     """What else operations must know to choose the best way; wrappers copy most of it."""
@@ -172,19 +145,17 @@ class ReadableStore(ABC):
     def get(self, key: str) -> Buffer | None:
         """Return the value of a key; None for a missing key.
 
-        Raises
-        ------
-        StoreKeyError
-            If the key is invalid.
-        StoreReadError
-            If the value exists but cannot be read.
+        Raises a StoreKeyError for an invalid key, a StoreReadError if the value cannot be read.
         """
 
-    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
+    def get_limited(
+        self, key: str, limit: int, out: memoryview | None = None
+    ) -> Buffer | int | None:
         """Return a value, or its length if that exceeds ``limit`` bytes; None for a missing key.
 
         A store that knows the length before reading should replace this method, so that a longer
-        value uses no memory.
+        value uses no memory.  It may read the value into ``out``, at least ``limit`` writable
+        bytes, and return the part of it that has the value.
         """
         value = self.get(key)
         return len(value) if value is not None and len(value) > limit else value
@@ -208,22 +179,6 @@ class ReadableStore(ABC):
             start, stop = part.within(reader.size)
             return reader.read(start, stop - start)
 
-    def get_into(self, key: str, buffer: memoryview) -> int | None:
-        """Read a value into memory of the caller (writable, format ``B``).
-
-        Returns
-        -------
-        int or None
-            The length of the value; if it is more than ``len(buffer)``, the content of the buffer
-            is undefined.  None for a missing key.
-        """
-        value = self.get_limited(key, len(buffer))
-        if value is None or isinstance(value, int):
-            return value
-        size = len(value)
-        buffer[:size] = value
-        return size
-
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         """Open a value for reading parts of it; None for a missing key.
 
@@ -232,23 +187,6 @@ class ReadableStore(ABC):
         """
         value = self.get(key)
         return None if value is None else BufferByteReader(value)
-
-    def open_again(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
-        """As :meth:`open_value`, but a value that was opened before may need no request.
-
-        The reader returns what it has in memory, such as the index of a shard, without a request.
-        Reads of other parts, and :meth:`ByteReader.verify` if there are none, raise
-        ValueReplacedError if the value was replaced or removed since; then call
-        :meth:`discard_cached` and open the value again.
-        """
-        return self.open_value(key, first)
-
-    def discard_cached(self, key: str) -> None:
-        """Remove copies of a value from caches, so that the next read requests it again.
-
-        Called if a chunk cannot be decoded; wrappers pass it on.
-        """
-        return
 
     def exists(self, key: str) -> bool:
         """Whether a key has a value."""
@@ -309,59 +247,40 @@ class WritableStore(ReadableStore):
 
     @abstractmethod
     def set(self, key: str, value: Buffers) -> None:
-        """Store a value; after an error or a crash, the key has the old or the new value.
-
-        Raises
-        ------
-        StoreReadOnlyError
-            If the store is read-only.
-        """
+        """Store a value; after an error or a crash, the key has the old or the new value."""
 
     def set_values(self, values: Iterable[tuple[str, Buffers]]) -> None:
         """Store several values; after an error, each key has its old or its new value."""
-
-        def work(item: tuple[str, Buffers]) -> None:
-            self.set(*item)
-
-        parallel_for(values, work, self.max_concurrency is not None, self.max_concurrency)
+        at_once = self.max_concurrency
+        parallel_for(values, lambda item: self.set(*item), at_once is not None, at_once)
 
     def set_partial_values(self, key_start_values: Iterable[tuple[str, int, Buffer]]) -> None:
         """Store parts of values, each ``(key, start, value)``; gaps are filled with zeros."""
-        changes: dict[str, list[tuple[int, Buffer]]] = {}
+        parts: dict[str, list[tuple[int, Buffer]]] = {}
         for key, start, value in key_start_values:
-            changes.setdefault(key, []).append((start, value))
+            parts.setdefault(key, []).append((start, value))
 
-        def work(item: tuple[str, list[tuple[int, Buffer]]]) -> None:
-            key, parts = item
+        def change(key: str, reader: ByteReader | None) -> bytes:
+            new = bytearray(b"" if reader is None else reader.read(0, reader.size))
+            for start, value in parts[key]:
+                new.extend(bytes(max(0, start + len(value) - len(new))))
+                new[start : start + len(value)] = value
+            return bytes(new)
 
-            def change(reader: ByteReader | None) -> bytes:
-                old = b"" if reader is None else reader.read(0, reader.size)
-                new = bytearray(old)
-                for start, value in parts:
-                    new.extend(bytes(max(0, start + len(value) - len(new))))
-                    new[start : start + len(value)] = value
-                return bytes(new)
+        def work(key: str) -> None:
+            self.update(key, partial(change, key))
 
-            self.update(key, change)
-
-        parallel_for(changes.items(), work, self.max_concurrency is not None, self.max_concurrency)
+        parallel_for(parts, work, self.max_concurrency is not None, self.max_concurrency)
 
     def update(self, key: str, change: Change) -> None:
         """Read, change and write a value, excluding other changes of the key by this method.
 
-        Parameters
-        ----------
-        key : str
-            The key.
-        change : callable
-            Takes the present value (None for a missing key).  Returns the new value, None to remove
-            the key, or its argument to change nothing.  The new value can refer to parts of the
-            present one (:meth:`ByteReader.reference`).  The function is called again if another
-            writer changed the value meanwhile.  For a :class:`NewValue`, a store may save the
-            request that reads.
+        ``change`` takes the present value (None for a missing key) and returns the new value, None
+        to remove the key, or its argument to change nothing.  The new value can refer to parts of
+        the present one (:meth:`ByteReader.reference`).  The function is called again if another
+        writer changed the value meanwhile.  For a :class:`NewValue`, a store may save the request
+        that reads.
 
-        Notes
-        -----
         By default, only threads of this process are excluded.  A store that several processes share
         must also exclude these, such as by a file lock, a conditional write or a transaction.
         """
@@ -371,11 +290,8 @@ class WritableStore(ReadableStore):
     def _change(self, key: str, change: Change) -> bool:
         """Change a value without locking; return whether the key has a value afterwards."""
         reader = self.open_value(key)
-        if reader is None:
-            value = change(None)
-        else:
-            with reader:
-                value = change(reader)
+        with reader or nullcontext():
+            value = change(reader)
         if value is None:
             if reader is not None:
                 self.erase(key)
@@ -390,13 +306,6 @@ class WritableStore(ReadableStore):
     def erase_values(self, keys: Iterable[str]) -> None:
         """Remove several keys."""
         parallel_for(keys, self.erase, self.max_concurrency is not None, self.max_concurrency)
-
-    def flush(self) -> None:
-        """Write what the store has buffered, so that other programs can read all values.
-
-        By default nothing, because values are stored when the methods that change them return.
-        """
-        return
 
 
 class ListableStore(ReadableStore):
@@ -422,15 +331,12 @@ class ListableStore(ReadableStore):
 
     def list_dir(self, prefix: str) -> Listing:
         """Return the keys and prefixes directly below a prefix, in full; ``([], [])`` if none."""
-        keys: list[str] = []
+        keys: dict[str, None] = {}
         prefixes: dict[str, None] = {}
         for key in self.list_prefix(prefix):
             head, slash, _ = key[len(prefix) :].partition("/")
-            if slash:
-                prefixes[f"{prefix}{head}/"] = None
-            else:
-                keys.append(key)
-        return keys, list(prefixes)
+            (prefixes if slash else keys)[prefix + head + slash] = None
+        return list(keys), list(prefixes)
 
 
 class Store(WritableStore, ListableStore):
@@ -441,42 +347,52 @@ class Store(WritableStore, ListableStore):
 
     @classmethod
     def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:
-        """Create a store from a URL or path; called by ``open("scheme://...")``.
+        """Create a store from a URL or the path of a file with the store's suffix.
 
-        Parameters
-        ----------
-        url : str
-            The URL, with its scheme; or the path of a file with the store's suffix.
-        read_only : bool
-            Reject changes, and create nothing.
-        **options
-            The argument ``storage_options``.
+        Called by ``open("scheme://...")``.  With ``read_only``, the store rejects changes and
+        creates nothing.  ``options`` is the argument ``storage_options``.
         """
         raise StoreCapabilityError(f"{cls.__name__} cannot be created from a URL", store=url)
-
-    @classmethod
-    def from_object(cls, place: Any, *, read_only: bool = False, **options: Any) -> Store | None:
-        """Create a store from what is not a URL; None if the store does not support it.
-
-        Parameters
-        ----------
-        place : str, tuple or object
-            The path of a file with the store's suffix, such as ``field.zip``; by default,
-            :meth:`from_url` opens it unless it is a directory.  Or a store and a key: the value is
-            opened for reading, by ``open("s3://bucket/archive|scheme:")``.  Or an object of
-            another library, if the store has an entry point with the name of the package or module
-            of the object's class, or of one of its bases.
-        read_only : bool
-            Reject changes, and create nothing.
-        **options
-            The argument ``storage_options``, for a path.
-        """
-        if not isinstance(place, str) or os.path.isdir(place):
-            return None
-        return cls.from_url(place, read_only=read_only, **options)
 
     def erase_prefix(self, prefix: str) -> None:
         """Remove every key below a prefix; the empty prefix means all keys."""
         check_prefix(prefix)
         self._require_writable(prefix)
         self.erase_values(list(self.list_prefix(prefix)))
+
+
+class CachingStore(Store):
+    """A store that keeps values, or parts of them, in memory or on a disk."""
+
+    def open_again(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
+        """As :meth:`open_value`, but a value that was opened before may need no request.
+
+        The reader returns what it has in memory, such as the index of a shard, without a request.
+        Reads of other parts, and :meth:`ByteReader.verify` if there are none, raise
+        ValueReplacedError if the value was replaced or removed since; then call
+        :meth:`discard_cached` and open the value again.
+        """
+        return self.open_value(key, first)
+
+    def discard_cached(self, key: str) -> None:
+        """Remove copies of a value that cannot be decoded; the next read requests it again."""
+
+
+def store_from_object(
+    kind: type[Store], place: Any, *, read_only: bool = False, **options: Any
+) -> Store | None:
+    """Create a store from what is not a URL; None if the class does not support it.
+
+    A class can have a class method ``from_object`` with the same arguments and result.  ``place``
+    is the path of a file with the store's suffix, such as ``field.zip``; without ``from_object``,
+    :meth:`Store.from_url` opens it unless it is a directory.  Or it is a store and a key: the value
+    is opened for reading, by ``open("s3://bucket/archive|scheme:")``.  Or it is an object of another
+    library, if the store has an entry point with the name of the package or module of the object's
+    class, or of one of its bases.
+    """
+    from_object: Callable[..., Store | None] | None = getattr(kind, "from_object", None)
+    if from_object is not None:
+        return from_object(place, read_only=read_only, **options)
+    if not isinstance(place, str) or os.path.isdir(place):
+        return None
+    return kind.from_url(place, read_only=read_only, **options)

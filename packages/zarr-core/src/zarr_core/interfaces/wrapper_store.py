@@ -9,17 +9,19 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from zarr_core.errors import StoreError
-from zarr_core.interfaces.store import Store
+from zarr_core.interfaces.store import CachingStore, Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
+
+    from zarr_core.interfaces.byte_reader import ByteRange, ByteReader
 
     _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 # If a subclass overrides an operation of a first set, it inherits from Store those of both sets that
 # would call the inner store: there they call the operations of the subclass.
 _KINDS: tuple[tuple[set[str], set[str]], ...] = (
-    ({"get", "get_limited", "get_partial_values", "get_into", "open_value", "open_again"},
+    ({"get", "get_limited", "get_partial_values", "open_value", "open_again"},
      {"exists", "getsize", "list_sizes"}),
     ({"set", "set_values", "update", "erase", "erase_values", "erase_prefix"}, set()),
     ({"list_prefix", "list_dir"}, {"list_sizes"}),
@@ -39,27 +41,15 @@ def _forward(method: _Method) -> _Method:
     return cast("_Method", forward)
 
 
-class WrapperStore(Store):
-    """A store that passes every operation on to another store.
+class WrapperStore(CachingStore):
+    """A store that passes every operation on to ``inner``, and closes it.
 
-    Parameters
-    ----------
-    inner : Store
-        The wrapped store; closed by ``close``.
-
-    Notes
-    -----
     A wrapper is equal to ``inner``, because it has the same location.  Its attributes are copied
     from ``inner`` when it is created.
 
     If a subclass overrides one operation that reads, writes or lists, the others of that kind call
     it, as in :class:`Store`: a subclass with its own ``get`` and ``set`` changes all values.  It
     overrides ``update`` as well to keep the guarantees of ``inner.update`` for several processes.
-
-    Raises
-    ------
-    StoreError
-        If ``inner`` is not a store.
     """
 
     def __init__(self, inner: Store) -> None:
@@ -84,11 +74,11 @@ class WrapperStore(Store):
         for kind, others in _KINDS:
             for name in () if kind.isdisjoint(replaced) else (kind | others) - replaced:
                 if name not in Store.__abstractmethods__:
-                    setattr(cls, name, getattr(Store, name))
+                    setattr(cls, name, getattr(CachingStore, name))
         for name, derived in _DERIVED.items():
             base = next(one for one in cls.__mro__ if {name, derived} & vars(one).keys())
             if derived not in vars(base):
-                setattr(cls, derived, getattr(Store, derived))
+                setattr(cls, derived, getattr(CachingStore, derived))
 
     @property
     def url(self) -> str:
@@ -99,13 +89,20 @@ class WrapperStore(Store):
     get = _forward(Store.get)
     get_limited = _forward(Store.get_limited)
     get_partial_values = _forward(Store.get_partial_values)
-    get_into = _forward(Store.get_into)
     open_value = _forward(Store.open_value)
-    open_again = _forward(Store.open_again)
-    discard_cached = _forward(Store.discard_cached)
     exists = _forward(Store.exists)
     getsize = _forward(Store.getsize)
     generation = _forward(Store.generation)
+
+    def open_again(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
+        inner = self.inner
+        if isinstance(inner, CachingStore):
+            return inner.open_again(key, first)
+        return inner.open_value(key, first)
+
+    def discard_cached(self, key: str) -> None:
+        if isinstance(self.inner, CachingStore):
+            self.inner.discard_cached(key)
 
     # --- writeable ---
 
@@ -124,7 +121,6 @@ class WrapperStore(Store):
 
     # --- the object ---
 
-    flush = _forward(Store.flush)
     close = _forward(Store.close)
 
     @property

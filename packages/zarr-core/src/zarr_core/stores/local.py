@@ -150,32 +150,26 @@ class LocalStore(Store):
     def get(self, key: str) -> Buffer | None:
         return self.get_limited(key, _ANY_SIZE)  # type: ignore[return-value]  # within the limit
 
-    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
-        descriptor = self._open(key)
+    def get_limited(
+        self, key: str, limit: int, out: memoryview | None = None
+    ) -> Buffer | int | None:
+        descriptor = self._open(key, inf if out is None else monotonic())
         if descriptor == _MISSING:
             return None
         try:
+            if out is not None:  # the usual case first, for speed
+                size = os.lseek(descriptor, 0, os.SEEK_END)
+                if 0 < size <= limit and os.preadv(descriptor, (out,), 0) == size:
+                    return out[:size]
             size = local_files.size_of(descriptor)
-            return size if size > limit else local_files.read(descriptor, 0, size)
+            if size > limit or out is None:
+                return size if size > limit else local_files.read(descriptor, 0, size)
+            local_files.fill(descriptor, out[:size], 0)
+            return out[:size]
         except (OSError, MemoryError, OverflowError) as error:
             raise self._read_error(key, error) from error
         finally:
             os.close(descriptor)
-
-    def get_into(self, key: str, buffer: memoryview) -> int | None:
-        descriptor = self._open(key, monotonic())
-        if descriptor == _MISSING:
-            return None
-        try:
-            size = os.lseek(descriptor, 0, os.SEEK_END)  # the usual case, for speed
-            if not 0 < size <= len(buffer) or os.preadv(descriptor, (buffer,), 0) != size:
-                size = local_files.size_of(descriptor)
-                local_files.fill(descriptor, buffer[:size], 0)
-        except OSError as error:
-            raise self._read_error(key, error) from error
-        finally:
-            os.close(descriptor)
-        return size
 
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         descriptor = self._open(key)

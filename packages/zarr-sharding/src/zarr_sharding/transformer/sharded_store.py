@@ -72,34 +72,22 @@ class ShardedStore(WrapperStore):
         with reader:
             return reader.read(0, reader.size)
 
-    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
+    def get_limited(
+        self, key: str, limit: int, out: memoryview | None = None
+    ) -> Buffer | int | None:
         """Return a value, or its length if that exceeds ``limit`` bytes."""
         chunk = self.layout.locate(key)
         if chunk is None:
-            return self.inner.get_limited(key, limit)
+            return self.inner.get_limited(key, limit, out)
         reader = self._open(chunk)
         if reader is None:
             return None
         with reader:
-            return reader.size if reader.size > limit else reader.read(0, reader.size)
+            return reader.read_limited(limit, out)
 
     def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
         """Return byte ranges of values; reads all indices first, then all chunks."""
         return get_partial_values(self.inner, self.layout, list(key_ranges))
-
-    def get_into(self, key: str, buffer: memoryview) -> int | None:
-        """Read a value into memory of the caller."""
-        chunk = self.layout.locate(key)
-        if chunk is None:
-            return self.inner.get_into(key, buffer)
-        reader = self._open(chunk)
-        if reader is None:
-            return None
-        with reader:
-            size = reader.size
-            if count := min(size, len(buffer)):
-                reader.read_into([(0, buffer[:count])])
-        return size
 
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         """Open a value; for a chunk, a byte range of its shard.
@@ -156,7 +144,7 @@ class ShardedStore(WrapperStore):
     def discard_cached(self, key: str) -> None:
         """Remove copies of a value from caches; for a chunk, of its shard."""
         chunk = self.layout.locate(key)
-        self.inner.discard_cached(key if chunk is None else chunk.shard)
+        super().discard_cached(key if chunk is None else chunk.shard)
 
     def set(self, key: str, value: Buffers) -> None:
         """Store a value; for a chunk, rewrite its shard."""

@@ -171,12 +171,9 @@ class _WholeReader(ByteReader):
 
     def __init__(self, inner: ByteReader) -> None:
         self._inner = inner
+        self.size = inner.size
         self.max_concurrency = inner.max_concurrency
         self.gap_bytes = inner.gap_bytes
-
-    @property
-    def size(self) -> int:
-        return self._inner.size
 
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
         self._inner.read_into(parts)
@@ -209,11 +206,7 @@ class DryStore(WrapperStore):
     """
 
     def __init__(
-        self,
-        real: Store,
-        log: Log,
-        codecs: DryChain,
-        sizes: Mapping[str, int] | None,
+        self, real: Store, log: Log, codecs: DryChain, sizes: Mapping[str, int] | None
     ) -> None:
         super().__init__(real)
         self.in_memory = False
@@ -222,19 +215,21 @@ class DryStore(WrapperStore):
         self._sizes = sizes
 
     def _size(self, key: str) -> int | None:
-        if self._sizes is None:
-            return self._codecs.assumed_size
-        return self._sizes.get(key)
+        return self._codecs.assumed_size if self._sizes is None else self._sizes.get(key)
 
     def get(self, key: str) -> Buffer | None:
         size = self._size(key)
         self._log.add(1, size or 0)
         return None if size is None else b""  # the codecs decode nothing
 
-    def get_into(self, key: str, buffer: memoryview) -> int | None:
+    def get_limited(
+        self, key: str, limit: int, out: memoryview | None = None
+    ) -> Buffer | int | None:
+        if out is None:
+            return self.get(key)
         size = self._size(key)
-        self._log.add(1, min(size or 0, len(buffer)))
-        return size
+        self._log.add(1, min(size or 0, limit))
+        return size if size is None or size > limit else out[:size]
 
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         source = None
@@ -280,7 +275,7 @@ class DryReader(ByteReader):
         source: ByteReader | None,
         gaps_may_shrink: bool,
     ) -> None:
-        self._log, self._size, self._source = log, size, source
+        self._log, self.size, self._source = log, size, source
         self._gaps_may_shrink = gaps_may_shrink
         self.max_concurrency = store.max_concurrency
         self.gap_bytes = store.traits.gap_bytes if source is None else source.gap_bytes
@@ -288,10 +283,6 @@ class DryReader(ByteReader):
         if self.max_concurrency is not None:
             self._held = first.within(size)
             log.add(1, self._held[1] - self._held[0])
-
-    @property
-    def size(self) -> int:
-        return self._size
 
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
         self._request([(start, start + len(buffer)) for start, buffer in parts])
