@@ -258,31 +258,6 @@ def test_invalid_consolidated_metadata(store):
             group[path]
 
 
-def test_listing_a_wide_hierarchy_from_copies_is_quick():
-    store = zarr.MemoryStore()
-    root = zarr.create_group(store)
-    group = json.loads(bytes(store.get("zarr.json")))
-    copies = {f"g{n}": group for n in range(3000)}
-    copies |= {f"g{n}/h": group for n in range(3000)}
-    whole = {**group, "consolidated_metadata": {
-        "kind": "inline", "must_understand": False, "metadata": copies}}  # fmt: skip
-    store.set("zarr.json", json.dumps(whole).encode())
-    calls = 0
-    reader = zarr.open_consolidated(store)
-    names = reader.stored.consolidated._names
-
-    def counted():
-        nonlocal calls
-        calls += 1
-        return names()
-
-    reader.stored.consolidated._names = counted
-    assert reader.nmembers(None) == 6000
-    assert reader.stored.consolidated._index[0] is reader.stored.consolidated.metadata
-    assert calls == 6001
-    assert root.path == ""
-
-
 @pytest.mark.parametrize("zarr_format", [2, 3])
 def test_copies_are_removed(zarr_format):
     root = zarr.create_group(zarr_format=zarr_format, attributes={"a": 1})

@@ -42,7 +42,7 @@ def test_paths_are_those_of_the_documents_whatever_they_hold():
     consolidated = ConsolidatedMetadata.from_documents({**DOCUMENTS, "bad": broken})
     assert "b/c" in consolidated
     assert "c" not in consolidated
-    assert list(consolidated.paths()) == ["a", "b", "b/c", "b/c2", "bad"]
+    assert list(consolidated.entries) == ["a", "b", "b/c", "b/c2", "bad"]
 
 
 def test_nested_groups_may_have_copies_of_their_own():

@@ -167,7 +167,7 @@ def _children(
         for above, metadata in copies.items():
             before = f"{above}/" if above else ""
             if prefix.startswith(before):
-                known = (before + name for name in metadata.paths())
+                known = (before + name for name in metadata.entries)
                 return [child for child in known if child.rpartition("/")[0] == path]
         message = "the store cannot list its keys, so members of this group were not validated"
         result.problems.append(NodeProblem(f"/{path}", "", message, "store", "warning"))

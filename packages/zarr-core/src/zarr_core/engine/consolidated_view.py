@@ -209,7 +209,7 @@ class ConsolidatedView:
             # groups: each distinct name and each parent is checked once.
             is_valid_name = cache(self._format.is_valid_name)
             possible: set[str] = set()
-            for path in sorted(self.metadata.paths()):
+            for path in sorted(self.metadata.entries):
                 parent, slash, name = path.rpartition("/")
                 if slash and parent not in possible:
                     if not all(map(is_valid_name, parent.split("/"))):

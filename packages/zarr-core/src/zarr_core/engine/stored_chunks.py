@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 from math import prod
+from operator import lt
 from typing import TYPE_CHECKING, Literal
 
 from zarr_core.config import config
@@ -19,8 +20,8 @@ from zarr_core.registry import scope
 from zarr_core.registry.resolve import require_extension
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import Self
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Self, TypeVar
 
     from zarr_core.definition import ExtensionDefinition
     from zarr_core.engine.chain import PreparedCodecChain
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.native import NativePlan
     from zarr_core.interfaces.store import Store
     from zarr_core.registry.scope import Extensions
+
+    T = TypeVar("T")
 
 _MAX_READERS = 256  # shapes of chunks
 _FEW_CHUNKS = 100  # visited without listing
@@ -227,12 +230,8 @@ class StoredChunks(StoredNode[ArrayMetadata]):
         )
 
     def stored_chunks(self) -> Iterator[tuple[tuple[int, ...], str]]:
-        """Grid coordinates and keys of what is stored, by listing it; ignores other keys."""
-        coordinates = self._decoder()
-        for key in self.chunk_store.list_prefix(self.prefix):
-            chunk = coordinates(key)
-            if chunk is not None:
-                yield chunk, key
+        """List stored chunks as (coordinates, key); ignores other keys."""
+        return self._chunks_among((key, key) for key in self.chunk_store.list_prefix(self.prefix))
 
     def stored_chunks_in(self, boxes: Sequence[Sequence[range]]) -> list[tuple[int, ...]] | None:
         """List the stored chunks in boxes of the chunk grid.
@@ -252,26 +251,16 @@ class StoredChunks(StoredNode[ArrayMetadata]):
         return found
 
     def stored_sizes(self) -> Iterator[tuple[tuple[int, ...], int]]:
-        """Grid coordinates and stored bytes of what is stored, by listing it."""
-        coordinates = self._decoder()
-        for key, size in self.chunk_store.list_sizes(self.prefix):
-            chunk = coordinates(key)
-            if chunk is not None:
-                yield chunk, size
+        """List stored chunks as (coordinates, stored bytes)."""
+        return self._chunks_among(self.chunk_store.list_sizes(self.prefix))
 
-    def _decoder(self) -> Callable[[str], tuple[int, ...] | None]:
-        """A function from a key to grid coordinates; to None if it is not the key of a chunk."""
-        skip = len(self.prefix)
-        counts = [axis.count for axis in self.axes]
-        decode = self.resolved.key_encoding.decode
-
-        def coordinates(key: str) -> tuple[int, ...] | None:
-            chunk = decode(key[skip:], len(counts))
-            if chunk is None or any(it >= count for it, count in zip(chunk, counts, strict=True)):
-                return None
-            return chunk
-
-        return coordinates
+    def _chunks_among(self, items: Iterable[tuple[str, T]]) -> Iterator[tuple[tuple[int, ...], T]]:
+        """Grid coordinates and values, of those keys in (key, value) that are keys of chunks."""
+        skip, counts = len(self.prefix), [axis.count for axis in self.axes]
+        for key, value in items:
+            chunk = self.resolved.key_encoding.decode(key[skip:], len(counts))
+            if chunk is not None and all(map(lt, chunk, counts)):
+                yield chunk, value
 
     def key_location(self, key: str) -> Location:
         """Location of a stored object, for messages."""

@@ -16,12 +16,10 @@ from zarr_core.errors import MetadataValidationError
 from zarr_core.metadata.array import in_order_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from zarr_core.definition import JSON
     from zarr_core.location import Location
-
-_FEW = 16  # removed entries whose text is kept
 
 
 class EncodedMembers:
@@ -61,10 +59,9 @@ class EncodedMembers:
                     strictjson.plain(members, location, pointer)  # raises with all problems
                     raise
                 text = strictjson.encode(plain).decode()[1:-2]  # a member with its line break
-                entry = known[name] = plain[name], text.replace("\n", line)
+                entry = plain[name], text.replace("\n", line)
             entries[name] = entry
-        if len(known) > 2 * len(entries) + _FEW:  # most were removed
-            self._known = entries
+        self._known = entries
         text = ",".join([text for _, text in entries.values()])
         return (
             {name: value for name, (value, _) in entries.items()},
@@ -152,10 +149,6 @@ class ConsolidatedMetadata:
 
     def __contains__(self, path: str) -> bool:
         return path in self.entries
-
-    def paths(self) -> Iterable[str]:
-        """Paths of the nodes, relative to the group, in the order of the document."""
-        return self.entries.keys()
 
     def compare(self, documents: Mapping[str, JSON]) -> Difference:
         """Compare with the stored documents of all nodes below the group, by relative path."""
