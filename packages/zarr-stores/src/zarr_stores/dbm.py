@@ -142,7 +142,8 @@ class DBMStore(DatabaseStore):
     def _list(self, prefix: str) -> list[str]:
         with self._reading() as database:
             names = () if database is None else list(database.keys())
-        return [it if isinstance(it, str) else it.decode(errors=INVALID_NAMES) for it in names]
+        found = (it if isinstance(it, str) else it.decode(errors=INVALID_NAMES) for it in names)
+        return [name for name in found if name.startswith(prefix)]
 
     def _failures(self) -> tuple[type[BaseException], ...]:
         return (Exception,)  # the errors of the backends have no common base class

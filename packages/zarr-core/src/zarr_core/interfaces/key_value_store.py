@@ -48,7 +48,7 @@ class KeyValueStore(Store):
         """Remove keys, if possible in one transaction; missing keys are no error."""
 
     @abstractmethod
-    def _list(self, prefix: str) -> Iterable[str]:
+    def _list(self, prefix: str) -> Sequence[str]:
         """Return the names below a prefix; those that are no keys are ignored."""
 
     @abstractmethod
@@ -128,8 +128,8 @@ class KeyValueStore(Store):
 
     def list_prefix(self, prefix: str) -> Iterator[str]:
         check_prefix(prefix)
-        names = self.request(prefix, StoreReadError, "listed", lambda: [*self._list(prefix)])
-        return iter(only_keys([name for name in names if name.startswith(prefix)]))
+        names = self.request(prefix, StoreReadError, "listed", lambda: self._list(prefix))
+        return iter(only_keys(names))
 
     def _check(self, key: str) -> None:
         """Raise an error if a key is not valid, or cannot be encoded as UTF-8."""
