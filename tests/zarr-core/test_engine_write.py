@@ -9,7 +9,7 @@ from counting_store import CountingStore
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from zarr_core.engine import stored_chunks
-from zarr_core.extension import BufferByteReader, ChunkDecodeError, StoreTraits
+from zarr_core.extension import BufferByteReader, CachingStore, ChunkDecodeError, StoreTraits
 
 
 @st.composite
@@ -132,7 +132,7 @@ def test_complete_chunks_are_stored_if_another_fails():
     assert array[...].tolist() == [1, 1, 1, 2, 2, 2, 0, 0, 0]
 
 
-class DamagedOnTheWay(zarr.MemoryStore):
+class DamagedOnTheWay(zarr.MemoryStore, CachingStore):
     """A remote store whose first responses for a chunk are damaged, until caches are passed."""
 
     max_concurrency = 4

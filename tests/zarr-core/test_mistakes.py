@@ -240,7 +240,7 @@ def test_a_directory_may_be_called_as_a_metadata_document(tmp_path):
 
 @pytest.mark.parametrize("function", [zarr.consolidate_metadata, zarr.unconsolidate_metadata])
 def test_arrays_have_no_consolidated_metadata(array, function):
-    with pytest.raises(NodeTypeError, match="'/a/b': is an array; only groups have consolidated"):
+    with pytest.raises(NodeTypeError, match="'/a/b': is an array, not a group"):
         function(array)
 
 

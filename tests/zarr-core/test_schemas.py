@@ -62,7 +62,7 @@ def definitions(metadata):
 def configuration_problems(metadata):
     for kind, pointer, definition in definitions(metadata):
         name = f"{kind}/{definition.name}"
-        if kind == "data_type" and RawBits.claims(definition.name):
+        if kind == "data_type" and data_type(definition).__class__ is RawBits:
             name = "data_type/raw"
         if name in FILES:
             yield from Schema(read(name)).problems(

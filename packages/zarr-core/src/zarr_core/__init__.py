@@ -45,12 +45,8 @@ def _lazy_names(
             return import_module(f"{home}.{attribute}")
         found = vars(import_module(home))
         if attribute not in found:  # of another distribution
-            value = found["optional_function"](attribute)
-        else:
-            value = vars(sys.modules[module]).setdefault(name, found[attribute])
-        if module == __name__ and isinstance(value, type(get)):
-            return import_module("zarr_core.hierarchy.node").public_function(value)
-        return value
+            return found["optional_function"](attribute)
+        return vars(sys.modules[module]).setdefault(name, found[attribute])
 
     def shown() -> list[str]:
         dunder = (name for name in vars(sys.modules[module]) if name.startswith("__"))
@@ -86,18 +82,3 @@ _NAMES = {
     "zarr_core.stores.memory": "MemoryStore",
 }
 __getattr__, __dir__, __all__ = _lazy_names(__name__, _NAMES)
-
-
-class _Advice:
-    """The last finder of modules: says what to use instead of modules and names of zarr-python."""
-
-    @staticmethod
-    def find_spec(name: str, *_: object) -> None:
-        package, _, last = name.rpartition(".")
-        if package.partition(".")[0] == __name__:
-            missing = import_module("zarr_core.optional").MissingAttributeError
-            if advice := str(missing("", name=last, obj=sys.modules[__name__])):
-                raise ModuleNotFoundError(f"there is no {name}{advice}")
-
-
-sys.meta_path.append(_Advice)

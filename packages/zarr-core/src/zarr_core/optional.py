@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import wraps
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from inspect import signature
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from zarr_core.registry.known_extensions import FUNCTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
+
+F = TypeVar("F", bound="Callable[..., Any]")
 
 
 class MissingAttributeError(AttributeError):
@@ -35,6 +39,19 @@ def check_names(arguments: Collection[str], known: Collection[str]) -> None:
             meant = [other for name in unknown for other in get_close_matches(name, known, n=1)]
             advice = f"; did you mean {', '.join(meant)}?" if meant else ""
         raise TypeError(f"unexpected keyword argument: {', '.join(unknown)}{advice}")
+
+
+def with_advice(function: F) -> F:
+    """A function that names what to use instead of an argument that it does not have."""
+    known = frozenset(signature(function).parameters)
+
+    @wraps(function)
+    def checked(*args: Any, **options: Any) -> Any:
+        if not options.keys() <= known:
+            check_names(options, known)
+        return function(*args, **options)
+
+    return cast("F", checked)
 
 
 def optional_function(name: str) -> Callable[..., Any]:

@@ -12,7 +12,7 @@ from zarr_core import strictjson
 from zarr_core.chunk_grids import RegularGrid
 from zarr_core.errors import SelectionError
 from zarr_core.hierarchy.coerce import as_array, elements_of, one_object, refuse_elements
-from zarr_core.hierarchy.node import Node, update_metadata, with_advice
+from zarr_core.hierarchy.node import Node, update_metadata
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.selection import parse
 
@@ -59,7 +59,6 @@ class IndexAccessor:
         self._set(selection, value, fields=fields)
 
 
-@with_advice
 class Array(Node[ArrayMetadata]):
     """An array of chunks in a store.
 

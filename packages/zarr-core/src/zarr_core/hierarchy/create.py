@@ -17,7 +17,7 @@ from zarr_core.hierarchy.coerce import as_assigned, dtype_of, values_of
 from zarr_core.hierarchy.create_node import StoreSnapshot, create_node, refuse_leftovers
 from zarr_core.hierarchy.from_metadata import array_settings, stored_array
 from zarr_core.hierarchy.group import Group
-from zarr_core.hierarchy.node import Node, with_advice
+from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.rollback import Rollback
 from zarr_core.hierarchy.store_path import NodeOptions
 from zarr_core.metadata.attributes import check_attributes
@@ -29,6 +29,7 @@ from zarr_core.normalize.array_metadata import (
     parse_order,
     parse_shape,
 )
+from zarr_core.optional import with_advice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -260,10 +260,13 @@ def refuse_leftovers(array: StoredArray, seen: Store) -> None:
         return
     _, key = next(array.stored_chunks(), (None, None))
     if key is not None and format_.read(store, path) is None:
+        # A key such as "0.0" may belong to other data; overwriting does not remove such keys.
+        is_chunk = format_.unmanaged_key(store, path) is None
+        remedy = "pass overwrite=True to remove it first" if is_chunk else "if it is one, remove it"
         raise NodeExistsError(
             Location(store, path),
-            f"contains {key!r}, perhaps a chunk of an array that was not removed completely; pass "
-            "overwrite=True to remove it first, or choose another path",
+            f"contains {key!r}, perhaps a chunk of an array that was not removed completely; "
+            f"{remedy}, or choose another path",
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from zarr_core.cache import Cache
 from zarr_core.config import config as settings
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.engine.resolved_metadata import WriteEmptyChunks, resolve_cached
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.store import Store
 
     N = TypeVar("N")
+
+_warned: Cache[tuple[str, str], ResolvedMetadata] = Cache(256)
 
 
 class ArraySettings(NamedTuple):
@@ -138,7 +141,11 @@ def _warn_of_nonstandard(metadata: NodeMetadata, store: Store, path: str) -> Non
 def _warn_of_wrong_values(
     metadata: ArrayMetadata, resolved: ResolvedMetadata, store: Store, path: str
 ) -> None:
-    """Warn that the values of an array may be wrong."""
+    """Warn, once per location, that the values of an array may be wrong."""
+    location = (store.url, path)
+    if _warned.get(location) is resolved:
+        return
+    _warned.keep(location, resolved)
     # A fallback of the data type has another warning.
     ignored = [definition for definition in resolved.ignored if definition != metadata.data_type]
     if ignored:

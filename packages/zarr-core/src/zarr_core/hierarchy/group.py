@@ -21,11 +21,11 @@ from zarr_core.hierarchy.array import Array
 from zarr_core.hierarchy.coerce import dtype_of, values_of
 from zarr_core.hierarchy.delete import check_removable, erase_node, is_stored, require_erasing
 from zarr_core.hierarchy.from_metadata import stored_node
-from zarr_core.hierarchy.node import Node, with_advice
+from zarr_core.hierarchy.node import Node
 from zarr_core.location import Location
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
-from zarr_core.optional import optional_function
+from zarr_core.optional import optional_function, with_advice
 from zarr_core.printable import escape_controls, shorten
 from zarr_core.registry.scope import override_extensions
 
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 
-@with_advice
 class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
     """A group of arrays and groups: a mapping from their names.
 
@@ -195,6 +194,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
 
     # --- creating members ---
 
+    @with_advice
     def create_group(
         self, name: str, *, overwrite: bool = False, attributes: Mapping[str, Any] | None = None
     ) -> Group:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from functools import wraps
-from inspect import isfunction, signature
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from zarr_core.engine.stored_node import StoredNode
 from zarr_core.hierarchy.attributes import Attributes
 from zarr_core.hierarchy.from_metadata import pickled_state, reopen, validate_node
 from zarr_core.interfaces.keylock import key_lock
 from zarr_core.metadata.validation import ARRAY_MEMBERS, GROUP_MEMBERS
-from zarr_core.optional import MissingAttributeError, check_names
+from zarr_core.optional import MissingAttributeError
 from zarr_core.strictjson import plain
 
 if TYPE_CHECKING:
@@ -25,46 +22,8 @@ if TYPE_CHECKING:
 
 
 M = TypeVar("M", bound="NodeMetadata")
-F = TypeVar("F", bound="Callable[..., Any]")
 
 
-def with_advice(function: F) -> F:
-    """A function, or a class of methods, whose errors about arguments say what to pass instead."""
-    if isinstance(function, type):
-        for name, method in [*vars(function).items()]:
-            if isfunction(method) and not name.startswith("_"):
-                setattr(function, name, with_advice(method))
-        return function
-
-    @wraps(function)
-    def checked(*args: Any, **options: Any) -> Any:
-        try:
-            return function(*args, **options)
-        except TypeError as error:
-            if error.__traceback__ is None or error.__traceback__.tb_next is not None:
-                raise  # an error of the body of the function
-            message = str(error)
-        parameters = [p for p in signature(function).parameters.values() if p.name != "self"]
-        known = ["..." if p.kind is p.VAR_KEYWORD else p.name for p in parameters]
-        if "..." not in known:
-            check_names(options, known)
-        raise TypeError(f"{message}; pass arguments by name: {', '.join(known)}")
-
-    return cast("F", checked)
-
-
-def public_function(function: F) -> F:
-    """A function with advice, which replaces the bare one in its module and its package."""
-    name, module = function.__name__, function.__module__
-    if getattr(sys.modules[module], name, None) is not function or hasattr(function, "__wrapped__"):
-        return function
-    checked = with_advice(function)
-    for owner in (module, module.partition(".")[0]):
-        setattr(sys.modules[owner], name, checked)
-    return checked
-
-
-@with_advice
 class Node(Generic[M]):
     """A node of a hierarchy.
 

@@ -11,6 +11,7 @@ import operator
 import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from zarr_core.definition import ReadOnlyDict, ReadOnlyList
 from zarr_core.strictjson import DecimalNumber
 
 if TYPE_CHECKING:
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
 _NUMBERS = (int, float, DecimalNumber)
 _TYPES: dict[str, tuple[type, ...]] = {
-    "object": (dict,),
-    "array": (list,),
+    "object": (dict, ReadOnlyDict),
+    "array": (list, ReadOnlyList),
     "string": (str,),
     "integer": (int,),
     "number": _NUMBERS,
@@ -55,7 +56,7 @@ _COMPARISONS: dict[str, tuple[tuple[type, ...], Callable[[Any, Any], bool]]] = {
     "exclusiveMaximum": (_NUMBERS, operator.lt),
     "multipleOf": (_NUMBERS, lambda value, factor: not value % factor),
     "pattern": ((str,), lambda text, pattern: re.search(pattern, text) is not None),
-    "uniqueItems": ((list,), lambda items, wanted: not wanted or _all_different(items)),
+    "uniqueItems": (_TYPES["array"], lambda items, wanted: not wanted or _all_different(items)),
 }
 _LENGTHS: dict[str, tuple[Any, Callable[[int, Any], bool]]] = {
     "minLength": (str, operator.ge),
@@ -141,7 +142,7 @@ def _object(words: dict[str, Any], compile_part: Compile) -> Predicate:
     rest = None if other is True else compile_part(other)
 
     def check(value: Any) -> bool:
-        if type(value) is not dict:
+        if not isinstance(value, dict):
             return True
         if not value.keys() >= required:
             return False
@@ -158,7 +159,7 @@ def _array(words: dict[str, Any], compile_part: Compile) -> Predicate:
     first = [compile_part(item) for item in words.get("prefixItems", ())]
     each = compile_part(words.get("items", True))
     return lambda value: (
-        type(value) is not list
+        not isinstance(value, list)
         or (
             all(check(item) for check, item in zip(first, value, strict=False))
             and all(map(each, value[len(first) :]))
@@ -169,7 +170,7 @@ def _array(words: dict[str, Any], compile_part: Compile) -> Predicate:
 def _contains(words: dict[str, Any], compile_part: Compile) -> Predicate:
     wanted, least = compile_part(words["contains"]), words.get("minContains", 1)
     most = words.get("maxContains", float("inf"))
-    return lambda value: type(value) is not list or least <= sum(map(wanted, value)) <= most
+    return lambda value: not isinstance(value, list) or least <= sum(map(wanted, value)) <= most
 
 
 def _if(words: dict[str, Any], compile_part: Compile) -> Predicate:
@@ -195,14 +196,14 @@ def _check(keyword: str, wanted: Any, compile_part: Compile) -> Predicate:
     if keyword in _LENGTHS:
         kind, compare = _LENGTHS[keyword]
         compare(0, wanted)
-        return lambda value: type(value) is not kind or compare(len(value), wanted)
+        return lambda value: not isinstance(value, kind) or compare(len(value), wanted)
     match keyword:
         case "const" | "enum":
             # True == 1 in Python, but not in JSON.
             values = [wanted] if keyword == "const" else wanted
             allowed = {(type(value) is bool, value) for value in values}
             return lambda value: (
-                type(value) not in (dict, list) and (type(value) is bool, value) in allowed
+                not isinstance(value, (dict, list)) and (type(value) is bool, value) in allowed
             )
         case "not":
             inner = compile_part(wanted)
