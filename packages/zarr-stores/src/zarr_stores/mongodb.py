@@ -137,8 +137,11 @@ class MongoDBStore(ServerStore):
     def is_lost(self, error: BaseException) -> bool:
         from pymongo.errors import AutoReconnect, DuplicateKeyError  # optional dependency
 
-        # DuplicateKeyError: another client inserted a document with this key at the same time.
-        return isinstance(error, AutoReconnect | DuplicateKeyError)
+        if isinstance(error, DuplicateKeyError):
+            # Another client inserted this key at the same time; or, while there is no index yet,
+            # several documents have one key, and no repetition helps.
+            return self._has_index
+        return isinstance(error, AutoReconnect)
 
     def _reason(self, error: BaseException) -> str:
         # Without the long description of the servers.
