@@ -17,7 +17,7 @@ def test_repeated_request_of_a_server_store(caplog):
         _request = ServerStore._request
         calls = 0
 
-        def exceptions(self):
+        def _failures(self):
             return (Lost,)
 
         def is_lost(self, error):

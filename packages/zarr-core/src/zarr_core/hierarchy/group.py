@@ -245,7 +245,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         """
         if overwrite:
             return self.create_group(name, overwrite=True)
-        group = self._require(name, self.create_group)
+        group, _ = self._require(name, self.create_group)
         if not isinstance(group, Group):
             raise NodeTypeError(group.stored.location, "is an array, not a group")
         return group
@@ -285,13 +285,15 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
             values = values_of(data)
             shape = values.shape if shape is None else shape
             dtype = dtype_of(values) if dtype is None else dtype
-        array = self._require(
+        array, is_new = self._require(
             name, lambda name: self.create_array(name, shape=shape, dtype=dtype, **options)
         )
         if not isinstance(array, Array):
             raise NodeTypeError(array.stored.location, "is a group, not an array")
         if shape is None and options.get("metadata") is None:
             raise TypeError("require_array requires shape or data")
+        if is_new:
+            return array
         from zarr_core.normalize.constraints import check_array
 
         given = {**options, "shape": shape, "dtype": dtype}
@@ -300,15 +302,17 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         check_array(array.stored, metadata, given, casts=not exact)
         return array
 
-    def _require(self, name: str, create: Callable[[str], Array | Group]) -> Array | Group:
-        """Return a member, created if it does not exist; consolidated metadata is not used."""
+    def _require(
+        self, name: str, create: Callable[[str], Array | Group]
+    ) -> tuple[Array | Group, bool]:
+        """Return a member, without consolidated metadata, and whether it has been created."""
         for attempt in range(2):
             path = names.join(self.path, name)
             metadata = self.stored.format.read(self.store, path)
             if metadata is not None:
-                return self._node(path, metadata)
+                return self._node(path, metadata), False
             try:
-                return create(name)
+                return create(name), True
             except NodeExistsError:  # created concurrently
                 if attempt:
                     raise

@@ -385,10 +385,10 @@ def _fill_lengths(
     """Lengths in which known ones take the place of "auto"; "auto" if an argument gives none."""
     if known is None or is_auto(value) or _is_grid(value):
         return value
-    if hasattr(value, "aspect_ratio"):  # a ChunkLayout
-        value = None if value.soft else value.shape
-        if value is None:
+    if hasattr(value, "choose_shapes"):  # a ChunkLayout, or an object that has no lengths itself
+        if getattr(value, "soft", True) or value.shape is None:
             return AUTO
+        value = value.shape
     lengths = parse_lengths(value, shape, argument)
     if all(item == AUTO for item in lengths):
         return AUTO

@@ -58,8 +58,8 @@ def read_failure(error: Exception) -> str:
         return "is a directory"
     if isinstance(error, MemoryError | OverflowError):
         return "there is not enough memory for the value"
-    if isinstance(error, OSError) and error.errno == errno.ESPIPE:
-        return "not a regular file"
+    if isinstance(error, OSError) and error.errno in (errno.ESPIPE, errno.EINVAL):
+        return "not a regular file, but a directory or a device"  # EINVAL: directories of tmpfs
     return f"cannot be read: {getattr(error, 'strerror', None) or error}"
 
 
