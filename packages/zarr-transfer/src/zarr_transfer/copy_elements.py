@@ -11,11 +11,18 @@ import numpy as np
 from zarr_core.extension import ZarrError
 
 from zarr_transfer.checkpoint import Checkpoint, Journal, erase_interrupted, resumed_chunks
-from zarr_transfer.copy_region import keeps_missing_chunks, read_region, regions_of, write_region
+from zarr_transfer.copy_region import (
+    Memory,
+    intermediate_array,
+    intermediate_path,
+    keeps_missing_chunks,
+    plan_rechunk,
+    read_region,
+    regions_of,
+    write_region,
+)
 from zarr_transfer.elements import as_dtype, difference
 from zarr_transfer.errors import ElementsDifferError
-from zarr_transfer.intermediate import intermediate_array, intermediate_path
-from zarr_transfer.memory import Memory, plan_rechunk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
