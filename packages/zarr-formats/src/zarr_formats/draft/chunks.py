@@ -91,9 +91,8 @@ def read_chunks(
     separator = grid.get("separator", "/")
     keys = encoding(separator if separator in ("/", ".") else "/", scalar)
     transformers = [_read_transformer(item) for item in document.get("storage_transformers", ())]
-    for transformer in transformers:
-        if pad and transformer.name == SHARDING:
-            _pad(transformer, len(shape))
+    if pad:
+        transformers = [_padded(transformer, len(shape)) for transformer in transformers]
     if "extension" in grid:
         definition = ExtensionDefinition(grid["extension"], extension_configuration(grid))
         return Chunks(definition, keys, None, tuple(transformers))
@@ -263,14 +262,13 @@ def _read_transformer(item: dict[str, Any]) -> ExtensionDefinition:
     return ExtensionDefinition(name, extension_configuration(item))
 
 
-def _pad(transformer: ExtensionDefinition, ndim: int) -> None:
-    """Extend ``chunks_per_shard`` to the number of dimensions, in place."""
-    configuration: Any = transformer.configuration
-    counts = configuration.get("chunks_per_shard")
-    if isinstance(counts, list):
-        surplus = counts[ndim:]
-        if not surplus or surplus == [1]:
-            configuration["chunks_per_shard"] = counts[:ndim] + [1] * (ndim - len(counts))
+def _padded(transformer: ExtensionDefinition, ndim: int) -> ExtensionDefinition:
+    """Return a sharding transformer whose ``chunks_per_shard`` has the number of dimensions."""
+    given = transformer.configuration.get("chunks_per_shard")
+    if not (transformer.name == SHARDING and isinstance(given, list) and given[ndim:] in ([], [1])):
+        return transformer
+    counts: list[JSON] = given[:ndim] + [1] * (ndim - len(given))
+    return ExtensionDefinition(SHARDING, {**transformer.configuration, "chunks_per_shard": counts})
 
 
 def _chunk_shape(chunk: list[int], shape: list[int]) -> tuple[int, ...]:
