@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import inspect
 import os
 import re
 import subprocess
@@ -9,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from zarr_core import tools
+import zarr_core
 
 NAMES = {
     "zarr_core": """
@@ -69,12 +70,14 @@ def test_these_and_no_others(module):
     assert list(public) == sorted(public, key=public_order), "sort __all__"
 
 
-def test_type_checkers_see_the_names_of_the_tools():
-    stub = ast.parse((Path(tools.__file__).with_suffix(".pyi")).read_text())
+@pytest.mark.parametrize("name", ["zarr_core.tools", "zarr_transfer"])
+def test_type_checkers_see_the_names(name):
+    module = importlib.import_module(name)
+    stub = ast.parse((Path(module.__file__).with_suffix(".pyi")).read_text())
     imported = [it for node in stub.body if isinstance(node, ast.ImportFrom) for it in node.names]
     assigned = [it for node in stub.body if isinstance(node, ast.Assign) for it in node.targets]
     shown = {it.asname for it in imported} | {it.id for it in assigned}
-    assert shown >= {*tools.__all__}
+    assert shown >= {*module.__all__}
 
 
 def public_order(name):
@@ -102,6 +105,13 @@ CHECKED = {
     "zarr.open_array": None,
     "zarr.errors.NodeNotFoundError": None,
     "extension.hookimpl": None,
+    'zarr.open_array(use_consolidated="x")': 'Argument "use_consolidated" to "open_array" has',
+    'zarr.open_group(attributes={"title": 1}).attrs': None,
+    "zarr.open_group(chunks=4)": 'Unexpected keyword argument "chunks" for "open_group"',
+    "zarr.open_array(path=0)": 'Argument "path" to "open_array" has incompatible type',
+    "zarr.open_array(shape=(2,), dtype=int).chunks": None,
+    "zarr.open_array().create_group": '"Array" has no attribute "create_group"',
+    "zarr.open_consolidated('a', extensions=1)": 'Argument "extensions" to "open_consolidated"',
     "zarr.open_arry": 'Module has no attribute "open_arry"; maybe "open_array"?',
     "extension.Stores": 'Module has no attribute "Stores"; maybe "Store"',
 }
@@ -114,6 +124,13 @@ def test_type_checkers_find_misspelt_names(line, type_errors):
     assert (expected in type_errors[line]) if expected else type_errors[line] == ""
 
 
+@pytest.mark.parametrize("name", ["open_array", "open_consolidated", "open_group"])
+def test_help_shows_the_parameters_of_functions_that_open(name):
+    shown = inspect.signature(getattr(zarr_core, name))
+    assert {"path", "storage_options", "use_consolidated"} <= shown.parameters.keys()
+    assert shown.return_annotation == ("Array" if name == "open_array" else "Group")
+
+
 @pytest.fixture(scope="module")
 def type_errors(tmp_path_factory):
     """The messages of mypy for each line of a program that uses the public modules."""
@@ -124,8 +141,6 @@ def type_errors(tmp_path_factory):
     program.write_text(
         "\n".join(["import zarr_core as zarr; from zarr_core import extension", *lines])
     )
-    import zarr_core
-
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--follow-imports=silent", "--config-file=",
          f"--cache-dir={folder / 'cache'}", program],

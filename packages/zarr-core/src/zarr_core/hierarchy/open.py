@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from inspect import signature
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
 from zarr_core.engine.stored_array import StoredArray
 from zarr_core.errors import (
@@ -25,7 +26,7 @@ from zarr_core.optional import check_names
 from zarr_core.registry.scope import override_extensions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from zarr_core.hierarchy.store_path import StoreLike
     from zarr_core.interfaces.store import Store
@@ -34,9 +35,19 @@ Mode = Literal["r", "r+", "a", "w", "w-", "x"]
 _IS_ARRAY = "is an array, not a group; open it with open_array"
 _IS_GROUP = "is a group, not an array; open it with open_group"
 _MODES = (None, "r", "r+", "a", "w", "w-", "x")
-_GROUP_OPTIONS = (
-    "path", "zarr_format", "storage_options", "use_consolidated", "extensions", "attributes"
-)  # fmt: skip
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _parameters_of(like: Callable[P, object]) -> Callable[[Callable[..., R]], Callable[P, R]]:
+    """Show type checkers and help the parameters of another function."""
+
+    def shown(function: Callable[..., R]) -> Callable[P, R]:
+        returned = signature(function).return_annotation
+        vars(function)["__signature__"] = signature(like).replace(return_annotation=returned)
+        return function
+
+    return shown
 
 
 def open(
@@ -116,6 +127,7 @@ def open(
     return _open(Array if is_array else None, store, mode, options, create)
 
 
+@_parameters_of(open)
 def open_array(store: StoreLike = None, mode: Mode | None = None, **options: Any) -> Array:
     """Open an array; parameters as for :func:`open`.
 
@@ -136,14 +148,24 @@ def open_array(store: StoreLike = None, mode: Mode | None = None, **options: Any
     >>> zarr.open_array("counts.zarr", mode="r")[...]
     array([7, 7, 0, 0], dtype=int16)
     """
-    given, create = NodeOptions.split(options)
-    node = _open(Array, store, mode, given, create)
+    given = {name: options.pop(name) for name in NodeOptions._fields[:-1] if name in options}
+    node = _open(Array, store, mode, NodeOptions(**given), options)
     if not isinstance(node, Array):
         raise NodeTypeError(node.stored.location, _IS_GROUP)
     return node
 
 
-def open_group(store: StoreLike = None, mode: Mode | None = None, **options: Any) -> Group:
+def open_group(
+    store: StoreLike = None,
+    mode: Mode | None = None,
+    *,
+    path: str | None = None,
+    zarr_format: int | str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    use_consolidated: bool | None = None,
+    extensions: Mapping[str, Mapping[str, Any]] | None = None,
+    attributes: Mapping[str, Any] | None = None,
+) -> Group:
     """Open a group; parameters as for :func:`open`, ``attributes`` for a new group.
 
     Raises
@@ -161,15 +183,15 @@ def open_group(store: StoreLike = None, mode: Mode | None = None, **options: Any
     >>> zarr.open_group("survey.zarr", mode="r")["north/height"].shape
     (2,)
     """
-    if options:
-        check_names(options, _GROUP_OPTIONS)
-    given, create = NodeOptions.split(options)
+    given = NodeOptions(path, zarr_format, storage_options, extensions, None, use_consolidated)
+    create = {} if attributes is None else {"attributes": attributes}
     node = _open(Group, store, mode, given, create)
     if not isinstance(node, Group):
         raise NodeTypeError(node.stored.location, _IS_ARRAY)
     return node
 
 
+@_parameters_of(open_group)
 def open_consolidated(store: StoreLike, mode: Mode | None = None, **options: Any) -> Group:
     """Open a group whose members are listed in its consolidated metadata.
 
@@ -181,7 +203,7 @@ def open_consolidated(store: StoreLike, mode: Mode | None = None, **options: Any
     ValueError
         If the group has no consolidated metadata.
     """
-    check_names(options, {*_GROUP_OPTIONS} - {"use_consolidated"})
+    check_names(options, signature(open_group).parameters.keys() - {"use_consolidated"})
     return open_group(store, mode, use_consolidated=True, **options)
 
 
