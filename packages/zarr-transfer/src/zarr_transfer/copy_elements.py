@@ -53,23 +53,9 @@ def copy_elements(
 
     The caller must end the returned checkpoint after it stores the metadata.  Chunks that an
     earlier call with the same arguments completed are kept; others are removed first, since they
-    may have another layout.
-
-    Parameters
-    ----------
-    path : str
-        Name of the array in reports.
-    executor : CopyExecutor, optional
-        Copies the elements, if they keep their data type; by default this process.
-    verify : bool
-        Whether elements are read back and compared.
-
-    Raises
-    ------
-    NodeExistsError
-        If there are keys that are neither chunks nor from an interrupted copy.
-    ElementsDifferError
-        If elements are not read back as they were, or do not fit into the data type.
+    may have another layout.  An executor copies only elements that keep their data type.  Raises
+    NodeExistsError if there are keys that are neither chunks nor from an interrupted copy, and
+    ElementsDifferError if elements do not fit into the data type or are not read back as they were.
     """
     if executor is not None and old.dtype == new.dtype:
         checkpoint = Checkpoint(old, new)
