@@ -99,6 +99,7 @@ CHECKED = {
     "zarr.open_group(chunks=4)": 'Unexpected keyword argument "chunks" for "open_group"',
     "zarr.open_array(shape=(2,), dtype=int).chunks": None,
     "zarr.open_array().create_group": '"Array" has no attribute "create_group"',
+    'zarr.open_consolidated("a", use_consolidated=False)': "Unexpected keyword argument",
     "zarr.open_consolidated('a', extensions=1)": 'Argument "extensions" to "open_consolidated"',
     "zarr.open_arry": 'Module has no attribute "open_arry"; maybe "open_array"?',
     "extension.Stores": 'Module has no attribute "Stores"; maybe "Store"',
@@ -115,7 +116,7 @@ def test_type_checkers_find_misspelt_names(line, type_errors):
 @pytest.mark.parametrize("name", ["open_array", "open_consolidated", "open_group"])
 def test_help_shows_the_parameters_of_functions_that_open(name):
     shown = inspect.signature(getattr(zarr_core, name))
-    assert {"path", "storage_options", "use_consolidated"} <= shown.parameters.keys()
+    assert {"path", "storage_options", "extensions"} <= shown.parameters.keys()
     assert shown.return_annotation == ("Array" if name == "open_array" else "Group")
 
 

@@ -1,4 +1,4 @@
-"""Reading and writing regions of arrays, with an intermediate array if chunks do not nest."""
+"""Regions of arrays: their memory, reading and writing them, and an intermediate array."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 BUFFER = 1 << 26
 """Default size of a region in bytes; a larger chunk or shard is one region."""
 _FEW = 16  # stored objects below which single requests are faster than listing
-_NAME = "-pieces"
-_CODECS = (
+_PIECES = "-pieces"  # suffix of the path of the intermediate array
+_COMPRESSORS = (
     {
         "name": "blosc",
         "configuration": {"cname": "lz4", "clevel": 5, "shuffle": "shuffle", "blocksize": 0},
@@ -113,7 +113,7 @@ def supports_intermediate(source: Array, store: Store) -> bool:
 
 def intermediate_path(new: Array) -> str:
     """Return the path of the intermediate array, next to the chunks of the destination."""
-    return sidecar_key(new, _NAME)
+    return sidecar_key(new, _PIECES)
 
 
 def intermediate_array(
@@ -138,7 +138,7 @@ def intermediate_array(
     """
     store = new.store if store is None else store
     path = intermediate_path(new) if path is None else path
-    for compressors in _CODECS:
+    for compressors in _COMPRESSORS:
         with suppress(ZarrError):
             return array_from_metadata(
                 store, path=path, shape=old.shape, dtype=old.dtype, chunks=shape,

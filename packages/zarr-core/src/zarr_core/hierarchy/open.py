@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from inspect import signature
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core.engine.stored_array import StoredArray
 from zarr_core.errors import (
@@ -26,7 +25,7 @@ from zarr_core.optional import check_names
 from zarr_core.registry.scope import override_extensions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from zarr_core.hierarchy.store_path import StoreLike
     from zarr_core.interfaces.store import Store
@@ -35,19 +34,6 @@ Mode = Literal["r", "r+", "a", "w", "w-", "x"]
 _IS_ARRAY = "is an array, not a group; open it with open_array"
 _IS_GROUP = "is a group, not an array; open it with open_group"
 _MODES = (None, "r", "r+", "a", "w", "w-", "x")
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-def _parameters_of(like: Callable[P, object]) -> Callable[[Callable[..., R]], Callable[P, R]]:
-    """Show type checkers and help the parameters of another function."""
-
-    def shown(function: Callable[..., R]) -> Callable[P, R]:
-        returned = signature(function).return_annotation
-        vars(function)["__signature__"] = signature(like).replace(return_annotation=returned)
-        return function
-
-    return shown
 
 
 def open(
@@ -127,8 +113,20 @@ def open(
     return _open(Array if is_array else None, store, mode, options, create)
 
 
-@_parameters_of(open)
-def open_array(store: StoreLike = None, mode: Mode | None = None, **options: Any) -> Array:
+def open_array(
+    store: StoreLike = None,
+    mode: Mode | None = None,
+    *,
+    path: str | None = None,
+    zarr_format: int | str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    use_consolidated: bool | None = None,
+    config: Mapping[str, Any] | None = None,
+    extensions: Mapping[str, Mapping[str, Any]] | None = None,
+    metadata: Mapping[str, Any] | ArrayMetadata | None = None,
+    match: bool = True,
+    **create: Any,
+) -> Array:
     """Open an array; parameters as for :func:`open`.
 
     Raises
@@ -148,8 +146,10 @@ def open_array(store: StoreLike = None, mode: Mode | None = None, **options: Any
     >>> zarr.open_array("counts.zarr", mode="r")[...]
     array([7, 7, 0, 0], dtype=int16)
     """
-    given = {name: options.pop(name) for name in NodeOptions._fields[:-1] if name in options}
-    node = _open(Array, store, mode, NodeOptions(**given), options)
+    options = NodeOptions(
+        path, zarr_format, storage_options, extensions, config, use_consolidated, metadata, match
+    )
+    node = _open(Array, store, mode, options, create)
     if not isinstance(node, Array):
         raise NodeTypeError(node.stored.location, _IS_GROUP)
     return node
@@ -183,16 +183,24 @@ def open_group(
     >>> zarr.open_group("survey.zarr", mode="r")["north/height"].shape
     (2,)
     """
-    given = NodeOptions(path, zarr_format, storage_options, extensions, None, use_consolidated)
+    options = NodeOptions(path, zarr_format, storage_options, extensions, None, use_consolidated)
     create = {} if attributes is None else {"attributes": attributes}
-    node = _open(Group, store, mode, given, create)
+    node = _open(Group, store, mode, options, create)
     if not isinstance(node, Group):
         raise NodeTypeError(node.stored.location, _IS_ARRAY)
     return node
 
 
-@_parameters_of(open_group)
-def open_consolidated(store: StoreLike, mode: Mode | None = None, **options: Any) -> Group:
+def open_consolidated(
+    store: StoreLike,
+    mode: Mode | None = None,
+    *,
+    path: str | None = None,
+    zarr_format: int | str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    extensions: Mapping[str, Mapping[str, Any]] | None = None,
+    attributes: Mapping[str, Any] | None = None,
+) -> Group:
     """Open a group whose members are listed in its consolidated metadata.
 
     Parameters as for :func:`open_group`.  By default the group is opened for reading and writing,
@@ -203,8 +211,10 @@ def open_consolidated(store: StoreLike, mode: Mode | None = None, **options: Any
     ValueError
         If the group has no consolidated metadata.
     """
-    check_names(options, signature(open_group).parameters.keys() - {"use_consolidated"})
-    return open_group(store, mode, use_consolidated=True, **options)
+    return open_group(
+        store, mode, path=path, zarr_format=zarr_format, storage_options=storage_options,
+        use_consolidated=True, extensions=extensions, attributes=attributes,
+    )  # fmt: skip
 
 
 def _open(

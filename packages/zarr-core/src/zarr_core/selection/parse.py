@@ -484,11 +484,7 @@ def _items_of(index: Any) -> tuple[Any, ...]:
 def _expanded(
     index: Any, shape: tuple[int, ...], sizes: Sequence[int] | None = None
 ) -> tuple[Any, ...]:
-    """Replace the ellipsis and missing items by full slices.
-
-    ``sizes`` has the number of dimensions that each item selects from; by default one, and none
-    for ``...`` and ``None``.
-    """
+    """Replace the ellipsis and missing items by full slices; ``sizes`` has the dimensions of each item."""
     items = _items_of(index)
     if sizes is None:
         given = sum(item is not None and item is not Ellipsis for item in items)
