@@ -100,7 +100,6 @@ CHECKED = {
     "zarr.open_array(shape=(2,), dtype=int).chunks": None,
     "zarr.open_array().create_group": '"Array" has no attribute "create_group"',
     'zarr.open_consolidated("a", use_consolidated=False)': "Unexpected keyword argument",
-    "zarr.open_consolidated('a', extensions=1)": 'Argument "extensions" to "open_consolidated"',
     "zarr.open_arry": 'Module has no attribute "open_arry"; maybe "open_array"?',
     "extension.Stores": 'Module has no attribute "Stores"; maybe "Store"',
 }

@@ -21,7 +21,7 @@ from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.store_path import NodeOptions
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
-from zarr_core.optional import check_names
+from zarr_core.optional import check_names, with_advice
 from zarr_core.registry.scope import override_extensions
 
 if TYPE_CHECKING:
@@ -155,6 +155,7 @@ def open_array(
     return node
 
 
+@with_advice
 def open_group(
     store: StoreLike = None,
     mode: Mode | None = None,
@@ -191,6 +192,7 @@ def open_group(
     return node
 
 
+@with_advice
 def open_consolidated(
     store: StoreLike,
     mode: Mode | None = None,
