@@ -7,13 +7,13 @@ import pytest
 import zarr_core as zarr
 from click.testing import CliRunner
 from zarr_cli.command_group import cli
-from zarr_transfer import progress_bar
+from zarr_transfer import progress
 
 
 @pytest.fixture
 def run(monkeypatch):
-    monkeypatch.setattr(progress_bar, "_LOOK_SECONDS", 0.05)
-    monkeypatch.setattr(progress_bar, "_LONG_SECONDS", 0.3)
+    monkeypatch.setattr(progress, "_LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(progress, "_LONG_SECONDS", 0.3)
 
     def run(*words):
         return CliRunner().invoke(cli, [*map(str, words)])

@@ -270,9 +270,9 @@ def test_unknown_extensions_that_need_not_be_understood_are_ignored_with_one_war
     ("function", "argument", "meant"),
     [
         ("open_group", "shape", ""),
-        ("open_group", "metadata", ""),
         ("open_group", "verify", "VerifiedStore"),
         ("open_array", "cache", "ChunkCacheStore"),
+        ("open_consolidated", "recheck", "recheck"),
         ("open", "portable", "create_portable_array"),
         ("open", "cache_attrs", "recheck"),
     ],

@@ -14,7 +14,7 @@ from zarr_compat.arguments import accept_arguments
 from zarr_compat.core_store import CoreStore
 from zarr_compat.errors import NodeNotFoundError, raise_translated
 from zarr_compat.foreign import ForeignStore
-from zarr_compat.storage import FsspecStore, MemoryStore, StorePath
+from zarr_compat.storage import FsspecStore, MemoryStore, StorePath, join_paths
 from zarr_compat.store import Store
 from zarr_compat.wrapper import Wrapper
 
@@ -58,8 +58,7 @@ def _adapted_store(store: Store) -> zarr_core.Store:
 def resolve_store(store_like: Any, path: str | None = None) -> tuple[Any, str | None, Store | None]:
     """Return a store-like argument for the core, the path in it, and the store of the user."""
     if isinstance(store_like, StorePath):
-        parts = (store_like.path, path or "")
-        path = "/".join(part.strip("/") for part in parts if part.strip("/"))
+        path = join_paths(store_like.path, path or "")
         store_like = store_like.store
     if isinstance(store_like, str) and store_like.startswith("memory://"):
         store_like = f"fsspec+{store_like}"  # in zarr-python, URLs are those of fsspec
@@ -92,16 +91,8 @@ def adapt(
 ) -> Callable[..., Any]:
     """Adapt a function of the core: its arguments, results and errors.
 
-    Parameters
-    ----------
-    function : callable
-        The function or method.
-    store : Store, optional
-        The value of ``store`` of nodes in the result.
-    not_found : type
-        The error to raise if a node does not exist.
-    allow_conflicts : bool
-        Whether nodes are created where one of another format exists.
+    ``store`` is that of nodes in the result; ``not_found`` is the error for a missing node.  With
+    ``allow_conflicts``, nodes are created where one of another format exists.
     """
 
     @functools.wraps(function)

@@ -215,16 +215,9 @@ _their_modules: dict[str, ModuleType] = {}
 
 
 class _Loader(Loader):
-    """Loads a module from modules of this package, after that of zarr-python.
+    """Loads a module from modules of this package, the ``sources``, after that of zarr-python.
 
-    Parameters
-    ----------
-    sources : tuple of str
-        Modules of this package.
-    theirs : ModuleSpec, optional
-        The module of zarr-python.
-    extends : bool
-        Whether that is executed first.
+    ``theirs`` is the module of zarr-python, if any; ``extends`` is whether it is executed first.
     """
 
     def __init__(self, sources: tuple[str, ...], theirs: ModuleSpec | None, extends: bool) -> None:
@@ -253,12 +246,7 @@ class _Loader(Loader):
 class _Finder(MetaPathFinder):
     """Finds the modules under the names of zarr-python.
 
-    Parameters
-    ----------
-    directory : Path, optional
-        The package ``zarr`` of zarr-python, if it is installed.
-    modules : mapping
-        The modules of this package by their names in zarr-python.
+    ``directory`` is the package ``zarr`` of zarr-python, if it is installed.
     """
 
     def __init__(self, directory: Path | None, modules: Mapping[str, tuple[str, ...]]) -> None:

@@ -35,21 +35,9 @@ __all__ = ["accept_arguments", "as_native_dtype", "settings_of_array"]
 def accept_arguments(
     function: Callable[..., Any], arguments: tuple[Any, ...], options: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the arguments by name for a function of the core.
+    """Return the arguments of a program by name, as a function of the core takes them.
 
-    Parameters
-    ----------
-    function : callable
-        The function or method of the core.
-    arguments : tuple
-        The positional arguments of the program.
-    options : mapping
-        Its arguments by name.
-
-    Raises
-    ------
-    TypeError
-        If an argument of version 2 has no equivalent.
+    Raises TypeError if an argument of version 2 has no equivalent.
     """
     _warn_of(options)
     found = dict(accept_v2_arguments(dict(options)))

@@ -15,13 +15,7 @@ __all__ = ["Attributes", "LiveAttributes", "attributes_of"]
 
 
 class LiveAttributes:
-    """The attributes of a node as values that programs change, for which the core has copies.
-
-    Parameters
-    ----------
-    core : zarr_core.Array or zarr_core.Group
-        The node.
-    """
+    """The attributes of a node as values that programs change, for which the core has copies."""
 
     def __init__(self, core: zarr_core.Array | zarr_core.Group) -> None:
         self._stored = core.metadata.attributes

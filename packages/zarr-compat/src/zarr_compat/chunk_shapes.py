@@ -25,13 +25,7 @@ _OPENS = frozenset(("open", "open_array"))  # if they get a shape
 
 @dataclass(frozen=True)
 class DefaultChunks:
-    """A value of ``chunks``, from which the core gets the shape of chunks.
-
-    Parameters
-    ----------
-    item_size : int, optional
-        Bytes per element; by default those of the data type.
-    """
+    """A value of ``chunks`` from which the core gets shapes; ``item_size`` may replace the real one."""
 
     item_size: int | None = None
 
@@ -60,14 +54,7 @@ def with_default_chunks(
 ) -> dict[str, Any]:
     """Return the arguments of a function with ``chunks``, if it creates an array without them.
 
-    Parameters
-    ----------
-    name : str
-        The name of the function of the core.
-    arguments : tuple
-        The positional arguments.
-    options : mapping
-        The arguments by name; the data type is one of the core.
+    ``name`` is the function of the core; a data type in ``options`` is one of the core, too.
     """
     found = dict(options)
     creates = name in _CREATES or (

@@ -143,15 +143,7 @@ def translate_errors(function: Callable[..., Any]) -> Callable[..., Any]:
 def raise_translated(
     error: ZarrError, not_found: type[NodeNotFoundError] = NodeNotFoundError
 ) -> NoReturn:
-    """Raise the error of zarr-python that corresponds to an error of the core.
-
-    Parameters
-    ----------
-    error : ZarrError
-        The error of the core.
-    not_found : type
-        The error class for missing nodes.
-    """
+    """Raise the error of zarr-python for an error of the core; ``not_found`` for a missing node."""
     other = translate_error(error, not_found)
     if other is error or other is error.__cause__:
         raise other
@@ -161,20 +153,7 @@ def raise_translated(
 def translate_error(
     error: ZarrError, not_found: type[NodeNotFoundError] = NodeNotFoundError
 ) -> Exception:
-    """Return the error of zarr-python that corresponds to an error of the core.
-
-    Parameters
-    ----------
-    error : ZarrError
-        The error of the core.
-    not_found : type
-        The error class for missing nodes.
-
-    Returns
-    -------
-    Exception
-        The same error if there is no other class for it.
-    """
+    """Return the error of zarr-python for an error of the core; the same if it has no other class."""
     if isinstance(error, CoreNodeNotFoundError):
         # Programs search for this text.
         what = "group" if issubclass(not_found, GroupNotFoundError) else "array"

@@ -17,19 +17,10 @@ __all__ = ["cut_at_end", "kind_of", "split_fields"]
 
 
 def cut_at_end(index: Any, value: Any, shape: tuple[int, ...]) -> Any:
-    """Return the part of a value that is within the array.
+    """Return the part of a value, if it is an array, that is within the array to write.
 
     As in zarr-python, a slice whose end is that of the array, or behind it, can be assigned a
-    longer value: programs write whole chunks at the end.
-
-    Parameters
-    ----------
-    index : object
-        The index, without field names.
-    value : object
-        The value; only arrays are cut.
-    shape : tuple of int
-        Shape of the array.
+    longer value: programs write whole chunks at the end.  The index has no field names.
     """
     items = list(index) if isinstance(index, tuple) else [index]
     if any(item is Ellipsis for item in items):
@@ -55,15 +46,7 @@ def cut_at_end(index: Any, value: Any, shape: tuple[int, ...]) -> Any:
 
 
 def kind_of(index: Any, ndim: int) -> Literal["basic", "orthogonal", "numpy"]:
-    """Return how zarr-python interprets an index; ``"numpy"`` if NumPy agrees.
-
-    Parameters
-    ----------
-    index : object
-        The index, without field names.
-    ndim : int
-        Number of dimensions of the array.
-    """
+    """Return how zarr-python interprets an index without fields; ``"numpy"`` if NumPy agrees."""
     items = index if isinstance(index, tuple) else (index,)
     arrays = [np.asarray(item) for item in items if _is_array(item)]
     if not arrays:

@@ -13,22 +13,9 @@ if TYPE_CHECKING:
 
 
 def accept_v2_arguments(options: dict[str, Any]) -> dict[str, Any]:
-    """Replace the arguments of zarr-python 2 by those of zarr-core.
+    """Replace the arguments of zarr-python 2 by those of zarr-core; others are returned unchanged.
 
-    Parameters
-    ----------
-    options : dict
-        Arguments by name.
-
-    Returns
-    -------
-    dict
-        The same dictionary if no argument is one of zarr-python 2.
-
-    Raises
-    ------
-    TypeError
-        If an argument has no equivalent, or is passed by its old and its new name.
+    Raises TypeError if an argument has no equivalent, or is passed by its old and its new name.
     """
     if V2_ARGUMENTS.isdisjoint(options) and not _is_ragged(options.get("dtype")):
         return options

@@ -15,7 +15,6 @@ from zarr_compat.store import to_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Self
 
 __all__ = [
     "DBMStore",
@@ -112,12 +111,6 @@ class _DatabaseStore(_Mapping, CoreStore):
             )[0]
 
         super().__init__(reopen(False), reopen)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 class DBMStore(_DatabaseStore):

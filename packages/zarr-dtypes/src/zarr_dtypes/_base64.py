@@ -11,20 +11,9 @@ if TYPE_CHECKING:
 
 
 def bytes_from_json(value: JSON, what: str) -> bytes:
-    """Decode bytes.
+    """Decode a base64 string (RFC 4648, section 4, with padding), or a list of integers from 0 to 255.
 
-    Parameters
-    ----------
-    value : JSON
-        A base64 string (RFC 4648, section 4, with padding), or a list of integers from
-        0 to 255.
-    what : str
-        The name of the value for error messages.
-
-    Raises
-    ------
-    ValueError
-        If the value is neither.
+    Raises ValueError with the name ``what`` of the value if it is neither.
     """
     if isinstance(value, str):
         try:

@@ -19,12 +19,6 @@ def length_of(definition: ExtensionDefinition) -> int:
 
 
 def check_length(length: int) -> None:
-    """Check the length of an element.
-
-    Raises
-    ------
-    ValueError
-        If the length is not between 1 and 2**31 - 1.
-    """
+    """Raise ValueError if the length of an element is not between 1 and 2**31 - 1."""
     if not 1 <= length <= LARGEST:
         raise ValueError(f"an element must have 1 to {LARGEST} bytes, not {length}")

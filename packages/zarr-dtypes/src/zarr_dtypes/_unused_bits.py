@@ -8,15 +8,7 @@ import numpy as np
 
 
 def clear_upper_bits(array: np.ndarray[Any, Any], bits: int) -> np.ndarray[Any, Any]:
-    """Return a copy, in C order, with all but the lowest bits of each byte set to zero.
-
-    Parameters
-    ----------
-    array : ndarray
-        Elements of one byte per number.
-    bits : int
-        Number of bits to keep in each byte.
-    """
+    """Return a copy, in C order, with all but the lowest ``bits`` of each byte set to zero."""
     copy = np.array(array, order="C")
     octets = copy.reshape(-1).view(np.uint8)
     octets &= (1 << bits) - 1

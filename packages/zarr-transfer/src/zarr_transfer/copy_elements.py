@@ -11,11 +11,18 @@ import numpy as np
 from zarr_core.extension import ZarrError
 
 from zarr_transfer.checkpoint import Checkpoint, Journal, erase_interrupted, resumed_chunks
-from zarr_transfer.copy_region import keeps_missing_chunks, read_region, regions_of, write_region
+from zarr_transfer.copy_region import (
+    Memory,
+    intermediate_array,
+    intermediate_path,
+    keeps_missing_chunks,
+    plan_rechunk,
+    read_region,
+    regions_of,
+    write_region,
+)
 from zarr_transfer.elements import as_dtype, difference
 from zarr_transfer.errors import ElementsDifferError
-from zarr_transfer.intermediate import intermediate_array, intermediate_path
-from zarr_transfer.memory import Memory, plan_rechunk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,23 +53,9 @@ def copy_elements(
 
     The caller must end the returned checkpoint after it stores the metadata.  Chunks that an
     earlier call with the same arguments completed are kept; others are removed first, since they
-    may have another layout.
-
-    Parameters
-    ----------
-    path : str
-        Name of the array in reports.
-    executor : CopyExecutor, optional
-        Copies the elements, if they keep their data type; by default this process.
-    verify : bool
-        Whether elements are read back and compared.
-
-    Raises
-    ------
-    NodeExistsError
-        If there are keys that are neither chunks nor from an interrupted copy.
-    ElementsDifferError
-        If elements are not read back as they were, or do not fit into the data type.
+    may have another layout.  An executor copies only elements that keep their data type.  Raises
+    NodeExistsError if there are keys that are neither chunks nor from an interrupted copy, and
+    ElementsDifferError if elements do not fit into the data type or are not read back as they were.
     """
     if executor is not None and old.dtype == new.dtype:
         checkpoint = Checkpoint(old, new)

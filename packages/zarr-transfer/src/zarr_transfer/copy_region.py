@@ -1,15 +1,20 @@
-"""Reading and writing regions of arrays."""
+"""Regions of arrays: their memory, reading and writing them, and an intermediate array."""
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import dataclass
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.tools import parallel_for
+from zarr_core import array_from_metadata
+from zarr_core.extension import ZarrError
+from zarr_core.tools import parallel_for, thread_count
 
+from zarr_transfer.checkpoint import sidecar_key
 from zarr_transfer.elements import same_fill_value
-from zarr_transfer.rechunk import edges_of
+from zarr_transfer.rechunk import Budget, Chunking, edges_of, plan_stages
 from zarr_transfer.regions import box_at, common, reached, regions_with, within
 
 if TYPE_CHECKING:
@@ -19,12 +24,53 @@ if TYPE_CHECKING:
     from zarr_core import Array
     from zarr_core.extension import Store
 
-    from zarr_transfer.rechunk import RechunkStage
+    from zarr_transfer.rechunk import RechunkPlan, RechunkStage
     from zarr_transfer.regions import Coordinates, Region
+    from zarr_transfer.spec import CopyOptions
 
     NDArray = np.ndarray[Any, Any]
 
+BUFFER = 1 << 26
+"""Default size of a region in bytes; a larger chunk or shard is one region."""
 _FEW = 16  # stored objects below which single requests are faster than listing
+_PIECES = "-pieces"  # suffix of the path of the intermediate array
+_COMPRESSORS = (
+    {
+        "name": "blosc",
+        "configuration": {"cname": "lz4", "clevel": 5, "shuffle": "shuffle", "blocksize": 0},
+    },
+    "auto",
+    None,
+)  # the first that is installed is used
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The memory that a user allows for copying an array.
+
+    ``most`` is the number of bytes for elements, and for chunks that threads decode and encode.
+    ``copies`` is the number of copies of the elements of a region in memory.
+    """
+
+    most: int | None = None
+    copies: int = 1
+
+    @classmethod
+    def of(cls, old: Array, new: Array, options: CopyOptions) -> Memory:
+        """Return the memory for one array; casting and comparison need copies of elements."""
+        return cls(options.max_memory, 1 + options.verify + (old.dtype != new.dtype))
+
+
+def plan_rechunk(old: Array, new: Array, memory: Memory) -> RechunkPlan:
+    """Return the plan for copying an array, directly or with an intermediate array.
+
+    Raises ValueError if a chunk or shard needs more memory than allowed.
+    """
+    source, dest = (Chunking.of(array, thread_count()) for array in (old, new))
+    firm = memory.most is not None
+    most = memory.copies * BUFFER if memory.most is None else memory.most
+    between = supports_intermediate(old, new.store)
+    return plan_stages(source, dest, Budget(most, memory.copies, between=between, firm=firm))
 
 
 def regions_of(stage: RechunkStage, source: Array, *, only_stored: bool) -> Iterator[Region]:
@@ -63,6 +109,42 @@ def supports_intermediate(source: Array, store: Store) -> bool:
         and not store.traits.metadata_first
         and source.dtype.kind not in "OT"
     )
+
+
+def intermediate_path(new: Array) -> str:
+    """Return the path of the intermediate array, next to the chunks of the destination."""
+    return sidecar_key(new, _PIECES)
+
+
+def intermediate_array(
+    old: Array,
+    new: Array,
+    shape: tuple[int, ...],
+    store: Store | None = None,
+    path: str | None = None,
+) -> Array:
+    """Create the intermediate array; its metadata document is not stored.
+
+    Parameters
+    ----------
+    old, new : Array
+        The source and the destination.
+    shape : tuple of int
+        Shape of its chunks.
+    store : Store, optional
+        Its store; by default that of ``new``.
+    path : str, optional
+        Its path; by default next to the chunks of ``new``.
+    """
+    store = new.store if store is None else store
+    path = intermediate_path(new) if path is None else path
+    for compressors in _COMPRESSORS:
+        with suppress(ZarrError):
+            return array_from_metadata(
+                store, path=path, shape=old.shape, dtype=old.dtype, chunks=shape,
+                fill_value=old.fill_value, compressors=compressors,
+            )  # fmt: skip
+    raise AssertionError("arrays without compressors need no extension")
 
 
 def keeps_missing_chunks(source: Array, dest: Array) -> bool:

@@ -14,9 +14,9 @@ from zarr_transfer.checkpoint import checkpoint_key
 from zarr_transfer.chunk_keys import array_keys, extra_keys, key_pairs
 from zarr_transfer.copy_elements import copy_elements
 from zarr_transfer.copy_executor import KeyPair
+from zarr_transfer.copy_region import Memory
 from zarr_transfer.copy_values import copy_pairs
 from zarr_transfer.destination import present_keys
-from zarr_transfer.memory import Memory
 from zarr_transfer.plan import same_metadata
 from zarr_transfer.source_keys import largest_value, top_level
 

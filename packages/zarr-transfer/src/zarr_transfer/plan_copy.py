@@ -11,8 +11,8 @@ from zarr_core.extension import ArrayMetadata, GroupMetadata, StoreCapabilityErr
 from zarr_core.tools import keep_nonfinite, occupied
 
 from zarr_transfer.copy_executor import KeyPair
+from zarr_transfer.copy_region import Memory, plan_rechunk
 from zarr_transfer.destination import existing_keys, existing_nodes
-from zarr_transfer.memory import Memory, plan_rechunk
 from zarr_transfer.plan import CopyPlan, CopyStep, same_metadata
 from zarr_transfer.source_keys import KeyOwners, other_keys, top_level
 from zarr_transfer.unmanaged import check_existing_keys

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 from zarr_core import Array
 from zarr_core.extension import ZarrError
 from zarr_core.tools import json_pointer, strictjson
-from zarr_transfer.conversion.conventions import ATTRIBUTE as DIMENSIONS
-from zarr_transfer.conversion.conventions import stored_names
-from zarr_transfer.conversion.missing_values import ATTRIBUTE as MASK
-from zarr_transfer.conversion.missing_values import (
+from zarr_transfer.conversion.conventions import (
+    DIMENSIONS,
+    MASK,
     follows_convention,
     mask_of,
     masks_nothing,
     same_mask,
+    stored_names,
 )
 
 from zarr_cli.compare.difference import Difference

@@ -211,10 +211,7 @@ def _cast(stored: StoredChunks, values: Array) -> Array:
 def _stored_projections(
     stored: StoredChunks, selection: AnySelection, value: Array
 ) -> Iterator[ChunkProjection] | None:
-    """The projections onto stored chunks alone, if the value is what missing chunks contain.
-
-    None if every chunk of the selection has to be visited.
-    """
+    """The projections onto stored chunks alone, if missing chunks contain the value; otherwise None."""
     store = stored.chunk_store
     if (
         not isinstance(selection, BasicIndexer)

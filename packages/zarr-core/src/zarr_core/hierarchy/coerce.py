@@ -51,10 +51,7 @@ def as_array(value: Any, dtype: np.dtype[Any] | None = None) -> np.ndarray[Any, 
 
 
 def _refuse_missing(value: Any) -> None:
-    """Raise a ValueError for masked elements, and missing ones of pandas, Arrow and Polars.
-
-    NumPy would convert them to NaN, to the smallest integer, or to a text such as ``<NA>``.
-    """
+    """Raise a ValueError for masked and missing elements, which NumPy would convert to NaN or text."""
     if type(value) is np.ndarray:
         return
     if isinstance(value, np.ndarray):

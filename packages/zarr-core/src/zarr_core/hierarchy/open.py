@@ -21,7 +21,7 @@ from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.store_path import NodeOptions
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
-from zarr_core.optional import check_names
+from zarr_core.optional import check_names, with_advice
 from zarr_core.registry.scope import override_extensions
 
 if TYPE_CHECKING:
@@ -34,9 +34,6 @@ Mode = Literal["r", "r+", "a", "w", "w-", "x"]
 _IS_ARRAY = "is an array, not a group; open it with open_array"
 _IS_GROUP = "is a group, not an array; open it with open_group"
 _MODES = (None, "r", "r+", "a", "w", "w-", "x")
-_GROUP_OPTIONS = (
-    "path", "zarr_format", "storage_options", "use_consolidated", "extensions", "attributes"
-)  # fmt: skip
 
 
 def open(
@@ -116,7 +113,20 @@ def open(
     return _open(Array if is_array else None, store, mode, options, create)
 
 
-def open_array(store: StoreLike = None, mode: Mode | None = None, **options: Any) -> Array:
+def open_array(
+    store: StoreLike = None,
+    mode: Mode | None = None,
+    *,
+    path: str | None = None,
+    zarr_format: int | str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    use_consolidated: bool | None = None,
+    config: Mapping[str, Any] | None = None,
+    extensions: Mapping[str, Mapping[str, Any]] | None = None,
+    metadata: Mapping[str, Any] | ArrayMetadata | None = None,
+    match: bool = True,
+    **create: Any,
+) -> Array:
     """Open an array; parameters as for :func:`open`.
 
     Raises
@@ -136,14 +146,27 @@ def open_array(store: StoreLike = None, mode: Mode | None = None, **options: Any
     >>> zarr.open_array("counts.zarr", mode="r")[...]
     array([7, 7, 0, 0], dtype=int16)
     """
-    given, create = NodeOptions.split(options)
-    node = _open(Array, store, mode, given, create)
+    options = NodeOptions(
+        path, zarr_format, storage_options, extensions, config, use_consolidated, metadata, match
+    )
+    node = _open(Array, store, mode, options, create)
     if not isinstance(node, Array):
         raise NodeTypeError(node.stored.location, _IS_GROUP)
     return node
 
 
-def open_group(store: StoreLike = None, mode: Mode | None = None, **options: Any) -> Group:
+@with_advice
+def open_group(
+    store: StoreLike = None,
+    mode: Mode | None = None,
+    *,
+    path: str | None = None,
+    zarr_format: int | str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    use_consolidated: bool | None = None,
+    extensions: Mapping[str, Mapping[str, Any]] | None = None,
+    attributes: Mapping[str, Any] | None = None,
+) -> Group:
     """Open a group; parameters as for :func:`open`, ``attributes`` for a new group.
 
     Raises
@@ -161,16 +184,25 @@ def open_group(store: StoreLike = None, mode: Mode | None = None, **options: Any
     >>> zarr.open_group("survey.zarr", mode="r")["north/height"].shape
     (2,)
     """
-    if options:
-        check_names(options, _GROUP_OPTIONS)
-    given, create = NodeOptions.split(options)
-    node = _open(Group, store, mode, given, create)
+    options = NodeOptions(path, zarr_format, storage_options, extensions, None, use_consolidated)
+    create = {} if attributes is None else {"attributes": attributes}
+    node = _open(Group, store, mode, options, create)
     if not isinstance(node, Group):
         raise NodeTypeError(node.stored.location, _IS_ARRAY)
     return node
 
 
-def open_consolidated(store: StoreLike, mode: Mode | None = None, **options: Any) -> Group:
+@with_advice
+def open_consolidated(
+    store: StoreLike,
+    mode: Mode | None = None,
+    *,
+    path: str | None = None,
+    zarr_format: int | str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    extensions: Mapping[str, Mapping[str, Any]] | None = None,
+    attributes: Mapping[str, Any] | None = None,
+) -> Group:
     """Open a group whose members are listed in its consolidated metadata.
 
     Parameters as for :func:`open_group`.  By default the group is opened for reading and writing,
@@ -181,8 +213,10 @@ def open_consolidated(store: StoreLike, mode: Mode | None = None, **options: Any
     ValueError
         If the group has no consolidated metadata.
     """
-    check_names(options, {*_GROUP_OPTIONS} - {"use_consolidated"})
-    return open_group(store, mode, use_consolidated=True, **options)
+    return open_group(
+        store, mode, path=path, zarr_format=zarr_format, storage_options=storage_options,
+        use_consolidated=True, extensions=extensions, attributes=attributes,
+    )  # fmt: skip
 
 
 def _open(

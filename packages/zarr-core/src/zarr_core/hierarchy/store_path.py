@@ -40,14 +40,6 @@ class NodeOptions(NamedTuple):
     match: bool = True
     overwrite: bool = False
 
-    @classmethod
-    def split(cls, arguments: dict[str, Any]) -> tuple[NodeOptions, dict[str, Any]]:
-        """Arguments of :func:`zarr_core.open` as options, and those for a new node."""
-        if not arguments:  # for speed
-            return cls(), arguments
-        options = {name: arguments.pop(name) for name in cls._fields[:-1] if name in arguments}
-        return cls(**options), arguments
-
     def resolve(
         self, place: StoreLike, *, read_only: bool = False
     ) -> tuple[Store, str, int | str | None]:

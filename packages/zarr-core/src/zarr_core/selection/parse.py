@@ -286,10 +286,7 @@ def _along_one_dimension(
     result: tuple[int, ...],
     reversed_axes: tuple[int, ...],
 ) -> ParsedSelection:
-    """Indices along one dimension: an outer product, perhaps with its axes in another order.
-
-    ``first`` is the first axis of the array in the result.
-    """
+    """Indices along one dimension: an outer product, perhaps with its axes in another order."""
     flat = array.reshape(-1)
     own = next(number for number, part in enumerate(parts) if part is array)
     index: list[Any] = [
@@ -317,10 +314,7 @@ def _points(
     result: tuple[int, ...],
     shape: tuple[int, ...],
 ) -> ParsedSelection:
-    """Indices along several dimensions: the selection as points, even along its slices.
-
-    ``ndim`` is the number of axes of the arrays in the result, and ``first`` the first of them.
-    """
+    """Indices along several dimensions: the selection as points, even along its slices."""
     size = prod(result)
     if not parts and not size:
         return ParsedSelection(MaskIndexer(np.zeros((), bool)), result)
@@ -397,10 +391,7 @@ def _indices(item: Any, dimension: int, shape: tuple[int, ...]) -> list[Indices]
 
 
 def _as_array(item: Any, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
-    """Return an array-like item of an index as an array of integers or booleans.
-
-    Raises SelectionError for anything else, and for arrays without dimensions.
-    """
+    """Return an array-like item as integers or booleans with dimensions, or raise SelectionError."""
     try:
         array = np.asarray(item)
     except (ValueError, TypeError) as error:
@@ -422,11 +413,7 @@ def _brief(item: Any) -> str:
 
 
 def _within(array: np.ndarray[Any, Any], dimension: int, shape: tuple[int, ...]) -> Indices:
-    """Return integers or a mask as contiguous indices from 0 to the length of a dimension.
-
-    Integers have any shape; negative ones count from the end.  A mask is as long as the dimension
-    and gives the positions that are true.
-    """
+    """Return integers of any shape and sign, or the true positions of a mask, as indices from 0."""
     size = shape[dimension]
     if array.dtype.kind == "b":
         if array.shape != (size,):
@@ -482,10 +469,7 @@ def _mask_selection(mask: np.ndarray[Any, Any], shape: tuple[int, ...]) -> AnySe
 
 
 def _points_selection(points: tuple[Indices, ...]) -> Selection:
-    """Return the selection of points.
-
-    An OrthogonalIndexer selects the same along a single dimension, and detects runs.
-    """
+    """Return the selection of points; an OrthogonalIndexer detects runs along one dimension."""
     return OrthogonalIndexer(points) if len(points) == 1 else CoordinateIndexer(points)
 
 
@@ -500,11 +484,7 @@ def _items_of(index: Any) -> tuple[Any, ...]:
 def _expanded(
     index: Any, shape: tuple[int, ...], sizes: Sequence[int] | None = None
 ) -> tuple[Any, ...]:
-    """Replace the ellipsis and missing items by full slices.
-
-    ``sizes`` has the number of dimensions that each item selects from; by default one, and none
-    for ``...`` and ``None``.
-    """
+    """Replace the ellipsis and missing items by full slices; ``sizes`` has the dimensions of each item."""
     items = _items_of(index)
     if sizes is None:
         given = sum(item is not None and item is not Ellipsis for item in items)

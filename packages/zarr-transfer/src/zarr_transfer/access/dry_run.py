@@ -48,15 +48,7 @@ _UNUSED = memory_map.MAP_PRIVATE | memory_map.MAP_ANON | _MAP_NORESERVE
 
 
 class Requests(NamedTuple):
-    """Requests of a store, and the bytes of their responses.
-
-    Parameters
-    ----------
-    requests : int
-        Number of requests.
-    nbytes : int
-        Bytes of the responses.
-    """
+    """The number of requests of a store, and the bytes of their responses."""
 
     requests: int = 0
     nbytes: int = 0
@@ -113,13 +105,8 @@ class _ValueWasReadError(ZarrError):
 class DryChain(PreparedCodecChain):
     """Codecs that request what a real chain requests, and decode nothing.
 
-    Parameters
-    ----------
-    real : PreparedCodecChain
-        The real chain.
-    is_assumed : bool
-        Whether indexes of shards are not read: every inner chunk is assumed to be stored, and to
-        be as large as one that cannot be compressed.
+    If ``is_assumed``, indexes of shards are not read: every inner chunk is assumed to be stored, and to
+    be as large as one that cannot be compressed.
     """
 
     def __init__(self, real: PreparedCodecChain, is_assumed: bool) -> None:
@@ -193,16 +180,7 @@ class _WholeReader(ByteReader):
 class DryStore(WrapperStore):
     """Records the requests of reading; sizes are assumed, or those of stored values.
 
-    Parameters
-    ----------
-    real : Store
-        The store of which requests are planned.
-    log : Log
-        Receives the requests.
-    codecs : DryChain
-        The codecs of its values.
-    sizes : Mapping of str to int, optional
-        The bytes of stored values, if they are known; keys that are missing are not stored.
+    ``sizes`` has the bytes of stored values if they are known; keys that are missing are not stored.
     """
 
     def __init__(
@@ -260,10 +238,8 @@ class DryReader(ByteReader):
     """Records the requests for parts of a value.
 
     A store with latency reads the part ``first`` with the request that opens the value, and parts
-    with small gaps together.  Other stores open the value without reading, and read each part.
-
-    ``gaps_may_shrink`` is whether gaps may be smaller than assumed, because stored parts are
-    compressed.  Then all gaps that may be read count, so that the bytes are an upper limit.
+    with small gaps together.  With ``gaps_may_shrink``, gaps may be smaller than assumed, as stored
+    parts are compressed: then all gaps that may be read count, so that the bytes are an upper limit.
     """
 
     def __init__(
@@ -328,13 +304,8 @@ class DryReader(ByteReader):
 class DryArray(StoredArray):
     """An array whose reads only record requests.
 
-    Parameters
-    ----------
-    real : StoredArray
-        The array.
-    sizes : Mapping of str to int, optional
-        The bytes of its stored chunks by key; None to assume that all chunks are stored, and
-        cannot be compressed.  Shards need no size: they are opened.
+    ``sizes`` has the bytes of its stored chunks by key; None to assume that all chunks are stored, and
+    cannot be compressed.  Shards need no size: they are opened.
     """
 
     __slots__ = ("_chains", "_real", "is_assumed", "log", "sizes")

@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING
 from zarr_core.extension import MetadataValidationError, ValidationProblem, ZarrError
 from zarr_core.tools import CodecChain, create_extension
 
-from zarr_transfer.conversion.equivalence import same_bytes
-from zarr_transfer.conversion.missing_values import by_convention, fill_value_changes
-from zarr_transfer.conversion.probe import decodes
+from zarr_transfer.conversion.conventions import by_convention, fill_value_changes
+from zarr_transfer.conversion.equivalence import decodes, same_bytes
 from zarr_transfer.conversion.requested_layout import is_keep
-from zarr_transfer.conversion.substitutions import storable
 from zarr_transfer.conversion.target_layout import key_encoding, missing_chunks_agree, plan_layout
-from zarr_transfer.conversion.to_format import array_to_format, ignored_fields, problems_of
+from zarr_transfer.conversion.to_format import (
+    array_to_format,
+    ignored_fields,
+    problems_of,
+    storable,
+)
 from zarr_transfer.conversion.transformers import with_codecs, with_sharding_transformer
 
 if TYPE_CHECKING:

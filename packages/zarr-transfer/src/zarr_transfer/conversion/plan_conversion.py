@@ -18,18 +18,21 @@ from zarr_core.tools import (
 )
 
 from zarr_transfer.chunk_keys import may_collide
-from zarr_transfer.conversion.conventions import dimension_names
+from zarr_transfer.conversion.conventions import dimension_names, follows_convention
 from zarr_transfer.conversion.estimate import estimate
-from zarr_transfer.conversion.missing_values import follows_convention
 from zarr_transfer.conversion.note_unmanaged import note_unmanaged
 from zarr_transfer.conversion.plan_array import plan_array
 from zarr_transfer.conversion.portable import portable_step, requirement
 from zarr_transfer.conversion.requested_layout import RequestedLayout, is_by_name
-from zarr_transfer.conversion.substitutions import storable, with_json_floats
-from zarr_transfer.conversion.to_format import group_to_format, problems_of
+from zarr_transfer.conversion.to_format import (
+    group_to_format,
+    problems_of,
+    storable,
+    with_json_floats,
+)
+from zarr_transfer.copy_region import Memory, plan_rechunk
 from zarr_transfer.errors import ConversionError
 from zarr_transfer.execute import is_bare
-from zarr_transfer.memory import Memory, plan_rechunk
 from zarr_transfer.plan import CopyPlan, CopyStep, same_metadata
 from zarr_transfer.same_location import is_within_location
 from zarr_transfer.spec import CopyOptions, CopySpec, NodeLocation

@@ -80,18 +80,8 @@ def portable_step(
 ) -> CopyStep:
     """Return a step whose result the libraries read; otherwise one with the problems.
 
-    Parts of the layout that were not requested change as little as possible.
-
-    Parameters
-    ----------
-    dest : NodeLocation
-        The root of the destination.
-    required : Requirement
-        The libraries.
-    requested : RequestedLayout
-        The requested layout.
-    plan : callable
-        Returns the step for a layout.
+    ``plan`` returns the step for a layout.  Parts of the layout that were not requested change as
+    little as possible.
     """
     first = plan(requested)
     if first.problems:

@@ -24,8 +24,8 @@ from zarr_core.extension import (
 )
 from zarr_core.tools import create_extension
 
+from zarr_transfer.conversion.conventions import by_convention, fill_value_changes
 from zarr_transfer.conversion.equivalence import is_definition, same_codecs
-from zarr_transfer.conversion.missing_values import by_convention, fill_value_changes
 from zarr_transfer.conversion.requested_layout import is_keep
 from zarr_transfer.conversion.to_format import array_to_format, problems_of
 from zarr_transfer.elements import as_dtype, can_become, same_fill_value
