@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import Location
@@ -21,7 +22,8 @@ _ONLY_IN_3 = ("dimension_names", "codecs", "chunk_key_encoding", "storage_transf
 
 def document_of(node: zarr_core.Array | zarr_core.Group) -> dict[str, Any]:
     """Return the metadata document of a node, including its attributes."""
-    document: Any = format_named(node.zarr_format).to_json(node.metadata)
+    # zarr-python changes documents; a copy of read-only metadata can be changed.
+    document: Any = deepcopy(format_named(node.zarr_format).to_json(node.metadata))
     if node.zarr_format == 3:
         return dict(document)
     main = next(content for name, content in document.items() if name != ".zattrs")

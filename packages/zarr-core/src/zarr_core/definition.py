@@ -127,10 +127,11 @@ class ExtensionDefinition:
         a configuration even if it is empty: zarr-python requires it.
         """
         if self.spelling is not None:
-            return self.spelling
+            spelling: JSON = ordinary(self.spelling)
+            return spelling
         document: dict[str, JSON] = {"name": self.name}
         if self.configuration or self.name.startswith("numcodecs."):
-            document["configuration"] = dict(self.configuration)
+            document["configuration"] = ordinary(self.configuration)
         if not self.must_understand:
             document["must_understand"] = False
         return document

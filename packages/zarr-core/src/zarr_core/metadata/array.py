@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import strictjson
-from zarr_core.definition import ExtensionDefinition, read_only
+from zarr_core.definition import ExtensionDefinition, ordinary, read_only
 from zarr_core.metadata.validation import ARRAY_MEMBERS, array_problems, check_document
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ class ArrayMetadata:
             "data_type": self.data_type.to_json(),
             "chunk_grid": self.chunk_grid.to_json(),
             "chunk_key_encoding": self.chunk_key_encoding.to_json(),
-            "fill_value": self.fill_value,
+            "fill_value": ordinary(self.fill_value),
             "codecs": [definition.to_json() for definition in self.codecs],
         }
         if self.storage_transformers or "storage_transformers" in old:
@@ -182,8 +182,8 @@ class ArrayMetadata:
         if self.dimension_names is not None:
             members["dimension_names"] = list(self.dimension_names)
         if self.attributes or not old or "attributes" in old:
-            members["attributes"] = dict(self.attributes)
-        return in_order_of(old, members | self.additional_fields)
+            members["attributes"] = ordinary(self.attributes)
+        return in_order_of(old, members | ordinary(self.additional_fields))
 
     def to_stored(
         self, location: Location | str = "new array metadata"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import strictjson
-from zarr_core.definition import read_only
+from zarr_core.definition import ordinary, read_only
 from zarr_core.metadata.array import additional, in_order_of
 from zarr_core.metadata.consolidated import ConsolidatedMetadata
 from zarr_core.metadata.validation import GROUP_MEMBERS, check_document
@@ -78,12 +78,12 @@ class GroupMetadata:
         old = self.document or {}
         members: dict[str, JSON] = {"zarr_format": 3, "node_type": "group"}
         if self.attributes or not old or "attributes" in old:
-            members["attributes"] = dict(self.attributes)
+            members["attributes"] = ordinary(self.attributes)
         if self.consolidated is not None:
             members["consolidated_metadata"] = self.consolidated.to_json()
         elif "consolidated_metadata" in old and old["consolidated_metadata"] is None:
             members["consolidated_metadata"] = None
-        return in_order_of(old, members | self.additional_fields)
+        return in_order_of(old, members | ordinary(self.additional_fields))
 
     def to_stored(
         self, location: Location | str = "new group metadata"
