@@ -107,7 +107,8 @@ class LocalStore(Store):
         self._inside_until: dict[str, float] = {"": inf}
         self._warns_of_links = True
         # For speed: access() with the final separator is True for directories only.
-        if not os.access(self._root, os.F_OK) and os.path.exists(self.path):
+        is_file = not os.access(self._root, os.F_OK) and os.path.exists(self.path)
+        if is_file and not os.path.isdir(self.path):  # not a directory created in between
             raise StoreError(_NO_DIRECTORY, store=self.path)
 
     @classmethod
