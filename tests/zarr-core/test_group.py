@@ -324,7 +324,7 @@ def test_a_store_that_cannot_list():
         ("c/d/ff/g", "no member 'c/d/ff/g'; similar names in 'c/d': 'f'"),
         ("xyz/b", "no member 'xyz/b'; members: 'a', 'b', 'c'"),
         ("a/x", "no member 'a/x': 'a' is an array, which has no members"),
-        ("b/x", "no member 'b/x'; there are no members in 'b'"),
+        ("b/x", "no member 'b/x'; 'b' has no members"),
     ],
 )
 def test_a_missing_member_is_reported_with_the_group_and_similar_names(root, path, reason):

@@ -138,8 +138,8 @@ class MongoDBStore(ServerStore):
         from pymongo.errors import AutoReconnect, DuplicateKeyError  # optional dependency
 
         if isinstance(error, DuplicateKeyError):
-            # Another client inserted this key at the same time; or, while there is no index yet,
-            # several documents have one key, and no repetition helps.
+            # With an index, another client has inserted the key at the same time.  While the index
+            # is created, several documents have one key, which does not change with time.
             return self._has_index
         return isinstance(error, AutoReconnect)
 

@@ -531,6 +531,6 @@ def _alternatives(group: Group, missing: str, parent: str) -> str:
     if similar := dict.fromkeys([*same, *get_close_matches(missing, children)]):
         return f"; similar names{where}: {', '.join(map(repr, similar))}"
     if not children:
-        return f"; there are no members{where}"
+        return f"; {repr(parent) if parent else 'the group'} has no members"
     more = f", ... ({len(children)} in all)" if len(children) > _SHOWN else ""
     return f"; members{where}: {', '.join(map(repr, children[:_SHOWN]))}{more}"

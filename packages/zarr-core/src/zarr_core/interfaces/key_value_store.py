@@ -45,11 +45,11 @@ class KeyValueStore(Store):
 
     @abstractmethod
     def _erase(self, keys: Sequence[str]) -> None:
-        """Remove keys, if possible in one transaction; missing keys are no error."""
+        """Remove keys, if possible in one transaction; keys may be missing."""
 
     @abstractmethod
     def _list(self, prefix: str) -> Sequence[str]:
-        """Return the names below a prefix; those that are no keys are ignored."""
+        """Return the names below a prefix; the caller ignores those that are not valid keys."""
 
     @abstractmethod
     def _swap(self, key: str, seen: Any, new: bytes | None) -> bool:

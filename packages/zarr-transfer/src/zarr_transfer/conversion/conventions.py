@@ -102,7 +102,7 @@ def masks_nothing(value: Any) -> bool:
 
 
 def same_mask(one: Any, other: Any) -> bool:
-    """Whether xarray masks the same elements; None is no mask, as are NaN and NaT."""
+    """Whether xarray masks the same elements; None, NaN and NaT mask nothing else."""
     some, others = (
         None if value is None or masks_nothing(value) else value for value in (one, other)
     )
