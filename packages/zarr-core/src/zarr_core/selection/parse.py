@@ -3,7 +3,7 @@
 Functions raise :class:`SelectionError` for what is not an index, is out of bounds or has too many
 items; for masks of another shape; and for arrays that do not broadcast together.
 
-The items of an index are independent of each other (:func:`_itemwise`), except in NumPy's
+The items of an index are independent of each other (:func:`_parse_items`), except in NumPy's
 "advanced indexing": index arrays and integers broadcast together and select points
 (:func:`_broadcast`).  Unlike in NumPy, items are checked even if the index selects nothing.
 """
@@ -42,7 +42,7 @@ _INSTEAD = "use oindex for the outer product of arrays, or vindex for points"
 
 def basic(index: Any, shape: tuple[int, ...]) -> ParsedSelection:
     """Parse integers, slices with any step, ``...`` and ``None``, with NumPy's meaning."""
-    return _quick(index, shape) or _itemwise(index, shape, arrays=False)
+    return _parse_basic(index, shape) or _parse_items(index, shape, arrays=False)
 
 
 def orthogonal(index: Any, shape: tuple[int, ...]) -> ParsedSelection:
@@ -52,7 +52,7 @@ def orthogonal(index: Any, shape: tuple[int, ...]) -> ParsedSelection:
     perhaps repeated, and one-dimensional masks.  The result is the outer product; the axes of an
     array of several dimensions replace the dimension that it selects from.
     """
-    return _quick(index, shape) or _itemwise(index, shape, arrays=True)
+    return _parse_basic(index, shape) or _parse_items(index, shape, arrays=True)
 
 
 def coordinate(index: Any, shape: tuple[int, ...]) -> ParsedSelection:
@@ -133,13 +133,13 @@ def _block(index: Any, axes: Sequence[ChunkAxis], counts: tuple[int, ...]) -> Pa
 
 def fancy(index: Any, shape: tuple[int, ...]) -> ParsedSelection:
     """Parse any index in ``array[...]``, with NumPy's meaning."""
-    parsed = _quick(index, shape)
+    parsed = _parse_basic(index, shape)
     if parsed is not None:
         return parsed
     items = _items_of(index)
     arrays = [item for item in items if _broadcasts(item) and not is_integer(item)]
     if not arrays:
-        return _itemwise(index, shape, arrays=False)
+        return _parse_items(index, shape, arrays=False)
     kind = getattr(getattr(items[0], "dtype", None), "kind", "")
     if len(items) == 1 and shape and kind == "b" and getattr(items[0], "shape", None) == shape:
         return mask(items[0], shape)
@@ -149,7 +149,7 @@ def fancy(index: Any, shape: tuple[int, ...]) -> ParsedSelection:
 # --- items that are independent of each other ---
 
 
-def _quick(index: Any, shape: tuple[int, ...]) -> ParsedSelection | None:
+def _parse_basic(index: Any, shape: tuple[int, ...]) -> ParsedSelection | None:
     """Parse plain integers and slices without a step; return None for anything else."""
     if type(index) is not tuple:
         index = (index,)
@@ -162,7 +162,7 @@ def _quick(index: Any, shape: tuple[int, ...]) -> ParsedSelection | None:
             if item < 0:
                 item += size
             if not 0 <= item < size:
-                return None  # _itemwise raises the error
+                return None  # _parse_items raises the error
             parts.append(slice(item, item + 1, 1))
         elif type(item) is slice and item.step is None:
             try:
@@ -183,7 +183,7 @@ def _quick(index: Any, shape: tuple[int, ...]) -> ParsedSelection | None:
     )
 
 
-def _itemwise(index: Any, shape: tuple[int, ...], *, arrays: bool) -> ParsedSelection:
+def _parse_items(index: Any, shape: tuple[int, ...], *, arrays: bool) -> ParsedSelection:
     """Parse an index whose items do not depend on each other."""
     parts: list[Any] = []
     result: list[int] = []
