@@ -6,6 +6,7 @@ import contextlib
 import os
 import shutil
 import signal
+import stat
 import subprocess
 import tempfile
 import time
@@ -50,7 +51,8 @@ class Server(ABC):
     def __init__(self) -> None:
         self.host = HOST
         self.port = 0
-        self.directory = Path(tempfile.mkdtemp(prefix=f"zarr-{self.name}-"))
+        above = "/tmp" if self.user() and not _open_to_all(tempfile.gettempdir()) else None
+        self.directory = Path(tempfile.mkdtemp(prefix=f"zarr-{self.name}-", dir=above))
         self.directory.chmod(0o755)  # some servers run as another user
         self.data = self.directory / "data"
         self.data.mkdir()
@@ -217,6 +219,12 @@ class Server(ABC):
         """Kill the server and remove its directory."""
         self.kill()
         shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def _open_to_all(directory: str) -> bool:
+    """Whether another user can open files in a directory."""
+    folder = Path(directory).resolve()
+    return all(place.stat().st_mode & stat.S_IXOTH for place in (folder, *folder.parents))
 
 
 def _group(user: str) -> int:
